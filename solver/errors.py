@@ -1,0 +1,65 @@
+"""Every error that this package raises on purpose.
+
+    SolverError
+    ├── GameError (ValueError)            no such game, bad parameters, rules that break the protocol
+    │   └── UncompiledRules               rules that Numba cannot compile
+    ├── MethodError (ValueError)          the method cannot solve this game
+    ├── PositionError (ValueError)        text or number that is no legal position or move
+    ├── MissingState (KeyError)           the book has no value for this state
+    ├── BookError (OSError)               a file that cannot be used as a book
+    │   ├── DamagedBook                   truncated, altered, unfinished
+    │   └── ForeignBook                   not a book, another version, another game, other rules
+    ├── ResourceError (MemoryError)       memory or disk does not suffice
+    └── BudgetExceeded                    a search was told to stop before it had an exact value
+
+Messages are one line, name the offending thing and, behind a colon, the remedy.
+"""
+
+from __future__ import annotations
+
+
+class SolverError(Exception):
+    """The root of the tree: catch it to catch everything expected."""
+
+
+class GameError(SolverError, ValueError):
+    """A game that cannot be loaded, or whose rules break the protocol."""
+
+
+class UncompiledRules(GameError):
+    """Rules that Numba cannot compile; the plain algorithms may still run them."""
+
+
+class MethodError(SolverError, ValueError):
+    """A method that cannot solve this game; said before any work is done where that is possible."""
+
+
+class PositionError(SolverError, ValueError):
+    """Text or a number that is no legal position or move of this game."""
+
+
+class MissingState(SolverError, KeyError):
+    """The solution has no value for this state (never 0, never a draw)."""
+
+    def __str__(self) -> str:  # KeyError would show the repr
+        return str(self.args[0]) if self.args else ""
+
+
+class BookError(SolverError, OSError):
+    """A file that cannot be used as a book."""
+
+
+class DamagedBook(BookError):
+    """Truncated, altered or unfinished."""
+
+
+class ForeignBook(BookError):
+    """Not a book, of another format version, of another game or of other rules."""
+
+
+class ResourceError(SolverError, MemoryError):
+    """Memory or disk does not suffice; the message has the numbers."""
+
+
+class BudgetExceeded(SolverError):
+    """A search ended by its budget before it had an exact value."""

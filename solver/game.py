@@ -1,0 +1,273 @@
+"""The rules of a game: the protocol, and loading a game by its string.
+
+A game is a `typing.NamedTuple` of parameters (int, bool, or one tuple of ints) whose plain methods work on ints. A
+state is an int in [0, 2**63): board and side to move, exact and reversible. An action is a small int >= 0. Values
+and utilities are for the side to move. The methods run twice: as they are, and compiled by Numba; so they use
+64-bit integer arithmetic, plain control flow, `yield`, and helper methods of their own class (or module functions).
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import os
+import sys
+import typing
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
+
+from solver.errors import GameError
+from solver.games import CATALOGUE
+
+STATE_LIMIT = 1 << 63
+
+
+class Game(Protocol):
+    """What every game has. `OPTIONAL` lists what it may have besides."""
+
+    def initial(self) -> int:
+        """The start state."""
+
+    def actions(self, state: int) -> Iterator[int]:
+        """Yield the legal actions of a non-terminal state, at least one."""
+
+    def result(self, state: int, action: int) -> int:
+        """The state after a legal action."""
+
+    def is_terminal(self, state: int) -> bool:
+        """Whether the game is over."""
+
+    def utility(self, state: int) -> int:
+        """A terminal state's worth for the side to move: -1, 0, 1, or the margin in a score game."""
+
+
+REQUIRED = {
+    "initial": (),
+    "actions": ("state",),
+    "result": ("state", "action"),
+    "is_terminal": ("state",),
+    "utility": ("state",),
+}
+"""Method: its parameters after `self`. The names are part of the contract: Numba matches them."""
+
+OPTIONAL = {
+    "to_move": ("state",),  # 0 or 1; without it players strictly alternate
+    "starts": (),  # yields the states to solve from; without it `initial()` alone
+    "canonical": ("state",),  # one of the states equivalent by symmetry; without it no symmetry saving
+    "tier": ("state",),  # an int >= 0 that never decreases along a move; without it plain retrograde analysis
+    "evaluate": ("state",),  # estimate for the side to move, |evaluate| < |utility|; without it no heuristic play
+    "bounds": ("state",),  # (lower, upper) static bounds of the score; without it fewer cuts
+    "promise": ("state", "action"),  # larger is searched earlier; without it moves are searched as they come
+    "chance": ("state",),  # yields (probability, next state) at chance nodes
+    "show": ("state",),  # the board as text; without it the number
+    "parse_action": ("state", "text"),  # without it the legal action whose text this is
+    "format_action": ("state", "action"),  # the game's own notation; without it the number
+    "check": (),  # raises ValueError if the parameters make no game
+    "to_text": (),  # with a classmethod from_text(text): parameters in a form of the game's own
+}
+
+# A class attribute, not a method: `score_game = True` says that utilities are margins and distances mean nothing.
+
+
+def is_score_game(game: Game) -> bool:
+    """Whether utilities are margins, not win, loss or draw."""
+    return bool(getattr(game, "score_game", False))
+
+
+def canonical_of(game: Game, symmetry: bool = True) -> Callable[[int], int]:
+    """The game's `canonical`, or the identity where there is none or symmetry is off."""
+    canonical: Callable[[int], int] | None = getattr(game, "canonical", None)
+    return canonical if canonical is not None and symmetry else _same
+
+
+def same_mover_of(game: Game) -> Callable[[int, int], bool]:
+    """`same_mover(state, child)`: whether the player who moved from state to child moves again."""
+    to_move: Callable[[int], int] | None = getattr(game, "to_move", None)
+    if to_move is None:
+        return _other_mover
+    return lambda state, child: to_move(state) == to_move(child)
+
+
+def starts_of(game: Game) -> list[int]:
+    """The states to solve from."""
+    starts: Callable[[], Iterator[int]] | None = getattr(game, "starts", None)
+    return [game.initial()] if starts is None else list(starts())
+
+
+def _same(state: int) -> int:
+    return state
+
+
+def _other_mover(state: int, child: int) -> bool:
+    return False
+
+
+def load_game(text: str) -> Game:
+    """The game that a string names.
+
+    `connect-four`, `connect-four:5,4`, `connect-four:width=5,height=4`; a user's own `my_game.py::Hexapawn:4,4` or
+    `package.module::Class`, which is imported, that is, run. Raises GameError with the remedy.
+    """
+    source, own, rest = text.partition("::")
+    if own:
+        name, _, parameters = rest.partition(":")
+        cls = _user_class(source, name)
+        check_signatures(cls)
+    else:
+        name, _, parameters = text.partition(":")
+        if name not in CATALOGUE:
+            raise GameError(f"no game {name!r}: choose one of {', '.join(CATALOGUE)}, or name a file: my_game.py::Class")
+        module, _, class_name = CATALOGUE[name].partition(":")
+        cls = getattr(importlib.import_module(f"solver.games.{module}"), class_name)
+    try:
+        game = cls.from_text(parameters) if hasattr(cls, "from_text") else cls(**_parameters(cls, parameters))
+        validate(game)
+    except (ValueError, TypeError) as error:
+        raise GameError(f"{text}: {error}") from None
+    return typing.cast(Game, game)
+
+
+def validate(game: Any) -> None:
+    """Raise ValueError if the parameters make no game; called before anything is allocated."""
+    for name, value in zip(game._fields, game, strict=True):
+        if not all(-STATE_LIMIT <= number < STATE_LIMIT for number in _integers(value)):
+            raise ValueError(f"{name} is out of range: at most 2**63 - 1")
+    if hasattr(game, "check"):
+        game.check()
+
+
+def game_text(game: Any) -> str:
+    """The string that `load_game` makes this game from; default values at the end are left out.
+
+    A user's own game is named by its file's base name (or its module): where it lay is not part of its name.
+    """
+    cls = type(game)
+    values = game.to_text() if hasattr(game, "to_text") else _positional(game)
+    return _class_text(cls) + (f":{values}" if values else "")
+
+
+def is_built_in(text: str) -> bool:
+    """Whether `load_game` makes this game from the package's own rules alone, running nobody else's code."""
+    return "::" not in text
+
+
+def check_signatures(cls: type) -> None:
+    """Raise GameError unless the class is a NamedTuple with the protocol's methods and parameter names."""
+    if not (issubclass(cls, tuple) and hasattr(cls, "_fields")):
+        raise GameError(f"{cls.__name__} must be a typing.NamedTuple of its parameters: class {cls.__name__}(NamedTuple)")
+    for name, parameters in {**REQUIRED, **OPTIONAL}.items():
+        method = getattr(cls, name, None)
+        if method is None and name in REQUIRED:
+            raise GameError(f"{cls.__name__} has no method {name}({', '.join(('self', *parameters))}): add it")
+        if method is None:
+            continue
+        found = tuple(inspect.signature(method).parameters)[1:]
+        if found != parameters:
+            raise GameError(
+                f"{cls.__name__}.{name} takes ({', '.join(found)}): name its parameters ({', '.join(parameters)})"
+            )
+
+
+def _user_class(source: str, name: str) -> type:
+    """A class of a user's file or module; a file is loaded as a named module, which Numba's cache needs."""
+    try:
+        if source.endswith(".py"):
+            path = os.path.realpath(source)
+            module_name = os.path.splitext(os.path.basename(path))[0]
+            module = sys.modules.get(module_name)
+            if module is None or getattr(module, "__file__", None) != path:
+                spec = importlib.util.spec_from_file_location(module_name, path)
+                assert spec is not None and spec.loader is not None
+                module = importlib.util.module_from_spec(spec)
+                sys.modules[module_name] = module
+                try:
+                    spec.loader.exec_module(module)
+                except BaseException:
+                    del sys.modules[module_name]
+                    raise
+        else:
+            module = importlib.import_module(source)
+    except FileNotFoundError:
+        raise GameError(f"no file {source!r}: give the path of the file with the rules") from None
+    except Exception as error:
+        raise GameError(f"{source} cannot be imported: {type(error).__name__}: {error}") from error
+    cls = getattr(module, name, None)
+    if not isinstance(cls, type):
+        raise GameError(f"{source} has no class {name!r}: name the class of the rules, {source}::Class")
+    return cls
+
+
+def _parameters(cls: Any, text: str) -> dict[str, Any]:
+    """Values by field from `5,4`, `width=5,height=4` or both, converted by the fields' annotations."""
+    kinds = typing.get_type_hints(cls)
+    fields = list(cls._fields)
+    values: dict[str, Any] = {}
+    position = 0
+    for part in text.split(",") if text else []:
+        name, named, value = part.partition("=")
+        name = name.strip() if named else ""
+        if not named:
+            if position >= len(fields):
+                raise ValueError(f"too many parameters: it takes {', '.join(fields)}" if fields else "it takes no parameters")
+            name, value = fields[position], part
+        if name not in kinds or name not in fields:
+            raise ValueError(f"no parameter {name!r}: it takes {', '.join(fields)}")
+        if typing.get_origin(kinds[name]) is tuple:  # takes all unnamed numbers
+            values[name] = (*values.get(name, ()), _convert(name, value, int))
+            continue
+        if name in values:
+            raise ValueError(f"{name} is given twice")
+        values[name] = _convert(name, value, kinds[name])
+        position += not named
+    return values
+
+
+def _convert(name: str, text: str, kind: Any) -> Any:
+    text = text.strip()
+    if kind is bool:
+        known = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+        if text.lower() not in known:
+            raise ValueError(f"{name} is true or false, not {text!r}")
+        return known[text.lower()]
+    if kind is int:
+        if not (text.lstrip("-").isdecimal() and text.isascii() and len(text) <= 20):
+            raise ValueError(f"{name} is a whole number below 2**63, not {text[:40]!r}")
+        return int(text)
+    return text
+
+
+def _positional(game: Any) -> str:
+    """The parameters as `5,4`, defaults at the end left out."""
+    values = list(game)
+    defaults = [game._field_defaults.get(field) for field in game._fields]
+    while values and values[-1] == defaults[len(values) - 1]:
+        values.pop()
+    parts: list[str] = []
+    for field, value in zip(game._fields, values, strict=False):
+        if isinstance(value, tuple):
+            parts += [str(number) for number in value]
+        elif any(isinstance(other, tuple) for other in values):
+            parts.append(f"{field}={str(value).lower()}")
+        else:
+            parts.append(str(value).lower())
+    return ",".join(parts)
+
+
+def _class_text(cls: type) -> str:
+    for name, target in CATALOGUE.items():
+        module, _, class_name = target.partition(":")
+        if cls.__module__ == f"solver.games.{module}" and cls.__name__ == class_name:
+            return name
+    file = getattr(sys.modules.get(cls.__module__), "__file__", None) or ""
+    if "." not in cls.__module__ and file:
+        return f"{os.path.basename(file)}::{cls.__name__}"
+    return f"{cls.__module__}::{cls.__name__}"
+
+
+def _integers(value: Any) -> Iterator[int]:
+    if isinstance(value, tuple):
+        for part in value:
+            yield from _integers(part)
+    elif isinstance(value, int):
+        yield value

@@ -1,0 +1,15 @@
+"""Rules, one game a file, and nothing else. This table is the catalogue: name, module and class."""
+
+CATALOGUE = {
+    "tic-tac-toe": "tic_tac_toe:TicTacToe",
+    "connect-four": "connect_four:ConnectFour",
+    "coins": "coins:Coins",
+    "nim": "nim:Nim",
+    "hexapawn": "hexapawn:Hexapawn",
+    "breakthrough": "breakthrough:Breakthrough",
+    "dots-and-boxes": "dots_and_boxes:DotsAndBoxes",
+    "kalah": "kalah:Kalah",
+    "othello": "othello:Othello",
+    "mu-torere": "mu_torere:MuTorere",
+    "tree": "tree:Tree",
+}

@@ -1,0 +1,46 @@
+"""Coins: one stack, players take 1 to `most` coins in turn.
+
+Textbook subtraction game: with `misere` (the default) who takes the last coin loses, and the losing stacks
+are those with coins % (most + 1) == 1; without it they are the multiples of most + 1 (Bachet).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+
+class Coins(NamedTuple):
+    """Take 1..most coins from one stack; misere: who takes the last coin loses. A state is the coins left."""
+
+    coins: int = 21
+    most: int = 3
+    misere: bool = True
+
+    def check(self) -> None:
+        if not 1 <= self.coins < 1 << 62:
+            raise ValueError("coins must be from 1 to 2**62 - 1")
+        if not 1 <= self.most < 1 << 62:
+            raise ValueError("most must be from 1 to 2**62 - 1")
+
+    def initial(self) -> int:
+        return self.coins
+
+    def actions(self, state: int) -> Iterator[int]:
+        for coins in range(1, min(self.most, state) + 1):  # noqa: UP028 -- Numba knows no `yield from`
+            yield coins
+
+    def result(self, state: int, action: int) -> int:
+        return state - action
+
+    def is_terminal(self, state: int) -> bool:
+        return state == 0
+
+    def utility(self, state: int) -> int:
+        return 1 if self.misere else -1
+
+    def tier(self, state: int) -> int:
+        return self.coins - state
+
+    def show(self, state: int) -> str:
+        return f"{state} coins" if state != 1 else "1 coin"

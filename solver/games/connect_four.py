@@ -1,0 +1,100 @@
+"""Connect-four on width x height, `connect` in a row wins.
+
+A column takes height + 1 bits, bottom first. Its highest set bit is a guard just above the top stone; below it a
+bit is set where the stone belongs to the side to move (the encoding of John Tromp and Pascal Pons). Worked position,
+4 wide and 4 high after the moves 2 2 3, second player to move:
+
+    column                     1      2      3      4
+    stones, bottom to top      -      X O    X      -
+    bits, highest row first    00001  00110  00010  00001
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+
+class ConnectFour(NamedTuple):
+    """Drop stones into columns; `connect` in a row, column or diagonal wins; a full board is a draw."""
+
+    width: int = 7
+    height: int = 6
+    connect: int = 4
+
+    def check(self) -> None:
+        if self.width < 1 or self.height < 1 or self.connect < 2:
+            raise ValueError("width and height must be at least 1, connect at least 2")
+        if self.width * (self.height + 1) > 62:
+            raise ValueError("width * (height + 1) must be at most 62 to fit a state")
+
+    def initial(self) -> int:
+        return self._rows(1)
+
+    def actions(self, state: int) -> Iterator[int]:
+        occupied = self._occupied(state)
+        for column in range(self.width):
+            if not occupied >> column * (self.height + 1) + self.height - 1 & 1:
+                yield column
+
+    def result(self, state: int, action: int) -> int:
+        guards = self._occupied(state) + self._rows(1)
+        theirs = guards - self._rows(1) & ~state
+        return theirs + guards + (guards & self._column(action))
+
+    def is_terminal(self, state: int) -> bool:
+        occupied = self._occupied(state)
+        return occupied == self._rows(self.height) or self._has_line(occupied & ~state)
+
+    def utility(self, state: int) -> int:
+        return -1 if self._has_line(self._occupied(state) & ~state) else 0
+
+    def tier(self, state: int) -> int:
+        return self._occupied(state).bit_count()
+
+    def canonical(self, state: int) -> int:
+        mirrored = 0
+        for column in range(self.width):
+            mirrored = mirrored << self.height + 1 | state >> column * (self.height + 1) & self._column(0)
+        return min(state, mirrored)
+
+    def format_action(self, state: int, action: int) -> str:
+        return str(action + 1)
+
+    def show(self, state: int) -> str:
+        occupied = self._occupied(state)
+        mine, theirs = "XO" if occupied.bit_count() % 2 == 0 else "OX"
+        rows = []
+        for row in reversed(range(self.height)):
+            cells = [column * (self.height + 1) + row for column in range(self.width)]
+            rows.append(" ".join((mine if state >> cell & 1 else theirs) if occupied >> cell & 1 else "." for cell in cells))
+        return "\n".join([*rows, " ".join(str(column + 1) for column in range(self.width))])
+
+    def _rows(self, rows: int) -> int:
+        """The cells of the lowest rows."""
+        return ((1 << self.width * (self.height + 1)) - 1) // ((1 << self.height + 1) - 1) * ((1 << rows) - 1)
+
+    def _column(self, column: int) -> int:
+        """The cells of a column and its guard's."""
+        return ((1 << self.height + 1) - 1) << column * (self.height + 1)
+
+    def _occupied(self, state: int) -> int:
+        """All stones: the bits below the guards."""
+        filled = state
+        step = 1
+        while step <= self.height:
+            filled |= filled >> step & self._rows(self.height + 1 - step)
+            step *= 2
+        return filled >> 1 & self._rows(self.height)
+
+    def _has_line(self, stones: int) -> bool:
+        for step in (1, self.height, self.height + 1, self.height + 2):
+            run = stones
+            length = 1
+            while length < self.connect:
+                more = min(length, self.connect - length)
+                run &= run >> more * step
+                length += more
+            if run:
+                return True
+        return False

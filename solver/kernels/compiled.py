@@ -1,0 +1,166 @@
+"""Rules compiled by Numba: `game.result(state, action)` inside a kernel is the method of the game's own class.
+
+Kernels are plain top-level functions over a module global `game`. `bind` copies them onto fresh globals that hold
+one game and compiles the copies, so the parameters are constants for LLVM: widths fold, loops unroll, methods are
+inlined. The same functions run unbound as plain Python.
+
+Numba's cache on disk looks at the kernel's own file only, not at the rules: it would run the old code for an edited
+game or another board. So the name under which a copy is cached holds the fingerprint of the rules and of this room.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import types
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+from numba.core import types as nb
+from numba.core.errors import NumbaError
+from numba.extending import intrinsic, overload_method
+
+from solver import value
+from solver.errors import GameError, UncompiledRules
+from solver.fingerprint import fingerprint
+from solver.game import Game, is_score_game
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def kernel(function: F) -> F:
+    """Mark a function for `bind`: it reads the globals `game`, `SCORES`, `ALTERNATES` and `FOLDS`."""
+    function.is_kernel = True  # type: ignore[attr-defined]
+    return function
+
+
+@functools.lru_cache(maxsize=64, typed=True)  # typed: named tuples of two games may be equal
+def bind(module: types.ModuleType, game: Game, symmetry: bool = True) -> Any:
+    """A namespace of the module's kernels, compiled for this game when first called.
+
+    Kernels see `game` and the booleans `SCORES` (score game), `ALTERNATES` (players strictly alternate) and `FOLDS`
+    (fold states by `canonical`), all constants.
+    """
+    if getattr(game, "plain_only", False):
+        raise GameError(f"{type(game).__name__} runs in plain Python only: solve it without the compiled kernels")
+    names = _teach(type(game))
+    constants = {
+        "SCORES": is_score_game(game),
+        "ALTERNATES": not hasattr(game, "to_move"),
+        "FOLDS": symmetry and hasattr(game, "canonical"),
+    }
+    scope = {**vars(module), **constants, "game": game}
+    identity = hashlib.sha256(f"{fingerprint(game)} {constants} {_room_digest()}".encode()).hexdigest()[:24]
+    kernels = {name: item for name, item in vars(module).items() if getattr(item, "is_kernel", False)}
+    for name, function in kernels.items():
+        scope[name] = kernels[name] = _compile(function, scope, identity, names)
+    return types.SimpleNamespace(**kernels)
+
+
+@contextlib.contextmanager
+def compiling(game: Game) -> Iterator[None]:
+    """Turn Numba's errors, which appear when a kernel is first called, into one line that names the place."""
+    try:
+        yield
+    except NumbaError as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        reason = next((line for line in lines if not line.startswith(("Failed in", "- Resolution", "There are"))), "")
+        place = next((line for line in reversed(lines) if line.startswith("During: typing")), "")
+        raise UncompiledRules(f"{type(game).__name__} cannot be compiled: {reason} {place}".rstrip()) from error
+
+
+def _compile(function: Any, scope: dict[str, Any], identity: str, names: dict[str, str]) -> Any:
+    """A dispatcher of a copy that lives in `scope` and has cache files of its own."""
+    copy = types.FunctionType(_renamed(function.__code__, names), scope, function.__name__, function.__defaults__)
+    copy.__qualname__ = f"{function.__name__}-{identity}"
+    copy.__module__ = function.__module__
+    return numba.njit(copy, cache=True, nogil=True)
+
+
+@functools.cache
+def _room_digest() -> str:
+    """Of all sources that are compiled together with the rules: a changed kernel must not call an old one."""
+    sources = [*Path(__file__).parent.glob("*.py"), Path(value.__file__)]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(sources))).hexdigest()
+
+
+@functools.cache
+def _teach(cls: type) -> dict[str, str]:
+    """Teach Numba the methods of a class of rules; the names under which compiled code calls them.
+
+    Numba keeps one signature for each method name of all named tuples, so the number of parameters is put into
+    the name: a helper `_line(self, a)` of one game does not meet `_line(self, a, b)` of another.
+    """
+    methods = {name: item for name, item in vars(cls).items() if getattr(item, "__module__", "") == cls.__module__}
+    methods = {name: item for name, item in methods.items() if isinstance(item, types.FunctionType)}
+    methods = {"to_move": _no_mover, "canonical": _same, **methods}
+    names = {name: f"{name}_{method.__code__.co_argcount}" for name, method in methods.items()}
+    for name, method in methods.items():
+        _teach_method(names[name], method.__code__.co_argcount)
+    for name, method in methods.items():
+        copy = types.FunctionType(_renamed(method.__code__, names), method.__globals__, name, method.__defaults__)
+        setattr(cls, f"compiled_{names[name]}", copy)
+    return names
+
+
+def _no_mover(self: Any, state: int) -> int:
+    """Compiled, never called: players alternate where a game has no `to_move`."""
+    return 0
+
+
+def _same(self: Any, state: int) -> int:
+    return state
+
+
+def _renamed(code: types.CodeType, names: dict[str, str]) -> types.CodeType:
+    return code.replace(co_names=tuple(names.get(name, name) for name in code.co_names))
+
+
+@functools.cache
+def _teach_method(name: str, arguments: int) -> None:
+    """`instance.name(...)` of a named tuple compiles to its class's `compiled_name`."""
+
+    def find(self: Any) -> Any:
+        return getattr(self.instance_class, f"compiled_{name}", None)
+
+    typing_functions = (
+        lambda self: find(self),
+        lambda self, a: find(self),
+        lambda self, a, b: find(self),
+        lambda self, a, b, c: find(self),
+        lambda self, a, b, c, d: find(self),
+        lambda self, a, b, c, d, e: find(self),
+        lambda self, a, b, c, d, e, f: find(self),
+    )
+    overload_method(nb.BaseNamedTuple, name, strict=False)(typing_functions[arguments - 1])
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _population(typingctx: Any, number: Any) -> Any:
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return nb.int64(nb.int64), emit
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _leading_zeros(typingctx: Any, number: Any) -> Any:
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        from llvmlite import ir
+
+        return builder.ctlz(arguments[0], ir.Constant(ir.IntType(1), 0))
+
+    return nb.int64(nb.int64), emit
+
+
+@overload_method(nb.Integer, "bit_count", strict=False)  # type: ignore[untyped-decorator]
+def _bit_count(self: Any) -> Any:
+    return lambda self: _population(numba.int64(self))
+
+
+@overload_method(nb.Integer, "bit_length", strict=False)  # type: ignore[untyped-decorator]
+def _bit_length(self: Any) -> Any:
+    return lambda self: 64 - _leading_zeros(numba.int64(self))

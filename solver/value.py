@@ -1,0 +1,60 @@
+"""What perfect play makes of a state, and the only arithmetic on it.
+
+A `Value` is always for the side to move. While searching, a value is one integer, its *merit*: the larger
+the better for the side to move, negated from one ply to the one before. In a win-lose-draw game
+
+    merit of a win in d plies  = win - d       (quick wins first)
+    merit of a draw            = 0
+    merit of a loss in d plies = d - win       (slow losses first)
+
+where `win` is any number above the longest distance: `WIN` in plain Python, the largest number of the array's
+dtype in the kernels, which compile `lift` and `terminal_merit` from here. In a score game the merit is the
+margin itself and distances mean nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+WIN = 1 << 40
+
+
+class Value(NamedTuple):
+    """`score`: -1, 0, 1 or, in score games, the margin; `distance`: plies to the end, None where it means nothing."""
+
+    score: int
+    distance: int | None = None
+
+    @property
+    def outcome(self) -> str:
+        """"win", "draw" or "loss" for the side to move."""
+        return "win" if self.score > 0 else "loss" if self.score < 0 else "draw"
+
+
+Solution = Mapping[int, Value]
+
+
+def merit_of(value: Value, win: int = WIN) -> int:
+    """The integer that orders values of one game: larger is better for the side to move."""
+    score, distance = value
+    return score if distance is None else score * (win - distance)
+
+
+def value_of(merit: int, score_game: bool = False, win: int = WIN) -> Value:
+    """The value that `merit_of` made `merit` from."""
+    if score_game or merit == 0:
+        return Value(merit, None)
+    return Value(1, win - merit) if merit > 0 else Value(-1, win + merit)
+
+
+def terminal_merit(utility: int, score_game: bool, win: int = WIN) -> int:
+    """The merit of a terminal state of this utility."""
+    return utility if score_game else utility * win
+
+
+def lift(merit: int, same_mover: bool, score_game: bool) -> int:
+    """A state's merit as its predecessor, one ply earlier, sees it; `same_mover` if the same player moved there."""
+    if not score_game:
+        merit += (merit < 0) - (merit > 0)
+    return merit if same_mover else -merit
