@@ -62,7 +62,7 @@ def _names(code: types.CodeType) -> Iterator[str]:
 
 def _tokens(source: str) -> Iterator[str]:
     """The tokens that mean something; block structure as braces, strings alone on a line (docstrings) left out."""
-    at_start = True
+    line: list[str] = []
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type in (tokenize.COMMENT, tokenize.NL):
             continue
@@ -71,11 +71,8 @@ def _tokens(source: str) -> Iterator[str]:
         elif token.type == tokenize.DEDENT:
             yield "}"
         elif token.type == tokenize.NEWLINE:
-            at_start = True
-            yield ";"
-            continue
-        elif token.type == tokenize.STRING and at_start:
-            continue
+            if not (len(line) == 1 and line[0][-1] in "'\""):
+                yield " ".join(line) + ";"
+            line = []
         else:
-            yield token.string + " "
-            at_start = False
+            line.append(token.string)

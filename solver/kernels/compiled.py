@@ -66,10 +66,16 @@ def compiling(game: Game) -> Iterator[None]:
     try:
         yield
     except NumbaError as error:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        reason = next((line for line in lines if not line.startswith(("Failed in", "- Resolution", "There are"))), "")
-        place = next((line for line in reversed(lines) if line.startswith("During: typing")), "")
-        raise UncompiledRules(f"{type(game).__name__} cannot be compiled: {reason} {place}".rstrip()) from error
+        raise UncompiledRules(f"{type(game).__name__} cannot be compiled: {_reason(str(error))}") from error
+
+
+def _reason(report: str) -> str:
+    """What Numba could not compile and where: its first place is the innermost, and the line above says what."""
+    lines = [line.strip() for line in report.splitlines() if line.strip()]
+    for above, line in zip(["", *lines], lines, strict=False):
+        if line.startswith("During: typing"):
+            return f"{line.removeprefix('During: ')}: {above.removeprefix('During: ')}"
+    return lines[-1] if lines else "unknown"
 
 
 def _compile(function: Any, scope: dict[str, Any], identity: str, names: dict[str, str]) -> Any:

@@ -40,6 +40,7 @@ SCORES = ALTERNATES = FOLDS = False
 CHUNK = 1 << 15  # states expanded in one call
 CHILDREN = 1 << 18  # children of one call, sorted in cache
 PIECE = 1 << 18  # states of one piece of a merge
+BATCH = 512  # children looked up together
 CELL = 4  # states to a cell of the directory
 TIER_SPAN = 1 << 22  # tiers that one chunk's children may span
 
@@ -115,53 +116,72 @@ def _count_terminal(state, report):
 def evaluate(states, merits, begin, end, tiers, slots, first_tier, cells, win, report):
     """merits[begin:end] of states[begin:end], whose children's are known; counts into report.
 
-    tiers (n, 5) int64: begin, shift, first cell's prefix, first cell, number of cells; slots: row by tier - first_tier.
+    tiers (n, 6) int64: begin, shift, first cell's prefix, first cell, number of cells, end; slots: row by
+    tier - first_tier. Children are looked up BATCH at a time, so that their cache misses overlap.
     """
     report[:] = 0
+    keys, rows, owners = np.empty(BATCH, np.int64), np.empty(BATCH, np.int32), np.empty(BATCH, np.int32)
+    lows, highs = np.empty(BATCH, np.int64), np.empty(BATCH, np.int64)
+    best = np.full(end - begin, -(1 << 62), np.int64)
+    count = 0
     for i in range(begin, end):
         state = states[i]
-        best = -(1 << 62)
         for action in game.actions(state):
             child = game.result(state, action)
+            same_mover = not ALTERNATES and game.to_move(child) == game.to_move(state)
             if game.is_terminal(child):
                 merit = terminal_merit(game.utility(child), SCORES, win)
-            else:
-                key = game.canonical(child) if FOLDS else child
-                place = _find(states, key, tiers, slots[game.tier(key) - first_tier], cells)
-                if place < 0:
-                    report[ERROR], report[CULPRIT] = UNKNOWN_CHILD, state
-                    return
-                merit = np.int64(merits[place])
-            same_mover = not ALTERNATES and game.to_move(child) == game.to_move(state)
-            best = max(best, lift(merit, same_mover, SCORES))
-        merits[i] = best
-        if best > 0:
+                best[i - begin] = max(best[i - begin], lift(merit, same_mover, SCORES))
+                continue
+            keys[count] = game.canonical(child) if FOLDS else child
+            rows[count] = slots[game.tier(keys[count]) - first_tier]
+            owners[count] = (i - begin) * 2 + same_mover
+            count += 1
+            if count == BATCH:
+                _look_up(states, merits, keys, rows, owners, lows, highs, count, tiers, cells, best, report)
+                count = 0
+    _look_up(states, merits, keys, rows, owners, lows, highs, count, tiers, cells, best, report)
+    for i in range(begin, end):
+        merit = best[i - begin]
+        merits[i] = merit
+        if merit > 0:
             report[WINS] += 1
-        elif best < 0:
+        elif merit < 0:
             report[LOSSES] += 1
         else:
             report[DRAWS] += 1
+    if report[ERROR]:
+        report[CULPRIT] = states[begin + report[CULPRIT]]
 
 
-@register_jitable
-def _find(states, key, tiers, slot, cells):
-    """The index of key among a tier's states, or -1."""
-    cell = (key >> tiers[slot, 1]) - tiers[slot, 2]
-    if cell < 0 or cell >= tiers[slot, 4]:
-        return -1
-    cell += tiers[slot, 3]
-    low = tiers[slot, 0] + cells[cell]
-    high = tiers[slot, 0] + cells[cell + 1]
-    while high - low > 4:
-        middle = (low + high) >> 1
-        if states[middle] <= key:
-            low = middle
-        else:
-            high = middle
-    for i in range(low, high):
-        if states[i] == key:
-            return i
-    return -1
+@kernel
+def _look_up(states, merits, keys, rows, owners, lows, highs, count, tiers, cells, best, report):
+    """Lift the merits of keys[:count] into their owners' best."""
+    for j in range(count):
+        slot = rows[j]
+        cell = (keys[j] >> tiers[slot, 1]) - tiers[slot, 2]
+        if cell < 0 or cell >= tiers[slot, 4]:
+            lows[j] = highs[j] = 0
+            continue
+        cell += tiers[slot, 3]
+        lows[j] = tiers[slot, 0] + cells[cell]
+        highs[j] = tiers[slot, 0] + cells[cell + 1]
+    for j in range(count):
+        key = keys[j]
+        low, high = lows[j], highs[j]
+        while high - low > 1:
+            middle = (low + high) >> 1
+            if states[middle] <= key:
+                low = middle
+            else:
+                high = middle
+        if high == low or states[low] != key:
+            report[ERROR], report[CULPRIT] = UNKNOWN_CHILD, owners[j] >> 1
+        lows[j] = low
+    for j in range(count):
+        merit = lift(np.int64(merits[lows[j]]), (owners[j] & 1) == 1, SCORES)
+        if merit > best[owners[j] >> 1]:
+            best[owners[j] >> 1] = merit
 
 
 @kernel

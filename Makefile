@@ -1,0 +1,45 @@
+# Every target makes the virtual environment and installs by itself.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+GAME ?= connect-four:5,5
+BOOK ?= connect-four-5x5.lmdb
+
+.PHONY: setup book test lint bench slow faults stress clean
+
+setup: $(VENV)/installed
+
+$(VENV)/installed: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+# Solve a game, write its book, ask it a question.
+book: setup
+	$(BIN)/solver solve $(GAME) -o $(BOOK)
+	$(BIN)/solver info $(BOOK)
+	$(BIN)/solver query $(BOOK) start
+
+test: setup
+	$(BIN)/python -m pytest
+
+lint: setup
+	$(BIN)/ruff check solver tests scripts
+	$(BIN)/mypy
+
+bench: setup
+	$(BIN)/python scripts/bench_solve.py
+	$(BIN)/python scripts/bench_book.py
+
+slow: setup
+	$(BIN)/python -m pytest -m slow
+
+faults: setup
+	$(BIN)/python -m pytest -m faults
+
+stress: setup
+	$(BIN)/python -m pytest -m stress
+
+clean:
+	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,167 @@
+"""Rules compiled per game: each trap of Numba's cache and typing that was met once has a test here."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from solver.errors import GameError
+from solver.fingerprint import fingerprint
+from solver.game import load_game
+
+pytest.importorskip("numba")
+
+from solver.kernels import probe  # noqa: E402
+from solver.kernels.compiled import bind  # noqa: E402
+
+ROOT = Path(__file__).parent.parent
+
+RACE = """
+    from typing import NamedTuple
+
+    class {name}(NamedTuple):
+        goal: int = {goal}
+
+        def initial(self):
+            return 0
+
+        def actions(self, state):
+            for step in range(1, 3):
+                if self._ahead(state{extra}) >= step:
+                    yield step
+
+        def result(self, state, action):
+            return state + action
+
+        def is_terminal(self, state):
+            return state == self.goal
+
+        def utility(self, state):
+            return {utility}
+
+        def tier(self, state):
+            return state
+
+        def _ahead(self, state{parameters}):
+            return self.goal - state
+"""
+
+
+def write_race(path, *, name="Race", goal=10, utility=-1, helper_parameters=0):
+    path.write_text(
+        textwrap.dedent(
+            RACE.format(
+                name=name,
+                goal=goal,
+                utility=utility,
+                extra=", 0" * helper_parameters,
+                parameters="".join(f", spare{i}" for i in range(helper_parameters)),
+            )
+        )
+    )
+    return path
+
+
+def sweep_in_a_new_process(game, cache, cwd):
+    """States, root score, and how often Numba's cache hit and missed, of a sweep in a process of its own."""
+    code = f"""
+        import json, sys
+        from solver.game import load_game
+        from solver.kernels import sweep
+        from solver.kernels.compiled import bind
+        game = load_game({str(game)!r})
+        solved = sweep.solve(game, symmetry=False)
+        kernels = vars(bind(sweep, game, False)).values()
+        print(json.dumps({{
+            "states": sum(tier.states for tier in solved.tiers),
+            "root": list(solved.palette[solved.indices[list(solved.states).index(game.initial())]]),
+            "hits": sum(sum(kernel.stats.cache_hits.values()) for kernel in kernels),
+            "misses": sum(sum(kernel.stats.cache_misses.values()) for kernel in kernels),
+        }}))
+    """
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(ROOT)}
+    run = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, env=environment, cwd=cwd, check=True
+    )
+    return json.loads(run.stdout)
+
+
+def test_a_second_process_loads_compiled_rules_of_a_users_file_and_an_edit_compiles_anew(tmp_path):
+    rules = write_race(tmp_path / "race.py")
+    first = sweep_in_a_new_process("race.py::Race", tmp_path / "cache", tmp_path)
+    second = sweep_in_a_new_process("race.py::Race", tmp_path / "cache", tmp_path)
+    write_race(rules, utility=1)
+    edited = sweep_in_a_new_process("race.py::Race", tmp_path / "cache", tmp_path)
+    assert first["misses"] > 0
+    assert (second["misses"], second["hits"] > 0) == (0, True)
+    assert first["root"] == second["root"] == [1, 7]  # who cannot move loses: 10 % 3 != 0
+    assert edited["misses"] > 0
+    assert edited["root"][0] == -1  # misere: 10 % 3 == 1
+
+
+def test_another_board_does_not_run_the_code_of_the_first(tmp_path):
+    wide = sweep_in_a_new_process("connect-four:4,3", tmp_path, tmp_path)
+    high = sweep_in_a_new_process("connect-four:3,4", tmp_path, tmp_path)
+    assert high["misses"] > 0
+    assert (wide["states"], high["states"]) == (12_031, 6_000)  # John Tromp's table
+
+
+def test_equal_parameters_of_two_games_are_two_games(tmp_path):
+    one = load_game(f"{write_race(tmp_path / 'equal_one.py', utility=1)}::Race")
+    two = load_game(f"{write_race(tmp_path / 'equal_two.py', utility=-1)}::Race")
+    assert one == two
+    assert bind(probe, one).utility(10) == 1
+    assert bind(probe, two).utility(10) == -1
+
+
+def test_helpers_of_one_name_may_take_different_parameters(tmp_path):
+    one = load_game(f"{write_race(tmp_path / 'helper_one.py')}::Race")
+    two = load_game(f"{write_race(tmp_path / 'helper_two.py', helper_parameters=2)}::Race")
+    for game in (one, two):
+        assert list(bind(probe, game).actions(9)[:1]) == [1]
+
+
+def test_fingerprint_sees_rules_helpers_and_parameters_but_no_comments(tmp_path):
+    path = write_race(tmp_path / "printed.py")
+    plain = fingerprint(load_game(f"{path}::Race"))
+    assert fingerprint(load_game(f"{path}::Race:11")) != plain
+    text = path.read_text()
+    variants = {
+        "comment": (text.replace("return self.goal - state", "return self.goal - state  # ahead"), True),
+        "docstring": (text.replace("def initial(self):", 'def initial(self):\n        """The start."""'), True),
+        "text side": (text + "\n    def show(self, state):\n        return str(state)\n", True),
+        "helper": (text.replace("return self.goal - state", "return self.goal - state - 0"), False),
+        "rule": (text.replace("range(1, 3)", "range(1, 4)"), False),
+    }
+    for name, (source, same) in variants.items():
+        other = tmp_path / f"printed_{name.replace(' ', '_')}.py"
+        other.write_text(source)
+        assert (fingerprint(load_game(f"{other}::Race")) == plain) == same, name
+
+
+def test_rules_without_source_are_refused():
+    scope = {}
+    exec("from typing import NamedTuple\nclass Lost(NamedTuple):\n def initial(self): return 0", scope)  # noqa: S102
+    with pytest.raises(GameError, match="put the rules into a file"):
+        fingerprint(scope["Lost"]())
+
+
+def test_bit_count_and_bit_length_are_pythons():
+    numbers = [0, 1, 2, 3, 2**62, 2**63 - 1, *(random.Random(1).getrandbits(63) for _ in range(1000))]
+    for number in numbers:
+        assert probe.bit_count(number) == number.bit_count()
+        assert probe.bit_length(number) == number.bit_length()
+
+
+def test_rules_that_cannot_be_compiled_are_named(tmp_path):
+    path = write_race(tmp_path / "dynamic.py")
+    path.write_text(path.read_text().replace("return state + action", "return sum({state: 1, 'a': action})"))
+    with pytest.raises(GameError, match=r"Race cannot be compiled: .*dynamic\.py"):
+        from solver.kernels import sweep
+
+        sweep.solve(load_game(f"{path}::Race"))
