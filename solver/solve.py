@@ -147,7 +147,7 @@ def _header(game: Game, outcome: _Outcome, symmetry: bool) -> Header:
     solved = outcome.solved
     tiers = solved.tiers
     complete = outcome.scope == "complete"
-    return Header.make(
+    return Header(
         game=game_text(game),
         rules=fingerprint(game),
         method=outcome.method,

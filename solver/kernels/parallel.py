@@ -17,7 +17,7 @@ class Workers:
     """`with Workers(n) as workers: for result in workers.map(function, items)`; kernels release the GIL."""
 
     def __init__(self, count: int | None = None) -> None:
-        self.count = count or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        self.count = count or cores()
         self._pool = ThreadPoolExecutor(self.count)
 
     def __enter__(self) -> Workers:
@@ -39,3 +39,8 @@ class Workers:
         finally:
             for future in under_way:
                 future.cancel()
+
+
+def cores() -> int:
+    """The processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

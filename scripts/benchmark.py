@@ -1,0 +1,85 @@
+"""What the benchmark scripts share: timing whole processes, naming the machine, writing the README's tables."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import statistics
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).parent.parent
+RESULTS = ROOT / "docs" / "benchmarks.json"
+
+
+class Run(NamedTuple):
+    """One finished process: wall and CPU seconds, peak resident MiB of its largest process, its output."""
+
+    wall: float
+    cpu: float
+    peak: float
+    output: str
+
+
+def run(command: Sequence[str]) -> Run:
+    """Run a command to its end; raises CalledProcessError if it fails."""
+    started = time.perf_counter()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        output = process.stdout.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - started
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    return Run(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, output)
+
+
+def median_run(command: Sequence[str], runs: int, warmups: int = 1) -> Run:
+    """Medians over several runs after warm-ups, with the last run's output."""
+    for _ in range(warmups):
+        run(command)
+    done = [run(command) for _ in range(runs)]
+    medians = [statistics.median(getattr(one, field) for one in done) for field in ("wall", "cpu", "peak")]
+    return Run(medians[0], medians[1], medians[2], done[-1].output)
+
+
+def machine() -> str:
+    """The processor, its cores, the memory and the versions that matter, in one line."""
+    model = next(
+        (line.partition(":")[2].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")),
+        platform.processor() or platform.machine(),
+    )
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return f"{model}, {os.cpu_count()} cores, {memory:.0f} GiB, {platform.system()}, Python {platform.python_version()}"
+
+
+def publish(name: str, table: str, results: Any) -> None:
+    """Put a table between the README's markers of this name, and the results into the JSON file."""
+    everything = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    everything[name] = {"machine": machine(), "results": results}
+    RESULTS.write_text(json.dumps(everything, indent=1, sort_keys=True) + "\n")
+    readme = ROOT / "README.md"
+    begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+    before, _, rest = readme.read_text().partition(begin)
+    _, found, after = rest.partition(end)
+    if not found:
+        raise SystemExit(f"README.md has no markers {begin} and {end}: put them where the table goes")
+    readme.write_text(f"{before}{begin}\n{table}\n\nMedians on: {machine()}.\n{end}{after}")
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table, its first column left, the others right."""
+    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        return Path(path).read_text().splitlines()
+    except OSError:
+        return []

@@ -1,0 +1,354 @@
+"""Reading a book: a Mapping from stored states to values, answered from mapped memory in about 1.5 us.
+
+Safety comes first: the file is examined as plain bytes before LMDB maps it, every segment's checksum is verified
+when it is first touched, and views of mapped memory never leave this module. An environment is shared by all books
+of one file in the process, and closed when the last look-up that uses it has ended: each look-up holds a reference
+to the `_Mapped` it reads from, `close` only lets go of the book's.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import struct
+import sys
+import threading
+import weakref
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import lmdb
+
+from solver.book.format import (
+    DIRECTORY_KEY,
+    HEADER_KEY,
+    INSTANT,
+    KEY_BYTES,
+    Header,
+    directory_key,
+    segment_key,
+    unseal,
+)
+from solver.errors import BookError, DamagedBook, ForeignBook, MissingState
+from solver.fingerprint import fingerprint
+from solver.game import Game, game_text, is_built_in, load_game
+from solver.value import Value
+
+LMDB_MAGIC = 0xBEEFC0DE
+KEY_FORMATS = ("", "B", "H", "I", "Q")
+OFTEN_WRONG = (IndexError, ValueError, TypeError, struct.error)
+
+from_bytes = int.from_bytes
+
+Segment = tuple[memoryview, memoryview, memoryview]  # all bytes, first states of the groups, where groups begin
+
+
+class Book(Mapping[int, Value]):
+    """The values of a book's stored states: all non-terminal ones, canonical where the book is folded by symmetry.
+
+    `book[state]` raises MissingState, `get` has a default; iteration is in ascending order. Many threads may read at
+    once, the same file may be opened many times, and readers survive a fork. Raises DamagedBook or ForeignBook on
+    files that cannot be trusted, at opening or when the damaged part is first touched.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self._mapped: _Mapped | None = _mapped(self.path)
+        self.header = self._mapped.header
+
+    def __getitem__(self, state: int) -> Value:
+        value = self.get(state)
+        if value is None:
+            raise MissingState(f"state {state} is not in {self.path.name}")
+        return value
+
+    def get(self, state: Any, default: Any = None) -> Any:
+        """The value of a state, or the default."""
+        mapped = self._mapped
+        if mapped is None:
+            raise BookError(f"{self.path} is closed: open it again")
+        try:
+            number = bisect_right(mapped.directory, state) - 1
+            if number < 0:
+                return default
+            view, firsts, starts = mapped.segments[number] or mapped.load(number)
+            group = bisect_right(firsts, state) - 1
+            at = starts[group]
+            kind = view[at]
+            count = view[at + 1] + 1
+            width = kind >> 3
+            palette = at + 3
+            values = palette + (view[at + 2] + 1) * mapped.index_bytes
+            keys = values + (count * width + 7 >> 3)
+            offset = state - firsts[group]
+            if kind & 7:
+                size = KEY_BYTES[kind & 7]
+                known = view[keys : keys + count * size].cast(KEY_FORMATS[kind & 7])
+                place = bisect_left(known, offset)
+                if place == count or known[place] != offset:
+                    return default
+            else:
+                byte = keys + (offset >> 3)
+                if byte >= starts[group + 1]:
+                    return default
+                bits = view[byte]
+                bit = 1 << (offset & 7)
+                if not bits & bit:
+                    return default
+                place = from_bytes(view[keys:byte], "little").bit_count() + (bits & bit - 1).bit_count()
+            place *= width  # now a bit
+            place = view[values + (place >> 3)] >> (place & 7) & (1 << width) - 1
+            if mapped.index_bytes == 1:
+                return mapped.palette[view[palette + place]]
+            at = palette + place * mapped.index_bytes
+            return mapped.palette[from_bytes(view[at : at + mapped.index_bytes], "little")]
+        except OFTEN_WRONG as error:
+            if not isinstance(state, int):
+                return default
+            raise DamagedBook(f"{self.path}: a segment is malformed ({error}): fetch or solve the book again") from None
+
+    def __contains__(self, state: object) -> bool:
+        return self.get(state) is not None
+
+    def __len__(self) -> int:
+        return self.header.stored
+
+    def __iter__(self) -> Iterator[int]:
+        for states, _ in self._groups():
+            yield from states
+
+    def items(self) -> Any:
+        """(state, value) pairs in ascending order of the states."""
+        return _Items(self)
+
+    def _pairs(self) -> Iterator[tuple[int, Value]]:
+        palette = self.header.palette
+        for states, places in self._groups():
+            for state, place in zip(states, places, strict=True):
+                yield state, palette[place]
+
+    def _groups(self) -> Iterator[tuple[list[int], list[int]]]:
+        """States and palette indices of each group."""
+        for record in self.segments():
+            view = memoryview(record)
+            count, _, index_bytes = struct.unpack_from("<HBB", view, 4)
+            firsts = struct.unpack_from(f"<{count}Q", view, 8)
+            starts = struct.unpack_from(f"<{count + 1}H", view, 8 + 8 * count)
+            for first, begin, end in zip(firsts, starts, starts[1:], strict=False):
+                yield decode_group(view[begin:end], first, index_bytes)
+
+    def segments(self) -> Iterator[bytes]:
+        """Copies of the segments' records, each after its checksum was verified."""
+        mapped = self._mapped
+        if mapped is None:
+            raise BookError(f"{self.path} is closed: open it again")
+        for number in range(len(mapped.segments)):
+            yield bytes((mapped.segments[number] or mapped.load(number))[0])
+
+    @property
+    def game(self) -> Game:
+        """The game of the header, if it is one of the package's and its rules are those that made the book.
+
+        A book never runs code that it names: for a user's own game pass the game to whoever needs it.
+        """
+        if not is_built_in(self.header.game):
+            raise ForeignBook(
+                f"{self.path} is of a game outside this package: name its rules, --game PATH/{self.header.game},"
+                " or in Python Player(book, game)"
+            )
+        game = load_game(self.header.game)
+        self.check_rules(game)
+        return game
+
+    def check_rules(self, game: Game) -> None:
+        """Raise ForeignBook unless these are the rules that made the book."""
+        rules = fingerprint(game)
+        if rules != self.header.rules:
+            raise ForeignBook(
+                f"{self.path} was made by rules {self.header.rules[:8]} ({self.header.game}), these are"
+                f" {rules[:8]} ({game_text(game)}): solve again"
+            )
+
+    def close(self) -> None:
+        """Let go of the file; look-ups under way in other threads finish."""
+        self._mapped = None
+
+    def __enter__(self) -> Book:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Book {self.path.name}: {self.header.game}, {len(self):,} states{'' if self._mapped else ', closed'}>"
+
+
+class _Items:
+    """The view that Mapping.items promises, without a look-up for each state."""
+
+    def __init__(self, book: Book) -> None:
+        self._book = book
+
+    def __len__(self) -> int:
+        return len(self._book)
+
+    def __iter__(self) -> Iterator[tuple[int, Value]]:
+        return self._book._pairs()
+
+    def __contains__(self, pair: object) -> bool:
+        return isinstance(pair, tuple) and len(pair) == 2 and self._book.get(pair[0]) == pair[1]
+
+
+def decode_group(body: memoryview, first: int, index_bytes: int) -> tuple[list[int], list[int]]:
+    """The states and palette indices of a group; raises DamagedBook if they do not fit together."""
+    try:
+        kind, count, entries = body[0], body[1] + 1, body[2] + 1
+        width = kind >> 3
+        values = 3 + entries * index_bytes
+        keys = values + (count * width + 7 >> 3)
+        palette = [int.from_bytes(body[at : at + index_bytes], "little") for at in range(3, values, index_bytes)]
+        packed = int.from_bytes(body[values:keys], "little")
+        mask = (1 << width) - 1
+        indices = [palette[packed >> place * width & mask] for place in range(count)]
+        if kind & 7:
+            offsets = body[keys:].cast(KEY_FORMATS[kind & 7]).tolist()
+        else:
+            bits = int.from_bytes(body[keys:], "little")
+            offsets = [offset for offset in range(bits.bit_length()) if bits >> offset & 1]
+    except OFTEN_WRONG as error:
+        raise DamagedBook(f"a group is malformed ({error})") from None
+    if len(offsets) != count:
+        raise DamagedBook(f"a group of {count} states has {len(offsets)} keys")
+    return [first + offset for offset in offsets], indices
+
+
+class _Mapped:
+    """One mapped file: its environment, one read transaction, and the segments touched so far.
+
+    Attributes are destroyed in `__del__` in the only safe order: views of mapped memory first.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.process = os.getpid()
+        self.environment = lmdb.open(
+            str(path), subdir=False, readonly=True, lock=False, create=False, readahead=False, max_dbs=0, max_spare_txns=0
+        )
+        self.segments: list[Segment | None] = []
+        self.transaction = self.environment.begin(buffers=True)
+        self.header = self._read_header()
+        self.palette = self.header.palette
+        self.index_bytes = self.header.index_bytes
+        self.directory = self._read_directory()
+        self.segments = [None] * len(self.directory)
+
+    def record(self, key: bytes, name: str) -> memoryview:
+        """A record, as a view of mapped memory."""
+        try:
+            found: memoryview | None = self.transaction.get(key)
+        except lmdb.Error as error:
+            raise DamagedBook(f"{self.path}: {name} cannot be read: {error}") from None
+        if found is None:
+            raise DamagedBook(f"{self.path}: {name} is missing: fetch or solve the book again")
+        return found
+
+    def load(self, number: int) -> Segment:
+        """A segment, its checksum verified, kept for the next look-up."""
+        name = f"segment {number}"
+        try:
+            view = self.record(segment_key(number), name)
+            unseal(self.header.book_id, number, view, name)
+            count, codec, index_bytes = struct.unpack_from("<HBB", view, 4)
+            if codec != INSTANT or index_bytes != self.index_bytes or len(view) < 10 + 10 * count or not count:
+                raise DamagedBook(f"{name} is malformed")
+            segment = view, view[8 : 8 + 8 * count].cast("Q"), view[8 + 8 * count : 10 + 10 * count].cast("H")
+        except DamagedBook as error:
+            raise DamagedBook(f"{self.path}: {error}" if str(self.path) not in str(error) else str(error)) from None
+        self.segments[number] = segment
+        return segment
+
+    def _read_header(self) -> Header:
+        try:
+            found = self.transaction.get(HEADER_KEY)
+        except lmdb.Error as error:
+            raise DamagedBook(f"{self.path}: the header cannot be read: {error}") from None
+        if found is None:
+            raise DamagedBook(f"{self.path} has no header: it is no book, or its writing did not end; solve it again")
+        try:
+            return Header.unpack(bytes(found))
+        except (DamagedBook, ForeignBook) as error:
+            raise type(error)(f"{self.path}: {error}") from None
+
+    def _read_directory(self) -> memoryview | Any:
+        """The first state of each segment, (n,) u64."""
+        parts = []
+        while (found := self.transaction.get(directory_key(len(parts)))) is not None:
+            name = f"{self.path}: {DIRECTORY_KEY.decode()} part {len(parts)}"
+            parts.append(bytes(unseal(self.header.book_id, len(parts), found, name)))
+        directory = memoryview(b"".join(parts))
+        entries = self.environment.stat()["entries"] - len(parts) - 1
+        if len(directory) != 8 * entries or (entries == 0) != (self.header.stored == 0):
+            raise DamagedBook(f"{self.path}: {len(directory) // 8} directory entries for {entries} segments")
+        return directory.cast("Q")
+
+    def __del__(self) -> None:
+        self.segments = []
+        for name in ("transaction", "environment"):
+            if self.__dict__.get(name) is not None and os.getpid() == self.process:
+                closing = self.__dict__[name]
+                closing.abort() if name == "transaction" else closing.close()
+
+
+_shared: weakref.WeakValueDictionary[tuple[int, int], _Mapped] = weakref.WeakValueDictionary()
+_opening = threading.Lock()
+
+
+def _mapped(path: Path) -> _Mapped:
+    """The mapping of a file: LMDB must not open a file twice in one process, so books of one file share theirs."""
+    if sys.byteorder != "little":
+        raise ForeignBook("books are little-endian, this machine is not: read it elsewhere")
+    identity = _examine(path)
+    with _opening:
+        mapped = _shared.get(identity)
+        if mapped is None:
+            try:
+                mapped = _Mapped(path)
+            except lmdb.Error as error:
+                raise DamagedBook(f"{path} cannot be opened: {error}") from None
+            _shared[identity] = mapped
+        return mapped
+
+
+def _examine(path: Path) -> tuple[int, int]:
+    """Device and inode of a file that LMDB can map without a signal: the meta pages are read as plain bytes."""
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise ForeignBook(f"{path} is no regular file: name a book")
+        with open(path, "rb") as file:
+            status = os.fstat(file.fileno())
+            metas = file.read(2 * 65536)
+    except FileNotFoundError:
+        raise BookError(f"there is no file {path}: solve the game first, or name another") from None
+    except (OSError, ValueError) as error:
+        if isinstance(error, BookError):
+            raise
+        raise BookError(f"{path} cannot be read: {error}") from None
+    if len(metas) < 16 + 24 or struct.unpack_from("<I", metas, 16)[0] != LMDB_MAGIC:
+        raise ForeignBook(f"{path} is no LMDB file: name a book")
+    version, page_size = struct.unpack_from("<I", metas, 20)[0], struct.unpack_from("<I", metas, 40)[0]
+    if version != 1:
+        raise ForeignBook(f"{path} is of LMDB format {version}, books are of format 1: solve again")
+    if page_size not in (4096, 8192, 16384, 32768, 65536):
+        raise DamagedBook(f"{path} has pages of {page_size} bytes: fetch or solve the book again")
+    for meta in (16, 16 + page_size):
+        if len(metas) < meta + 136 or struct.unpack_from("<II", metas, meta) != (LMDB_MAGIC, 1):
+            raise DamagedBook(f"{path} is truncated: fetch or solve the book again")
+        last_page = struct.unpack_from("<Q", metas, meta + 120)[0]
+        if (last_page + 1) * page_size > status.st_size:
+            raise DamagedBook(
+                f"{path} has {status.st_size:,} bytes of {(last_page + 1) * page_size:,}: fetch or solve the book again"
+            )
+    return status.st_dev, status.st_ino

@@ -1,0 +1,201 @@
+"""Writing a book: encode, pack into segments, build an LMDB file beside the target, and rename it into place.
+
+Nothing is rewritten in place: readers of an older book at the same path keep theirs. On an error or an interruption
+nothing is left behind. The bytes depend on the content alone, whatever the `map`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+import shutil
+import struct
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import lmdb
+
+from solver.book import codec
+from solver.book.format import (
+    DIRECTORY_PART,
+    GROUP,
+    HEADER_KEY,
+    INSTANT,
+    SEGMENT_SIZE,
+    Header,
+    directory_key,
+    seal,
+    segment_key,
+)
+from solver.errors import BookError, ResourceError
+from solver.progress import Progress, silent
+
+CHUNK = 4096 * GROUP
+BATCH = 256  # segments to a transaction, 16 MB: dirty pages are held in memory
+SEGMENT_HEAD = 8
+Encode = Callable[..., tuple[Any, Sequence[int]]]
+Map = Callable[[Callable[[int], Any], Iterable[int]], Iterable[Any]]
+
+
+def check_target(path: str | os.PathLike[str]) -> Path:
+    """The path, if a book can be written there; raises BookError with the reason before any work is done."""
+    target = Path(path)
+    folder = target.parent
+    if target.is_dir():
+        raise BookError(f"{target} is a folder: name a file")
+    if not folder.is_dir():
+        raise BookError(f"the folder {folder} does not exist: make it first")
+    if not os.access(folder, os.W_OK):
+        raise BookError(f"the folder {folder} cannot be written to: choose another or change its permissions")
+    return target
+
+
+def write_book(
+    path: str | os.PathLike[str],
+    header: Header,
+    states: Sequence[int],
+    indices: Sequence[int],
+    *,
+    encode: Encode = codec.encode_chunk,
+    map: Map = map,
+    progress: Progress = silent,
+) -> Header:
+    """Write `states` (ascending) with the palette `indices` of their values; the header as written, with its digest.
+
+    `encode` and `map` let compiled code and threads in: map(function, chunk begins) must keep the order. Raises
+    ResourceError when the disk is too small, BookError when the file cannot be written.
+    """
+    target = check_target(path)
+    header = header.identified()
+    build = target.with_name(f".{target.name}.{os.getpid()}.build")
+    finished = target.with_name(f".{target.name}.{os.getpid()}.partial")
+    try:
+        with _disk_errors(target):
+            header = _build(build, header, _encoded(header, states, indices, encode, map, progress), len(states))
+            _copy(build, finished)
+            os.replace(finished, target)
+            _sync_folder(target.parent)
+    finally:
+        for leftover in (build, finished):
+            leftover.unlink(missing_ok=True)
+    return header
+
+
+def _encoded(
+    header: Header, states: Sequence[int], indices: Sequence[int], encode: Encode, map: Map, progress: Progress
+) -> Iterator[tuple[int, bytes]]:
+    """(first state, bytes) of each group, in order."""
+
+    def chunk(begin: int) -> tuple[Any, Sequence[int]]:
+        end = min(begin + CHUNK, len(states))
+        return encode(states, indices, begin, end, len(header.palette), header.index_bytes)
+
+    begins = range(0, len(states), CHUNK)
+    for begin, (payload, lengths) in zip(begins, map(chunk, begins), strict=True):
+        view = memoryview(payload)
+        at = 0
+        for number, length in enumerate(lengths):
+            yield int(states[begin + number * GROUP]), bytes(view[at : at + length])
+            at += length
+        progress("write", min(begin + CHUNK, len(states)), len(states))
+
+
+def _segments(header: Header, groups: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+    """(first state, record) of each segment, filled with whole groups as far as they fit."""
+    firsts: list[int] = []
+    bodies: list[bytes] = []
+    size = SEGMENT_HEAD + 2
+    number = 0
+    for first, body in groups:
+        if size + 10 + len(body) > SEGMENT_SIZE:
+            yield firsts[0], _segment(header, number, firsts, bodies)
+            firsts, bodies, size, number = [], [], SEGMENT_HEAD + 2, number + 1
+        firsts.append(first)
+        bodies.append(body)
+        size += 10 + len(body)
+    if firsts:
+        yield firsts[0], _segment(header, number, firsts, bodies)
+
+
+def _segment(header: Header, number: int, firsts: list[int], bodies: list[bytes]) -> bytes:
+    ends = [SEGMENT_HEAD + 10 * len(firsts) + 2]
+    for body in bodies:
+        ends.append(ends[-1] + len(body))
+    head = struct.pack(
+        f"<HBB{len(firsts)}Q{len(ends)}H", len(firsts), INSTANT, header.index_bytes, *firsts, *ends
+    )
+    return seal(header.book_id, number, head + b"".join(bodies))
+
+
+def _build(path: Path, header: Header, groups: Iterable[tuple[int, bytes]], count: int) -> Header:
+    """Write all records into a new LMDB file; the header with the digest."""
+    digest = hashlib.sha256()
+    # an upper bound: map_size costs nothing, and a full map would lose the transaction
+    map_size = 2 * codec.bound(count, header.index_bytes) + (64 << 20)
+    with lmdb.open(
+        str(path), map_size=map_size, subdir=False, sync=False, lock=False, max_dbs=0, lib_version=0, mode=0o666
+    ) as environment:
+
+        def put(records: list[tuple[bytes, bytes]]) -> None:
+            with environment.begin(write=True) as transaction, transaction.cursor() as cursor:
+                _, added = cursor.putmulti(records, append=True)
+            if added != len(records):  # append does not raise
+                raise BookError(f"{path}: {len(records) - added} records were not written: keys are not ascending")
+
+        def put_counted(records: list[tuple[bytes, bytes]]) -> None:
+            for key, record in records:
+                digest.update(key)
+                digest.update(record)
+            put(records)
+
+        firsts: list[int] = []
+        batch: list[tuple[bytes, bytes]] = []
+        for first, record in _segments(header, groups):
+            batch.append((segment_key(len(firsts)), record))
+            firsts.append(first)
+            if len(batch) == BATCH:
+                put_counted(batch)
+                batch = []
+        put_counted(batch)
+        for part, begin in enumerate(range(0, len(firsts), DIRECTORY_PART)):
+            some = firsts[begin : begin + DIRECTORY_PART]
+            put_counted([(directory_key(part), seal(header.book_id, part, struct.pack(f"<{len(some)}Q", *some)))])
+        header = header._replace(digest=digest.hexdigest())
+        put([(HEADER_KEY, header.pack())])
+    return header
+
+
+def _copy(build: Path, finished: Path) -> None:
+    """A compact, synced copy: its bytes depend on the records alone."""
+    with (
+        lmdb.open(str(build), subdir=False, readonly=True, lock=False, max_dbs=0) as environment,
+        open(finished, "xb") as file,
+    ):
+        environment.copyfd(file.fileno(), compact=True)
+        os.fsync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _disk_errors(target: Path) -> Iterator[None]:
+    """LMDB reports a full disk as an input/output error: ask the disk, and say it in words."""
+    try:
+        yield
+    except (lmdb.Error, OSError) as error:
+        if isinstance(error, BookError):
+            raise
+        free = shutil.disk_usage(target.parent).free
+        full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) or free < 1 << 20
+        if full or isinstance(error, lmdb.DiskError):
+            raise ResourceError(f"the disk of {target.parent} is full ({free:,} bytes free): make room, then again") from error
+        raise BookError(f"{target} cannot be written: {error}") from error

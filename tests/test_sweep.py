@@ -1,0 +1,199 @@
+"""The compiled sweep against the naive twin, on every state, and against published counts."""
+
+import textwrap
+
+import pytest
+
+from solver.errors import GameError, MethodError, ResourceError
+from solver.game import load_game
+from tests import naive
+
+np = pytest.importorskip("numpy")
+pytest.importorskip("numba")
+
+from solver.kernels import probe, sweep  # noqa: E402
+from solver.kernels.compiled import bind  # noqa: E402
+
+# One board a game: each compiles for seconds. More boards run under `-m slow`.
+TIERED = (
+    "tic-tac-toe",
+    "connect-four:4,3",
+    "coins:40,5",
+    "nim:2,3,4",
+    "hexapawn:3,4",
+    "breakthrough:3,4,1",
+    "dots-and-boxes:2,2",
+    "kalah:2,3",
+    "othello:4,3",
+)
+MORE = (
+    "tic-tac-toe:4,3,3",
+    "tic-tac-toe:3,3,3,true",
+    "connect-four:3,4,3",
+    "connect-four:4,4",
+    "coins:40,3,false",
+    "nim:1,2,3,4,misere=true",
+    "hexapawn:4,3",
+    "hexapawn:3,3",
+    "breakthrough:3,4,2",
+    "dots-and-boxes:3,2",
+    "dots-and-boxes:1,3",
+    "kalah:3,2",
+    "kalah:2,3,false",
+    "othello:4,4",
+)
+
+
+def values(solved):
+    """The solution as a dict."""
+    return {
+        state: solved.palette[index]
+        for state, index in zip(np.asarray(solved.states).tolist(), np.asarray(solved.indices).tolist(), strict=True)
+    }
+
+
+def assert_is_the_truth(text, symmetry):
+    game = load_game(text)
+    truth = naive.solve(game, symmetry=symmetry)
+    solved = sweep.solve(game, symmetry=symmetry)
+    terminal = {state for state in truth if game.is_terminal(state)}
+    assert values(solved) == {state: value for state, value in truth.items() if state not in terminal}
+    assert sum(tier.states for tier in solved.tiers) == len(truth)
+    assert sum(tier.terminal for tier in solved.tiers) == len(terminal)
+    for name, sign in (("win", 1), ("draw", 0), ("loss", -1)):
+        expected = sum((value.score > 0) - (value.score < 0) == sign for value in truth.values())
+        assert sum(getattr(tier, name) for tier in solved.tiers) == expected
+
+
+@pytest.mark.parametrize("text", TIERED)
+def test_every_value_is_the_naive_twins(text):
+    assert_is_the_truth(text, symmetry=True)
+
+
+@pytest.mark.parametrize("text", ["tic-tac-toe", "connect-four:4,3", "dots-and-boxes:2,2"])
+def test_every_value_is_the_naive_twins_without_symmetry(text):
+    assert_is_the_truth(text, symmetry=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("symmetry", [True, False])
+@pytest.mark.parametrize("text", MORE)
+def test_more_boards(text, symmetry):
+    assert_is_the_truth(text, symmetry)
+
+
+@pytest.mark.parametrize("text", [*TIERED, "mu-torere"])
+def test_compiled_rules_are_the_plain_rules_on_every_state(text):
+    game = load_game(text)
+    rules = bind(probe, game)
+    for state in naive.enumerate_states(game):
+        assert rules.is_terminal(state) == game.is_terminal(state)
+        if hasattr(game, "canonical"):
+            assert rules.canonical(state) == game.canonical(state)
+        if hasattr(game, "to_move"):
+            assert rules.to_move(state) == game.to_move(state)
+        if hasattr(game, "tier"):
+            assert rules.tier(state) == game.tier(state)
+        if game.is_terminal(state):
+            assert rules.utility(state) == game.utility(state)
+            continue
+        actions = list(game.actions(state))
+        assert rules.actions(state).tolist() == actions
+        assert [rules.result(state, action) for action in actions] == [game.result(state, action) for action in actions]
+
+
+def test_two_runs_and_any_number_of_workers_agree():
+    game = load_game("connect-four:4,4")
+    first = sweep.solve(game, workers=1)
+    for workers in (1, 2, 5):
+        other = sweep.solve(game, workers=workers)
+        assert np.array_equal(first.states, other.states)
+        assert np.array_equal(first.indices, other.indices)
+        assert first[2:] == other[2:]
+
+
+def test_pieces_and_chunks_of_any_size_agree(monkeypatch):
+    game = load_game("connect-four:4,4")
+    whole = sweep.solve(game)
+    for name, size in (("CHUNK", 37), ("PIECE", 100), ("CHILDREN", 64)):
+        monkeypatch.setattr(sweep, name, size)
+        cut = sweep.solve(game)
+        assert np.array_equal(whole.states, cut.states)
+        assert np.array_equal(whole.indices, cut.indices)
+        assert whole[2:] == cut[2:]
+
+
+def test_a_state_with_more_children_than_fit_is_expanded():
+    game = load_game("coins:3000,2999,false")
+    solved = sweep.solve(game)
+    assert len(solved.states) == 3000
+    assert {value.distance for value in solved.palette} == {1, 2}
+
+
+def test_a_hundred_thousand_tiers():
+    solved = sweep.solve(load_game("coins:100000,3"))
+    lost = np.asarray(solved.states)[np.asarray([value.score < 0 for value in solved.palette])[solved.indices]]
+    assert np.array_equal(lost, np.arange(1, 100_000, 4))
+    assert max(value.distance for value in solved.palette) == 50_000
+
+
+@pytest.mark.parametrize(
+    ("text", "states", "counts"),
+    [
+        ("connect-four:4,4", 161_029, (38_675, 90_120, 32_234)),  # Tromp, recomputed by Boeck
+        ("tic-tac-toe", 5_478, (2_836, 1_068, 1_574)),
+    ],
+)
+def test_published_counts(text, states, counts):
+    tiers = sweep.solve(load_game(text), symmetry=False).tiers
+    assert sum(tier.states for tier in tiers) == states
+    assert tuple(sum(getattr(tier, name) for tier in tiers) for name in ("win", "draw", "loss")) == counts
+
+
+def test_a_memory_budget_is_kept():
+    with pytest.raises(ResourceError, match="raise --memory"):
+        sweep.solve(load_game("connect-four:4,4"), memory=100_000)
+
+
+BAD_RULES = """
+    from typing import NamedTuple
+
+    class Bad(NamedTuple):
+        def initial(self):
+            return 0
+
+        def actions(self, state):
+            for action in range({actions}):
+                yield action
+
+        def result(self, state, action):
+            return {result}
+
+        def is_terminal(self, state):
+            return state >= 6
+
+        def utility(self, state):
+            return {utility}
+
+        def tier(self, state):
+            return {tier}
+"""
+GOOD = {"actions": "2", "result": "state + action + 1", "utility": "-1", "tier": "state"}
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"actions": "2 * (state != 3)"}, GameError, "state 3 has no actions"),
+        ({"result": "state + action + 1 - 100 * (state == 4)"}, GameError, "state 4 has a child outside"),
+        ({"utility": "2"}, GameError, "utility other than -1, 0, 1"),
+        ({"tier": "state // 2"}, MethodError, "state 0 has a move that stays in its tier: .* retrograde"),
+        ({"tier": "10 - state"}, GameError, "state 0 has a child in a lower tier"),
+        ({"tier": "state * 10000000"}, GameError, "number the tiers more densely"),
+    ],
+)
+def test_bad_rules_are_refused_with_the_state(tmp_path, change, error, message):
+    path = tmp_path / f"bad_{abs(hash(message))}.py"
+    path.write_text(textwrap.dedent(BAD_RULES.format(**{**GOOD, **change})))
+    with pytest.raises(error, match=message):
+        sweep.solve(load_game(f"{path}::Bad"))
