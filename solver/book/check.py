@@ -18,10 +18,17 @@ from solver.progress import Progress, silent
 def check_book(path: str | os.PathLike[str], progress: Progress = silent) -> Header:
     """Check all of a file; its header. Raises DamagedBook or ForeignBook that names what is wrong and where."""
     with Book(path) as book:
-        _check_pages(book.path)
-        _check_digest(book)
+        check_records(book)
         _check_groups(book, progress)
         return book.header
+
+
+def check_records(book: Book) -> None:
+    """Pages, checksums of all segments, and the digest; the groups inside the segments are not looked at."""
+    _check_pages(book.path)
+    for _ in book.segments():
+        pass
+    _check_digest(book)
 
 
 def _check_pages(path: Path) -> None:

@@ -1,0 +1,56 @@
+"""Breakthrough (Dan Troyka 2000): pawns step straight or diagonally forward and capture diagonally."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from solver.games import pawns
+
+
+class Breakthrough(NamedTuple):
+    """`rows` rows of pawns each; step forward, also diagonally, capture diagonally; reach the last row to win."""
+
+    width: int = 4
+    height: int = 4
+    rows: int = 1
+
+    def check(self) -> None:
+        if self.width < 1 or self.rows < 1 or self.height < 2 * self.rows:
+            raise ValueError("width and rows must be at least 1, height at least twice the rows")
+        if self.width * self.height > 30:
+            raise ValueError("width * height must be at most 30 to fit a state")
+
+    def initial(self) -> int:
+        return pawns.initial(self.width, self.height, self.rows)
+
+    def actions(self, state: int) -> Iterator[int]:
+        own = pawns.mine(self.width, self.height, state)
+        for cell in range(self.width * self.height):
+            if own >> cell & 1:
+                for side in range(-1, 2):
+                    arrived = pawns.stepped(self.width, self.height, state, 1 << cell, side)
+                    if arrived & pawns.targets(self.width, self.height, state, side, True):
+                        yield cell * 3 + side + 1
+
+    def result(self, state: int, action: int) -> int:
+        return pawns.moved(self.width, self.height, state, action)
+
+    def is_terminal(self, state: int) -> bool:
+        return pawns.is_over(self.width, self.height, state, True)
+
+    def utility(self, state: int) -> int:
+        return -1
+
+    def tier(self, state: int) -> int:
+        start = pawns.advanced(self.width, self.height, self.initial())
+        return pawns.advanced(self.width, self.height, state) - start
+
+    def canonical(self, state: int) -> int:
+        return min(state, pawns.mirrored(self.width, self.height, state))
+
+    def format_action(self, state: int, action: int) -> str:
+        return pawns.move_name(self.width, self.height, state, action)
+
+    def show(self, state: int) -> str:
+        return pawns.board(self.width, self.height, state)

@@ -1,0 +1,55 @@
+"""Hexapawn (Martin Gardner 1962): one row of pawns each, which step straight forward and capture diagonally."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from solver.games import pawns
+
+
+class Hexapawn(NamedTuple):
+    """One row of pawns each; step forward, capture diagonally; reach the last row to win; who cannot move loses."""
+
+    width: int = 3
+    height: int = 3
+
+    def check(self) -> None:
+        if self.width < 1 or self.height < 2:
+            raise ValueError("width must be at least 1, height at least 2")
+        if self.width * self.height > 30:
+            raise ValueError("width * height must be at most 30 to fit a state")
+
+    def initial(self) -> int:
+        return pawns.initial(self.width, self.height, 1)
+
+    def actions(self, state: int) -> Iterator[int]:
+        own = pawns.mine(self.width, self.height, state)
+        for cell in range(self.width * self.height):
+            if own >> cell & 1:
+                for side in range(-1, 2):
+                    arrived = pawns.stepped(self.width, self.height, state, 1 << cell, side)
+                    if arrived & pawns.targets(self.width, self.height, state, side, False):
+                        yield cell * 3 + side + 1
+
+    def result(self, state: int, action: int) -> int:
+        return pawns.moved(self.width, self.height, state, action)
+
+    def is_terminal(self, state: int) -> bool:
+        return pawns.is_over(self.width, self.height, state, False)
+
+    def utility(self, state: int) -> int:
+        return -1
+
+    def tier(self, state: int) -> int:
+        start = pawns.advanced(self.width, self.height, self.initial())
+        return pawns.advanced(self.width, self.height, state) - start
+
+    def canonical(self, state: int) -> int:
+        return min(state, pawns.mirrored(self.width, self.height, state))
+
+    def format_action(self, state: int, action: int) -> str:
+        return pawns.move_name(self.width, self.height, state, action)
+
+    def show(self, state: int) -> str:
+        return pawns.board(self.width, self.height, state)

@@ -1,0 +1,112 @@
+"""What hexapawn and breakthrough share: two boards of pawns, the first player's moving to higher rows.
+
+A state is the first player's board, the second's, and a bit for the side to move. An action is the cell moved from
+times 3, plus 0, 1 or 2 for a step to the left, straight or right, as the board is printed.
+"""
+
+from __future__ import annotations
+
+
+def initial(width: int, height: int, rows: int) -> int:
+    cells = width * height
+    home = (1 << width * rows) - 1
+    return home | home << cells - width * rows << cells
+
+
+def mine(width: int, height: int, state: int) -> int:
+    """The mover's pawns."""
+    cells = width * height
+    return state >> (state >> 2 * cells) * cells & (1 << cells) - 1
+
+
+def theirs(width: int, height: int, state: int) -> int:
+    """The other's pawns."""
+    cells = width * height
+    return state >> (1 - (state >> 2 * cells)) * cells & (1 << cells) - 1
+
+
+def stepped(width: int, height: int, state: int, pawns: int, side: int) -> int:
+    """Where the mover's pawns arrive one row on, to the side -1, 0 or 1."""
+    cells = width * height
+    first_column = ((1 << cells) - 1) // ((1 << width) - 1)
+    if side < 0:
+        pawns &= ~first_column
+    if side > 0:
+        pawns &= ~(first_column << width - 1)
+    if state >> 2 * cells:
+        return pawns >> width - side
+    return pawns << width + side & (1 << cells) - 1
+
+
+def targets(width: int, height: int, state: int, side: int, diagonal: bool) -> int:
+    """Cells that the mover may enter by a step to the side; `diagonal` if empty cells may be entered sideways."""
+    others = theirs(width, height, state)
+    empty = (1 << width * height) - 1 & ~(others | mine(width, height, state))
+    if side == 0:
+        return empty
+    return others | empty if diagonal else others
+
+
+def moved(width: int, height: int, state: int, action: int) -> int:
+    cells = width * height
+    turn = state >> 2 * cells
+    pawn = 1 << action // 3
+    arrived = stepped(width, height, state, pawn, action % 3 - 1)
+    own = mine(width, height, state) ^ pawn | arrived
+    others = theirs(width, height, state) & ~arrived
+    return own << turn * cells | others << (1 - turn) * cells | (1 - turn) << 2 * cells
+
+
+def is_over(width: int, height: int, state: int, diagonal: bool) -> bool:
+    """Whether the other has reached the last row or the mover cannot move: the mover has lost."""
+    cells = width * height
+    goal = (1 << width) - 1
+    if state >> 2 * cells == 1:
+        goal <<= cells - width
+    if theirs(width, height, state) & goal:
+        return True
+    pawns = mine(width, height, state)
+    for side in (-1, 0, 1):
+        if stepped(width, height, state, pawns, side) & targets(width, height, state, side, diagonal):
+            return False
+    return True
+
+
+def mirrored(width: int, height: int, state: int) -> int:
+    cells = width * height
+    columns = ((1 << 2 * cells) - 1) // ((1 << width) - 1)
+    result = state >> 2 * cells << 2 * cells
+    for i in range(width):
+        result |= (state >> i & columns & (1 << 2 * cells) - 1) << width - 1 - i
+    return result
+
+
+def advanced(width: int, height: int, state: int) -> int:
+    """A number that grows with every move: what pawns have advanced, and more for pawns taken."""
+    cells = width * height
+    first, second = state & (1 << cells) - 1, state >> cells & (1 << cells) - 1
+    total = 0
+    for row in range(height):
+        line = (1 << width) - 1 << row * width
+        total += row * (first & line).bit_count() + (height - 1 - row) * (second & line).bit_count()
+    return total - (height - 1) * (first | second).bit_count()
+
+
+def cell_name(width: int, cell: int) -> str:
+    return "abcdefghijklmnopqrstuvwxyz"[cell % width] + str(cell // width + 1)
+
+
+def move_name(width: int, height: int, state: int, action: int) -> str:
+    """Algebraic notation: from and to, a1 at the bottom left."""
+    arrived = stepped(width, height, state, 1 << action // 3, action % 3 - 1)
+    return cell_name(width, action // 3) + cell_name(width, arrived.bit_length() - 1)
+
+
+def board(width: int, height: int, state: int) -> str:
+    cells = width * height
+    rows = []
+    for row in reversed(range(height)):
+        places = range(row * width, row * width + width)
+        marks = ["w" if state >> cell & 1 else "b" if state >> cells + cell & 1 else "." for cell in places]
+        rows.append(f"{row + 1:2} " + " ".join(marks))
+    return "\n".join([*rows, "   " + " ".join("abcdefghijklmnopqrstuvwxyz"[:width])])

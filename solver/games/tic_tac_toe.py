@@ -1,0 +1,140 @@
+"""Tic-tac-toe and every other m,n,k game: width x height, `line` own marks in an unbroken line win.
+
+A state holds two boards, the mover's in the low bits, of height rows of width + 1 bits: the extra column, always
+empty, keeps lines from running over an edge. Whose turn it is follows from the number of marks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+
+class TicTacToe(NamedTuple):
+    """Mark empty cells in turn; `line` in a row, column or diagonal wins, or loses in misere; a full board is a draw."""
+
+    width: int = 3
+    height: int = 3
+    line: int = 3
+    misere: bool = False
+
+    def check(self) -> None:
+        if self.width < 1 or self.height < 1 or self.line < 2:
+            raise ValueError("width and height must be at least 1, line at least 2")
+        if (self.width + 1) * self.height > 31:
+            raise ValueError("(width + 1) * height must be at most 31 to fit a state")
+
+    def initial(self) -> int:
+        return 0
+
+    def actions(self, state: int) -> Iterator[int]:
+        free = ~(state | state >> self._bits())
+        for row in range(self.height):
+            for column in range(self.width):
+                cell = row * (self.width + 1) + column
+                if free >> cell & 1:
+                    yield cell
+
+    def result(self, state: int, action: int) -> int:
+        mine = state & (1 << self._bits()) - 1
+        return state >> self._bits() | (mine | 1 << action) << self._bits()
+
+    def is_terminal(self, state: int) -> bool:
+        return self._has_line(state >> self._bits()) or self.tier(state) == self.width * self.height
+
+    def utility(self, state: int) -> int:
+        if not self._has_line(state >> self._bits()):
+            return 0
+        return 1 if self.misere else -1
+
+    def tier(self, state: int) -> int:
+        return state.bit_count()
+
+    def canonical(self, state: int) -> int:
+        least = min(self._least_flip(state), state)
+        if self.width == self.height:
+            least = min(least, self._least_flip(self._transposed(state)))
+        return least
+
+    def evaluate(self, state: int) -> float:
+        """Lines still open to the mover less those open to the other, as a part of all lines."""
+        mine = state & (1 << self._bits()) - 1
+        theirs = state >> self._bits()
+        cells = self._cells()
+        lines = self._count_lines(cells)
+        balance = (self._count_lines(cells & ~theirs) - self._count_lines(cells & ~mine)) / (lines + 1)
+        return -balance if self.misere else balance
+
+    def format_action(self, state: int, action: int) -> str:
+        return "abcdefghijklmnopqrstuvwxyz"[action % (self.width + 1)] + str(action // (self.width + 1) + 1)
+
+    def show(self, state: int) -> str:
+        mine, theirs = "XO" if self.tier(state) % 2 == 0 else "OX"
+        rows = []
+        for row in reversed(range(self.height)):
+            cells = [row * (self.width + 1) + column for column in range(self.width)]
+            marks = [
+                mine if state >> cell & 1 else theirs if state >> self._bits() + cell & 1 else "." for cell in cells
+            ]
+            rows.append(f"{row + 1:2} " + " ".join(marks))
+        return "\n".join([*rows, "   " + " ".join("abcdefghijklmnopqrstuvwxyz"[: self.width])])
+
+    def _bits(self) -> int:
+        """Bits of one player's board."""
+        return (self.width + 1) * self.height
+
+    def _cells(self) -> int:
+        """All cells of one board."""
+        row = (1 << self.width) - 1
+        return ((1 << self._bits()) - 1) // ((1 << self.width + 1) - 1) * row
+
+    def _starts(self, stones: int, step: int) -> int:
+        """The cells from which stones run in a line of full length."""
+        length = 1
+        while length < self.line:
+            more = min(length, self.line - length)
+            stones &= stones >> more * step
+            length += more
+        return stones
+
+    def _has_line(self, stones: int) -> bool:
+        for step in (1, self.width, self.width + 1, self.width + 2):
+            if self._starts(stones, step):
+                return True
+        return False
+
+    def _count_lines(self, stones: int) -> int:
+        lines = 0
+        for step in (1, self.width, self.width + 1, self.width + 2):
+            lines += self._starts(stones, step).bit_count()
+        return lines
+
+    def _least_flip(self, state: int) -> int:
+        """The least of a state's images by the two reflections and the half turn, and itself."""
+        flipped = self._upside_down(state)
+        least = min(min(state, flipped), min(self._mirrored(state), self._mirrored(flipped)))
+        return least
+
+    def _upside_down(self, state: int) -> int:
+        row = (1 << self.width + 1) - 1
+        rows = row | row << self._bits()
+        flipped = 0
+        for i in range(self.height):
+            below = i * (self.width + 1)
+            flipped |= (state >> below & rows) << self._bits() - (self.width + 1) - below
+        return flipped
+
+    def _mirrored(self, state: int) -> int:
+        column = ((1 << 2 * self._bits()) - 1) // ((1 << self.width + 1) - 1)
+        mirrored = 0
+        for i in range(self.width):
+            mirrored |= (state >> i & column) << self.width - 1 - i
+        return mirrored
+
+    def _transposed(self, state: int) -> int:
+        transposed = 0
+        for i in range(self.height):
+            for j in range(self.width):
+                both = state >> i * (self.width + 1) + j & (1 | 1 << self._bits())
+                transposed |= both << j * (self.width + 1) + i
+        return transposed

@@ -1,0 +1,74 @@
+"""The naive twin: all states by a search for the reachable, all values by counting unresolved children.
+
+It is slow, obvious, right for games with and without cycles, and the judge of every other way of solving.
+"""
+
+from collections import deque
+
+from solver.game import canonical_of, is_score_game, same_mover_of, starts_of
+from solver.value import Value
+
+
+def enumerate_states(game, symmetry=False):
+    """All states that play can reach, terminal ones included."""
+    return list(_children(game, symmetry))
+
+
+def solve(game, symmetry=False):
+    """The value of every reachable state; what is never resolved is a draw."""
+    children = _children(game, symmetry)
+    return _margins(game, children) if is_score_game(game) else _outcomes(game, children)
+
+
+def _children(game, symmetry):
+    """state -> [(child, same mover)] of all reachable states."""
+    canonical, same_mover = canonical_of(game, symmetry), same_mover_of(game)
+    children = {}
+    todo = [canonical(state) for state in starts_of(game)]
+    while todo:
+        state = todo.pop()
+        if state in children:
+            continue
+        children[state] = []
+        if not game.is_terminal(state):
+            for action in game.actions(state):
+                child = game.result(state, action)
+                children[state].append((canonical(child), same_mover(state, child)))
+                todo.append(canonical(child))
+    return children
+
+
+def _outcomes(game, children):
+    parents = {state: [] for state in children}
+    for state in children:
+        for child, same in children[state]:
+            parents[child].append((state, same))
+    unresolved = {state: len(children[state]) for state in children}
+    values = {state: Value(game.utility(state), 0) for state in children if not children[state]}
+    values = {state: value if value.score else Value(0) for state, value in values.items()}
+    queue = deque(state for state in values if values[state].score)
+    while queue:  # in order of distance
+        child = queue.popleft()
+        score, distance = values[child]
+        for state, same in parents[child]:
+            unresolved[state] -= 1
+            seen = score if same else -score
+            if state not in values and (seen == 1 or unresolved[state] == 0):
+                values[state] = Value(seen, distance + 1)
+                queue.append(state)
+    return {state: values.get(state, Value(0)) for state in children}
+
+
+def _margins(game, children):
+    values = {}
+    stack = list(children)
+    while stack:
+        state = stack[-1]
+        missing = [child for child, _ in children[state] if child not in values]
+        if missing:
+            stack += missing
+            continue
+        stack.pop()
+        margins = [values[child].score if same else -values[child].score for child, same in children[state]]
+        values[state] = Value(max(margins) if margins else game.utility(state))
+    return values
