@@ -51,6 +51,19 @@ def _visit(name: str, item: Any, cls: type, seen: dict[str, str]) -> None:
             _visit(f"{cls.__name__}.{used}", cls.__dict__[used], cls, seen)
         elif used in function.__globals__:
             _visit(used, function.__globals__[used], cls, seen)
+        else:
+            for module in _modules(function):
+                if used in vars(module):
+                    _visit(f"{module.__name__}.{used}", vars(module)[used], cls, seen)
+
+
+def _modules(function: types.FunctionType) -> Iterator[types.ModuleType]:
+    """The modules beside a function's own that it names: their functions are rules too."""
+    package = function.__module__.rpartition(".")[0]
+    for used in _names(function.__code__):
+        module = function.__globals__.get(used)
+        if isinstance(module, types.ModuleType) and package and module.__name__.startswith(package):
+            yield module
 
 
 def _names(code: types.CodeType) -> Iterator[str]:

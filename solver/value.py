@@ -58,3 +58,10 @@ def lift(merit: int, same_mover: bool, score_game: bool) -> int:
     if not score_game:
         merit += (merit < 0) - (merit > 0)
     return merit if same_mover else -merit
+
+
+def drop(merit: int, same_mover: bool, score_game: bool) -> int:
+    """The inverse of `lift`: a bound on a state's merit as a bound on its successor's, one ply later."""
+    if not score_game:
+        merit += (merit > 0) - (merit < 0)
+    return merit if same_mover else -merit

@@ -29,22 +29,25 @@ class ConnectFour(NamedTuple):
             raise ValueError("width * (height + 1) must be at most 62 to fit a state")
 
     def initial(self) -> int:
-        return self._rows(1)
+        return self._bottom()
 
     def actions(self, state: int) -> Iterator[int]:
         occupied = self._occupied(state)
+        top = 1 << self.height - 1
         for column in range(self.width):
-            if not occupied >> column * (self.height + 1) + self.height - 1 & 1:
+            if not occupied & top:
                 yield column
+            top <<= self.height + 1
 
     def result(self, state: int, action: int) -> int:
-        guards = self._occupied(state) + self._rows(1)
-        theirs = guards - self._rows(1) & ~state
-        return theirs + guards + (guards & self._column(action))
+        occupied = self._occupied(state)
+        guards = occupied + self._bottom()
+        column = (1 << self.height + 1) - 1 << action * (self.height + 1)
+        return (occupied & ~state) + guards + (guards & column)
 
     def is_terminal(self, state: int) -> bool:
         occupied = self._occupied(state)
-        return occupied == self._rows(self.height) or self._has_line(occupied & ~state)
+        return occupied == self._bottom() * ((1 << self.height) - 1) or self._has_line(occupied & ~state)
 
     def utility(self, state: int) -> int:
         return -1 if self._has_line(self._occupied(state) & ~state) else 0
@@ -54,8 +57,11 @@ class ConnectFour(NamedTuple):
 
     def canonical(self, state: int) -> int:
         mirrored = 0
-        for column in range(self.width):
-            mirrored = mirrored << self.height + 1 | state >> column * (self.height + 1) & self._column(0)
+        column = (1 << self.height + 1) - 1
+        rest = state
+        for _ in range(self.width):
+            mirrored = mirrored << self.height + 1 | rest & column
+            rest >>= self.height + 1
         return min(state, mirrored)
 
     def format_action(self, state: int, action: int) -> str:
@@ -70,29 +76,26 @@ class ConnectFour(NamedTuple):
             rows.append(" ".join((mine if state >> cell & 1 else theirs) if occupied >> cell & 1 else "." for cell in cells))
         return "\n".join([*rows, " ".join(str(column + 1) for column in range(self.width))])
 
-    def _rows(self, rows: int) -> int:
-        """The cells of the lowest rows."""
-        return ((1 << self.width * (self.height + 1)) - 1) // ((1 << self.height + 1) - 1) * ((1 << rows) - 1)
-
-    def _column(self, column: int) -> int:
-        """The cells of a column and its guard's."""
-        return ((1 << self.height + 1) - 1) << column * (self.height + 1)
+    def _bottom(self) -> int:
+        """The lowest cell of each column."""
+        return ((1 << self.width * (self.height + 1)) - 1) // ((1 << self.height + 1) - 1)
 
     def _occupied(self, state: int) -> int:
         """All stones: the bits below the guards."""
-        filled = state
+        bottom = self._bottom()
+        height = self.height
         step = 1
-        while step <= self.height:
-            filled |= filled >> step & self._rows(self.height + 1 - step)
+        while step <= height:
+            state |= state >> step & bottom * ((1 << height + 1 - step) - 1)
             step *= 2
-        return filled >> 1 & self._rows(self.height)
+        return state >> 1 & bottom * ((1 << height) - 1)
 
     def _has_line(self, stones: int) -> bool:
         for step in (1, self.height, self.height + 1, self.height + 2):
-            run = stones
-            length = 1
-            while length < self.connect:
-                more = min(length, self.connect - length)
+            run = stones & stones >> step
+            length = 2
+            while run and length < self.connect:
+                more = length if 2 * length <= self.connect else self.connect - length
                 run &= run >> more * step
                 length += more
             if run:

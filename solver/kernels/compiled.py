@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 import numba
 from numba.core import types as nb
 from numba.core.errors import NumbaError
-from numba.extending import intrinsic, overload_method
+from numba.extending import intrinsic, overload_method, register_jitable
 
 from solver import value
 from solver.errors import GameError, UncompiledRules
@@ -97,19 +97,53 @@ def _room_digest() -> str:
 def _teach(cls: type) -> dict[str, str]:
     """Teach Numba the methods of a class of rules; the names under which compiled code calls them.
 
-    Numba keeps one signature for each method name of all named tuples, so the number of parameters is put into
-    the name: a helper `_line(self, a)` of one game does not meet `_line(self, a, b)` of another.
+    Numba keeps one signature for each method name of all named tuples: where a helper `_line(self, a)` of one game
+    meets `_line(self, a, b)` of another, compiled code calls the later one `_line_3`.
     """
-    methods = {name: item for name, item in vars(cls).items() if getattr(item, "__module__", "") == cls.__module__}
-    methods = {name: item for name, item in methods.items() if isinstance(item, types.FunctionType)}
+    members = {name: item for base in reversed(cls.__mro__) for name, item in vars(base).items()}
+    methods = {
+        name: item
+        for name, item in members.items()
+        if isinstance(item, types.FunctionType) and item.__module__ != "collections"  # a named tuple's own
+    }
     methods = {"to_move": _no_mover, "canonical": _same, **methods}
-    names = {name: f"{name}_{method.__code__.co_argcount}" for name, method in methods.items()}
+    names = {name: _compiled_name(name, method.__code__.co_argcount) for name, method in methods.items()}
     for name, method in methods.items():
         _teach_method(names[name], method.__code__.co_argcount)
     for name, method in methods.items():
         copy = types.FunctionType(_renamed(method.__code__, names), method.__globals__, name, method.__defaults__)
         setattr(cls, f"compiled_{names[name]}", copy)
+        _teach_functions(method)
     return names
+
+
+def _compiled_name(name: str, arguments: int) -> str:
+    return name if _arguments.setdefault(name, arguments) == arguments else f"{name}_{arguments}"
+
+
+_arguments: dict[str, int] = {}
+
+
+def _teach_functions(function: types.FunctionType) -> None:
+    """Teach Numba the module functions that a method calls, and those that they call."""
+    for name in function.__code__.co_names:
+        used = function.__globals__.get(name)
+        package = function.__module__.rpartition(".")[0]
+        if isinstance(used, types.ModuleType) and package and used.__name__.startswith(package):
+            for helper in vars(used).values():
+                _teach_function(helper)
+        else:
+            _teach_function(used)
+
+
+def _teach_function(function: Any) -> None:
+    if isinstance(function, types.FunctionType) and function not in _taught:
+        _taught.add(function)
+        register_jitable(function)
+        _teach_functions(function)
+
+
+_taught: set[types.FunctionType] = set()
 
 
 def _no_mover(self: Any, state: int) -> int:

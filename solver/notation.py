@@ -1,0 +1,111 @@
+"""Positions, moves and boards as text, with the defaults for games that bring none of their own.
+
+A position is `start`, `#12345` (a state's number), or the moves played from the start in the game's notation:
+`4453` or `a2a3 b7b6`. Spaces and commas separate moves; where every move is one character they may be left out.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from solver.errors import PositionError
+from solver.game import STATE_LIMIT
+
+
+class Position(NamedTuple):
+    """A state and how it came about: the plies played from the start, None if only its number is known."""
+
+    state: int
+    ply: int | None
+
+
+def format_action(game: Any, state: int, action: int) -> str:
+    """An action in the game's own notation, or its number."""
+    if hasattr(game, "format_action"):
+        return str(game.format_action(state, action))
+    return str(action)
+
+
+def parse_action(game: Any, state: int, text: str) -> int:
+    """The legal action that a text names. Raises PositionError with the legal ones."""
+    action = _legal_actions(game, state).get(text.strip())
+    if action is None and hasattr(game, "parse_action"):
+        try:
+            action = game.parse_action(state, text)
+        except (ValueError, KeyError, IndexError):
+            action = None
+        if action not in _legal_actions(game, state).values():
+            action = None
+    if action is None:
+        raise PositionError(f"{text!r} is no legal move here: {_choices(game, state)}")
+    return action
+
+
+def show(game: Any, state: int) -> str:
+    """The board, or the state's number."""
+    return str(game.show(state)) if hasattr(game, "show") else f"#{state}"
+
+
+def parse_position(game: Any, text: str) -> Position:
+    """The position that a text names. Raises PositionError with the place and the legal moves."""
+    text = text.strip()
+    if text.startswith("#"):
+        return Position(_number(game, text), None)
+    if text in ("start", ""):
+        return Position(game.initial(), 0)
+    state = game.initial()
+    words = text.replace(",", " ").split()
+    played = 0
+    for word in words:
+        for move in _split(game, state, word):
+            played += 1
+            if game.is_terminal(state):
+                raise PositionError(f"move {played}, {move!r}, of {_short(text)}: the game is over before it")
+            action = _legal_actions(game, state).get(move)
+            if action is None:
+                try:
+                    action = parse_action(game, state, move)
+                except PositionError as error:
+                    raise PositionError(f"move {played} of {_short(text)}: {error}") from None
+            state = game.result(state, action)
+    return Position(state, played)
+
+
+def _number(game: Any, text: str) -> int:
+    digits = text[1:]
+    if not (digits.isascii() and digits.isdecimal() and len(digits) < 20 and int(digits) < STATE_LIMIT):
+        raise PositionError(f"{_short(text)} is no state: # and a whole number below 2**63")
+    state = int(digits)
+    try:
+        game.is_terminal(state)
+        _legal_actions(game, state)
+    except Exception as error:  # rules need not bear numbers that are no states
+        raise PositionError(f"{_short(text)} is no state of this game: {type(error).__name__}") from None
+    return state
+
+
+def _split(game: Any, state: int, word: str) -> list[str]:
+    """A word as moves: one, if it is a legal move; else one a character, if such moves exist."""
+    if game.is_terminal(state) or len(word) == 1:
+        return [word]
+    legal = _legal_actions(game, state)
+    if word in legal or any(len(move) > 1 for move in legal):
+        return [word]
+    return list(word)
+
+
+def _legal_actions(game: Any, state: int) -> dict[str, int]:
+    if game.is_terminal(state):
+        return {}
+    return {format_action(game, state, action): action for action in game.actions(state)}
+
+
+def _choices(game: Any, state: int) -> str:
+    names = list(_legal_actions(game, state))
+    if not names:
+        return "the game is over"
+    return "choose one of " + ", ".join(names[:40]) + (", ..." if len(names) > 40 else "")
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 60 else text[:57] + "...")
