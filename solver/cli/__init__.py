@@ -1,0 +1,109 @@
+"""The command line: `solver COMMAND`, or `python -m solver COMMAND`. The only room that prints.
+
+Commands are imported when they are called, so that a question to a book starts quickly. Errors become exit codes here
+and nowhere else:
+
+    0 done    1 failure    2 usage, game or method    3 not in the book    4 illegal position or move
+    5 damaged or foreign book    6 out of memory or disk    130, 143 interrupted
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import sys
+from typing import Any, NoReturn
+
+import click
+
+from solver import __version__, errors
+
+COMMANDS = {
+    "games": ("solver.cli.games", "List the games and their parameters."),
+    "solve": ("solver.cli.solve", "Solve a game and write its book."),
+    "info": ("solver.cli.info", "Say what a book holds."),
+    "query": ("solver.cli.query", "Value positions and their moves."),
+    "play": ("solver.cli.play", "Play in the terminal."),
+    "verify": ("solver.cli.verify", "Check a book: structure, checksums, every value."),
+}
+EXIT_CODES = (
+    (errors.MissingState, 3),
+    (errors.PositionError, 4),
+    (errors.DamagedBook, 5),
+    (errors.ForeignBook, 5),
+    (errors.BookError, 2),
+    (errors.ResourceError, 6),
+    (errors.GameError, 2),
+    (errors.MethodError, 2),
+    (errors.SolverError, 1),
+    (MemoryError, 6),
+)
+
+
+class Terminated(BaseException):
+    """SIGTERM arrived."""
+
+
+class Commands(click.Group):
+    """Commands by name, imported on demand; `main` turns what they raise into exit codes."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(COMMANDS[name][0]).command
+        return command
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
+
+    def main(self, *arguments: Any, **options: Any) -> NoReturn:  # type: ignore[override]
+        """Run a command and exit."""
+        options["standalone_mode"] = False
+        code: Any = 1
+        try:
+            signal.signal(signal.SIGTERM, _terminate)
+            code = super().main(*arguments, **options)
+            sys.stdout.flush()
+        except click.ClickException as error:
+            error.show()
+            code = error.exit_code
+        except (click.Abort, KeyboardInterrupt):
+            code = _say("interrupted: nothing was written; the same command starts again", 130)
+        except Terminated:
+            code = _say("terminated: nothing was written; the same command starts again", 143)
+        except BrokenPipeError:  # the reader of a pipe has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = 0
+        except (errors.SolverError, MemoryError) as error:
+            code = _say(str(error) or "out of memory: take a smaller game or --memory", _exit_code(error))
+        sys.exit(code or 0)
+
+
+def _terminate(number: int, frame: Any) -> None:
+    raise Terminated
+
+
+def _exit_code(error: BaseException) -> int:
+    return next(code for kind, code in EXIT_CODES if isinstance(error, kind))
+
+
+def _say(message: str, code: int) -> int:
+    click.echo(f"Error: {' '.join(message.split())}", err=True)
+    return code
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="solver")
+def main() -> None:
+    """Strongly solve two-player games and ship the answers.
+
+    \b
+    solver solve connect-four:4,4 -o c4.lmdb     solve a game into a book
+    solver query c4.lmdb 1223                    ask it: moves played from the start
+    solver play c4.lmdb                          play against it
+    """

@@ -1,0 +1,123 @@
+"""What the commands share: opening a source, progress bars, sizes, and values in words."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from types import TracebackType
+from typing import Any
+
+import click
+
+from solver.book.reader import Book
+from solver.errors import BookError, GameError
+from solver.game import Game, load_game
+from solver.value import Value
+
+UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+class Size(click.ParamType):
+    """A number of bytes: 500M, 8G, 1.5G."""
+
+    name = "size"
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        match = re.fullmatch(r"([0-9]{1,12}(?:\.[0-9]{1,6})?)([KMGT]?)(i?B)?", value.strip(), re.ASCII | re.IGNORECASE)
+        if not match or float(match[1]) <= 0:
+            self.fail(f"{value[:40]!r} is no size: 500M, 8G or bytes", parameter, context)
+        return int(float(match[1]) * UNITS[match[2].upper()])
+
+
+def open_source(source: str, game_text: str | None = None) -> tuple[Book | None, Game]:
+    """A book and its game, or None and the game that the text names."""
+    if os.path.exists(source) and not os.path.isdir(source) and not source.endswith(".py"):
+        book = Book(source)
+        if game_text is None:
+            return book, book.game
+        game = load_game(game_text)
+        book.check_rules(game)
+        return book, game
+    if game_text is not None:
+        raise BookError(f"there is no book {source}: --game goes with a book")
+    try:
+        return None, load_game(source)
+    except GameError:
+        if "::" not in source and (source.endswith(".lmdb") or os.sep in source):
+            raise BookError(f"there is no book {source}: solve the game first, or name another file") from None
+        raise
+
+
+class Bars:
+    """A progress callback that draws a bar for each step on stderr, on a terminal only."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._draws = not quiet and sys.stderr.isatty()
+        self._bar: Any = None
+        self._step = ""
+
+    def __call__(self, step: str, done: int, total: int | None) -> None:
+        if not self._draws:
+            return
+        if step != self._step:
+            from tqdm import tqdm
+
+            self._close()
+            self._step = step
+            self._bar = tqdm(total=total, desc=step, unit=" positions", unit_scale=True, mininterval=0.2, dynamic_ncols=True)
+        self._bar.update(done - self._bar.n)
+
+    def __enter__(self) -> Bars:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._close()
+
+    def _close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+
+def note(message: str | None, quiet: bool) -> None:
+    """A remark on stderr."""
+    if message and not quiet:
+        click.echo(f"Note: {message}", err=True)
+
+
+def outcome(value: Value | None) -> str:
+    """"win", "draw", "loss" or "unknown"."""
+    return "unknown" if value is None else value.outcome
+
+
+def in_words(value: Value | None, score_game: bool) -> str:
+    """A value for the side to move: win in 5, +3, draw, unknown; estimates with their number."""
+    if value is None:
+        return "unknown"
+    if score_game:
+        return f"{value.score:+g}" if value.score else "tie"
+    if isinstance(value.score, float):
+        return f"about {value.score:+.2f}"
+    return value.outcome if value.distance is None else f"{value.outcome} in {value.distance}"
+
+
+def for_players(value: Value, score_game: bool) -> str:
+    """The start's value as a verdict on the game."""
+    if not value.score:
+        return "draw" if not score_game else "tie"
+    winner = "first" if value.score > 0 else "second"
+    how = f"by {abs(value.score)}" if value.distance is None else f"in {value.distance} plies"
+    return f"{winner} player wins {how}"
+
+
+game_option = click.option(
+    "--game", "game_text", metavar="GAME", help="The rules of a book made from your own file: my_game.py::Class."
+)
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="No bars, no notes.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+workers_option = click.option(
+    "--workers", type=click.IntRange(1, 1024), metavar="N", help="Threads; all cores if left out. The result is the same."
+)

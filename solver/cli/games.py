@@ -1,0 +1,58 @@
+"""`solver games`."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from typing import Any
+
+import click
+
+from solver.cli.common import json_option
+from solver.games import CATALOGUE
+
+FEATURES = {
+    "canonical": "symmetry",
+    "tier": "tiers",
+    "to_move": "moves again",
+    "evaluate": "heuristic",
+    "promise": "move ordering",
+}
+
+
+@click.command("games")
+@json_option
+def command(as_json: bool) -> None:
+    """List the games, their parameters with defaults, and what each supports.
+
+    \b
+    connect-four:5,4                    parameters in their order
+    connect-four:width=5,height=4       or by name
+    my_game.py::Hexapawn:4,4            your own rules, in a file
+    """
+    games = [_describe(name) for name in CATALOGUE]
+    if as_json:
+        click.echo(json.dumps(games))
+        return
+    for game in games:
+        parameters = ", ".join(f"{name}={_text(default)}" for name, default in game["parameters"].items())
+        click.echo(click.style(game["name"], bold=True) + (f"  {parameters}" if parameters else ""))
+        click.echo(f"    {game['about']}")
+        click.echo(f"    {'score' if game['score_game'] else 'win, draw, loss'}; " + ", ".join(game["supports"]))
+
+
+def _describe(name: str) -> dict[str, Any]:
+    module, _, class_name = CATALOGUE[name].partition(":")
+    cls = getattr(importlib.import_module(f"solver.games.{module}"), class_name)
+    own_text = hasattr(cls, "from_text")
+    return {
+        "name": name,
+        "about": (cls.__doc__ or "").strip().splitlines()[0],
+        "parameters": {"file": "FILE.json"} if own_text else dict(cls._field_defaults),
+        "score_game": bool(getattr(cls, "score_game", False)),
+        "supports": [feature for method, feature in FEATURES.items() if hasattr(cls, method)],
+    }
+
+
+def _text(default: Any) -> str:
+    return ",".join(map(str, default)) if isinstance(default, tuple) else str(default).lower()

@@ -1,0 +1,87 @@
+"""`solver solve`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from solver.cli.common import Bars, Size, json_option, note, quiet_option, workers_option
+from solver.cli.info import describe, text
+from solver.errors import GameError
+from solver.game import load_game
+
+
+@click.command("solve")
+@click.argument("game")
+@click.option("-o", "--output", "book", type=click.Path(), metavar="BOOK", help="Write the book here.")
+@click.option(
+    "--method",
+    type=click.Choice(["auto", "minimax", "alphabeta", "retrograde"]),
+    default="auto",
+    help="minimax: every state. retrograde: every state of a game with cycles. alphabeta: the exact entries of one search.",
+)
+@click.option("--no-symmetry", is_flag=True, help="Keep symmetric states apart.")
+@click.option("--memory", type=Size(), metavar="SIZE", help="Stop before the arrays grow beyond this: 8G.")
+@workers_option
+@click.option("--pruned", is_flag=True, help="For a tree: print the leaves that alpha-beta never looks at.")
+@json_option
+@quiet_option
+def command(
+    game: str,
+    book: str | None,
+    method: str,
+    no_symmetry: bool,
+    memory: int | None,
+    workers: int | None,
+    pruned: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Solve a game, and write its book with -o.
+
+    \b
+    solver solve connect-four:5,5 -o connect-four-5x5.lmdb
+    solver solve my_game.py::Hexapawn:4,4 -o hexapawn.lmdb
+    solver solve tree:exercise.json --method alphabeta --pruned
+    """
+    rules = load_game(game)
+    if pruned:
+        _print_pruned(rules, as_json)
+        return
+    from solver.pipeline import solve
+
+    with Bars(quiet) as bars:
+        summary = solve(
+            rules, book, method=method, symmetry=not no_symmetry, workers=workers, memory=memory, progress=bars
+        )
+    note(summary.note, quiet)
+    facts = describe(summary.header, summary.path.stat().st_size if summary.path else None)
+    if as_json:
+        click.echo(json.dumps({**facts, "seconds": summary.seconds, "book": str(summary.path) if summary.path else None}))
+        return
+    click.echo(text(facts, summary.header.score_game))
+    click.echo(f"{'time':8} {summary.seconds:.2f} s" + (f", written to {summary.path}" if summary.path else ", no book: -o"))
+
+
+def _print_pruned(game: Any, as_json: bool) -> None:
+    """The leaves that left-to-right alpha-beta does not look at, with their values and paths."""
+    from solver.games.tree import Tree
+    from solver.search import alphabeta
+
+    if not isinstance(game, Tree):
+        raise GameError("--pruned is for explicit trees: tree:exercise.json")
+    seen: set[Any] = set()
+    result = alphabeta.solve(game, looked_at=seen)
+    leaves = list(game.leaves())
+    unseen = [{"leaf": place, "value": game.leaf_values[leaf]} for place, leaf in enumerate(leaves, 1) if leaf not in seen]
+    value = result.value.score if game.maximum else -result.value.score
+    action = None if result.action is None else game.format_action(0, result.action)
+    if as_json:
+        click.echo(json.dumps({"value": value, "best": action, "leaves": len(leaves), "pruned": unseen}))
+        return
+    click.echo(f"value {value}" + (f", best move {action}" if action else ""))
+    click.echo(f"alpha-beta looked at {len(leaves) - len(unseen)} of {len(leaves)} leaves")
+    for leaf in unseen:
+        click.echo(f"never looked at: leaf {leaf['leaf']} from the left, value {leaf['value']}")
