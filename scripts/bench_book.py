@@ -51,10 +51,17 @@ def opening(book: Path, state: int, runs: int) -> dict[str, float]:
     """Medians, each in a fresh process: import, open, first look-up (milliseconds), resident MiB."""
     samples = []
     for _ in range(runs):
-        done = subprocess.run([sys.executable, "-c", PROBE, str(book), str(state)], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", PROBE, str(book), str(state)], capture_output=True, text=True, check=True
+        )
         samples.append([float(number) for number in done.stdout.split()])
     imports, opens, first, resident = (statistics.median(column) for column in zip(*samples, strict=True))
-    return {"import_ms": imports * 1e3, "open_ms": opens * 1e3, "first_ms": first * 1e3, "resident_mib": resident / 1024}
+    return {
+        "import_ms": imports * 1e3,
+        "open_ms": opens * 1e3,
+        "first_ms": first * 1e3,
+        "resident_mib": resident / 1024,
+    }
 
 
 def measure(path: Path, lookups: int, position: str) -> dict[str, Any]:

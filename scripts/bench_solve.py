@@ -1,6 +1,6 @@
 """Time whole `solver solve` commands, from process start to the synced book, and write the README's table.
 
-    python scripts/bench_solve.py [--runs 3] [GAME[/no-symmetry] ...]
+python scripts/bench_solve.py [--runs 3] [GAME[/no-symmetry] ...]
 """
 
 from __future__ import annotations
@@ -14,7 +14,14 @@ from typing import Any
 
 import benchmark
 
-GAMES = ("tic-tac-toe", "connect-four:4,4", "connect-four:5,4", "connect-four:5,5", "connect-four:5,5/no-symmetry", "kalah:4,3")
+GAMES = (
+    "tic-tac-toe",
+    "connect-four:4,4",
+    "connect-four:5,4",
+    "connect-four:5,5",
+    "connect-four:5,5/no-symmetry",
+    "kalah:4,3",
+)
 
 
 def measure(name: str, runs: int, workers: int, folder: str) -> dict[str, Any]:

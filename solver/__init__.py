@@ -28,8 +28,8 @@ if TYPE_CHECKING:
         SolverError,
     )
     from solver.game import Game, load_game
-    from solver.player import Answer, Move, Player
     from solver.pipeline import Summary, solve
+    from solver.player import Answer, Move, Player
     from solver.value import Solution, Value
     from solver.verification import verify
 

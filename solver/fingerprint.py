@@ -37,7 +37,7 @@ def _visit(name: str, item: Any, cls: type, seen: dict[str, str]) -> None:
     """Record the source of a function and of what it names, or a constant's repr."""
     if name in seen:
         return
-    function = inspect.unwrap(item.fget if isinstance(item, property) else getattr(item, "__func__", item))
+    function: Any = item.fget if isinstance(item, property) else getattr(item, "__func__", item)
     if not isinstance(function, types.FunctionType):
         if isinstance(item, (int, str, tuple, frozenset)):
             seen[name] = repr(sorted(item) if isinstance(item, frozenset) else item)

@@ -117,7 +117,9 @@ def load_game(text: str) -> Game:
     else:
         name, _, parameters = text.partition(":")
         if name not in CATALOGUE:
-            raise GameError(f"no game {name!r}: choose one of {', '.join(CATALOGUE)}, or name a file: my_game.py::Class")
+            raise GameError(
+                f"no game {name!r}: choose one of {', '.join(CATALOGUE)}, or name a file: my_game.py::Class"
+            )
         module, _, class_name = CATALOGUE[name].partition(":")
         cls = getattr(importlib.import_module(f"solver.games.{module}"), class_name)
     try:
@@ -155,7 +157,9 @@ def is_built_in(text: str) -> bool:
 def check_signatures(cls: type) -> None:
     """Raise GameError unless the class is a NamedTuple with the protocol's methods and parameter names."""
     if not (issubclass(cls, tuple) and hasattr(cls, "_fields")):
-        raise GameError(f"{cls.__name__} must be a typing.NamedTuple of its parameters: class {cls.__name__}(NamedTuple)")
+        raise GameError(
+            f"{cls.__name__} must be a typing.NamedTuple of its parameters: class {cls.__name__}(NamedTuple)"
+        )
     for name, parameters in {**REQUIRED, **OPTIONAL}.items():
         method = getattr(cls, name, None)
         if method is None and name in REQUIRED:
@@ -209,7 +213,9 @@ def _parameters(cls: Any, text: str) -> dict[str, Any]:
         name = name.strip() if named else ""
         if not named:
             if position >= len(fields):
-                raise ValueError(f"too many parameters: it takes {', '.join(fields)}" if fields else "it takes no parameters")
+                raise ValueError(
+                    f"too many parameters: it takes {', '.join(fields)}" if fields else "it takes no parameters"
+                )
             name, value = fields[position], part
         if name not in kinds or name not in fields:
             raise ValueError(f"no parameter {name!r}: it takes {', '.join(fields)}")

@@ -10,15 +10,14 @@ import importlib.util
 import os
 import time
 from bisect import bisect_left
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from solver.book import Header, check_target, write_book
-from solver.book.codec import encode_chunk
 from solver.errors import GameError, MethodError, UncompiledRules
 from solver.fingerprint import fingerprint
-from solver.game import Game, canonical_of, game_text, is_score_game, starts_of, validate
+from solver.game import Game, canonical_of, game_text, is_score_game, validate
 from solver.progress import Progress, silent
 from solver.solved import Solved, TierCount
 from solver.value import WIN, Value, terminal_merit, value_of
@@ -177,7 +176,9 @@ def _root(game: Game, solved: Solved, symmetry: bool) -> Value:
 
 def _longest(solved: Solved) -> tuple[int, int] | None:
     """The longest win's distance and the smallest state that has it."""
-    wins = [(value.distance, state) for value, state in zip(solved.palette, solved.examples, strict=True) if value.score > 0]
+    wins = [
+        (value.distance, state) for value, state in zip(solved.palette, solved.examples, strict=True) if value.score > 0
+    ]
     longest = max((distance for distance, _ in wins if distance is not None), default=None)
     return next(((distance, state) for distance, state in wins if distance == longest), None) if longest else None
 

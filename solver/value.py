@@ -28,7 +28,7 @@ class Value(NamedTuple):
 
     @property
     def outcome(self) -> str:
-        """"win", "draw" or "loss" for the side to move."""
+        """ "win", "draw" or "loss" for the side to move."""
         return "win" if self.score > 0 else "loss" if self.score < 0 else "draw"
 
 

@@ -17,8 +17,8 @@ from solver.book import Book
 from solver.book.check import check_book, check_records
 from solver.errors import DamagedBook, UncompiledRules
 from solver.game import Game, canonical_of, is_score_game, same_mover_of, starts_of
-from solver.progress import Progress, silent
 from solver.pipeline import has_kernels
+from solver.progress import Progress, silent
 from solver.value import Value
 
 

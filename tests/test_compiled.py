@@ -86,7 +86,12 @@ def sweep_in_a_new_process(game, cache, cwd):
     """
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(ROOT)}
     run = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, env=environment, cwd=cwd, check=True
+        [sys.executable, "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=cwd,
+        check=True,
     )
     return json.loads(run.stdout)
 

@@ -34,7 +34,7 @@ def check_records(book: Book) -> None:
 def _check_pages(path: Path) -> None:
     """LMDB's own structure, walked as plain bytes."""
     try:
-        faults = verify(str(path), subdir=False)
+        faults = verify(str(path), subdir=False)  # type: ignore[no-untyped-call]
     except (VerifyError, OSError) as error:
         raise DamagedBook(f"{path}: {error}") from None
     if faults:
@@ -54,7 +54,9 @@ def _check_digest(book: Book) -> None:
     except lmdb.Error as error:
         raise DamagedBook(f"{book.path}: {error}") from None
     if digest.hexdigest() != book.header.digest:
-        raise DamagedBook(f"{book.path} has digest {digest.hexdigest()[:16]}, its header says {book.header.digest[:16]}")
+        raise DamagedBook(
+            f"{book.path} has digest {digest.hexdigest()[:16]}, its header says {book.header.digest[:16]}"
+        )
 
 
 def _check_groups(book: Book, progress: Progress) -> None:

@@ -118,7 +118,15 @@ class Header(NamedTuple):
         """A header of fields of the right types; raises what goes wrong."""
         if fields["complete"] is not True or fields["byte_order"] != "little" or fields["group"] != GROUP:
             raise ValueError("unknown layout")
-        kinds = {"game": str, "rules": str, "scope": str, "symmetry": bool, "score_game": bool, "stored": int, "digest": str}
+        kinds = {
+            "game": str,
+            "rules": str,
+            "scope": str,
+            "symmetry": bool,
+            "score_game": bool,
+            "stored": int,
+            "digest": str,
+        }
         for name, kind in kinds.items():
             if type(fields[name]) is not kind:
                 raise ValueError(f"{name} is no {kind.__name__}")

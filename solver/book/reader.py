@@ -38,7 +38,7 @@ from solver.game import Game, game_text, is_built_in, load_game
 from solver.value import Value
 
 LMDB_MAGIC = 0xBEEFC0DE
-KEY_FORMATS = ("", "B", "H", "I", "Q")
+KEY_FORMATS: tuple[Any, ...] = ("", "B", "H", "I", "Q")
 OFTEN_WRONG = (IndexError, ValueError, TypeError, struct.error)
 
 from_bytes = int.from_bytes
@@ -60,7 +60,7 @@ class Book(Mapping[int, Value]):
         self.header = self._mapped.header
 
     def __getitem__(self, state: int) -> Value:
-        value = self.get(state)
+        value: Value | None = self.get(state)
         if value is None:
             raise MissingState(f"state {state} is not in {self.path.name}")
         return value
@@ -179,7 +179,9 @@ class Book(Mapping[int, Value]):
     def __enter__(self) -> Book:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def __repr__(self) -> str:
@@ -235,7 +237,14 @@ class _Mapped:
         self.path = path
         self.process = os.getpid()
         self.environment = lmdb.open(
-            str(path), subdir=False, readonly=True, lock=False, create=False, readahead=False, max_dbs=0, max_spare_txns=0
+            str(path),
+            subdir=False,
+            readonly=True,
+            lock=False,
+            create=False,
+            readahead=False,
+            max_dbs=0,
+            max_spare_txns=0,
         )
         self.segments: list[Segment | None] = []
         self.transaction = self.environment.begin(buffers=True)
@@ -284,7 +293,7 @@ class _Mapped:
 
     def _read_directory(self) -> memoryview | Any:
         """The first state of each segment, (n,) u64."""
-        parts = []
+        parts: list[bytes] = []
         while (found := self.transaction.get(directory_key(len(parts)))) is not None:
             name = f"{self.path}: {DIRECTORY_KEY.decode()} part {len(parts)}"
             parts.append(bytes(unseal(self.header.book_id, len(parts), found, name)))

@@ -124,9 +124,7 @@ def _segment(header: Header, number: int, firsts: list[int], bodies: list[bytes]
     ends = [SEGMENT_HEAD + 10 * len(firsts) + 2]
     for body in bodies:
         ends.append(ends[-1] + len(body))
-    head = struct.pack(
-        f"<HBB{len(firsts)}Q{len(ends)}H", len(firsts), INSTANT, header.index_bytes, *firsts, *ends
-    )
+    head = struct.pack(f"<HBB{len(firsts)}Q{len(ends)}H", len(firsts), INSTANT, header.index_bytes, *firsts, *ends)
     return seal(header.book_id, number, head + b"".join(bodies))
 
 
@@ -197,5 +195,7 @@ def _disk_errors(target: Path) -> Iterator[None]:
         free = shutil.disk_usage(target.parent).free
         full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) or free < 1 << 20
         if full or isinstance(error, lmdb.DiskError):
-            raise ResourceError(f"the disk of {target.parent} is full ({free:,} bytes free): make room, then again") from error
+            raise ResourceError(
+                f"the disk of {target.parent} is full ({free:,} bytes free): make room, then again"
+            ) from error
         raise BookError(f"{target} cannot be written: {error}") from error

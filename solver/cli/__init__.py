@@ -61,7 +61,7 @@ class Commands(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
 
-    def main(self, *arguments: Any, **options: Any) -> NoReturn:  # type: ignore[override]
+    def main(self, *arguments: Any, **options: Any) -> NoReturn:
         """Run a command and exit."""
         options["standalone_mode"] = False
         code: Any = 1

@@ -18,7 +18,7 @@ from solver.value import Value
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
-class Size(click.ParamType):
+class Size(click.ParamType):  # type: ignore[type-arg]
     """A number of bytes: 500M, 8G, 1.5G."""
 
     name = "size"
@@ -67,13 +67,17 @@ class Bars:
 
             self._close()
             self._step = step
-            self._bar = tqdm(total=total, desc=step, unit=" positions", unit_scale=True, mininterval=0.2, dynamic_ncols=True)
+            self._bar = tqdm(
+                total=total, desc=step, unit=" positions", unit_scale=True, mininterval=0.2, dynamic_ncols=True
+            )
         self._bar.update(done - self._bar.n)
 
     def __enter__(self) -> Bars:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._close()
 
     def _close(self) -> None:
@@ -89,7 +93,7 @@ def note(message: str | None, quiet: bool) -> None:
 
 
 def outcome(value: Value | None) -> str:
-    """"win", "draw", "loss" or "unknown"."""
+    """ "win", "draw", "loss" or "unknown"."""
     return "unknown" if value is None else value.outcome
 
 
@@ -119,5 +123,8 @@ game_option = click.option(
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="No bars, no notes.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 workers_option = click.option(
-    "--workers", type=click.IntRange(1, 1024), metavar="N", help="Threads; all cores if left out. The result is the same."
+    "--workers",
+    type=click.IntRange(1, 1024),
+    metavar="N",
+    help="Threads; all cores if left out. The result is the same.",
 )

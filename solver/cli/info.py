@@ -60,7 +60,10 @@ def text(facts: dict[str, Any], score_game: bool) -> str:
     rows = [
         ("game", facts["game"]),
         ("value", for_players(root, score_game)),
-        ("method", f"{facts['method']}, {facts['scope']}, {'folded by symmetry' if facts['symmetry'] else 'no symmetry'}"),
+        (
+            "method",
+            f"{facts['method']}, {facts['scope']}, {'folded by symmetry' if facts['symmetry'] else 'no symmetry'}",
+        ),
     ]
     if facts["states"] is not None:
         rows.append(("states", f"{facts['states']:,}, {facts['terminal']:,} of them terminal"))

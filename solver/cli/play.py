@@ -108,7 +108,9 @@ class Table:
         for move in self.player.analyse(state):
             mark = "*" if move.best else " "
             words = in_words(move.value, is_score_game(self.game))
-            click.echo(f"{mark} {format_action(self.game, state, move.action):6} {words}{'' if move.exact else ', not exact'}")
+            click.echo(
+                f"{mark} {format_action(self.game, state, move.action):6} {words}{'' if move.exact else ', not exact'}"
+            )
 
     def _undo(self) -> None:
         """Back to the person's last decision."""

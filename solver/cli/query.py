@@ -63,7 +63,7 @@ def command(
         raise MissingState(f"{missing} of {len(positions)} positions not in {source}: leave out --book-only to search")
 
 
-def answer_lines(asker: "Asker", lines: Iterable[str]) -> None:
+def answer_lines(asker: Asker, lines: Iterable[str]) -> None:
     """One JSON line for each line; at a terminal or a pipe that waits they appear as they come."""
     write = sys.stdout.write
     dumps = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
@@ -146,10 +146,13 @@ class Asker:
             lines.append(f"{self._words(facts)} for the side to move ({facts['source']})")
         if facts.get("moves"):
             rows = [
-                ("*" if move["best"] else " ", move["move"], self._words(move), move["source"]) for move in facts["moves"]
+                ("*" if move["best"] else " ", move["move"], self._words(move), move["source"])
+                for move in facts["moves"]
             ]
             widths = [max(len(row[column]) for row in rows) for column in range(4)]
-            lines += ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+            lines += [
+                "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+            ]
         return "\n".join(lines) + "\n"
 
     def _words(self, facts: dict[str, Any]) -> str:

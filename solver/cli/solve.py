@@ -20,7 +20,7 @@ from solver.game import load_game
     "--method",
     type=click.Choice(["auto", "minimax", "alphabeta", "retrograde"]),
     default="auto",
-    help="minimax: every state. retrograde: every state of a game with cycles. alphabeta: the exact entries of one search.",
+    help="minimax: every state; retrograde: the same in a game with cycles; alphabeta: one search's exact entries.",
 )
 @click.option("--no-symmetry", is_flag=True, help="Keep symmetric states apart.")
 @click.option("--memory", type=Size(), metavar="SIZE", help="Stop before the arrays grow beyond this: 8G.")
@@ -59,10 +59,14 @@ def command(
     note(summary.note, quiet)
     facts = describe(summary.header, summary.path.stat().st_size if summary.path else None)
     if as_json:
-        click.echo(json.dumps({**facts, "seconds": summary.seconds, "book": str(summary.path) if summary.path else None}))
+        click.echo(
+            json.dumps({**facts, "seconds": summary.seconds, "book": str(summary.path) if summary.path else None})
+        )
         return
     click.echo(text(facts, summary.header.score_game))
-    click.echo(f"{'time':8} {summary.seconds:.2f} s" + (f", written to {summary.path}" if summary.path else ", no book: -o"))
+    click.echo(
+        f"{'time':8} {summary.seconds:.2f} s" + (f", written to {summary.path}" if summary.path else ", no book: -o")
+    )
 
 
 def _print_pruned(game: Any, as_json: bool) -> None:
@@ -75,7 +79,9 @@ def _print_pruned(game: Any, as_json: bool) -> None:
     seen: set[Any] = set()
     result = alphabeta.solve(game, looked_at=seen)
     leaves = list(game.leaves())
-    unseen = [{"leaf": place, "value": game.leaf_values[leaf]} for place, leaf in enumerate(leaves, 1) if leaf not in seen]
+    unseen = [
+        {"leaf": place, "value": game.leaf_values[leaf]} for place, leaf in enumerate(leaves, 1) if leaf not in seen
+    ]
     value = result.value.score if game.maximum else -result.value.score
     action = None if result.action is None else game.format_action(0, result.action)
     if as_json:

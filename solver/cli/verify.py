@@ -30,5 +30,7 @@ def command(book: str, game_text: str | None, workers: int | None, as_json: bool
     if as_json:
         click.echo(json.dumps(report._asdict()))
     else:
-        how = "every value follows from its children" if report.closed else "every value agrees with the children stored"
+        how = (
+            "every value follows from its children" if report.closed else "every value agrees with the children stored"
+        )
         click.echo(f"{book}: {report.states:,} states verified in {report.seconds:.2f} s; {how}")

@@ -73,7 +73,9 @@ class ConnectFour(NamedTuple):
         rows = []
         for row in reversed(range(self.height)):
             cells = [column * (self.height + 1) + row for column in range(self.width)]
-            rows.append(" ".join((mine if state >> cell & 1 else theirs) if occupied >> cell & 1 else "." for cell in cells))
+            rows.append(
+                " ".join((mine if state >> cell & 1 else theirs) if occupied >> cell & 1 else "." for cell in cells)
+            )
         return "\n".join([*rows, " ".join(str(column + 1) for column in range(self.width))])
 
     def _bottom(self) -> int:

@@ -63,7 +63,9 @@ class Nim(NamedTuple):
         return "abcdefg"[action >> self._bits()] + str(action & (1 << self._bits()) - 1)
 
     def show(self, state: int) -> str:
-        return "\n".join(f"{name} {'|' * self._heap(state, i)}" for name, i in zip("abcdefg", range(len(self.heaps)), strict=False))
+        return "\n".join(
+            f"{name} {'|' * self._heap(state, i)}" for name, i in zip("abcdefg", range(len(self.heaps)), strict=False)
+        )
 
     def _bits(self) -> int:
         """Bits of a heap."""

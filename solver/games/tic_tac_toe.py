@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class TicTacToe(NamedTuple):
-    """Mark empty cells in turn; `line` in a row, column or diagonal wins, or loses in misere; a full board is a draw."""
+    """Mark empty cells in turn; `line` in a row, column or diagonal wins (misere: loses); a full board is a draw."""
 
     width: int = 3
     height: int = 3

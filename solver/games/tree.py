@@ -78,10 +78,13 @@ class Tree(NamedTuple):
 
     def show(self, state: int) -> str:
         """The tree below a node, a level further in on each line; large ones by their size."""
-        lines, todo = [], [(state, 0)]
+        lines: list[str] = []
+        todo = [(state, 0)]
         while todo and len(lines) < 60:
             node, level = todo.pop()
-            what = f"leaf {self.leaf_values[node]}" if self.is_terminal(node) else "MIN" if self.to_move(node) else "MAX"
+            what = (
+                f"leaf {self.leaf_values[node]}" if self.is_terminal(node) else "MIN" if self.to_move(node) else "MAX"
+            )
             lines.append("  " * level + what)
             todo += [(child, level + 1) for child in reversed(self.children[node])]
         return "\n".join([*lines, "..."] if todo else lines)

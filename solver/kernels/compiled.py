@@ -178,7 +178,7 @@ def _teach_method(name: str, arguments: int) -> None:
     overload_method(nb.BaseNamedTuple, name, strict=False)(typing_functions[arguments - 1])
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _population(typingctx: Any, number: Any) -> Any:
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.ctpop(arguments[0])
@@ -186,7 +186,7 @@ def _population(typingctx: Any, number: Any) -> Any:
     return nb.int64(nb.int64), emit
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _leading_zeros(typingctx: Any, number: Any) -> Any:
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         from llvmlite import ir
@@ -196,11 +196,11 @@ def _leading_zeros(typingctx: Any, number: Any) -> Any:
     return nb.int64(nb.int64), emit
 
 
-@overload_method(nb.Integer, "bit_count", strict=False)  # type: ignore[untyped-decorator]
+@overload_method(nb.Integer, "bit_count", strict=False)
 def _bit_count(self: Any) -> Any:
     return lambda self: _population(numba.int64(self))
 
 
-@overload_method(nb.Integer, "bit_length", strict=False)  # type: ignore[untyped-decorator]
+@overload_method(nb.Integer, "bit_length", strict=False)
 def _bit_length(self: Any) -> Any:
     return lambda self: 64 - _leading_zeros(numba.int64(self))

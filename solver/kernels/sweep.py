@@ -318,7 +318,7 @@ class _Sweep:
         for piece, _ in enumerate(team.map(place, range(len(ends)))):
             self.progress("sort", ends[piece], size)
         examples = first_examples(states, indices, len(palette)).tolist()
-        return Solved(states, indices, palette, examples, self._tier_counts())  # type: ignore[arg-type]
+        return Solved(states, indices, palette, examples, self._tier_counts())
 
     def _starts(self) -> dict[int, list[States]]:
         canonical = canonical_of(self.game, self.symmetry)
@@ -329,7 +329,9 @@ class _Sweep:
             pending.setdefault(tier(state), []).append(np.array([state], np.int64))
         return pending
 
-    def _expand(self, chunk: tuple[States, int, int]) -> tuple[list[States], list[tuple[int, States]], NDArray[np.int64]]:
+    def _expand(
+        self, chunk: tuple[States, int, int]
+    ) -> tuple[list[States], list[tuple[int, States]], NDArray[np.int64]]:
         """Kept states, sorted runs of children by tier, and counts of terminal states, of one chunk."""
         states, tier, begin = chunk
         end = min(begin + CHUNK, len(states))
@@ -442,7 +444,9 @@ class _Sweep:
 
     def _tier_counts(self) -> list[TierCount]:
         return [
-            TierCount(layer.tier, layer.reached, sum(layer.terminal), *map(sum, zip(layer.terminal, counts, strict=True)))
+            TierCount(
+                layer.tier, layer.reached, sum(layer.terminal), *map(sum, zip(layer.terminal, counts, strict=True))
+            )
             for layer, counts in zip(self.layers, self.counts, strict=True)
         ]
 

@@ -74,4 +74,5 @@ def _best(game: Any, state: Any, table: Table) -> int | None:
         child = game.result(state, action)
         return table[child] if same_mover(state, child) else -table[child]
 
-    return max(game.actions(state), key=worth)
+    best: int = max(game.actions(state), key=worth)
+    return best

@@ -76,12 +76,12 @@ def search(
         return best
 
     merit = run(visit, state, 0, -INFINITY, INFINITY)
-    return Result(value_of_estimate(merit, score_game), choice[0], is_exact(merit, score_game, estimated[0]), counts, {})
+    return Result(
+        value_of_estimate(merit, score_game), choice[0], is_exact(merit, score_game, estimated[0]), counts, {}
+    )
 
 
-def deepen(
-    game: Any, state: Any, *, budget: Budget, max_depth: int | None = None, symmetry: bool = True
-) -> Result:
+def deepen(game: Any, state: Any, *, budget: Budget, max_depth: int | None = None, symmetry: bool = True) -> Result:
     """Iterative deepening: the result of the deepest search that the budget allowed, at least of one ply."""
     best = search(game, state, depth=1, symmetry=symmetry)
     depth = 2

@@ -80,4 +80,5 @@ def best_action(game: Any, state: Any, table: Table, symmetry: bool = True) -> i
         child = game.result(state, action)
         return lift(table[canonical(child)], same_mover(state, child), is_score_game(game))
 
-    return max(game.actions(state), key=merit)
+    best: int = max(game.actions(state), key=merit)
+    return best

@@ -1,7 +1,7 @@
 """Negamax with a depth bound: one function for both players, all lines to a fixed depth, no pruning.
 
-Knuth and Moore, An Analysis of Alpha-Beta Pruning, 1975, section 2. States at the bound count as the game's estimate, or
-as a draw where it has none.
+Knuth and Moore, An Analysis of Alpha-Beta Pruning, 1975, section 2. States at the bound count as the game's
+estimate, or as a draw where it has none.
 """
 
 from __future__ import annotations
@@ -41,4 +41,6 @@ def search(game: Any, state: Any, *, depth: int, budget: Budget | None = None) -
         return best
 
     merit = run(visit, state, depth)
-    return Result(value_of_estimate(merit, score_game), choice[0], is_exact(merit, score_game, estimated[0]), counts, {})
+    return Result(
+        value_of_estimate(merit, score_game), choice[0], is_exact(merit, score_game, estimated[0]), counts, {}
+    )

@@ -1,0 +1,25 @@
+"""The games that tests run over: adding a game adds a line."""
+
+SMALL_GAMES = (
+    "tic-tac-toe",
+    "tic-tac-toe:3,3,3,true",
+    "tic-tac-toe:3,2,2",
+    "connect-four:4,3",
+    "connect-four:3,4,3",
+    "coins",
+    "coins:20,3,false",
+    "nim",
+    "nim:1,2,3,misere=true",
+    "hexapawn",
+    "hexapawn:3,4",
+    "breakthrough:3,3,1",
+    "breakthrough:2,4,2",
+    "dots-and-boxes:2,1",
+    "dots-and-boxes:2,2",
+    "kalah:2,3",
+    "kalah:2,4,false",
+    "kalah:3,2",
+    "othello:4,2",
+    "mu-torere",
+    "mu-torere:false",
+)

@@ -1,0 +1,118 @@
+"""Published results, and results of independent programs, for the games of the package.
+
+`states` are the distinct states reached, terminal ones included, without symmetry; `counts` wins, draws and losses
+over them for the side to move; `root` score and distance of the start (None: no distance). Sources:
+
+    tromp   John Tromp's table of connect-four positions and values, recomputed by Markus Boeck
+    mnk     Uiterwijk and van den Herik, The Advantage of the Initiative, 2000, and the usual m,n,k tables
+    uci     the UCI data set "Tic-Tac-Toe Endgame": 958 finished boards
+    gardner Martin Gardner, 1962 (hexapawn 3x3)
+    wilson  David Wilson's dots-and-boxes solver pages
+    iru     Irving, Donkers and Uiterwijk, Solving Kalah, ICGA Journal 23(3), 2000
+    ipsj    Takeshita and others, IPSJ-GI 2015 (othello 4xn)
+    wiki    Wikipedia, Mu torere
+    closed  closed formula: misere coins are lost iff n % (most + 1) == 1
+    own     a program written apart from this package
+"""
+
+from typing import NamedTuple
+
+
+class Oracle(NamedTuple):
+    game: str
+    source: str
+    root: tuple[int, int | None]
+    states: int | None = None
+    counts: tuple[int, int, int] | None = None
+    longest: int | None = None
+    size: int = 0  # states where not published, roughly, so that tests can choose
+
+
+ORACLES = (
+    Oracle("tic-tac-toe", "uci", (0, None), 5_478, (2836, 1068, 1574), 5),
+    Oracle("tic-tac-toe:3,3,3,true", "own", (0, None), 5_478, (3054, 980, 1444)),
+    Oracle("tic-tac-toe:4,3,3", "mnk", (1, 7), 111_973, (64738, 3060, 44175)),
+    Oracle("tic-tac-toe:4,4,3", "mnk", (1, 5), 6_036_001, (3199406, 1322, 2835273), None),
+    Oracle("tic-tac-toe:4,3,4", "mnk", (0, None), 142_231, None, 1),
+    Oracle("connect-four:2,2", "tromp", (0, None), 18, (0, 18, 0)),
+    Oracle("connect-four:2,3", "tromp", (0, None), 58, (0, 58, 0)),
+    Oracle("connect-four:2,4", "tromp", (0, None), 179, (2, 175, 2)),
+    Oracle("connect-four:2,6", "tromp", (0, None), 1_571, (52, 1467, 52)),
+    Oracle("connect-four:3,3", "tromp", (0, None), 869, (0, 869, 0)),
+    Oracle("connect-four:3,4", "tromp", (0, None), 6_000, (261, 5478, 261)),
+    Oracle("connect-four:3,5", "tromp", (0, None), 38_310, (2295, 33720, 2295)),
+    Oracle("connect-four:3,6", "tromp", (0, None), 235_781, (16677, 202271, 16833)),
+    Oracle("connect-four:3,7", "tromp", (0, None), 1_417_322, (111972, 1190639, 114711)),
+    Oracle("connect-four:3,8", "tromp", (0, None), 8_424_616, (681456, 7044457, 698703)),
+    Oracle("connect-four:4,3", "tromp", (0, None), 12_031, (716, 10903, 412), 9),
+    Oracle("connect-four:5,3", "tromp", (0, None), 158_911, (22618, 123840, 12453), 11),
+    Oracle("connect-four:6,3", "tromp", (0, None), 2_087_325, (394672, 1453129, 239524), 15),
+    Oracle("connect-four:7,3", "tromp", (0, None), 27_441_956, (7051635, 15823482, 4566839), 17),
+    Oracle("connect-four:4,4", "tromp", (0, None), 161_029, (38675, 90120, 32234), 13),
+    Oracle("connect-four:4,5", "tromp", (0, None), 1_706_255, (509601, 712421, 484233), 17),
+    Oracle("connect-four:4,6", "tromp", (0, None), 15_835_683, (5254277, 5267176, 5314230), 21),
+    Oracle("connect-four:5,5", "tromp", (0, None), 69_763_700, (27296634, 14419273, 28047793), 23),
+    Oracle("connect-four:6,4", "tromp", (-1, 24), 94_910_577, (38913621, 18361279, 37635677), None),
+    Oracle("connect-four:3,3,3", "own", (0, None), 694, (266, 160, 268)),
+    Oracle("connect-four:4,3,3", "own", (1, 9), 7_157, (3249, 327, 3581)),
+    Oracle("connect-four:3,4,3", "own", (0, None), 2_715, (1136, 316, 1263)),
+    Oracle("connect-four:4,4,3", "own", (1, 9), 41_750, (18605, 340, 22805)),
+    Oracle("connect-four:5,4,3", "own", (1, 9), 613_459, (260064, 266, 353129)),
+    *(
+        Oracle(f"coins:{coins},3", "closed", (-1 if coins % 4 == 1 else 1, plies), coins + 1)
+        for coins, plies in zip(range(1, 14), (1, 2, 2, 2, 3, 4, 4, 4, 5, 6, 6, 6, 7), strict=True)
+    ),
+    Oracle("coins:21,3", "closed", (-1, 11), 22),
+    Oracle("hexapawn:2,3", "own", (-1, 2), 14, (6, 0, 8)),
+    Oracle("hexapawn:2,4", "own", (-1, 6), 46, (21, 0, 25)),
+    Oracle("hexapawn:2,5", "own", (-1, 6), 103, (46, 0, 57)),
+    Oracle("hexapawn:2,6", "own", (-1, 10), 183, (85, 0, 98)),
+    Oracle("hexapawn:3,3", "gardner", (-1, 6), 135, (55, 0, 80)),
+    Oracle("hexapawn:3,4", "own", (-1, 8), 987, (424, 0, 563)),
+    Oracle("hexapawn:3,5", "own", (1, 11), 3_708, (1662, 0, 2046)),
+    Oracle("hexapawn:3,6", "own", (-1, 14), 9_984, (4613, 0, 5371)),
+    Oracle("hexapawn:4,3", "own", (1, 5), 1_128, (394, 0, 734)),
+    Oracle("hexapawn:4,5", "own", (-1, 16), 118_133, (51631, 0, 66502)),
+    Oracle("hexapawn:5,3", "own", (1, 7), 8_698, (2679, 0, 6019)),
+    Oracle("hexapawn:6,3", "own", (-1, 8), 64_074, (17710, 0, 46364)),
+    Oracle("breakthrough:2,4,2", "own", (-1, 8), 646, (256, 0, 390)),
+    Oracle("breakthrough:2,5,2", "own", (-1, 10), 11_287, (4928, 0, 6359)),
+    Oracle("breakthrough:3,4,2", "own", (-1, 12), 55_152, (19807, 0, 35345)),
+    Oracle("breakthrough:3,5,2", "own", (-1, 18), 2_418_400, (945115, 0, 1473285)),
+    Oracle("breakthrough:4,4,2", "own", (-1, 14), 3_212_224, (1052264, 0, 2159960)),
+    Oracle("breakthrough:3,3,1", "own", (1, 5), 723, (211, 0, 512)),
+    Oracle("breakthrough:3,4,1", "own", (1, 9), 10_689, (4048, 0, 6641)),
+    Oracle("breakthrough:4,4,1", "own", (1, 11), 387_693, (133572, 0, 254121)),
+    Oracle("dots-and-boxes:1,1", "wilson", (-1, None), size=30),
+    Oracle("dots-and-boxes:2,1", "wilson", (0, None), size=200),
+    Oracle("dots-and-boxes:3,1", "wilson", (-1, None), size=2_000),
+    Oracle("dots-and-boxes:4,1", "wilson", (0, None), size=20_000),
+    Oracle("dots-and-boxes:2,2", "wilson", (2, None), size=6_000),
+    Oracle("dots-and-boxes:3,2", "wilson", (-2, None), size=300_000),
+    Oracle("dots-and-boxes:2,3", "wilson", (-2, None), size=300_000),
+    Oracle("dots-and-boxes:4,2", "wilson", (2, None), size=20_000_000),
+    Oracle("dots-and-boxes:3,3", "wilson", (-3, None), size=60_000_000),
+    *(
+        Oracle(f"kalah:1,{seeds}", "iru", (value, None), size=100)
+        for seeds, value in enumerate((0, -2, 6, -2, 2, 0), 1)
+    ),
+    *(
+        Oracle(f"kalah:2,{seeds}", "iru", (value, None), size=1_000)
+        for seeds, value in enumerate((2, -2, -2, -12, 6, 8), 1)
+    ),
+    Oracle("kalah:2,4,false", "iru", (-10, None), size=1_000),
+    *(
+        Oracle(f"kalah:3,{seeds}", "iru", (value, None), size=9 * 10 ** (seeds + 1))
+        for seeds, value in enumerate((0, 4, 2), 1)
+    ),
+    Oracle("kalah:3,4", "iru", (2, None), size=300_000),
+    Oracle("kalah:3,5", "iru", (6, None), size=2_000_000),
+    Oracle("kalah:4,1", "iru", (2, None), size=3_000),
+    Oracle("kalah:4,2", "iru", (6, None), size=200_000),
+    Oracle("kalah:4,4", "iru", (2, None), size=60_000_000),
+    Oracle("kalah:5,1", "iru", (0, None), size=30_000),
+    Oracle("othello:4,2", "ipsj", (0, None), size=10),
+    Oracle("othello:4,4", "ipsj", (-8, None), size=60_000),
+    Oracle("mu-torere", "wiki", (0, None), 1_180, (208, 844, 128), 5),
+    Oracle("mu-torere:false", "own", (1, 1), 1_180, (320, 700, 160)),
+)
