@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import io
+import os
 import textwrap
 import tokenize
 import types
@@ -52,18 +53,20 @@ def _visit(name: str, item: Any, cls: type, seen: dict[str, str]) -> None:
         elif used in function.__globals__:
             _visit(used, function.__globals__[used], cls, seen)
         else:
-            for module in _modules(function):
+            for module in sibling_modules(function):
                 if used in vars(module):
                     _visit(f"{module.__name__}.{used}", vars(module)[used], cls, seen)
 
 
-def _modules(function: types.FunctionType) -> Iterator[types.ModuleType]:
-    """The modules beside a function's own that it names: their functions are rules too."""
-    package = function.__module__.rpartition(".")[0]
+def sibling_modules(function: types.FunctionType) -> Iterator[types.ModuleType]:
+    """The modules that a function names and that lie in the same folder: their functions are rules too."""
+    folder = os.path.dirname(os.path.realpath(function.__code__.co_filename))
     for used in _names(function.__code__):
         module = function.__globals__.get(used)
-        if isinstance(module, types.ModuleType) and package and module.__name__.startswith(package):
-            yield module
+        if isinstance(module, types.ModuleType):
+            file = getattr(module, "__file__", None)
+            if file and os.path.dirname(os.path.realpath(file)) == folder:
+                yield module
 
 
 def _names(code: types.CodeType) -> Iterator[str]:

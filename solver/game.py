@@ -14,6 +14,7 @@ import inspect
 import os
 import sys
 import typing
+import zlib
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
@@ -21,6 +22,7 @@ from solver.errors import GameError
 from solver.games import CATALOGUE
 
 STATE_LIMIT = 1 << 63
+USER_MODULE = "rules_of_file_"  # and a number: a file named random.py must not become the module random
 
 
 class Game(Protocol):
@@ -178,9 +180,9 @@ def _user_class(source: str, name: str) -> type:
     try:
         if source.endswith(".py"):
             path = os.path.realpath(source)
-            module_name = os.path.splitext(os.path.basename(path))[0]
+            module_name = f"{USER_MODULE}{zlib.crc32(path.encode()):08x}"
             module = sys.modules.get(module_name)
-            if module is None or getattr(module, "__file__", None) != path:
+            if module is None:
                 spec = importlib.util.spec_from_file_location(module_name, path)
                 assert spec is not None and spec.loader is not None
                 module = importlib.util.module_from_spec(spec)
@@ -266,7 +268,7 @@ def _class_text(cls: type) -> str:
         if cls.__module__ == f"solver.games.{module}" and cls.__name__ == class_name:
             return name
     file = getattr(sys.modules.get(cls.__module__), "__file__", None) or ""
-    if "." not in cls.__module__ and file:
+    if cls.__module__.startswith(USER_MODULE):
         return f"{os.path.basename(file)}::{cls.__name__}"
     return f"{cls.__module__}::{cls.__name__}"
 

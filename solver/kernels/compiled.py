@@ -25,7 +25,7 @@ from numba.extending import intrinsic, overload_method, register_jitable
 
 from solver import value
 from solver.errors import GameError, UncompiledRules
-from solver.fingerprint import fingerprint
+from solver.fingerprint import fingerprint, sibling_modules
 from solver.game import Game, is_score_game
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -127,13 +127,10 @@ _arguments: dict[str, int] = {}
 def _teach_functions(function: types.FunctionType) -> None:
     """Teach Numba the module functions that a method calls, and those that they call."""
     for name in function.__code__.co_names:
-        used = function.__globals__.get(name)
-        package = function.__module__.rpartition(".")[0]
-        if isinstance(used, types.ModuleType) and package and used.__name__.startswith(package):
-            for helper in vars(used).values():
-                _teach_function(helper)
-        else:
-            _teach_function(used)
+        _teach_function(function.__globals__.get(name))
+    for module in sibling_modules(function):
+        for helper in vars(module).values():
+            _teach_function(helper)
 
 
 def _teach_function(function: Any) -> None:

@@ -1,21 +1,21 @@
 """The classical algorithms of adversarial search, in plain Python, to be read beside the textbook.
 
-They follow Russell and Norvig, Artificial Intelligence: A Modern Approach, chapter 6, for any game of the protocol and
-any hashable states. Values are merits (see `solver.value`) while searching. There is no recursion: an algorithm is a
-generator that yields the child whose merit it needs, and `run` keeps the generators on a stack. The same algorithms
-are the judge of the compiled kernels.
+They follow Russell and Norvig, Artificial Intelligence: A Modern Approach, chapter 6, for any game of the
+protocol and any hashable states. Values are merits (see `solver.value`) while searching. There is no recursion:
+an algorithm is a generator that yields the arguments of the visit whose merit it needs, and `run` keeps the
+generators on a stack. The same algorithms are the judge of the compiled kernels.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Hashable, Iterator, Mapping
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from solver.errors import BudgetExceeded, MethodError
-from solver.game import game_text
-from solver.value import Value, value_of
+from solver.errors import BudgetExceeded, GameError, MethodError
+from solver.game import game_text, starts_of
+from solver.value import Value, drop, value_of
 
 Table = dict[Hashable, Any]
 Visit = Generator[Any, Any, Any]
@@ -32,9 +32,11 @@ class Counts:
 
 
 class Result(NamedTuple):
-    """The value of a state for the side to move, a best action (None at a terminal state), and how it was found.
+    """The value of a state for the side to move, a best action, and how they were found.
 
-    `exact` is False where an estimate decided. `table` maps canonical states to merits: exact ones only.
+    `action` is the first in the game's order among equals, None at a terminal state (or a chance node). `exact` is
+    False where a cutoff decided. `table` maps canonical states to merits (expectations in a game of chance), exact
+    ones only; it is empty after a search of limited depth.
     """
 
     value: Value
@@ -52,15 +54,15 @@ class Budget:
         self.deadline = None if seconds is None else time.monotonic() + seconds
         self._unchecked = 0
 
-    def spend(self) -> None:
-        """Count one node; the clock is read every 256 nodes."""
+    def spend(self, nodes: int = 1) -> None:
+        """Count nodes (none: a step that only takes time); the clock is read every 256 steps."""
         if self.nodes_left is not None:
-            self.nodes_left -= 1
+            self.nodes_left -= nodes
             if self.nodes_left < 0:
-                raise BudgetExceeded("the search has used up its nodes")
+                raise BudgetExceeded("the search has used up its nodes: allow more")
         self._unchecked += 1
         if self._unchecked & 255 == 0 and self.deadline is not None and time.monotonic() > self.deadline:
-            raise BudgetExceeded("the search has used up its time")
+            raise BudgetExceeded("the search has used up its time: allow more seconds")
 
 
 def run(visit: Callable[..., Visit], *root: Any) -> Any:
@@ -79,18 +81,68 @@ def run(visit: Callable[..., Visit], *root: Any) -> Any:
     return answer
 
 
-def ordered_actions(game: Any) -> Callable[[Any], Any]:
+def roots_of(game: Any, state: Any) -> list[Any]:
+    """The states to search from; the last is the one asked for: `state`, or the start where it is None."""
+    if state is not None:
+        return [state]
+    start = game.initial()
+    return [*(other for other in starts_of(game) if other != start), start]
+
+
+def ordered_actions(game: Any) -> Callable[[Any], Iterable[int]]:
     """`ordered(state)`: the legal actions, the most promising first where the game has `promise`."""
     promise = getattr(game, "promise", None)
     if promise is None:
-        actions: Callable[[Any], Any] = game.actions
+        actions: Callable[[Any], Iterable[int]] = game.actions
         return actions
     return lambda state: sorted(game.actions(state), key=lambda action: -promise(state, action))
 
 
-def cycle(game: Any, method: str) -> MethodError:
+def best_move(
+    game: Any, state: Any, worth: Callable[[int, Any], Any], floor: Any = -INFINITY
+) -> tuple[Any, int]:
+    """The merit of a state's best action above `floor`, and the first such action in the game's order.
+
+    `worth(action, alpha)` is the action's merit, exact if it lies above alpha. Actions are tried in the order of
+    `promise`; only one that the game lists before the best so far must show whether it is as good.
+    """
+    place = {action: number for number, action in enumerate(game.actions(state))}
+    best, choice = floor, None
+    for action in ordered_actions(game)(state):
+        earlier = choice is not None and place[action] < place[choice]
+        merit = worth(action, best - 1 if earlier else best)
+        if merit > best or (earlier and merit == best):
+            best, choice = merit, action
+    if choice is None:
+        raise stuck(game, state)
+    return best, choice
+
+
+def window(alpha: int, beta: int, same_mover: bool, score_game: bool) -> tuple[int, int]:
+    """The window (alpha, beta) on a state's merit, as one on its child's."""
+    low, high = drop(alpha, same_mover, score_game), drop(beta, same_mover, score_game)
+    return (low, high) if same_mover else (high, low)
+
+
+def name_of(game: Any) -> str:
+    """The game's string; of a lesson's plain class, which has none, its name."""
+    return game_text(game) if isinstance(game, tuple) else type(game).__name__
+
+
+def refuse_chance(game: Any, method: str) -> None:
+    """Raise MethodError if dice or cards decide in this game."""
+    if hasattr(game, "chance"):
+        raise MethodError(f"{name_of(game)} has chance nodes, which {method} cannot solve: use expectiminimax")
+
+
+def cycle(game: Any, method: str, remedy: str = "use retrograde analysis") -> MethodError:
     """The refusal of a game in which a state comes again."""
-    return MethodError(f"{game_text(game)} has cycles, which {method} cannot solve: use retrograde analysis")
+    return MethodError(f"{name_of(game)} has cycles, which {method} cannot solve: {remedy}")
+
+
+def stuck(game: Any, state: Any) -> GameError:
+    """The error of rules that neither end the game nor let it go on."""
+    return GameError(f"{name_of(game)}: state {state} has no actions: is_terminal must say that the game is over")
 
 
 class _TableSolution(Mapping[Any, Value]):

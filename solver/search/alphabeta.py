@@ -1,19 +1,34 @@
 """Alpha-beta with a transposition table that keeps exact entries only.
 
 ALPHA-BETA-SEARCH of Russell and Norvig, section 6.2.3, in negamax form: a state is searched within a window
-(alpha, beta) of merits for its side to move. Only a merit strictly inside the window is exact and kept; a state that
-was cut off is not, and is searched anew when play comes to it. Moves are tried in the order of the game's `promise`,
-or as they come.
+(alpha, beta) of merits for its side to move. Only a merit strictly inside the window is exact and kept; a state
+that was cut off is not, and is searched anew when play comes to it. Moves are tried in the order of the game's
+`promise`, or as they come. Memory grows with the exact entries: 2,881 for the 80,541 states of connect-four 4x4.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from solver.game import canonical_of, is_score_game, same_mover_of, starts_of
+from solver.game import canonical_of, is_score_game, same_mover_of
 from solver.progress import Progress, silent
-from solver.search import INFINITY, Budget, Counts, Result, Table, Visit, cycle, ordered_actions, run
-from solver.value import drop, lift, terminal_merit, value_of
+from solver.search import (
+    INFINITY,
+    Budget,
+    Counts,
+    Result,
+    Table,
+    Visit,
+    best_move,
+    cycle,
+    ordered_actions,
+    refuse_chance,
+    roots_of,
+    run,
+    stuck,
+    window,
+)
+from solver.value import lift, terminal_merit, value_of
 
 
 def solve(
@@ -26,11 +41,13 @@ def solve(
     progress: Progress = silent,
     looked_at: set[Any] | None = None,
 ) -> Result:
-    """The exact value of `state` (of the game's starts if None), quick wins and slow losses first.
+    """The exact value of `state` (of the start, having searched all the game's starts, if None).
 
     `table` is extended in place with exact merits; `looked_at` collects the terminal states that were evaluated.
-    Raises MethodError on a game with cycles, BudgetExceeded.
+    Raises MethodError on a game with chance or where it meets a cycle, GameError at a state without actions that is
+    not terminal, BudgetExceeded (the table stays usable).
     """
+    refuse_chance(game, "alpha-beta")
     table = {} if table is None else table
     counts = Counts()
     canonical, same_mover = canonical_of(game, symmetry), same_mover_of(game)
@@ -38,14 +55,17 @@ def solve(
     result, is_terminal = game.result, game.is_terminal
     ordered = ordered_actions(game)
     path: set[Any] = set()
-    choice: list[int | None] = [None]
 
-    def visit(state: Any, key: Any, alpha: int, beta: int) -> Visit:
+    def count() -> None:
         counts.nodes += 1
         if counts.nodes & 4095 == 0:
             progress("alphabeta", counts.nodes, None)
         if budget is not None:
             budget.spend()
+
+    def visit(state: Any, key: Any, alpha: int, beta: int) -> Visit:
+        """The merit, exact inside the window; at or below alpha an upper bound, at or above beta a lower."""
+        count()
         if is_terminal(state):
             if looked_at is not None:
                 looked_at.add(state)
@@ -62,24 +82,52 @@ def solve(
             elif child_key in path:
                 raise cycle(game, "alpha-beta")
             else:
-                low, high = drop(floor, same, score_game), drop(beta, same, score_game)
-                merit = yield child, child_key, *((low, high) if same else (high, low))
+                merit = yield child, child_key, *window(floor, beta, same, score_game)
             merit = lift(merit, same, score_game)
             if merit > best:
                 best = merit
-                if len(path) == 1:
-                    choice[0] = action
-            if best >= beta:
-                counts.cutoffs += 1
-                break
-            floor = max(floor, best)
+                if best >= beta:
+                    counts.cutoffs += 1
+                    break
+                if best > floor:
+                    floor = best
+        if best == -INFINITY:
+            raise stuck(game, state)
         path.remove(key)
         if alpha < best < beta:
             table[key] = best
         return best
 
-    merit = 0
-    for root in reversed(starts_of(game)) if state is None else [state]:
-        choice[0] = None
-        merit = run(visit, root, canonical(root), -INFINITY, INFINITY)
-    return Result(value_of(merit, score_game), choice[0], True, counts, table)
+    def decide(state: Any, key: Any) -> tuple[int, int]:
+        """The merit and the action at a root that is not terminal; a merit already known narrows the window."""
+        known = table.get(key)
+        floor, ceiling = (-INFINITY, INFINITY) if known is None else (known - 1, known + 1)
+
+        def worth(action: int, alpha: int) -> int:
+            if alpha + 1 >= ceiling:
+                return alpha  # as good as can be already
+            child = result(state, action)
+            child_key, same = canonical(child), same_mover(state, child)
+            merit = table.get(child_key)
+            if merit is None:
+                merit = run(visit, child, child_key, *window(alpha, ceiling, same, score_game))
+            else:
+                counts.hits += 1
+            return lift(merit, same, score_game)
+
+        count()
+        path.add(key)
+        best, action = best_move(game, state, worth, floor)
+        table[key] = best
+        return best, action
+
+    *others, root = roots_of(game, state)
+    for other in others:
+        if canonical(other) not in table:
+            run(visit, other, canonical(other), -INFINITY, INFINITY)
+    merit, action = (
+        (run(visit, root, canonical(root), -INFINITY, INFINITY), None)
+        if is_terminal(root)
+        else decide(root, canonical(root))
+    )
+    return Result(value_of(merit, score_game), action, True, counts, table)

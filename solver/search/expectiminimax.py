@@ -1,7 +1,8 @@
 """Expectiminimax for games of chance without cycles: Russell and Norvig, section 6.5.
 
 A state where `chance(state)` yields (probability, next state) pairs is a chance node, whose value is their mean; a
-state where it yields nothing is a player's. Values are expectations of the utility for the side to move.
+state where it yields nothing is a player's. Values are expectations of the utility for the side to move: floats, or
+fractions if the game's probabilities are. A chance node is seen from the side that `to_move` names there.
 """
 
 from __future__ import annotations
@@ -9,70 +10,86 @@ from __future__ import annotations
 from typing import Any
 
 from solver.errors import GameError, MethodError
-from solver.game import game_text, same_mover_of
-from solver.search import Budget, Counts, Result, Table, Visit, cycle, run
+from solver.game import canonical_of, same_mover_of
+from solver.progress import Progress, silent
+from solver.search import Budget, Counts, Result, Table, Visit, best_move, cycle, name_of, roots_of, run, stuck
 from solver.value import Value
 
 
-def solve(game: Any, state: Any = None, *, table: Table | None = None, budget: Budget | None = None) -> Result:
-    """The expectation at `state` (the start if None); `table` maps every state below it to its own.
+def solve(
+    game: Any,
+    state: Any = None,
+    *,
+    table: Table | None = None,
+    symmetry: bool = True,
+    budget: Budget | None = None,
+    progress: Progress = silent,
+) -> Result:
+    """The expectation at `state` (at the start, having solved from all the game's starts, if None).
 
-    Raises MethodError without `chance` or on a game with cycles, GameError where probabilities do not add up to 1.
+    `table` is extended in place: canonical states, chance nodes among them, to expectations. Raises MethodError
+    without `chance` or on a game with cycles, GameError where probabilities do not add up to 1 or a player has no
+    action, BudgetExceeded.
     """
     if not hasattr(game, "chance"):
-        raise MethodError(f"{game_text(game)} has no chance(state): use minimax or alpha-beta")
+        raise MethodError(f"{name_of(game)} has no chance(state): use minimax or alpha-beta")
     table = {} if table is None else table
     counts = Counts()
-    same_mover = same_mover_of(game)
+    canonical, same_mover = canonical_of(game, symmetry), same_mover_of(game)
     path: set[Any] = set()
 
-    def visit(state: Any) -> Visit:
+    def visit(state: Any, key: Any) -> Visit:
         counts.nodes += 1
+        if counts.nodes & 4095 == 0:
+            progress("expectiminimax", counts.nodes, None)
         if budget is not None:
             budget.spend()
-        if state in path:
-            raise cycle(game, "expectiminimax")
-        path.add(state)
-        chances = [] if game.is_terminal(state) else list(game.chance(state))
+        if key in path:
+            raise cycle(game, "expectiminimax", "change the rules so that every game ends")
         if game.is_terminal(state):
-            value = game.utility(state)
-        elif chances:
-            if abs(sum(probability for probability, _ in chances) - 1) > 1e-9:
-                raise GameError(f"the probabilities at chance node {state} do not add up to 1")
+            table[key] = game.utility(state)
+            return table[key]
+        path.add(key)
+        chances = list(game.chance(state))
+        if chances:
+            _check(state, chances)
             value = 0
             for probability, child in chances:
-                value += probability * (yield from seen(state, child))
+                value += probability * (yield from seen_from(state, child))
         else:
             values = []
             for action in game.actions(state):
-                values.append((yield from seen(state, game.result(state, action))))
+                values.append((yield from seen_from(state, game.result(state, action))))
+            if not values:
+                raise stuck(game, state)
             value = max(values)
-        path.remove(state)
-        table[state] = value
+        path.remove(key)
+        table[key] = value
         return value
 
-    def seen(state: Any, child: Any) -> Visit:
-        """The child's value for the side to move at state."""
-        if child in table:
+    def seen_from(state: Any, child: Any) -> Visit:
+        """The child's expectation for the side to move at state."""
+        key = canonical(child)
+        if key in table:
             counts.hits += 1
+            value = table[key]
         else:
-            yield (child,)
-        return table[child] if same_mover(state, child) else -table[child]
+            value = yield child, key
+        return value if same_mover(state, child) else -value
 
-    root = game.initial() if state is None else state
-    value = table[root] if root in table else run(visit, root)
-    return Result(Value(value, None), _best(game, root, table), True, counts, table)
+    def worth(action: int, alpha: Any) -> Any:
+        return run(seen_from, root, game.result(root, action))
+
+    *others, root = roots_of(game, state)
+    for start in (*others, root):
+        if canonical(start) not in table:
+            run(visit, start, canonical(start))
+    moves = not game.is_terminal(root) and not any(True for _ in game.chance(root))
+    action = best_move(game, root, worth)[1] if moves else None
+    return Result(Value(table[canonical(root)], None), action, True, counts, table)
 
 
-def _best(game: Any, state: Any, table: Table) -> int | None:
-    """The first best action of a player's state, None where chance moves or the game is over."""
-    if game.is_terminal(state) or any(True for _ in game.chance(state)):
-        return None
-    same_mover = same_mover_of(game)
-
-    def worth(action: int) -> Any:
-        child = game.result(state, action)
-        return table[child] if same_mover(state, child) else -table[child]
-
-    best: int = max(game.actions(state), key=worth)
-    return best
+def _check(state: Any, chances: list[tuple[Any, Any]]) -> None:
+    total = sum(probability for probability, _ in chances)
+    if min(probability for probability, _ in chances) < 0 or not abs(total - 1) <= 1e-9:
+        raise GameError(f"chance({state}) has probabilities that add up to {total}: they must be a share of 1")

@@ -1,8 +1,8 @@
 """Depth-limited alpha-beta with an evaluation function and a cutoff, for games too large to search to the end.
 
 H-MINIMAX of Russell and Norvig, section 6.3. An estimate is worth less than any win and more than any loss: in a
-win-lose-draw game `evaluate` lies strictly between -1 and 1. The table serves one search and is cleared before the
-next, since an estimate depends on how far ahead it was made.
+win-lose-draw game `evaluate` lies strictly between -1 and 1, and so is a merit as it stands, which no ply changes
+but for its sign. The table serves one search, since an estimate depends on how far ahead it was made.
 """
 
 from __future__ import annotations
@@ -11,11 +11,23 @@ from collections.abc import Callable
 from typing import Any
 
 from solver.errors import BudgetExceeded, GameError, MethodError
-from solver.game import canonical_of, game_text, is_score_game, same_mover_of
-from solver.search import INFINITY, Budget, Counts, Result, Table, Visit, ordered_actions, run
-from solver.value import WIN, Value, drop, lift, terminal_merit, value_of
+from solver.game import canonical_of, is_score_game, same_mover_of
+from solver.search import (
+    INFINITY,
+    Budget,
+    Counts,
+    Result,
+    Table,
+    Visit,
+    best_move,
+    name_of,
+    ordered_actions,
+    refuse_chance,
+    run,
+    stuck,
+)
+from solver.value import Value, drop, lift, terminal_merit, value_of
 
-SCALE = WIN >> 2  # the merit that an estimate of 1 would have
 Cutoff = Callable[[Any, int], bool]
 
 
@@ -28,30 +40,35 @@ def search(
     symmetry: bool = True,
     budget: Budget | None = None,
 ) -> Result:
-    """The best that can be seen `depth` plies ahead, or until `cutoff(state, plies from the root)` says so.
+    """The best that can be seen `depth` plies ahead, or as far as `cutoff(state, plies from the root)` lets it look.
 
-    The value is exact where the end of the game decided it, an estimate (score, None) where not. Raises MethodError
-    without `evaluate`, GameError where an estimate is out of bounds, BudgetExceeded.
+    A `cutoff` takes the place of the depth; the root itself is never cut off. The value is exact where the end of
+    the game decided it, an estimate (score, None) where not; a win or loss behind a cutoff that may hide a quicker
+    one keeps its distance but is not exact. Raises MethodError without `evaluate`, with chance or with a depth below
+    1, GameError where an estimate is out of bounds, BudgetExceeded.
     """
+    refuse_chance(game, "a search of limited depth")
     if not hasattr(game, "evaluate"):
-        raise MethodError(f"{game_text(game)} has no evaluate(state): a search of limited depth needs one")
+        raise MethodError(f"{name_of(game)} has no evaluate(state), which a heuristic search needs: add it")
+    check_depth(depth)
     stop = cutoff or (lambda state, ply: ply >= depth)
     counts = Counts()
     canonical, same_mover = canonical_of(game, symmetry), same_mover_of(game)
     score_game = is_score_game(game)
+    result, is_terminal = game.result, game.is_terminal
     ordered = ordered_actions(game)
     table: Table = {}
-    choice: list[int | None] = [None]
-    estimated = [False]
+    nearest_cut: int | None = None
 
     def visit(state: Any, ply: int, alpha: Any, beta: Any) -> Visit:
+        nonlocal nearest_cut
         counts.nodes += 1
         if budget is not None:
             budget.spend()
-        if game.is_terminal(state):
+        if is_terminal(state):
             return terminal_merit(game.utility(state), score_game)
-        if ply > 0 and stop(state, ply):
-            estimated[0] = True
+        if stop(state, ply):
+            nearest_cut = ply if nearest_cut is None else min(ply, nearest_cut)
             return estimate(game, state)
         key = canonical(state), ply
         if key in table:
@@ -59,30 +76,40 @@ def search(
             return table[key]
         best, floor = -INFINITY, alpha
         for action in ordered(state):
-            child = game.result(state, action)
+            child = result(state, action)
             same = same_mover(state, child)
-            low, high = drop(floor, same, score_game), drop(beta, same, score_game)
-            merit = lift((yield child, ply + 1, *((low, high) if same else (high, low))), same, score_game)
+            merit = back_up((yield child, ply + 1, *_window(floor, beta, same, score_game)), same, score_game)
             if merit > best:
                 best = merit
-                if ply == 0:
-                    choice[0] = action
-            if best >= beta:
-                counts.cutoffs += 1
-                break
-            floor = max(floor, best)
+                if best >= beta:
+                    counts.cutoffs += 1
+                    break
+                if best > floor:
+                    floor = best
+        if best == -INFINITY:
+            raise stuck(game, state)
         if alpha < best < beta:
             table[key] = best
         return best
 
-    merit = run(visit, state, 0, -INFINITY, INFINITY)
-    return Result(
-        value_of_estimate(merit, score_game), choice[0], is_exact(merit, score_game, estimated[0]), counts, {}
-    )
+    def worth(action: int, alpha: Any) -> Any:
+        child = result(state, action)
+        same = same_mover(state, child)
+        return back_up(run(visit, child, 1, *_window(alpha, INFINITY, same, score_game)), same, score_game)
+
+    if is_terminal(state):
+        return Result(value_of(run(visit, state, 0, -INFINITY, INFINITY), score_game), None, True, counts, {})
+    counts.nodes += 1
+    merit, action = best_move(game, state, worth)
+    value = estimated_value(merit, score_game)
+    return Result(value, action, is_exact(value, nearest_cut), counts, {})
 
 
 def deepen(game: Any, state: Any, *, budget: Budget, max_depth: int | None = None, symmetry: bool = True) -> Result:
-    """Iterative deepening: the result of the deepest search that the budget allowed, at least of one ply."""
+    """Iterative deepening: the result of the deepest search that the budget allowed, or of the first exact one.
+
+    One ply is always searched, whatever the budget. Without a budget and `max_depth` it ends only with the game.
+    """
     best = search(game, state, depth=1, symmetry=symmetry)
     depth = 2
     while not best.exact and (max_depth is None or depth <= max_depth):
@@ -94,25 +121,52 @@ def deepen(game: Any, state: Any, *, budget: Budget, max_depth: int | None = Non
     return best
 
 
+def check_depth(depth: int) -> None:
+    """Raise MethodError unless there is a ply to look ahead."""
+    if depth < 1:
+        raise MethodError(f"a search of depth {depth} sees no move: look at least 1 ply ahead")
+
+
 def estimate(game: Any, state: Any) -> Any:
-    """The merit of the game's estimate, checked against the bounds that keep it below any utility."""
+    """The game's estimate, which is its own merit, checked to be worth less than any win and more than any loss."""
     guess = game.evaluate(state)
     if not is_score_game(game):
         if not -1 < guess < 1:
             raise GameError(f"evaluate({state}) is {guess}: an estimate must lie strictly between -1 and 1")
-        return int(guess * SCALE)
+        return guess
     lowest, highest = game.bounds(state) if hasattr(game, "bounds") else (-INFINITY, INFINITY)
     if not lowest <= guess <= highest:
-        raise GameError(f"evaluate({state}) is {guess}: an estimate must lie within bounds, {lowest} to {highest}")
+        raise GameError(f"evaluate({state}) is {guess}: an estimate must lie within {lowest} and {highest}")
     return guess
 
 
-def value_of_estimate(merit: Any, score_game: bool) -> Value:
-    if score_game or abs(merit) > WIN >> 1:
-        return value_of(merit, score_game)
-    return Value(round(merit / SCALE, 9) if merit else 0, None)
+def back_up(merit: Any, same_mover: bool, score_game: bool) -> Any:
+    """`value.lift`, but for estimates: they are as good one ply earlier."""
+    if -1 < merit < 1:
+        return merit if same_mover else -merit
+    return lift(merit, same_mover, score_game)
 
 
-def is_exact(merit: Any, score_game: bool, estimated: bool) -> bool:
-    """A win or loss was seen to its end, all shorter lines included; a draw or margin only if nothing was estimated."""
-    return not estimated or (not score_game and abs(merit) > WIN >> 1)
+def _window(alpha: Any, beta: Any, same_mover: bool, score_game: bool) -> tuple[Any, Any]:
+    """The window (alpha, beta) on a state's merit as one on its child's, as `back_up` goes."""
+    low, high = (
+        drop(bound, same_mover, score_game or -1 < bound < 1)  # as a margin: the sign alone
+        for bound in (alpha, beta)
+    )
+    return (low, high) if same_mover else (high, low)
+
+
+def estimated_value(merit: Any, score_game: bool) -> Value:
+    """A merit or an estimate as a value."""
+    if -1 < merit < 1:
+        return Value(merit + 0, None)  # no -0.0
+    return value_of(merit, score_game)
+
+
+def is_exact(value: Value, nearest_cut: int | None) -> bool:
+    """Whether no state cut off, the nearest of them so many plies ahead, had a say in the value.
+
+    A line through such a state takes at least a ply more than the way to it, so it cannot shorten a win or a loss
+    that comes no later.
+    """
+    return nearest_cut is None or (value.distance is not None and value.distance <= nearest_cut + 1)

@@ -1,16 +1,29 @@
 """Minimax with a transposition table: every reachable state is visited once and its exact merit kept.
 
 MINIMAX-SEARCH of Russell and Norvig, section 6.2, in negamax form. Time and memory grow with the reachable states:
-about a microsecond or two an edge, 100 bytes a state.
+about 8 microseconds (of which the rules of connect-four take 6) and 140 bytes a state.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from solver.game import canonical_of, is_score_game, same_mover_of, starts_of
+from solver.game import canonical_of, is_score_game, same_mover_of
 from solver.progress import Progress, silent
-from solver.search import INFINITY, Budget, Counts, Result, Table, Visit, cycle, run
+from solver.search import (
+    INFINITY,
+    Budget,
+    Counts,
+    Result,
+    Table,
+    Visit,
+    best_move,
+    cycle,
+    refuse_chance,
+    roots_of,
+    run,
+    stuck,
+)
 from solver.value import lift, terminal_merit, value_of
 
 
@@ -23,17 +36,19 @@ def solve(
     budget: Budget | None = None,
     progress: Progress = silent,
 ) -> Result:
-    """The value of `state` (of all the game's starts if None) and of everything below it.
+    """The value of `state` (of the start, having solved from all the game's starts, if None).
 
-    `table` is extended in place and holds every state visited, terminal ones too. Raises MethodError on a game with
-    cycles, BudgetExceeded.
+    `table` is extended in place and holds every state below, terminal ones too, if it was empty or filled here (one
+    that alpha-beta filled lacks what that pruned). Raises MethodError on a game with cycles or chance, GameError at
+    a state without actions that is not terminal, BudgetExceeded (the table stays usable).
     """
+    refuse_chance(game, "minimax")
     table = {} if table is None else table
     counts = Counts()
     canonical, same_mover = canonical_of(game, symmetry), same_mover_of(game)
     score_game = is_score_game(game)
     actions, result, is_terminal = game.actions, game.result, game.is_terminal
-    path = set()
+    path: set[Any] = set()
 
     def visit(state: Any, key: Any) -> Visit:
         counts.nodes += 1
@@ -56,29 +71,27 @@ def solve(
                 raise cycle(game, "minimax")
             else:
                 merit = yield child, child_key
-            best = max(best, lift(merit, same_mover(state, child), score_game))
+            merit = lift(merit, same_mover(state, child), score_game)
+            if merit > best:
+                best = merit
+        if best == -INFINITY:
+            raise stuck(game, state)
         path.remove(key)
         table[key] = best
         return best
 
-    roots = starts_of(game) if state is None else [state]
-    for root in roots:
-        if canonical(root) not in table:
-            run(visit, root, canonical(root))
-    root = game.initial() if state is None else state
-    value = value_of(table[canonical(root)], score_game)
-    return Result(value, best_action(game, root, table, symmetry), True, counts, table)
+    def merit_of(state: Any) -> int:
+        key = canonical(state)
+        merit: int = table[key] if key in table else run(visit, state, key)
+        return merit
 
+    def worth(action: int, alpha: int) -> int:
+        child = result(root, action)
+        return lift(merit_of(child), same_mover(root, child), score_game)
 
-def best_action(game: Any, state: Any, table: Table, symmetry: bool = True) -> int | None:
-    """The first best action of a state whose children are all in the table; None at a terminal state."""
-    if game.is_terminal(state):
-        return None
-    canonical, same_mover = canonical_of(game, symmetry), same_mover_of(game)
-
-    def merit(action: int) -> int:
-        child = game.result(state, action)
-        return lift(table[canonical(child)], same_mover(state, child), is_score_game(game))
-
-    best: int = max(game.actions(state), key=merit)
-    return best
+    *others, root = roots_of(game, state)
+    for other in others:
+        merit_of(other)
+    value = value_of(merit_of(root), score_game)
+    action = None if is_terminal(root) else best_move(game, root, worth)[1]
+    return Result(value, action, True, counts, table)

@@ -1,7 +1,7 @@
 """Negamax with a depth bound: one function for both players, all lines to a fixed depth, no pruning.
 
 Knuth and Moore, An Analysis of Alpha-Beta Pruning, 1975, section 2. States at the bound count as the game's
-estimate, or as a draw where it has none.
+estimate, or as a draw where it has none. Time grows with the branching factor to the power of the depth.
 """
 
 from __future__ import annotations
@@ -9,38 +9,50 @@ from __future__ import annotations
 from typing import Any
 
 from solver.game import is_score_game, same_mover_of
-from solver.search import INFINITY, Budget, Counts, Result, Visit, run
-from solver.search.heuristic import estimate, is_exact, value_of_estimate
-from solver.value import lift, terminal_merit
+from solver.search import INFINITY, Budget, Counts, Result, Visit, best_move, refuse_chance, run, stuck
+from solver.search.heuristic import back_up, check_depth, estimate, estimated_value, is_exact
+from solver.value import terminal_merit
 
 
 def search(game: Any, state: Any, *, depth: int, budget: Budget | None = None) -> Result:
-    """The value of all lines of `depth` plies from a state; `exact` as in `heuristic.search`."""
+    """The value of all lines of `depth` plies from a state; `exact` as in `heuristic.search`.
+
+    Raises MethodError with chance or with a depth below 1, GameError where an estimate is out of bounds,
+    BudgetExceeded.
+    """
+    refuse_chance(game, "negamax")
+    check_depth(depth)
     counts = Counts()
     same_mover, score_game = same_mover_of(game), is_score_game(game)
-    choice: list[int | None] = [None]
-    estimated = [False]
+    has_estimate = hasattr(game, "evaluate")
+    nearest_cut: int | None = None
 
     def visit(state: Any, left: int) -> Visit:
+        nonlocal nearest_cut
         counts.nodes += 1
         if budget is not None:
             budget.spend()
         if game.is_terminal(state):
             return terminal_merit(game.utility(state), score_game)
         if left == 0:
-            estimated[0] = True
-            return estimate(game, state) if hasattr(game, "evaluate") else 0
+            nearest_cut = depth
+            return estimate(game, state) if has_estimate else 0
         best = -INFINITY
         for action in game.actions(state):
             child = game.result(state, action)
-            merit = lift((yield child, left - 1), same_mover(state, child), score_game)
-            if merit > best:
-                best = merit
-                if left == depth:
-                    choice[0] = action
+            best = max(best, back_up((yield child, left - 1), same_mover(state, child), score_game))
+        if best == -INFINITY:
+            raise stuck(game, state)
         return best
 
-    merit = run(visit, state, depth)
-    return Result(
-        value_of_estimate(merit, score_game), choice[0], is_exact(merit, score_game, estimated[0]), counts, {}
-    )
+    def worth(action: int, alpha: Any) -> Any:
+        child = game.result(state, action)
+        return back_up(run(visit, child, depth - 1), same_mover(state, child), score_game)
+
+    if game.is_terminal(state):
+        merit, action = run(visit, state, depth), None
+    else:
+        counts.nodes += 1
+        merit, action = best_move(game, state, worth)
+    value = estimated_value(merit, score_game)
+    return Result(value, action, is_exact(value, nearest_cut), counts, {})

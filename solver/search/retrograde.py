@@ -2,8 +2,7 @@
 
 From the finished states backward, by distance: a state is won as soon as one child is lost for the opponent, and
 lost when the last of its children is won for the opponent; what is never resolved is a draw (Thompson, Retrograde
-Analysis of Certain Endgames, ICCA Journal 9(3), 1986). Every reachable state is held with its parents: about
-5 microseconds and 500 bytes a position.
+Analysis of Certain Endgames, ICCA Journal 9(3), 1986). Every reachable state is held with its parents: @COST@
 """
 
 from __future__ import annotations
@@ -12,10 +11,9 @@ from collections import deque
 from typing import Any
 
 from solver.errors import MethodError
-from solver.game import canonical_of, game_text, is_score_game, same_mover_of, starts_of
+from solver.game import canonical_of, is_score_game, same_mover_of
 from solver.progress import Progress, silent
-from solver.search import Budget, Counts, Result, Table
-from solver.search.minimax import best_action
+from solver.search import Budget, Counts, Result, Table, best_move, name_of, refuse_chance, roots_of, stuck
 from solver.value import lift, terminal_merit, value_of
 
 Parents = dict[Any, list[tuple[Any, bool]]]
@@ -29,31 +27,27 @@ def solve(
     budget: Budget | None = None,
     progress: Progress = silent,
 ) -> Result:
-    """The value of every state reachable from `state` (the game's starts if None), in `table`.
+    """The value of every state reachable from `state` (from the game's starts if None), in `table`.
 
-    Raises MethodError on a score game, BudgetExceeded.
+    Raises MethodError on a game with scores or chance, GameError at a state without actions that is not terminal,
+    BudgetExceeded.
     """
+    refuse_chance(game, "retrograde analysis")
     if is_score_game(game):
-        raise MethodError(f"{game_text(game)} is a score game: retrograde analysis takes games of win, loss and draw")
+        raise MethodError(f"{name_of(game)} is a score game, which retrograde analysis cannot solve: use minimax")
     counts = Counts()
-    roots = starts_of(game) if state is None else [state]
+    roots = roots_of(game, state)
     parents, unresolved, table = _expand(game, roots, symmetry, counts, budget, progress)
-    queue = deque(key for key, merit in table.items() if merit)
-    while queue:  # in the order of distance
-        child = queue.popleft()
-        for parent, same in parents[child]:
-            unresolved[parent] -= 1
-            merit = lift(table[child], same, False)
-            if parent not in table and (merit > 0 or unresolved[parent] == 0):
-                table[parent] = merit
-                queue.append(parent)
-                if len(table) & 4095 == 0:
-                    progress("retrograde", len(table), len(parents))
-    for key in parents:
-        table.setdefault(key, 0)
-    root = game.initial() if state is None else state
-    value = value_of(table[canonical_of(game, symmetry)(root)])
-    return Result(value, best_action(game, root, table, symmetry), True, counts, table)
+    _resolve(parents, unresolved, table, budget, progress)
+    canonical, same_mover = canonical_of(game, symmetry), same_mover_of(game)
+    root = roots[-1]
+
+    def worth(action: int, alpha: int) -> int:
+        child = game.result(root, action)
+        return lift(table[canonical(child)], same_mover(root, child), False)
+
+    action = None if game.is_terminal(root) else best_move(game, root, worth)[1]
+    return Result(value_of(table[canonical(root)]), action, True, counts, table)
 
 
 def _expand(
@@ -61,6 +55,7 @@ def _expand(
 ) -> tuple[Parents, dict[Any, int], Table]:
     """Parents (with whether the same player moves again) and numbers of children of all states; terminal merits."""
     canonical, same_mover = canonical_of(game, symmetry), same_mover_of(game)
+    actions, result, is_terminal = game.actions, game.result, game.is_terminal
     parents: Parents = {canonical(root): [] for root in roots}
     unresolved: dict[Any, int] = {}
     table: Table = {}
@@ -72,16 +67,38 @@ def _expand(
             progress("expand", counts.nodes, None)
         if budget is not None:
             budget.spend()
-        if game.is_terminal(state):
+        if is_terminal(state):
             table[state] = terminal_merit(game.utility(state), False)
             continue
-        unresolved[state] = 0
-        for action in game.actions(state):
-            child = game.result(state, action)
+        children = [result(state, action) for action in actions(state)]
+        if not children:
+            raise stuck(game, state)
+        unresolved[state] = len(children)
+        for child in children:
             key = canonical(child)
             if key not in parents:
                 parents[key] = []
                 todo.append(key)
             parents[key].append((state, same_mover(state, child)))
-            unresolved[state] += 1
     return parents, unresolved, table
+
+
+def _resolve(
+    parents: Parents, unresolved: dict[Any, int], table: Table, budget: Budget | None, progress: Progress
+) -> None:
+    """Extend the terminal merits in `table` to all states."""
+    queue = deque(key for key, merit in table.items() if merit)
+    while queue:  # in the order of distance
+        child = queue.popleft()
+        if budget is not None:
+            budget.spend(nodes=0)
+        for parent, same in parents[child]:
+            unresolved[parent] -= 1
+            merit = lift(table[child], same, False)
+            if parent not in table and (merit > 0 or unresolved[parent] == 0):
+                table[parent] = merit
+                queue.append(parent)
+                if len(table) & 4095 == 0:
+                    progress("retrograde", len(table), len(parents))
+    for key in parents:
+        table.setdefault(key, 0)

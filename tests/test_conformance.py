@@ -1,0 +1,92 @@
+"""Bad rules, each caught with the state in the message."""
+
+import textwrap
+
+import pytest
+
+from solver.conformance import check_game
+from solver.errors import GameError
+from solver.game import load_game
+
+RULES = """
+    import random
+    from typing import NamedTuple
+
+    class Rules(NamedTuple):
+        def initial(self):
+            return {initial}
+
+        def actions(self, state):
+            {actions}
+
+        def result(self, state, action):
+            return {result}
+
+        def is_terminal(self, state):
+            return {is_terminal}
+
+        def utility(self, state):
+            return {utility}
+
+        def tier(self, state):
+            return {tier}
+
+        def canonical(self, state):
+            return {canonical}
+"""
+GOOD = {
+    "initial": "0",
+    "actions": "yield from (1, 2)",
+    "result": "state + action",
+    "is_terminal": "state >= 8",
+    "utility": "-1",
+    "tier": "state",
+    "canonical": "state",
+}
+
+
+def load(tmp_path, name, change):
+    path = tmp_path / f"{name}.py"
+    path.write_text(textwrap.dedent(RULES.format(**{**GOOD, **change})))
+    return load_game(f"{path}::Rules")
+
+
+def test_good_rules_pass(tmp_path):
+    check_game(load(tmp_path, "good_rules", {}))
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("negative", {"result": "state + action - 100 * (state == 6)"}, r"result\(6, .\) is outside \[0, 2\*\*63\)"),
+        ("too_large", {"result": "2**63 if state > 4 else state + action"}, r"is outside \[0, 2\*\*63\)"),
+        ("float_state", {"result": "state + action / 1"}, "is float: states are plain ints"),
+        ("bool_state", {"initial": "True"}, "the start is bool"),
+        ("float_action", {"actions": "yield 1.0"}, "has the action 1.0: actions are ints"),
+        ("negative_action", {"actions": "yield -1"}, "has the action -1"),
+        ("twice", {"actions": "yield from (1, 1)"}, "has an action twice"),
+        ("endless", {"actions": "yield from __import__('itertools').count()"}, "more than 65536 actions"),
+        ("failing", {"result": "[1, 2][state]"}, r"a legal action's result result\(2, .\) fails: IndexError"),
+        ("stuck", {"actions": "yield from (1, 2) if state != 5 else ()"}, "state 5 .* has no actions and is not terminal"),
+        ("no_utility", {"utility": "None"}, "is terminal, its utility is None"),
+        ("failing_utility", {"utility": "1 // 0"}, "utility.* fails: ZeroDivisionError"),
+        ("large_utility", {"utility": "5"}, "utility 5: -1, 0 or 1, or say score_game = True"),
+        ("falling_tier", {"tier": "20 - state"}, "is in tier 20, its child . in .*: tier must never decrease"),
+        ("negative_tier", {"tier": "state - 1"}, "has tier -1"),
+        ("not_idempotent", {"canonical": "max(0, state - 1)"}, "it must be idempotent"),
+        ("not_preserving", {"canonical": "state - state % 2"}, "they must be equal|unlike its canonical"),
+        ("random", {"result": "state + random.choice((1, 2))"}, "rules must be deterministic"),
+        ("failing_actions", {"actions": "yield from [1] * (1 // state)"}, "actions fails: ZeroDivisionError"),
+        ("failing_start", {"initial": "{}[0]"}, "initial.* fails: KeyError"),
+    ],
+)
+def test_bad_rules_are_named(tmp_path, name, change, message):
+    with pytest.raises(GameError, match=message) as error:
+        check_game(load(tmp_path, name, change))
+    assert "state " in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_the_moves_that_lead_to_the_fault_are_named(tmp_path):
+    with pytest.raises(GameError, match=r"state 5 after the moves [12 ]+: has no actions"):
+        check_game(load(tmp_path, "path_rules", {"actions": "yield from (1, 2) if state != 5 else ()"}))

@@ -1,0 +1,151 @@
+"""Loading games by their strings, and refusing what makes no game, in one line that names the remedy."""
+
+import textwrap
+
+import pytest
+
+from solver.errors import GameError
+from solver.game import game_text, is_built_in, load_game
+from solver.games import CATALOGUE
+from solver.games.connect_four import ConnectFour
+from tests.games import SMALL_GAMES
+
+OWN = """
+    from typing import NamedTuple
+
+    class Own(NamedTuple):
+        size: int = 3
+        loud: bool = False
+
+        def initial(self):
+            return self.size
+
+        def actions(self, {state}):
+            yield 1
+
+        def result(self, state, action):
+            return state - action
+
+        def is_terminal(self, state):
+            return state == 0
+
+        def utility(self, state):
+            return -1
+"""
+
+
+@pytest.fixture
+def own(tmp_path):
+    path = tmp_path / "own_rules.py"
+    path.write_text(textwrap.dedent(OWN.format(state="state")))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "game"),
+    [
+        ("connect-four", ConnectFour(7, 6, 4)),
+        ("connect-four:5,4", ConnectFour(5, 4, 4)),
+        ("connect-four:width=5,height=4", ConnectFour(5, 4, 4)),
+        ("connect-four:5,connect=3", ConnectFour(5, 6, 3)),
+    ],
+)
+def test_parameters_by_position_and_name(text, game):
+    assert load_game(text) == game
+
+
+@pytest.mark.parametrize("text", SMALL_GAMES)
+def test_the_text_of_a_game_loads_it_again(text):
+    game = load_game(text)
+    assert load_game(game_text(game)) == game
+
+
+def test_texts_leave_defaults_out():
+    assert game_text(load_game("connect-four:7,6,4")) == "connect-four"
+    assert game_text(load_game("connect-four:width=5,height=4")) == "connect-four:5,4"
+    assert game_text(load_game("nim:1,2,3,misere=true")) == "nim:1,2,3,misere=true"
+    assert game_text(load_game("nim:3,4,5")) == "nim"
+
+
+def test_a_users_file_and_module(own, monkeypatch):
+    game = load_game(f"{own}::Own:5,loud=yes")
+    assert (game.size, game.loud) == (5, True)
+    assert game_text(game) == "own_rules.py::Own:5,true"
+    assert not is_built_in(game_text(game))
+    assert load_game("solver.games.coins::Coins:9,2") == load_game("coins:9,2")
+
+
+def test_the_same_file_is_loaded_once(own):
+    assert type(load_game(f"{own}::Own")) is type(load_game(f"{own}::Own:4"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("chess", "no game 'chess': choose one of tic-tac-toe"),
+        ("connect-four:0", "width and height must be at least 1"),
+        ("connect-four:-3,4", "width and height must be at least 1"),
+        ("connect-four:70,60", "at most 62 to fit a state"),
+        ("connect-four:1000,1000", "at most 62 to fit a state"),
+        ("connect-four:5,4,4,4", "too many parameters: it takes width, height, connect"),
+        ("connect-four:depth=3", "no parameter 'depth': it takes width, height, connect"),
+        ("connect-four:5,width=4", "width is given twice"),
+        ("connect-four:five", "width is a whole number below 2\\*\\*63, not 'five'"),
+        ("connect-four:\u0665", "width is a whole number"),
+        ("connect-four:" + "9" * 400, "width is a whole number"),
+        ("connect-four:9223372036854775808", "width is out of range"),
+        ("connect-four:nan", "width is a whole number"),
+        ("connect-four:,", "width is a whole number"),
+        ("coins:5,misere=perhaps", "misere is true or false"),
+        ("coins:0", "coins must be"),
+        ("nim:1,2,3,4,5,6,7,8", "one to seven heaps"),
+        ("nim:1000000000,1000000000,1000000000", "must fit 62 bits"),
+        ("tic-tac-toe:6,6", "at most 31 to fit a state"),
+        ("hexapawn:1,1", "height at least 2"),
+        ("breakthrough:4,4,3", "height at least twice the rows"),
+        ("dots-and-boxes:6,6", "take fewer boxes"),
+        ("kalah:9,9", "take fewer houses or seeds"),
+        ("othello:5,5", "must be even"),
+        ("othello:8,8", "at most 30"),
+        ("mu-torere:3", "restricted is true or false"),
+        ("tree", "name the file"),
+        ("tree:nosuch.json", "cannot be read"),
+        ("nosuch.py::Own", "no file 'nosuch.py'"),
+        ("no.such.module::Own", "cannot be imported"),
+    ],
+)
+def test_bad_texts_are_refused_at_once(text, message):
+    with pytest.raises(GameError, match=message) as error:
+        load_game(text)
+    assert "\n" not in str(error.value)
+
+
+def test_a_users_class_must_exist(own):
+    with pytest.raises(GameError, match="has no class 'Other'"):
+        load_game(f"{own}::Other")
+
+
+def test_parameter_names_are_part_of_the_contract(tmp_path):
+    path = tmp_path / "own_names.py"
+    path.write_text(textwrap.dedent(OWN.format(state="board")))
+    with pytest.raises(GameError, match=r"Own.actions takes \(board\): name its parameters \(state\)"):
+        load_game(f"{path}::Own")
+
+
+def test_required_methods_are_named(tmp_path):
+    path = tmp_path / "own_missing.py"
+    path.write_text(textwrap.dedent(OWN.format(state="state")).replace("def utility", "def worth"))
+    with pytest.raises(GameError, match=r"Own has no method utility\(self, state\): add it"):
+        load_game(f"{path}::Own")
+
+
+def test_a_file_that_fails_is_reported_in_a_line(tmp_path):
+    path = tmp_path / "own_broken.py"
+    path.write_text("1 / 0\n")
+    with pytest.raises(GameError, match="cannot be imported: ZeroDivisionError"):
+        load_game(f"{path}::Own")
+
+
+def test_the_catalogue_is_complete():
+    tested = {text.partition(":")[0] for text in SMALL_GAMES} | {"tree"}
+    assert tested == set(CATALOGUE)

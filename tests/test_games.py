@@ -1,0 +1,162 @@
+"""Conformance of every game, by play-outs and in full on small boards, and the published results."""
+
+import itertools
+import random
+
+import pytest
+
+from solver.conformance import check_game
+from solver.game import is_score_game, load_game
+from solver.notation import format_action, parse_action, show
+from solver.value import Value
+from tests import naive
+from tests.games import SMALL_GAMES
+from tests.oracles import ORACLES
+
+NAIVELY_SOLVED = 12_100  # states that the naive twin may take
+
+
+def play_outs(game, count, seed=1):
+    """States along random games."""
+    chance = random.Random(seed)
+    for _ in range(count):
+        state = game.initial()
+        yield state
+        for _ in range(200):
+            if game.is_terminal(state):
+                break
+            state = game.result(state, chance.choice(list(game.actions(state))))
+            yield state
+
+
+@pytest.mark.parametrize("text", SMALL_GAMES)
+def test_the_rules_pass_the_public_check(text):
+    check_game(load_game(text), playouts=30)
+
+
+@pytest.mark.parametrize("text", SMALL_GAMES)
+def test_moves_have_names_that_are_theirs_alone(text):
+    game = load_game(text)
+    for state in play_outs(game, 10):
+        assert show(game, state)
+        if game.is_terminal(state):
+            continue
+        names = [format_action(game, state, action) for action in game.actions(state)]
+        assert len(set(names)) == len(names)
+        assert [parse_action(game, state, name) for name in names] == list(game.actions(state))
+
+
+@pytest.mark.parametrize("text", [text for text in SMALL_GAMES if not text.startswith("mu-torere")])
+def test_tiers_rise_with_every_move(text):
+    game = load_game(text)
+    for state in naive.enumerate_states(game):
+        if not game.is_terminal(state):
+            assert all(game.tier(game.result(state, action)) > game.tier(state) >= 0 for action in game.actions(state))
+
+
+@pytest.mark.parametrize("text", SMALL_GAMES)
+def test_folding_by_symmetry_keeps_every_value(text):
+    game = load_game(text)
+    if not hasattr(game, "canonical"):
+        pytest.skip("no symmetry")  # nothing to fold
+    folded = naive.solve(game, symmetry=True)
+    for state, value in naive.solve(game).items():
+        assert folded[game.canonical(state)] == value
+        assert game.canonical(game.canonical(state)) == game.canonical(state)
+
+
+@pytest.mark.parametrize("oracle", [one for one in ORACLES if (one.states or one.size) <= NAIVELY_SOLVED], ids=lambda one: one.game)
+def test_published_results(oracle):
+    game = load_game(oracle.game)
+    values = naive.solve(game)
+    assert values[game.initial()] == Value(*oracle.root)
+    if oracle.states is not None:
+        assert len(values) == oracle.states
+    if oracle.counts is not None:
+        assert tuple(sum(value.score == score for value in values.values()) for score in (1, 0, -1)) == oracle.counts
+    if oracle.longest is not None:
+        assert max(value.distance for value in values.values() if value.score == 1) == oracle.longest
+
+
+def test_tic_tac_toe_finished_boards():
+    """958 = 626 X wins, 316 O wins, 16 draws (UCI); folded 138 = 91 + 44 + 3."""
+    game = load_game("tic-tac-toe")
+    for symmetry, counts in ((False, (626, 316, 16)), (True, (91, 44, 3))):
+        finished = [state for state in naive.enumerate_states(game, symmetry) if game.is_terminal(state)]
+        decided = [game.tier(state) % 2 for state in finished if game.utility(state)]
+        assert (decided.count(1), decided.count(0), len(finished) - len(decided)) == counts
+
+
+def test_misere_tic_tac_toe_only_the_centre_draws():
+    game = load_game("tic-tac-toe:3,3,3,true")
+    values = naive.solve(game)
+    replies = {format_action(game, 0, action): values[game.result(0, action)] for action in game.actions(0)}
+    assert replies.pop("b2") == Value(0)
+    assert set(replies.values()) == {Value(1, 8)}  # the opponent wins in 8 more plies
+
+
+def test_first_moves_of_connect_three():
+    """The first player wins connect-3 on 4x3 in 9: some first move leaves a loss in 8."""
+    game = load_game("connect-four:4,3,3")
+    values = naive.solve(game)
+    assert min(values[game.result(game.initial(), column)].distance for column in range(4)) == 8
+
+
+@pytest.mark.parametrize(("most", "misere"), list(itertools.product((1, 2, 3, 5), (True, False))))
+def test_coins_by_closed_form(most, misere):
+    values = naive.solve(load_game(f"coins:60,{most},{misere}"))
+    lost = [coins for coins, value in values.items() if value.score == -1 and coins]
+    assert sorted(lost) == [coins for coins in range(1, 61) if coins % (most + 1) == (1 if misere else 0)]
+
+
+def test_nim_by_bouton():
+    """64 of the ordered triples 0..7 are lost for the mover (Bouton 1901)."""
+    game = load_game("nim:7,7,7")
+    lost = [state for state, value in naive.solve(game).items() if value.score == -1]
+    assert len(lost) == 64
+    assert all((state & 7) ^ (state >> 3 & 7) ^ (state >> 6) == 0 for state in lost)
+
+
+def test_misere_nim_by_bouton():
+    for state, value in naive.solve(load_game("nim:5,5,5,5,misere=true")).items():
+        heaps = [state >> 3 * heap & 7 for heap in range(4)]
+        nim_sum = heaps[0] ^ heaps[1] ^ heaps[2] ^ heaps[3]
+        lost = nim_sum == 0 if max(heaps) > 1 else heaps.count(1) % 2 == 1
+        assert (value.score == -1) == lost
+
+
+def test_margins_have_the_parity_of_what_is_shared():
+    for text, parity in (("dots-and-boxes:2,2", 0), ("dots-and-boxes:3,1", 1), ("kalah:2,3", 0)):
+        game = load_game(text)
+        assert is_score_game(game)
+        assert {value.score % 2 for value in naive.solve(game).values()} == {parity}
+
+
+def test_dots_and_boxes_first_moves_of_two_by_two():
+    """The 8 outer edges are worth +2, the 4 inner ones 0 (David Wilson)."""
+    game = load_game("dots-and-boxes:2,2")
+    values = naive.solve(game)
+    first = [-values[game.result(game.initial(), edge)].score for edge in game.actions(game.initial())]
+    assert sorted(first) == [0] * 4 + [2] * 8
+
+
+def test_othello_passes_are_moves():
+    game = load_game("othello")
+    passing = [state for state in naive.enumerate_states(game, True) if not game.is_terminal(state)]
+    passing = [state for state in passing if list(game.actions(state)) == [16]]
+    assert passing
+    for state in passing:
+        assert format_action(game, state, 16) == "pass"
+        assert list(game.actions(game.result(state, 16))) != [16]
+
+
+def test_hand_checked_positions():
+    four = load_game("connect-four:4,4")
+    state = four.initial()
+    for column in (1, 1, 2):
+        state = four.result(state, column)
+    assert state == 0b00001_00010_00110_00001  # the picture in the rules
+    kalah = load_game("kalah:4,3")
+    state = kalah.result(kalah.initial(), 1)  # 3 seeds from house 2: the last one into the store
+    assert kalah.to_move(state) == 0
+    assert kalah.show(state).split() == "3 3 3 3 0 1 3 0 4 4 player 1 to move".split()

@@ -1,0 +1,372 @@
+"""The classical algorithms against the naive twin, the textbook, and closed forms."""
+
+import random
+from fractions import Fraction
+from typing import NamedTuple
+
+import pytest
+
+from solver.errors import BudgetExceeded, GameError, MethodError
+from solver.game import canonical_of, is_score_game, load_game, same_mover_of
+from solver.games.tree import Tree
+from solver.search import Budget, alphabeta, expectiminimax, heuristic, minimax, negamax, retrograde, solution_of
+from solver.value import Value
+from tests import naive
+from tests.games import SMALL_GAMES
+
+ACYCLIC = [text for text in SMALL_GAMES if not text.startswith("mu-torere")]
+DECIDED = [text for text in SMALL_GAMES if not is_score_game(load_game(text))]
+
+
+@pytest.mark.parametrize("symmetry", [True, False])
+@pytest.mark.parametrize("text", ACYCLIC)
+def test_minimax_values_every_state(text, symmetry):
+    game = load_game(text)
+    result = minimax.solve(game, symmetry=symmetry)
+    assert dict(solution_of(result.table, is_score_game(game))) == naive.solve(game, symmetry)
+
+
+@pytest.mark.parametrize("text", DECIDED)
+def test_retrograde_analysis_values_every_state(text):
+    game = load_game(text)
+    assert dict(solution_of(retrograde.solve(game).table)) == naive.solve(game, symmetry=True)
+
+
+@pytest.mark.parametrize("symmetry", [True, False])
+@pytest.mark.parametrize("text", ACYCLIC)
+def test_alphabeta_keeps_exact_entries_only(text, symmetry):
+    game = load_game(text)
+    result = alphabeta.solve(game, symmetry=symmetry)
+    truth = naive.solve(game, symmetry)
+    assert result.value == truth[canonical_of(game, symmetry)(game.initial())]
+    table = solution_of(result.table, is_score_game(game))
+    assert {state: truth[state] for state in table} == dict(table)
+
+
+@pytest.mark.parametrize("text", ACYCLIC)
+def test_alphabeta_from_every_state_in_any_order(text):
+    """Searched anew wherever play leaves the table, with the table kept from search to search."""
+    game = load_game(text)
+    truth = naive.solve(game, symmetry=True)
+    states = sorted(truth)
+    random.Random(1).shuffle(states)
+    table = {}
+    for state in states[:300]:
+        if not game.is_terminal(state):
+            assert alphabeta.solve(game, state, table=table).value == truth[state]
+
+
+@pytest.mark.parametrize("text", [text for text in ACYCLIC if text.count(",") < 3])
+def test_the_best_action_leads_to_the_value(text):
+    game = load_game(text)
+    truth = naive.solve(game)
+    same_mover = same_mover_of(game)
+    for algorithm in (minimax, alphabeta):
+        result = algorithm.solve(game)
+        child = game.result(game.initial(), result.action)
+        sign = 1 if same_mover(game.initial(), child) else -1
+        assert sign * truth[child].score == result.value.score
+        if result.value.distance is not None:
+            assert truth[child].distance == result.value.distance - 1
+
+
+def test_alphabeta_prunes():
+    game = load_game("connect-four:4,3")
+    full, pruned = minimax.solve(game), alphabeta.solve(game)
+    assert pruned.counts.nodes < full.counts.nodes / 2
+    assert pruned.counts.cutoffs > 0
+    assert full.counts.hits > 0
+    assert full.counts.nodes == len(full.table)
+
+
+@pytest.mark.parametrize("text", ["tic-tac-toe", "hexapawn:3,4", "breakthrough:3,3,1", "connect-four:3,4,3", "coins:20,3"])
+@pytest.mark.parametrize("computer", [0, 1])
+def test_a_player_with_an_alphabeta_table_never_does_worse_than_the_value(text, computer):
+    """Against every reply: the guarantee of the classical algorithm."""
+    game = load_game(text)
+    truth = naive.solve(game)
+    table = alphabeta.solve(game).table
+    root = truth[game.initial()].score
+    seen = set()
+    todo = [(game.initial(), 0)]
+    while todo:
+        state, mover = todo.pop()
+        if (state, mover) in seen:
+            continue
+        seen.add((state, mover))
+        sign = 1 if mover == 0 else -1
+        worth = sign * truth[state].score  # for the first player
+        assert worth >= root if computer == 0 else worth <= root
+        if game.is_terminal(state):
+            continue
+        if mover == computer:
+            todo.append((game.result(state, alphabeta.solve(game, state, table=table).action), 1 - mover))
+        else:
+            todo += [(game.result(state, action), 1 - mover) for action in game.actions(state)]
+
+
+def test_no_recursion_limit():
+    result = minimax.solve(load_game("coins:100000"))
+    assert result.value == Value(1, 50_000)
+    assert len(result.table) == 100_001
+    deep = 1
+    for _ in range(20_000):
+        deep = [deep]
+    assert alphabeta.solve(Tree.from_lists(deep)).value == Value(1)
+
+
+@pytest.mark.parametrize("algorithm", [minimax, alphabeta])
+def test_cyclic_games_are_sent_to_retrograde_analysis(algorithm):
+    with pytest.raises(MethodError, match="mu-torere has cycles, .* use retrograde analysis"):
+        algorithm.solve(load_game("mu-torere"))
+
+
+def test_score_games_are_refused_by_retrograde_analysis():
+    with pytest.raises(MethodError, match="score game"):
+        retrograde.solve(load_game("kalah:2,3"))
+
+
+def test_mu_torere_is_a_draw():
+    """1,180 states: 208 won, 844 drawn, 128 lost; the longest win takes 5 plies (32 states)."""
+    solution = solution_of(retrograde.solve(load_game("mu-torere"), symmetry=False).table)
+    assert [sum(value.score == score for value in solution.values()) for score in (1, 0, -1)] == [208, 844, 128]
+    longest = [value.distance for value in solution.values() if value.score == 1]
+    assert (max(longest), longest.count(5)) == (5, 32)
+
+
+@pytest.mark.parametrize("search", [minimax.solve, alphabeta.solve, retrograde.solve])
+def test_budgets_are_kept(search):
+    game = load_game("connect-four:4,4")
+    with pytest.raises(BudgetExceeded):
+        search(game, budget=Budget(nodes=1000))
+    with pytest.raises(BudgetExceeded):
+        search(game, budget=Budget(seconds=0))
+
+
+# explicit trees
+
+TEXTBOOK = [[3, 12, 8], [2, 4, 6], [14, 5, 2]]
+
+
+def recursive_alphabeta(node, is_max, alpha, beta, seen):
+    """The textbook's own, over nested lists; `seen` collects the leaves' places in the order of looking."""
+    if not isinstance(node, list):
+        seen.append(node)
+        return node[0] if isinstance(node, tuple) else node
+    best = -(10**9) if is_max else 10**9
+    for child in node:
+        value = recursive_alphabeta(child, not is_max, alpha, beta, seen)
+        best = max(best, value) if is_max else min(best, value)
+        if is_max:
+            alpha = max(alpha, best)
+        else:
+            beta = min(beta, best)
+        if beta <= alpha:
+            break
+    return best
+
+
+def numbered(node, counter):
+    """The same tree with (value, place) leaves."""
+    if isinstance(node, list):
+        return [numbered(child, counter) for child in node]
+    counter.append(node)
+    return (node, len(counter) - 1)
+
+
+def random_tree(chance, depth):
+    if depth == 0 or chance.random() < 0.1:
+        return chance.randint(-9, 9)
+    return [random_tree(chance, depth - 1) for _ in range(chance.randint(1, 4))]
+
+
+def test_the_textbook_tree():
+    tree = Tree.from_lists(TEXTBOOK)
+    looked_at = set()
+    result = alphabeta.solve(tree, looked_at=looked_at)
+    assert (result.value, result.action) == (Value(3), 0)
+    assert [tree.leaf_values[leaf] for leaf in tree.leaves() if leaf not in looked_at] == [4, 6]
+    assert minimax.solve(tree).value == Value(3)
+
+
+def test_min_at_the_root():
+    tree = Tree.from_lists({"root": "MIN", "tree": TEXTBOOK})
+    assert -minimax.solve(tree).value.score == min(max(node) for node in TEXTBOOK) == 6
+    assert -alphabeta.solve(tree).value.score == 6
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_pruning_is_the_textbooks_on_random_trees(seed):
+    chance = random.Random(seed)
+    nodes = [random_tree(chance, 5) for _ in range(3)]
+    is_max = bool(seed % 2)
+    seen = []
+    value = recursive_alphabeta(numbered(nodes, []), is_max, -(10**9), 10**9, seen)
+    tree = Tree.from_lists(nodes, "MAX" if is_max else "MIN")
+    looked_at = set()
+    found = alphabeta.solve(tree, looked_at=looked_at).value.score
+    assert (found if is_max else -found) == value
+    places = {leaf: place for place, leaf in enumerate(tree.leaves())}
+    assert {places[leaf] for leaf in looked_at} == {place for _, place in seen}
+
+
+# searches of limited depth
+
+
+def test_depth_limited_search_sees_wins_within_its_depth():
+    game = load_game("tic-tac-toe")
+    truth = naive.solve(game)
+    for state, value in truth.items():
+        if not game.is_terminal(state) and value.distance is not None and value.distance <= 3:
+            found = heuristic.search(game, state, depth=3)
+            assert (found.value, found.exact) == (value, True)
+
+
+def test_searches_to_the_end_are_exact():
+    game = load_game("tic-tac-toe:3,2,2")
+    truth = naive.solve(game)
+    for search in (heuristic.search, negamax.search):
+        for state, value in truth.items():
+            if not game.is_terminal(state):
+                found = search(game, state, depth=9)
+                assert (found.value, found.exact) == (value, True)
+
+
+def test_estimates_are_marked():
+    game = load_game("tic-tac-toe")
+    for search in (heuristic.search, negamax.search):
+        found = search(game, 0, depth=2)
+        assert not found.exact
+        assert -1 < found.value.score < 1
+        assert found.value.distance is None
+        assert found.table == {}
+
+
+def test_depth_limited_alphabeta_is_depth_limited_negamax():
+    game = load_game("tic-tac-toe")
+    for state in random.Random(3).sample(naive.enumerate_states(game), 200):
+        if not game.is_terminal(state):
+            for depth in (1, 2, 3):
+                pruned, full = heuristic.search(game, state, depth=depth), negamax.search(game, state, depth=depth)
+                assert pruned.value == full.value
+                assert pruned.counts.nodes <= full.counts.nodes
+
+
+def test_a_cutoff_of_ones_own():
+    game = load_game("tic-tac-toe")
+    deep = heuristic.search(game, 0, depth=0, cutoff=lambda state, ply: ply >= 3)
+    assert deep.value == heuristic.search(game, 0, depth=3).value
+
+
+def test_deepening_ends_with_its_budget_and_with_the_game():
+    game = load_game("tic-tac-toe")
+    assert heuristic.deepen(game, 0, budget=Budget(nodes=10**6)).exact
+    assert not heuristic.deepen(game, 0, budget=Budget(nodes=10)).exact
+    assert heuristic.deepen(game, 0, budget=Budget(nodes=10)).action is not None
+
+
+class Bold(NamedTuple):
+    """Coins with an estimate that is not below the utilities."""
+
+    def initial(self):
+        return 10
+
+    def actions(self, state):
+        yield from range(1, min(3, state) + 1)
+
+    def result(self, state, action):
+        return state - action
+
+    def is_terminal(self, state):
+        return state == 0
+
+    def utility(self, state):
+        return -1
+
+    def evaluate(self, state):
+        return 1
+
+
+def test_estimates_out_of_bounds_are_refused():
+    with pytest.raises(GameError, match=r"evaluate\(8\) is 1: an estimate must lie strictly between -1 and 1"):
+        heuristic.search(Bold(), 9, depth=1)
+
+
+def test_games_without_evaluate_are_refused():
+    with pytest.raises(MethodError, match="has no evaluate"):
+        heuristic.search(load_game("coins"), 10, depth=2)
+
+
+def test_negamax_counts_the_bound_as_a_draw_without_evaluate():
+    found = negamax.search(load_game("coins:21,3,false"), 21, depth=2)
+    assert (found.value, found.exact) == (Value(0), False)
+
+
+# states of any kind, and chance
+
+
+class Lesson(NamedTuple):
+    """Two heaps as a tuple; who cannot move loses."""
+
+    def initial(self):
+        return (2, 3)
+
+    def actions(self, state):
+        yield from ((heap, taken) for heap in (0, 1) for taken in range(1, state[heap] + 1))
+
+    def result(self, state, action):
+        heap, taken = action
+        return tuple(count - taken * (place == heap) for place, count in enumerate(state))
+
+    def is_terminal(self, state):
+        return state == (0, 0)
+
+    def utility(self, state):
+        return -1
+
+
+@pytest.mark.parametrize("algorithm", [minimax, alphabeta, retrograde])
+def test_states_may_be_tuples(algorithm):
+    result = algorithm.solve(Lesson())
+    assert result.value.score == 1
+    assert result.action == (1, 1)
+    assert algorithm.solve(Lesson(), (2, 2)).value.score == -1
+
+
+class Dice(NamedTuple):
+    """Take a sure 3, or throw: a coin decides between 8 for oneself and 4 for the other."""
+
+    def initial(self):
+        return "choice"
+
+    def actions(self, state):
+        yield from (0, 1)
+
+    def result(self, state, action):
+        return ("sure", "throw")[action]
+
+    def is_terminal(self, state):
+        return state in ("sure", "heads", "tails")
+
+    def utility(self, state):
+        return {"sure": 3, "heads": 8, "tails": -4}[state]
+
+    def to_move(self, state):
+        return 0
+
+    def chance(self, state):
+        if state == "throw":
+            yield Fraction(1, 2), "heads"
+            yield Fraction(1, 2), "tails"
+
+
+def test_expectiminimax_by_hand():
+    result = expectiminimax.solve(Dice())
+    assert (result.value.score, result.action) == (3, 0)
+    assert result.table["throw"] == 2
+    assert expectiminimax.solve(Dice(), "throw").action is None
+
+
+def test_expectiminimax_refuses_games_without_chance():
+    with pytest.raises(MethodError, match="no chance"):
+        expectiminimax.solve(load_game("coins"))

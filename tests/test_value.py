@@ -1,0 +1,57 @@
+"""Values and the only arithmetic on them."""
+
+import itertools
+
+import pytest
+
+from solver.value import WIN, Value, drop, lift, merit_of, terminal_merit, value_of
+
+BEST_FIRST = [Value(1, 1), Value(1, 3), Value(1, 100), Value(0), Value(-1, 100), Value(-1, 2), Value(-1, 0)]
+
+
+def test_merits_order_quick_wins_before_slow_ones_and_slow_losses_before_quick_ones():
+    merits = [merit_of(value) for value in BEST_FIRST]
+    assert merits == sorted(merits, reverse=True)
+    assert len(set(merits)) == len(merits)
+
+
+@pytest.mark.parametrize("win", [WIN, 127, 2**31 - 1])
+def test_a_merit_gives_its_value_back(win):
+    for value in BEST_FIRST:
+        assert value_of(merit_of(value, win), win=win) == value
+    for margin in (-3, 0, 12):
+        assert value_of(merit_of(Value(margin), win), score_game=True, win=win) == Value(margin)
+
+
+@pytest.mark.parametrize(
+    ("child", "other_mover", "same_mover"),
+    [
+        (Value(-1, 0), Value(1, 1), Value(-1, 1)),
+        (Value(1, 4), Value(-1, 5), Value(1, 5)),
+        (Value(0), Value(0), Value(0)),
+    ],
+)
+def test_lift_is_one_ply_earlier(child, other_mover, same_mover):
+    assert value_of(lift(merit_of(child), False, False)) == other_mover
+    assert value_of(lift(merit_of(child), True, False)) == same_mover
+
+
+def test_margins_are_negated_and_nothing_else():
+    assert lift(5, False, True) == -5
+    assert lift(5, True, True) == 5
+
+
+def test_drop_undoes_lift():
+    merits = [merit_of(value) for value in BEST_FIRST[:-1]]
+    for merit, same_mover in itertools.product(merits, (False, True)):
+        assert lift(drop(merit, same_mover, False), same_mover, False) == merit
+        assert lift(drop(merit, same_mover, True), same_mover, True) == merit
+
+
+def test_terminal_merits():
+    assert [value_of(terminal_merit(utility, False)) for utility in (1, 0, -1)] == [Value(1, 0), Value(0), Value(-1, 0)]
+    assert terminal_merit(-7, True) == -7
+
+
+def test_outcomes():
+    assert [Value(score).outcome for score in (3, 0, -2)] == ["win", "draw", "loss"]
