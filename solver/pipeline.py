@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from solver.book import Header, check_target, write_book
+from solver.conformance import check_game
 from solver.errors import GameError, MethodError, UncompiledRules
 from solver.fingerprint import fingerprint
-from solver.game import Game, canonical_of, game_text, is_score_game, validate
+from solver.game import Game, canonical_of, game_text, is_built_in, is_score_game, validate
 from solver.progress import Progress, silent
 from solver.solved import Solved, TierCount
 from solver.value import WIN, Value, terminal_merit, value_of
@@ -58,6 +59,8 @@ def solve(
         validate(game)
     except ValueError as error:
         raise GameError(f"{game_text(game)}: {error}") from None
+    if not is_built_in(game_text(game)):
+        check_game(game)
     if method not in METHODS:
         raise MethodError(f"no method {method!r}: choose one of {', '.join(METHODS)}")
     target = check_target(path) if path is not None else None

@@ -79,7 +79,9 @@ def test_alphabeta_prunes():
     assert full.counts.nodes == len(full.table)
 
 
-@pytest.mark.parametrize("text", ["tic-tac-toe", "hexapawn:3,4", "breakthrough:3,3,1", "connect-four:3,4,3", "coins:20,3"])
+@pytest.mark.parametrize(
+    "text", ["tic-tac-toe", "hexapawn:3,4", "breakthrough:3,3,1", "connect-four:3,4,3", "coins:20,3"]
+)
 @pytest.mark.parametrize("computer", [0, 1])
 def test_a_player_with_an_alphabeta_table_never_does_worse_than_the_value(text, computer):
     """Against every reply: the guarantee of the classical algorithm."""

@@ -228,14 +228,10 @@ def decode_group(body: memoryview, first: int, index_bytes: int) -> tuple[list[i
 
 
 class _Mapped:
-    """One mapped file: its environment, one read transaction, and the segments touched so far.
-
-    Attributes are destroyed in `__del__` in the only safe order: views of mapped memory first.
-    """
+    """One mapped file: its environment, one read transaction, and the segments touched so far."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.process = os.getpid()
         self.environment = lmdb.open(
             str(path),
             subdir=False,
@@ -246,13 +242,12 @@ class _Mapped:
             max_dbs=0,
             max_spare_txns=0,
         )
-        self.segments: list[Segment | None] = []
         self.transaction = self.environment.begin(buffers=True)
         self.header = self._read_header()
         self.palette = self.header.palette
         self.index_bytes = self.header.index_bytes
         self.directory = self._read_directory()
-        self.segments = [None] * len(self.directory)
+        self.segments: list[Segment | None] = [None] * len(self.directory)
 
     def record(self, key: bytes, name: str) -> memoryview:
         """A record, as a view of mapped memory."""
@@ -303,32 +298,65 @@ class _Mapped:
             raise DamagedBook(f"{self.path}: {len(directory) // 8} directory entries for {entries} segments")
         return directory.cast("Q")
 
-    def __del__(self) -> None:
-        self.segments = []
-        for name in ("transaction", "environment"):
-            if self.__dict__.get(name) is not None and os.getpid() == self.process:
-                closing = self.__dict__[name]
-                closing.abort() if name == "transaction" else closing.close()
+
+class _Registered:
+    """A file mapped in this process, by device and inode: LMDB must not map it twice, so its books share it.
+
+    Its end is not left to the destructor of `_Mapped`, since another thread may open the file again while that runs.
+    """
+
+    def __init__(self, identity: tuple[int, int], mapped: _Mapped) -> None:
+        self.identity = identity
+        self.mapped = weakref.ref(mapped, lambda _: self.close())
+        self.views, self.transaction, self.environment = mapped.segments, mapped.transaction, mapped.environment
+
+    def close(self) -> None:
+        """Unmap the file, whose `_Mapped` is gone; views of its memory go first."""
+        with _opening:
+            if _registered.get(self.identity) is self:
+                del _registered[self.identity]
+                self.views.clear()
+                self.transaction.abort()
+                self.environment.close()
 
 
-_shared: weakref.WeakValueDictionary[tuple[int, int], _Mapped] = weakref.WeakValueDictionary()
-_opening = threading.Lock()
+_registered: dict[tuple[int, int], _Registered] = {}
+_opening = threading.RLock()  # reentrant: while one book is opened, a garbage collection may let go of another
+
+
+def _renew_lock() -> None:
+    global _opening
+    _opening = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)  # the thread that held it is not in the child
 
 
 def _mapped(path: Path) -> _Mapped:
-    """The mapping of a file: LMDB must not open a file twice in one process, so books of one file share theirs."""
+    """The mapping of a file, new or shared with the other books of this file."""
     if sys.byteorder != "little":
         raise ForeignBook("books are little-endian, this machine is not: read it elsewhere")
-    identity = _examine(path)
     with _opening:
-        mapped = _shared.get(identity)
-        if mapped is None:
+        while True:
+            identity = _examine(path)
+            registered = _registered.get(identity)
+            if registered is not None:
+                mapped = registered.mapped()
+                if mapped is not None:
+                    return mapped
+                registered.close()  # its last book has just gone, in a thread that waits for this lock
+            mapped, failure = None, None
             try:
                 mapped = _Mapped(path)
             except lmdb.Error as error:
-                raise DamagedBook(f"{path} cannot be opened: {error}") from None
-            _shared[identity] = mapped
-        return mapped
+                failure = error
+            if _examine(path) != identity:
+                continue  # the file was replaced meanwhile, so which one is mapped is not known
+            if mapped is None:
+                raise DamagedBook(f"{path} cannot be opened: {failure}")
+            _registered[identity] = _Registered(identity, mapped)
+            return mapped
 
 
 def _examine(path: Path) -> tuple[int, int]:
@@ -345,7 +373,7 @@ def _examine(path: Path) -> tuple[int, int]:
         if isinstance(error, BookError):
             raise
         raise BookError(f"{path} cannot be read: {error}") from None
-    if len(metas) < 16 + 24 or struct.unpack_from("<I", metas, 16)[0] != LMDB_MAGIC:
+    if len(metas) < 44 or struct.unpack_from("<I", metas, 16)[0] != LMDB_MAGIC:
         raise ForeignBook(f"{path} is no LMDB file: name a book")
     version, page_size = struct.unpack_from("<I", metas, 20)[0], struct.unpack_from("<I", metas, 40)[0]
     if version != 1:

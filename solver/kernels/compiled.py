@@ -10,6 +10,7 @@ game or another board. So the name under which a copy is cached holds the finger
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import functools
 import hashlib
@@ -46,14 +47,16 @@ def bind(module: types.ModuleType, game: Game, symmetry: bool = True) -> Any:
     """
     if getattr(game, "plain_only", False):
         raise GameError(f"{type(game).__name__} runs in plain Python only: solve it without the compiled kernels")
-    names = _teach(type(game))
+    rules = game if getattr(game, "_fields", ()) else _with_a_field(type(game))
+    names = _teach(type(rules))
     constants = {
         "SCORES": is_score_game(game),
         "ALTERNATES": not hasattr(game, "to_move"),
         "FOLDS": symmetry and hasattr(game, "canonical"),
     }
-    scope = {**vars(module), **constants, "game": game}
-    identity = hashlib.sha256(f"{fingerprint(game)} {constants} {_room_digest()}".encode()).hexdigest()[:24]
+    scope = {**vars(module), **constants, "game": rules}
+    home = type(game).__module__  # which the cache's files name: rules moved to another folder must not load them
+    identity = hashlib.sha256(f"{fingerprint(game)} {home} {constants} {_room_digest()}".encode()).hexdigest()[:24]
     kernels = {name: item for name, item in vars(module).items() if getattr(item, "is_kernel", False)}
     for name, function in kernels.items():
         scope[name] = kernels[name] = _compile(function, scope, identity, names)
@@ -91,6 +94,16 @@ def _room_digest() -> str:
     """Of all sources that are compiled together with the rules: a changed kernel must not call an old one."""
     sources = [*Path(__file__).parent.glob("*.py"), Path(value.__file__)]
     return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(sources))).hexdigest()
+
+
+def _with_a_field(cls: type) -> Any:
+    """The rules of a game without parameters, in a named tuple with a field that nobody reads.
+
+    Numba 0.68 cannot compile the generators of an empty one: it loses `self` among their arguments.
+    """
+    base = collections.namedtuple(cls.__name__, ["unused"])  # type: ignore[misc]  # noqa: PYI024
+    members = {name: item for name, item in vars(cls).items() if not name.startswith("__") and name not in vars(base)}
+    return type(cls.__name__, (base,), members)(0)
 
 
 @functools.cache

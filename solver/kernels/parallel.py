@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+
+END: Any = object()
 
 
 class Workers:
@@ -31,8 +35,14 @@ class Workers:
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """The results in the items' order; at most two tasks a worker are under way, so memory stays bounded."""
         under_way: deque[Future[Result]] = deque()
+        queue = iter(items)
+        first, second = next(queue, END), next(queue, END)
+        if second is END:  # no thread is worth waking: games of many small tiers spend their time here
+            if first is not END:
+                yield function(first)
+            return
         try:
-            for item in items:
+            for item in itertools.chain((first, second), queue):
                 under_way.append(self._pool.submit(function, item))
                 if len(under_way) > 2 * self.count:
                     yield under_way.popleft().result()

@@ -246,10 +246,12 @@ class _Sweep:
     def forward(self, team: Workers) -> None:
         """Reach all states, tier by tier."""
         pending = self._starts()
+        waiting = sum(run.nbytes for runs in pending.values() for run in runs)  # bytes
         heap = sorted(pending)
         kept = 0
         while heap:
             tier = heapq.heappop(heap)
+            waiting -= sum(run.nbytes for run in pending[tier])
             states = self._merge(pending.pop(tier), team)
             totals = np.zeros(3, np.int64)
             begin = kept
@@ -262,9 +264,10 @@ class _Sweep:
                         pending[child_tier] = []
                         heapq.heappush(heap, child_tier)
                     pending[child_tier].append(run)
+                    waiting += run.nbytes
                 self.progress("forward", kept, None)
             self.layers.append(_Layer(tier, begin, kept, len(states), tuple(totals.tolist())))
-            self._check_memory(sum(run.nbytes for runs in pending.values() for run in runs), f"tier {tier}")
+            self._check_memory(waiting, f"tier {tier}")
         self.states.resize(kept, refcheck=False)
 
     def backward(self, team: Workers) -> None:

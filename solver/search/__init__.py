@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from solver.errors import BudgetExceeded, GameError, MethodError
-from solver.game import game_text, starts_of
+from solver.game import game_text, is_score_game, starts_of
 from solver.value import Value, drop, value_of
 
 Table = dict[Hashable, Any]
@@ -47,7 +47,7 @@ class Result(NamedTuple):
 
 
 class Budget:
-    """A limit on nodes and seconds; `spend` raises BudgetExceeded once it is used up. The time starts at once."""
+    """A limit on nodes and seconds, which run from now; `spend` raises BudgetExceeded once it is used up."""
 
     def __init__(self, nodes: int | None = None, seconds: float | None = None) -> None:
         self.nodes_left = nodes
@@ -132,17 +132,20 @@ def name_of(game: Any) -> str:
 def refuse_chance(game: Any, method: str) -> None:
     """Raise MethodError if dice or cards decide in this game."""
     if hasattr(game, "chance"):
-        raise MethodError(f"{name_of(game)} has chance nodes, which {method} cannot solve: use expectiminimax")
+        raise MethodError(f"{name_of(game)} has chance nodes, which {method} cannot take: use expectiminimax")
 
 
-def cycle(game: Any, method: str, remedy: str = "use retrograde analysis") -> MethodError:
+def cycle(game: Any, method: str) -> MethodError:
     """The refusal of a game in which a state comes again."""
+    remedy = "use retrograde analysis"
+    if is_score_game(game) or hasattr(game, "chance"):
+        remedy = "retrograde analysis takes neither scores nor chance, so make every game end"
     return MethodError(f"{name_of(game)} has cycles, which {method} cannot solve: {remedy}")
 
 
 def stuck(game: Any, state: Any) -> GameError:
     """The error of rules that neither end the game nor let it go on."""
-    return GameError(f"{name_of(game)}: state {state} has no actions: is_terminal must say that the game is over")
+    return GameError(f"{name_of(game)}: state {state} has no actions: is_terminal must be true of it")
 
 
 class _TableSolution(Mapping[Any, Value]):

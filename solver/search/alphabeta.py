@@ -99,7 +99,7 @@ def solve(
         return best
 
     def decide(state: Any, key: Any) -> tuple[int, int]:
-        """The merit and the action at a root that is not terminal; a merit already known narrows the window."""
+        """The merit and the action of a state that is not terminal; one known already narrows the window."""
         known = table.get(key)
         floor, ceiling = (-INFINITY, INFINITY) if known is None else (known - 1, known + 1)
 
@@ -125,9 +125,9 @@ def solve(
     for other in others:
         if canonical(other) not in table:
             run(visit, other, canonical(other), -INFINITY, INFINITY)
-    merit, action = (
-        (run(visit, root, canonical(root), -INFINITY, INFINITY), None)
-        if is_terminal(root)
-        else decide(root, canonical(root))
-    )
+    action: int | None = None
+    if is_terminal(root):
+        merit = run(visit, root, canonical(root), -INFINITY, INFINITY)
+    else:
+        merit, action = decide(root, canonical(root))
     return Result(value_of(merit, score_game), action, True, counts, table)

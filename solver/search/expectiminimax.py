@@ -45,7 +45,7 @@ def solve(
         if budget is not None:
             budget.spend()
         if key in path:
-            raise cycle(game, "expectiminimax", "change the rules so that every game ends")
+            raise cycle(game, "expectiminimax")
         if game.is_terminal(state):
             table[key] = game.utility(state)
             return table[key]
@@ -77,19 +77,26 @@ def solve(
             value = yield child, key
         return value if same_mover(state, child) else -value
 
+    def value_at(state: Any) -> Any:
+        key = canonical(state)
+        return table[key] if key in table else run(visit, state, key)
+
     def worth(action: int, alpha: Any) -> Any:
-        return run(seen_from, root, game.result(root, action))
+        child = game.result(root, action)
+        value = value_at(child)
+        return value if same_mover(root, child) else -value
 
     *others, root = roots_of(game, state)
-    for start in (*others, root):
-        if canonical(start) not in table:
-            run(visit, start, canonical(start))
+    for other in others:
+        value_at(other)
+    value = value_at(root)
     moves = not game.is_terminal(root) and not any(True for _ in game.chance(root))
     action = best_move(game, root, worth)[1] if moves else None
-    return Result(Value(table[canonical(root)], None), action, True, counts, table)
+    return Result(Value(value, None), action, True, counts, table)
 
 
 def _check(state: Any, chances: list[tuple[Any, Any]]) -> None:
-    total = sum(probability for probability, _ in chances)
-    if min(probability for probability, _ in chances) < 0 or not abs(total - 1) <= 1e-9:
-        raise GameError(f"chance({state}) has probabilities that add up to {total}: they must be a share of 1")
+    """Raise GameError unless the pairs of a chance node are a distribution."""
+    shares = [probability for probability, _ in chances]
+    if min(shares) < 0 or not abs(sum(shares) - 1) <= 1e-9:
+        raise GameError(f"chance({state}) has the probabilities {shares}: they must add up to 1, none below 0")

@@ -50,7 +50,8 @@ def search(
     refuse_chance(game, "a search of limited depth")
     if not hasattr(game, "evaluate"):
         raise MethodError(f"{name_of(game)} has no evaluate(state), which a heuristic search needs: add it")
-    check_depth(depth)
+    if cutoff is None:
+        check_depth(depth)
     stop = cutoff or (lambda state, ply: ply >= depth)
     counts = Counts()
     canonical, same_mover = canonical_of(game, symmetry), same_mover_of(game)

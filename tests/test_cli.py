@@ -1,0 +1,196 @@
+"""The command line: what it prints, what it refuses, and its exit codes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from click.testing import CliRunner
+
+from solver import Book, __version__
+from solver.cli import COMMANDS, main
+
+
+def run(*arguments, stdin=None):
+    """Exit code, stdout, stderr of a command in this process."""
+    result = CliRunner().invoke(main, [str(one) for one in arguments], input=stdin)
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+def ok(*arguments, stdin=None):
+    code, out, err = run(*arguments, stdin=stdin)
+    assert code == 0, err
+    return out
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory):
+    path = tmp_path_factory.mktemp("cli") / "ttt.lmdb"
+    ok("solve", "tic-tac-toe", "-o", path)
+    return path
+
+
+def test_version_and_help():
+    assert ok("--version").strip() == f"solver, version {__version__}"
+    for name in COMMANDS:
+        assert name in ok("--help")
+        assert "Usage" in ok(name, "--help")
+    module = subprocess.run([sys.executable, "-m", "solver", "--version"], capture_output=True, text=True)
+    assert module.stdout.strip() == f"solver, version {__version__}"
+
+
+def test_games_lists_parameters_and_what_they_support():
+    games = {game["name"]: game for game in json.loads(ok("games", "--json"))}
+    assert games["connect-four"]["parameters"] == {"width": 7, "height": 6, "connect": 4}
+    assert games["kalah"]["score_game"] and "moves again" in games["kalah"]["supports"]
+    assert set(games) == {
+        "tic-tac-toe", "connect-four", "coins", "nim", "hexapawn", "breakthrough", "dots-and-boxes", "kalah",
+        "othello", "mu-torere", "tree",
+    }  # fmt: skip
+    assert "connect-four  width=7, height=6, connect=4" in ok("games")
+
+
+def test_info_has_the_agreed_shape(book):
+    facts = json.loads(ok("info", book, "--json"))
+    assert list(facts) == [
+        "game", "rules", "method", "scope", "symmetry", "states", "terminal", "stored", "counts", "tiers", "root",
+        "longest", "codec", "bytes", "bits_per_state", "digest",
+    ]  # fmt: skip
+    assert (facts["states"], facts["terminal"], facts["stored"]) == (765, 138, 627)  # under the board's symmetries
+    assert facts["root"] == {"value": "draw", "score": 0, "distance": None}
+    assert facts["bytes"] == book.stat().st_size
+    assert sum(tier["states"] for tier in facts["tiers"]) == 765
+    text = ok("info", book)
+    assert "765, 138 of them terminal" in text and "win in 5 plies" in text
+
+
+def test_unfolded_counts_are_the_published_ones(tmp_path):
+    facts = json.loads(ok("solve", "tic-tac-toe", "--no-symmetry", "--json", "-o", tmp_path / "b.lmdb"))
+    assert facts["states"] == 5478
+    assert facts["counts"] == {"win": 2836, "draw": 1068, "loss": 1574}
+
+
+def test_query_has_the_agreed_shape(book):
+    facts = json.loads(ok("query", book, "a1 b1 a2 b2", "--json"))
+    assert list(facts) == [
+        "game", "position", "state", "to_move", "ply", "terminal", "value", "score", "distance", "exact", "source",
+        "best", "moves", "elapsed_us",
+    ]  # fmt: skip
+    assert (facts["value"], facts["distance"], facts["best"]) == ("win", 1, ["a3"])
+    move = facts["moves"][0]
+    assert list(move) == ["move", "value", "score", "distance", "exact", "source", "best", "child"]
+    assert (move["value"], move["source"]) == ("win", "terminal")
+    assert (move["child"]["value"], move["child"]["score"]) == ("loss", -1)
+    assert [one["score"] for one in facts["moves"]] == sorted((one["score"] for one in facts["moves"]), reverse=True)
+    slow_losses = [one["distance"] for one in facts["moves"] if one["value"] == "loss"]
+    assert slow_losses == sorted(slow_losses, reverse=True)
+    assert "moves" not in json.loads(ok("query", book, "start", "--json", "--no-moves"))
+
+
+def test_a_batch_answers_every_line_in_order(book):
+    lines = ["start", "a1", "#0", "nonsense", "", "a1 a1", "#99999999999999999999"]
+    answers = [json.loads(line) for line in ok("query", book, "-", stdin="\n".join(lines) + "\n").splitlines()]
+    assert [answer["position"] for answer in answers] == lines
+    assert ["error" in answer for answer in answers] == [False, False, False, True, False, True, True]
+
+
+def test_a_game_is_searched_live():
+    facts = json.loads(ok("query", "tic-tac-toe", "a1 b1 a2 b2", "--json"))
+    assert (facts["value"], facts["distance"], facts["best"], facts["source"]) == ("win", 1, ["a3"], "search")
+    code, out, err = run("query", "tic-tac-toe", "start", "--book-only")
+    assert code == 3 and "--book-only" in err
+    unknown = json.loads(ok("query", "hexapawn:5,6", "start", "--json", "--budget", "0.01"))
+    assert (unknown["value"], unknown["score"], unknown["distance"], unknown["source"]) == (
+        "unknown", None, None, "missing",
+    )  # fmt: skip
+
+
+def test_verify_and_its_refusal(book, tmp_path):
+    assert "627 states verified" in ok("verify", book)
+    assert json.loads(ok("verify", book, "--json"))["closed"] is True
+    data = bytearray(book.read_bytes())
+    with Book(book) as opened:
+        segment = next(opened.segments())
+    data[data.index(segment[:100]) + 1000] ^= 1
+    (tmp_path / "damaged.lmdb").write_bytes(data)
+    assert run("verify", tmp_path / "damaged.lmdb")[0] == 5
+
+
+ILL = [
+    (("query", "{book}", "zz"), 4, "choose one of"),
+    (("query", "{book}", "a1 a1"), 4, "move 2"),
+    (("query", "missing.lmdb", "start"), 2, "no book"),
+    (("query", "no-such-game", "start"), 2, "no-such-game"),
+    (("query", "connect-four:1000,1000", "start"), 2, ""),
+    (("solve", "connect-four:-1,4"), 2, ""),
+    (("solve", "connect-four:4,4,4,4,4"), 2, ""),
+    (("solve", "connect-four:width=4,wide=4"), 2, "wide"),
+    (("solve", "connect-four:1e309,4"), 2, ""),
+    (("solve", "coins", "--workers", "0"), 2, "workers"),
+    (("solve", "coins", "--workers", "1000000000"), 2, "workers"),
+    (("solve", "coins", "--memory", "-1"), 2, "no size"),
+    (("solve", "coins", "--memory", "nan"), 2, "no size"),
+    (("solve", "coins", "--memory", "100"), 6, "memory"),
+    (("solve", "mu-torere", "--method", "minimax"), 2, "retrograde"),
+    (("solve", "missing.py::Game"), 2, "missing.py"),
+    (("solve", "tic-tac-toe", "--pruned"), 2, "tree"),
+    (("solve", "tree:missing.json"), 2, "missing.json"),
+    (("solve", "coins", "-o", "no/such/folder/book.lmdb"), 2, "folder"),
+    (("info", "{text}"), 5, "no LMDB file"),
+    (("info", "."), 5, "no regular file"),
+    (("verify", "missing.lmdb"), 2, "no file"),
+    (("info",), 2, "Missing argument"),
+    (("bogus",), 2, "No such command"),
+    (("play", "{book}", "--from", "zz"), 4, "no legal move"),
+]
+
+
+@pytest.mark.parametrize(("command", "code", "message"), ILL)
+def test_bad_input_gets_one_line_and_a_code(book, tmp_path, monkeypatch, command, code, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text").write_text("no book" * 1000)
+    actual, out, err = run(*(part.format(book=book, text="text") for part in command))
+    assert (actual, out) == (code, ""), err
+    errors = [line for line in err.splitlines() if line and not line.startswith(("Usage:", "Try "))]
+    assert len(errors) == 1 and message in errors[0]
+
+
+def test_play_to_the_end_with_hints_and_undo(book):
+    out = ok("play", book, stdin="hint\nb2\nundo\nb2\nhelp\nnonsense\nquit\n")
+    assert "hint, undo, swap" in out
+    assert "is no legal move" in out
+    second = ok("play", book, "--second", stdin="quit\n")
+    assert "X" in second
+
+
+def test_the_tree_exercise(tmp_path):
+    path = tmp_path / "exercise.json"
+    path.write_text("[[3, 12, 8], [2, 4, 6], [14, 5, 2]]")  # Russell and Norvig, figure 6.2
+    facts = json.loads(ok("solve", f"tree:{path}", "--pruned", "--json"))
+    assert facts == {"value": 3, "best": "1", "leaves": 9, "pruned": [{"leaf": 5, "value": 4}, {"leaf": 6, "value": 6}]}
+    lowest = json.loads(ok("solve", f"tree:{path},min", "--pruned", "--json"))
+    assert lowest["value"] == 6  # MIN chooses between MAX's 12, 6 and 14
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_solve_says_so_and_leaves_nothing(tmp_path, number, code):
+    command = [sys.executable, "-m", "solver", "solve", "tic-tac-toe:4,4,4", "--method", "alphabeta", "-o", "b.lmdb"]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+        time.sleep(1.5)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=20)
+    assert process.returncode == code, err
+    assert len(err.strip().splitlines()) == 1  # after the line that ^C has broken
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_output_into_a_closed_pipe_is_no_error(book):
+    command = f"yes start | head -20000 | {sys.executable} -m solver query {book} - --no-moves | head -1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+    assert done.stderr == ""
+    assert json.loads(done.stdout)["value"] == "draw"

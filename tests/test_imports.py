@@ -1,0 +1,84 @@
+"""Which rooms may import which, and that the light half stays light."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "solver"
+HEAVY = {"numpy", "numba", "llvmlite"}
+ALLOWED = {  # third-party and sibling rooms that each may import anywhere in its code
+    "book": {"lmdb", "msgpack", "errors", "fingerprint", "game", "progress", "solved", "value", "book"},
+    "games": {"game", "games", "errors"},
+    "search": {"errors", "game", "progress", "value", "search"},
+    "player": {"book", "errors", "game", "value", "search", "kernels"},
+    "value": set(),
+    "game": {"errors", "games", "value"},
+    "verification": {"book", "errors", "game", "kernels", "pipeline", "progress", "value"},
+}
+
+
+def imports(path, top_level=False):
+    """Names imported by a file: third-party packages, and rooms of `solver` by their first name."""
+    tree = ast.parse(path.read_text())
+    nodes = tree.body if top_level else ast.walk(tree)
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{alias.name}" if node.module == "solver" else node.module for alias in node.names]
+        else:
+            continue
+        for name in names:
+            first, _, rest = name.partition(".")
+            if first == "solver":
+                yield rest.partition(".")[0]
+            elif first not in sys.stdlib_module_names:
+                yield first
+
+
+def files(room):
+    place = PACKAGE / room
+    return sorted(place.rglob("*.py")) if place.is_dir() else [PACKAGE / f"{room}.py"]
+
+
+@pytest.mark.parametrize("room", ALLOWED)
+def test_imports_run_one_way(room):
+    found = {name for path in files(room) for name in imports(path)}
+    assert found - ALLOWED[room] - {""} == set()
+
+
+def test_numba_and_numpy_live_in_the_kernels_only():
+    heavy = {path.relative_to(PACKAGE).parts[0] for path in PACKAGE.rglob("*.py") if HEAVY & set(imports(path))}
+    assert heavy <= {"kernels"}
+
+
+def test_nothing_light_imports_the_kernels_at_its_top():
+    for path in PACKAGE.rglob("*.py"):
+        if "kernels" not in path.parts:
+            assert "kernels" not in set(imports(path, top_level=True)), path
+
+
+def loaded_by(code, *arguments):
+    script = f"import sys\n{code}\nprint(*sorted({HEAVY} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+def test_answers_from_a_book_load_neither_numpy_nor_numba(tmp_path):
+    from solver import load_game, pipeline
+
+    path = tmp_path / "book.lmdb"
+    pipeline.solve(load_game("tic-tac-toe"), path)
+    ask = """
+import solver
+book = solver.Book(sys.argv[1])
+player = solver.Player(book)
+player.best(book.game.initial()), player.analyse(book.game.initial())
+solver.verify, solver.solve, solver.check_book(sys.argv[1])
+"""
+    assert loaded_by(ask, str(path)) == []
+    commands = "from solver.cli import main\nfor name in main.list_commands(None): main.get_command(None, name)"
+    assert loaded_by(commands) == []

@@ -1,0 +1,50 @@
+"""The README's sessions, run in a folder of their own: what it prints is what a user sees.
+
+`...` stands for anything on a line (times, digests). Blocks are run in their order: `console` in a shell, `pycon` as
+doctests, `python` blocks that begin with a file's name are written to it.
+"""
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+README = Path(__file__).parent.parent / "README.md"
+BLOCKS = re.findall(r"^```(console|pycon|python)\n(.*?)^```$", README.read_text(), re.MULTILINE | re.DOTALL)
+
+
+def commands(block):
+    """(command, expected output) pairs of a console session."""
+    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        command, _, output = part.partition("\n")
+        yield command, output
+
+
+def matches(expected, actual):
+    pattern = r"[^\n]*".join(re.escape(part) for part in expected.rstrip().split("..."))
+    return re.fullmatch(pattern, actual.rstrip())
+
+
+def test_every_session_prints_what_the_readme_says(tmp_path, monkeypatch):
+    pytest.importorskip("numba")
+    monkeypatch.chdir(tmp_path)
+    scripts = os.path.dirname(sys.executable)
+    monkeypatch.setenv("PATH", f"{scripts}{os.pathsep}{os.environ['PATH']}")
+    ran = 0
+    for kind, block in BLOCKS:
+        if kind == "python":
+            Path(re.match(r"# (\S+\.py)\n", block)[1]).write_text(block)
+        elif kind == "pycon":
+            test = doctest.DocTestParser().get_doctest(block, {}, "README", str(README), 0)
+            assert doctest.DocTestRunner().run(test).failed == 0
+        else:
+            for command, expected in commands(block):
+                done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120)
+                assert done.returncode == 0, done.stderr
+                assert matches(expected, done.stdout), f"$ {command}\n{done.stdout}"
+                ran += 1
+    assert ran >= 8
