@@ -62,14 +62,12 @@ def _compiled(book: Book, game: Game, closed: bool, workers: int | None, progres
 
     check_records(book)
     try:
-        reached = audit.check_values(book, game, workers=workers, progress=progress)
+        unreached = audit.check_values(book, game, workers=workers, progress=progress)
     except UncompiledRules:
         return False
-    if not reached.all():
-        canonical = canonical_of(game, book.header.symmetry)
-        starts = {canonical(state) for state in starts_of(game)}
-        strays = (state for state, hit in zip(book, reached.tolist(), strict=True) if not hit and state not in starts)
-        _refuse_strays(book, strays)
+    canonical = canonical_of(game, book.header.symmetry)
+    starts = {canonical(state) for state in starts_of(game)}
+    _refuse_strays(book, (state for state in unreached if state not in starts))
     return True
 
 

@@ -6,7 +6,9 @@ import pytest
 
 from solver.errors import GameError, MethodError, ResourceError
 from solver.game import load_game
+from solver.value import Value
 from tests import naive
+from tests.oracles import ORACLES
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
@@ -80,6 +82,22 @@ def test_every_value_is_the_naive_twins_without_symmetry(text):
 @pytest.mark.parametrize("text", MORE)
 def test_more_boards(text, symmetry):
     assert_is_the_truth(text, symmetry)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("oracle", [one for one in ORACLES if hasattr(load_game(one.game), "tier")], ids=str)
+def test_published_results(oracle):
+    game = load_game(oracle.game)
+    solved = sweep.solve(game, symmetry=False)
+    place = int(np.searchsorted(solved.states, game.initial()))
+    assert solved.palette[solved.indices[place]] == Value(*oracle.root)
+    if oracle.states is not None:
+        assert sum(tier.states for tier in solved.tiers) == oracle.states
+    if oracle.counts is not None:
+        counts = tuple(sum(getattr(tier, name) for tier in solved.tiers) for name in ("win", "draw", "loss"))
+        assert counts == oracle.counts
+    if oracle.longest is not None:
+        assert max(value.distance for value in solved.palette if value.score > 0) == oracle.longest
 
 
 @pytest.mark.parametrize("text", [*TIERED, "mu-torere"])

@@ -1,7 +1,7 @@
 """The auditor's arithmetic: every value of a book against its children, sharing nothing with the sweep but the rules.
 
 It has arithmetic of its own for values (outcome and distance instead of merits), a look-up of its own (a table of
-the leading 16 bits and bisection), and marks every state that some move reaches, so that strays are found as well.
+the leading bits and bisection), and marks every state that some move reaches, so that strays are found as well.
 """
 
 from __future__ import annotations
@@ -175,8 +175,8 @@ def read_all(book: Book, progress: Progress = silent) -> tuple[NDArray[np.int64]
 
 def check_values(
     book: Book, game: Game, *, workers: int | None = None, progress: Progress = silent
-) -> NDArray[np.uint8]:
-    """Every value against its children; which states some move reaches, (stored,) uint8, in the book's order.
+) -> list[int]:
+    """Every value against its children; the states that no move reaches, in ascending order.
 
     Raises DamagedBook with the first state that is wrong.
     """
@@ -184,8 +184,9 @@ def check_values(
     palette = book.header.palette
     scores = np.array([value.score for value in palette], np.int64)
     distances = np.array([value.distance or 0 for value in palette], np.int64)
-    shift = max(0, (int(states[-1]).bit_length() if len(states) else 0) - 16)
-    prefixes = np.searchsorted(states, np.arange(0, (1 << 16) + 1, dtype=np.int64) << shift)
+    bits = min(22, len(states).bit_length())
+    shift = max(0, (int(states[-1]).bit_length() if len(states) else 0) - bits)
+    prefixes = np.searchsorted(states, np.arange((1 << bits) + 1, dtype=np.int64) << shift)
     reached = np.zeros(len(states), np.uint8)
     kernels = bind(sys.modules[__name__], game, book.header.symmetry)
 
@@ -201,4 +202,5 @@ def check_values(
             if fault:
                 raise DamagedBook(f"{book.path}: state {culprit} {FAULTS[int(fault)]}: solve again")
             progress("verify", min(begin + CHUNK, len(states)), len(states))
-    return reached
+    unreached: list[int] = states[reached == 0].tolist()
+    return unreached
