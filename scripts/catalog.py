@@ -40,7 +40,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         entries = [entry(game, folder) for game in arguments.games]
     if not arguments.check:
-        CATALOG.write_text("# Written by scripts/catalog.py: digests are sha256 over a book's records.\n\n" + "\n".join(entries))
+        head = "# Written by scripts/catalog.py: digests are sha256 over a book's records.\n\n"
+        CATALOG.write_text(head + "\n".join(entries))
         return
     known = CATALOG.read_text()
     changed = [game for game, facts in zip(arguments.games, entries, strict=True) if facts not in known]

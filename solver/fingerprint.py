@@ -20,14 +20,18 @@ from typing import Any
 from solver.errors import GameError
 
 RULES = ("initial", "starts", "actions", "result", "is_terminal", "utility", "to_move", "canonical", "tier", "chance")
+HINTS = ("replies", "outlook", "promise", "bounds", "longest")  # they make a search quicker, they change no value
 
 
-def fingerprint(game: Any) -> str:
-    """64 hex digits that differ where the rules or the parameters do. Raises GameError if the source is not at hand."""
+def fingerprint(game: Any, also: tuple[str, ...] = ()) -> str:
+    """64 hex digits that differ where the rules (and the methods `also`) or the parameters do.
+
+    Raises GameError if the source is not at hand.
+    """
     cls = type(game)
     parts = [repr(tuple(game)), str(getattr(cls, "score_game", False))]
     seen: dict[str, str] = {}
-    for name in RULES:
+    for name in (*RULES, *also):
         if hasattr(cls, name):
             _visit(f"{cls.__name__}.{name}", getattr(cls, name), cls, seen)
     parts += [f"{name}: {seen[name]}" for name in sorted(seen)]

@@ -60,6 +60,9 @@ OPTIONAL = {
     "tier": ("state",),  # an int >= 0 that never decreases along a move; without it plain retrograde analysis
     "evaluate": ("state",),  # estimate for the side to move, |evaluate| < |utility|; without it no heuristic play
     "bounds": ("state",),  # (lower, upper) static bounds of the score; without it fewer cuts
+    "longest": ("state",),  # the most plies that the game can still take; without it quick wins are found less quickly
+    "outlook": ("state",),  # 1: wins with this move; -1: loses in 2 plies; 0: neither, nor loses with this move
+    "replies": ("state",),  # bits of actions, one of them best, where outlook is 0; without it all are searched
     "promise": ("state", "action"),  # larger is searched earlier; without it moves are searched as they come
     "chance": ("state",),  # yields (probability, next state) at chance nodes
     "show": ("state",),  # the board as text; without it the number

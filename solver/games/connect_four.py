@@ -42,8 +42,7 @@ class ConnectFour(NamedTuple):
     def result(self, state: int, action: int) -> int:
         occupied = self._occupied(state)
         guards = occupied + self._bottom()
-        column = (1 << self.height + 1) - 1 << action * (self.height + 1)
-        return (occupied & ~state) + guards + (guards & column)
+        return (occupied & ~state) + guards + (guards & self._column(action))
 
     def is_terminal(self, state: int) -> bool:
         occupied = self._occupied(state)
@@ -63,6 +62,49 @@ class ConnectFour(NamedTuple):
             mirrored = mirrored << self.height + 1 | rest & column
             rest >>= self.height + 1
         return min(state, mirrored)
+
+    def longest(self, state: int) -> int:
+        return self.width * self.height - self._occupied(state).bit_count()
+
+    def outlook(self, state: int) -> int:
+        occupied = self._occupied(state)
+        playable = self._playable(occupied)
+        if self._wins(state & occupied, occupied) & playable:
+            return 1
+        threats = self._wins(occupied & ~state, occupied)
+        forced = threats & playable
+        safe = playable & ~(threats >> 1)  # not just below a cell where the other wins
+        if forced:
+            return 0 if forced & forced - 1 == 0 and forced & safe else -1
+        return 0 if safe else -1
+
+    def replies(self, state: int) -> int:
+        occupied = self._occupied(state)
+        playable = self._playable(occupied)
+        threats = self._wins(occupied & ~state, occupied)
+        forced = threats & playable
+        cells = playable & ~(threats >> 1)
+        if forced:
+            cells &= forced
+        columns = 0
+        for column in range(self.width):
+            if cells & self._column(column):
+                columns |= 1 << column
+        return columns
+
+    def promise(self, state: int, action: int) -> int:
+        """Winning cells after the move, then nearness to the middle."""
+        occupied = self._occupied(state)
+        stone = occupied + self._bottom() & self._column(action)
+        wins = self._wins(state & occupied | stone, occupied | stone).bit_count()
+        return wins * 2 * self.width - abs(2 * action - self.width + 1)
+
+    def evaluate(self, state: int) -> float:
+        """Cells where the mover would win less those where the other would, as a part of all cells."""
+        occupied = self._occupied(state)
+        mine = self._wins(state & occupied, occupied).bit_count()
+        theirs = self._wins(occupied & ~state, occupied).bit_count()
+        return (mine - theirs) / (self.width * self.height + 1)
 
     def format_action(self, state: int, action: int) -> str:
         return str(action + 1)
@@ -91,6 +133,28 @@ class ConnectFour(NamedTuple):
             state |= state >> step & bottom * ((1 << height + 1 - step) - 1)
             step *= 2
         return state >> 1 & bottom * ((1 << height) - 1)
+
+    def _column(self, column: int) -> int:
+        """A column's cells and its guard."""
+        return (1 << self.height + 1) - 1 << column * (self.height + 1)
+
+    def _playable(self, occupied: int) -> int:
+        """The cells where a stone can land."""
+        return occupied + self._bottom() & self._bottom() * ((1 << self.height) - 1)
+
+    def _wins(self, stones: int, occupied: int) -> int:
+        """The empty cells that would complete a line of these stones."""
+        cells = 0
+        for step in (1, self.height, self.height + 1, self.height + 2):
+            for gap in range(self.connect):
+                line = -1
+                for place in range(self.connect):
+                    if place < gap:
+                        line &= stones << (gap - place) * step
+                    elif place > gap:
+                        line &= stones >> (place - gap) * step
+                cells |= line
+        return cells & self._bottom() * ((1 << self.height) - 1) & ~occupied
 
     def _has_line(self, stones: int) -> bool:
         for step in (1, self.height, self.height + 1, self.height + 2):

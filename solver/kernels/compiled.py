@@ -26,7 +26,7 @@ from numba.extending import intrinsic, overload_method, register_jitable
 
 from solver import value
 from solver.errors import GameError, UncompiledRules
-from solver.fingerprint import fingerprint, sibling_modules
+from solver.fingerprint import HINTS, fingerprint, sibling_modules
 from solver.game import Game, is_score_game
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -39,24 +39,27 @@ def kernel(function: F) -> F:
 
 
 @functools.lru_cache(maxsize=64, typed=True)  # typed: named tuples of two games may be equal
-def bind(module: types.ModuleType, game: Game, symmetry: bool = True) -> Any:
+def bind(module: types.ModuleType, game: Game, symmetry: bool = True, outcomes: bool = False) -> Any:
     """A namespace of the module's kernels, compiled for this game when first called.
 
-    Kernels see `game` and the booleans `SCORES` (score game), `ALTERNATES` (players strictly alternate) and `FOLDS`
-    (fold states by `canonical`), all constants.
+    Kernels see `game` and booleans, all constants: `SCORES` (values have no distances: a score game, or `outcomes`
+    alone are asked for), `ALTERNATES` (players strictly alternate), `FOLDS` (fold states by `canonical`), and whether
+    the rules have `REPLIES`, `OUTLOOK`, `BOUNDS`, `LONGEST`.
     """
     if getattr(game, "plain_only", False):
         raise GameError(f"{type(game).__name__} runs in plain Python only: solve it without the compiled kernels")
     rules = game if getattr(game, "_fields", ()) else _with_a_field(type(game))
     names = _teach(type(rules))
     constants = {
-        "SCORES": is_score_game(game),
+        "SCORES": is_score_game(game) or outcomes,
         "ALTERNATES": not hasattr(game, "to_move"),
         "FOLDS": symmetry and hasattr(game, "canonical"),
+        **{name.upper(): hasattr(game, name) for name in ("replies", "outlook", "bounds", "longest")},
     }
     scope = {**vars(module), **constants, "game": rules}
     home = type(game).__module__  # which the cache's files name: rules moved to another folder must not load them
-    identity = hashlib.sha256(f"{fingerprint(game)} {home} {constants} {_room_digest()}".encode()).hexdigest()[:24]
+    code = f"{fingerprint(game, HINTS)} {home} {constants} {_room_digest()}"
+    identity = hashlib.sha256(code.encode()).hexdigest()[:24]
     kernels = {name: item for name, item in vars(module).items() if getattr(item, "is_kernel", False)}
     for name, function in kernels.items():
         scope[name] = kernels[name] = _compile(function, scope, identity, names)
@@ -69,7 +72,12 @@ def compiling(game: Game) -> Iterator[None]:
     try:
         yield
     except NumbaError as error:
-        raise UncompiledRules(f"{type(game).__name__} cannot be compiled: {_reason(str(error))}") from error
+        raise uncompiled(game, error) from error
+
+
+def uncompiled(game: Game, error: NumbaError) -> UncompiledRules:
+    """What Numba says of rules that it cannot compile, in one line."""
+    return UncompiledRules(f"{type(game).__name__} cannot be compiled: {_reason(str(error))}")
 
 
 def _reason(report: str) -> str:
@@ -119,7 +127,7 @@ def _teach(cls: type) -> dict[str, str]:
         for name, item in members.items()
         if isinstance(item, types.FunctionType) and item.__module__ != "collections"  # a named tuple's own
     }
-    methods = {"to_move": _no_mover, "canonical": _same, **methods}
+    methods = {**_NOT_IN_THE_RULES, **methods}
     names = {name: _compiled_name(name, method.__code__.co_argcount) for name, method in methods.items()}
     for name, method in methods.items():
         _teach_method(names[name], method.__code__.co_argcount)
@@ -156,13 +164,28 @@ def _teach_function(function: Any) -> None:
 _taught: set[types.FunctionType] = set()
 
 
-def _no_mover(self: Any, state: int) -> int:
-    """Compiled, never called: players alternate where a game has no `to_move`."""
+def _zero(self: Any, state: int) -> int:
     return 0
 
 
-def _same(self: Any, state: int) -> int:
-    return state
+def _no_promise(self: Any, state: int, action: int) -> int:
+    return 0
+
+
+def _no_bounds(self: Any, state: int) -> tuple[int, int]:
+    return 0, 0
+
+
+# compiled where a game lacks them, but never asked: a constant of the kernel says so (all promises are equal)
+_NOT_IN_THE_RULES: dict[str, Any] = {
+    "to_move": _zero,
+    "canonical": _zero,
+    "replies": _zero,
+    "outlook": _zero,
+    "longest": _zero,
+    "bounds": _no_bounds,
+    "promise": _no_promise,
+}
 
 
 def _renamed(code: types.CodeType, names: dict[str, str]) -> types.CodeType:
@@ -185,7 +208,9 @@ def _teach_method(name: str, arguments: int) -> None:
         lambda self, a, b, c, d, e: find(self),
         lambda self, a, b, c, d, e, f: find(self),
     )
-    overload_method(nb.BaseNamedTuple, name, strict=False)(typing_functions[arguments - 1])
+    # inlined: what several methods work out of one state, a search then works out once
+    options = {"forceinline": True}
+    overload_method(nb.BaseNamedTuple, name, strict=False, jit_options=options)(typing_functions[arguments - 1])
 
 
 @intrinsic

@@ -1,0 +1,136 @@
+"""The compiled alpha-beta against the naive twin, published scores, and itself in other circumstances."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from solver.errors import BudgetExceeded, MethodError
+from solver.game import load_game
+from solver.notation import parse_position
+from solver.value import Value
+from tests import naive
+from tests.games import SMALL_GAMES
+
+np = pytest.importorskip("numpy")
+pytest.importorskip("numba")
+
+from solver.kernels import searcher as searcher_module  # noqa: E402
+from solver.kernels.searcher import Searcher, new_table  # noqa: E402
+
+ACYCLIC = [text for text in SMALL_GAMES if hasattr(load_game(text), "tier")]
+QUICK = ("tic-tac-toe", "connect-four:4,3", "coins:20,3,false", "hexapawn:3,4", "dots-and-boxes:2,2", "kalah:2,3")
+SETS = Path(__file__).parent / "data" / "connect-four"
+
+
+def scored(name, limit):
+    """(state, ply, score) of a set of Pascal Pons' connect-four positions."""
+    game = load_game("connect-four")
+    for line in (SETS / f"{name}.txt").read_text().splitlines()[:limit]:
+        moves, score = line.split()
+        state, ply = parse_position(game, moves)
+        yield state, ply, int(score)
+
+
+def pons(value, ply):
+    """A connect-four 7x6 value as Pons scores it."""
+    return value.score * ((44 - ply - value.distance) // 2) if value.score else 0
+
+
+def assert_is_the_truth(text, symmetry):
+    game = load_game(text)
+    truth = naive.solve(game)
+    searcher = Searcher(game, symmetry=symmetry)
+    for state, value in list(truth.items())[:3000]:
+        assert searcher.value(state) == value
+    canonical = game.canonical if symmetry and hasattr(game, "canonical") else lambda state: state
+    win = searcher_module.WIN
+    for state, merit in searcher.exact().items():
+        assert canonical(state) == state
+        value = truth[state]
+        assert merit == (value.score if value.distance is None else value.score * (win - value.distance))
+
+
+@pytest.mark.parametrize("text", QUICK)
+def test_every_value_is_the_naive_twins(text):
+    assert_is_the_truth(text, symmetry=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("symmetry", [True, False])
+@pytest.mark.parametrize("text", ACYCLIC)
+def test_every_value_of_every_game_is_the_naive_twins(text, symmetry):
+    assert_is_the_truth(text, symmetry)
+
+
+@pytest.mark.parametrize("text", ["tic-tac-toe", "connect-four:4,3"])
+def test_outcomes_alone_are_the_signs(text):
+    game = load_game(text)
+    searcher = Searcher(game, outcomes=True)
+    for state, value in list(naive.solve(game).items())[:3000]:
+        assert searcher.value(state) == Value(value.score)
+
+
+@pytest.mark.parametrize(("name", "limit"), [("end-easy", 1000), ("middle-easy", 1000), ("begin-easy", 300)])
+def test_published_connect_four_scores(name, limit):
+    searcher = Searcher(load_game("connect-four"))
+    for state, ply, score in scored(name, limit):
+        assert pons(searcher.value(state), ply) == score
+
+
+@pytest.mark.slow
+def test_published_connect_four_scores_of_the_middle_game():
+    searcher = Searcher(load_game("connect-four"))
+    outcomes = Searcher(load_game("connect-four"), outcomes=True)
+    for state, ply, score in scored("middle-medium", 1000):
+        assert pons(searcher.value(state), ply) == score
+        assert outcomes.value(state).score == (score > 0) - (score < 0)
+
+
+def test_a_tiny_table_and_a_shared_one_give_the_same_values():
+    game = load_game("connect-four")
+    positions = list(scored("middle-easy", 60))
+    tiny = Searcher(game, table=1024)
+    shared = new_table(1 << 20)
+    team = [Searcher(game, table=shared) for _ in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        parts = [positions[at::4] for at in range(4)]
+        found = pool.map(lambda one: [one[0].value(state) for state, _, _ in one[1]], zip(team, parts, strict=True))
+        for values, part in zip(found, parts, strict=True):
+            for value, (state, ply, score) in zip(values, part, strict=True):
+                assert pons(value, ply) == pons(tiny.value(state), ply) == score
+
+
+def test_a_budget_ends_the_search_and_more_goes_on_from_the_table():
+    searcher = Searcher(load_game("connect-four"))
+    state, ply, score = next(scored("middle-medium", 1))
+    with pytest.raises(BudgetExceeded):
+        searcher.value(state, nodes=1000)
+    assert searcher.nodes <= 1001
+    with pytest.raises(BudgetExceeded):
+        Searcher(load_game("connect-four")).value(load_game("connect-four").initial(), seconds=0.2)
+    assert pons(searcher.value(state), ply) == score
+    again = Searcher(load_game("connect-four"))
+    assert pons(again.value(state), ply) == score
+    again.clear()
+    nodes = again.nodes
+    again.value(state)
+    assert again.nodes == 2 * nodes  # nothing is left of the first search
+
+
+def test_deep_and_broad_games_are_given_room():
+    assert Searcher(load_game("coins:5000")).value(5000) == Value(1, 2500)
+    assert Searcher(load_game("coins:1500,1400,false")).value(1500) == Value(1, 3)
+
+
+def test_a_game_with_cycles_is_refused():
+    with pytest.raises(MethodError, match="retrograde"):
+        game = load_game("mu-torere")
+        Searcher(game).value(game.initial())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("text", "value"), [("kalah:4,4", 2), ("othello:4,4", -8), ("dots-and-boxes:3,3", -3)])
+def test_published_margins(text, value):
+    game = load_game(text)
+    assert Searcher(game).value(game.initial()) == Value(value)
