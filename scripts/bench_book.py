@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import random
-import resource
 import statistics
 import subprocess
 import sys
@@ -22,15 +21,17 @@ from typing import Any
 import benchmark
 
 PROBE = """
-import resource, sys, time
+import sys, time
 before = time.perf_counter()
-import solver
+from solver import Book
 imported = time.perf_counter()
-book = solver.Book(sys.argv[1])
+book = Book(sys.argv[1])
 opened = time.perf_counter()
 book[int(sys.argv[2])]
 answered = time.perf_counter()
-print(imported - before, opened - imported, answered - opened, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+with open("/proc/self/status") as status:  # getrusage would count the parent's memory, too
+    resident = next(line.split()[1] for line in status if line.startswith("VmRSS"))
+print(imported - before, opened - imported, answered - opened, resident)
 """
 
 
@@ -76,7 +77,6 @@ def measure(path: Path, lookups: int, position: str) -> dict[str, Any]:
         lookup = timed(book.__getitem__, states)
         best = timed(player.best, states[:20_000])
         missing = timed(book.get, [state + 1 for state in states[:20_000]])
-        resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         stored = len(book)
     query = benchmark.median_run([sys.executable, "-m", "solver", "query", str(path), position], 9)
     return {
@@ -86,7 +86,6 @@ def measure(path: Path, lookups: int, position: str) -> dict[str, Any]:
         "lookup_us": lookup,
         "missing_us": missing,
         "best_us": best,
-        "all_touched_resident_mib": resident,
         "query_process_ms": query.wall * 1e3,
         **opening(path, states[0], 9),
     }
