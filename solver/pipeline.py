@@ -6,7 +6,7 @@ installed and the game has tiers; the plain algorithms of `solver.search` do the
 
 from __future__ import annotations
 
-import importlib.util
+import contextlib
 import os
 import time
 from bisect import bisect_left
@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from solver import extras, opening
 from solver.book import Header, check_target, write_book
 from solver.conformance import check_game
 from solver.errors import GameError, MethodError, UncompiledRules
@@ -41,16 +42,21 @@ def solve(
     path: str | os.PathLike[str] | None = None,
     *,
     method: str = "auto",
+    max_ply: int | None = None,
     symmetry: bool = True,
     workers: int | None = None,
     memory: int | None = None,
+    table: int | None = None,
+    restart: bool = False,
     progress: Progress = silent,
 ) -> Summary:
     """Solve a game and write its book to `path` (or only solve it).
 
     `method`: "minimax" values every reachable state by tiers, "retrograde" those of a game with cycles, "alphabeta"
-    keeps the exact entries of one search, "auto" takes the first that fits. `memory` bounds the bytes of the sweep.
-    The book is the same, byte for byte, whatever `workers`, and with or without the compiled kernels.
+    keeps the exact entries of one search or, with `max_ply`, makes an opening book of all unfinished states to that
+    ply; "auto" takes the first that fits. `memory` bounds the bytes of the sweep, `table` those of the search's
+    table. An opening book goes on where an earlier try was stopped, unless `restart`. The book is the same, byte for
+    byte, whatever `workers`; and with or without the compiled kernels, but for alpha-beta's exact entries.
 
     Raises GameError (bad rules or parameters), MethodError (the method does not fit), ResourceError (memory, disk).
     """
@@ -64,10 +70,28 @@ def solve(
     if method not in METHODS:
         raise MethodError(f"no method {method!r}: choose one of {', '.join(METHODS)}")
     target = check_target(path) if path is not None else None
-    outcome = _solve(game, method, symmetry, workers, memory, progress)
+    journal = None if target is None or max_ply is None else target.with_name(target.name + ".journal")
+    if max_ply is None:
+        outcome = _solve(game, method, symmetry, workers, memory, table, progress)
+    elif method in ("auto", "alphabeta"):
+        merits = opening.solve(
+            game,
+            journal,
+            max_ply=max_ply,
+            symmetry=symmetry,
+            workers=workers,
+            table=table,
+            restart=restart,
+            progress=progress,
+        )
+        outcome = _Outcome(_from_table(game, merits), "alphabeta", f"ply {max_ply}", None)
+    else:
+        raise MethodError(f"an opening book is made by alpha-beta: --method alphabeta, not {method}")
     header = _header(game, outcome, symmetry)
     if target is not None:
         header = _write(target, header, outcome.solved, workers, progress)
+    if journal is not None:
+        journal.unlink(missing_ok=True)
     return Summary(header, target, time.perf_counter() - started, outcome.note)
 
 
@@ -79,14 +103,20 @@ class _Outcome(NamedTuple):
 
 
 def _solve(
-    game: Game, method: str, symmetry: bool, workers: int | None, memory: int | None, progress: Progress
+    game: Game,
+    method: str,
+    symmetry: bool,
+    workers: int | None,
+    memory: int | None,
+    table: int | None,
+    progress: Progress,
 ) -> _Outcome:
     """Solve by the first method that fits."""
     note = None
     if method in ("auto", "minimax") and hasattr(game, "tier"):
         if getattr(game, "plain_only", False):
             pass
-        elif not has_kernels():
+        elif not extras.has_kernels():
             note = "solved in plain Python: pip install 'solverbook[solve]' makes it a hundred times faster"
         else:
             from solver.kernels import sweep
@@ -102,13 +132,19 @@ def _solve(
                 method, note = "retrograde", f"solved by plain retrograde analysis: {error}"
     if method == "auto":
         method = "minimax" if hasattr(game, "tier") or is_score_game(game) else "retrograde"
-    solved = _from_table(game, _plain(method, game, symmetry, progress))
-    return _Outcome(solved, method, "exact" if method == "alphabeta" else "complete", note)
+    if method == "alphabeta":
+        return _Outcome(_from_table(game, _alphabeta(game, symmetry, table, progress)), method, "exact", None)
+    return _Outcome(_from_table(game, _plain(method, game, symmetry, progress)), method, "complete", note)
 
 
-def has_kernels() -> bool:
-    """Whether the extra [solve], numpy and numba, is installed."""
-    return all(importlib.util.find_spec(name) is not None for name in ("numpy", "numba"))
+def _alphabeta(game: Game, symmetry: bool, table: int | None, progress: Progress) -> dict[Any, int]:
+    """The exact entries of one search from all starts: compiled if that can be."""
+    if extras.has_kernels() and not getattr(game, "plain_only", False):
+        from solver.kernels.searcher import TABLE, Searcher
+
+        with contextlib.suppress(UncompiledRules):
+            return Searcher(game, symmetry=symmetry, table=table or TABLE).entries(progress)
+    return _plain("alphabeta", game, symmetry, progress)
 
 
 def _plain(method: str, game: Game, symmetry: bool, progress: Progress) -> dict[Any, int]:

@@ -4,8 +4,8 @@ Every answer says where it comes from and whether it is exact:
 
     terminal    the rules: the game is over
     book        the solution
-    search      live alpha-beta (plain retrograde analysis in a game with cycles), or, where its budget ended and the
-                game has `evaluate`, the heuristic, which is not exact
+    search      live alpha-beta (plain at first, then compiled where numba is installed; plain retrograde analysis in a
+                game with cycles), or, where its budget ended and the game has `evaluate`, the heuristic, not exact
     missing     nobody knows: the budget ended, or a complete book lacks the state, which play cannot reach then
 """
 
@@ -14,12 +14,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from solver import extras
 from solver.book.reader import Book
-from solver.errors import BudgetExceeded, MethodError, MissingState, PositionError
+from solver.errors import BudgetExceeded, MethodError, MissingState, PositionError, UncompiledRules
 from solver.game import Game, canonical_of, is_score_game, same_mover_of
 from solver.value import Value
 
 SECONDS = 5.0
+QUICK = 2_000  # nodes that plain alpha-beta may take before the compiled one, which takes time to load, is asked
 
 
 class Answer(NamedTuple):
@@ -91,7 +93,8 @@ class Player:
         self._same_mover = same_mover_of(game)
         self._alternates = not hasattr(game, "to_move")
         self._table: dict[Any, Any] = {}
-        self._solved_live: Mapping[Any, Value] = {}
+        self._solved_live: dict[Any, Value] = {}
+        self._searcher: Any = None
 
     def value(self, state: int) -> Answer:
         """What a state is worth for the side to move."""
@@ -161,30 +164,65 @@ class Player:
 
     def _search(self, state: int) -> Answer:
         """Search a state live; the heuristic answers where the budget ends."""
-        from solver.search import Budget, alphabeta, heuristic
+        from solver.search import Budget, heuristic
 
-        budget = Budget(self.nodes, self.seconds)
         try:
-            found = alphabeta.solve(self.game, state, table=self._table, symmetry=self._symmetry, budget=budget)
-            return Answer(found.value, True, "search")
+            value = self._alphabeta(state)
         except MethodError:
-            return self._retrograde(state, budget)
+            return self._retrograde(state)
         except BudgetExceeded:
             if not hasattr(self.game, "evaluate"):
                 return MISSING
+        else:
+            self._solved_live[self._canonical(state)] = value
+            return Answer(value, True, "search")
         allowance = Budget(self.nodes, None if self.seconds is None else self.seconds / 4)
         guess = heuristic.deepen(self.game, state, budget=allowance, symmetry=self._symmetry)
         return Answer(guess.value, guess.exact, "search")
 
-    def _retrograde(self, state: int, budget: Any) -> Answer:
+    def _alphabeta(self, state: int) -> Value:
+        """The exact value by plain alpha-beta if that is quick, else by the compiled one if it is at hand."""
+        from solver.search import Budget, alphabeta
+
+        game, table, symmetry = self.game, self._table, self._symmetry
+        if self._searcher is None:
+            quick = Budget(QUICK if self.nodes is None else min(QUICK, self.nodes), self.seconds)
+            try:
+                return alphabeta.solve(game, state, table=table, symmetry=symmetry, budget=quick).value
+            except BudgetExceeded:
+                if self.nodes is not None and self.nodes <= QUICK:
+                    raise
+            self.prepare()
+        if self._searcher:
+            found: Value = self._searcher.value(state, nodes=self.nodes, seconds=self.seconds)
+            return found
+        budget = Budget(self.nodes, self.seconds)
+        return alphabeta.solve(game, state, table=table, symmetry=symmetry, budget=budget).value
+
+    def prepare(self) -> None:
+        """Load the compiled search, so that the first live one need not wait for it; safe to call from a thread."""
+        searcher: Any = False
+        if self._live and extras.has_kernels() and not getattr(self.game, "plain_only", False):
+            from solver.kernels.searcher import Searcher
+
+            try:
+                searcher = Searcher(self.game, symmetry=self._symmetry)
+                searcher.warm()
+            except (UncompiledRules, MethodError):
+                searcher = False
+        if self._searcher is None:
+            self._searcher = searcher
+
+    def _retrograde(self, state: int) -> Answer:
         """In a game with cycles all states below must be resolved together."""
-        from solver.search import retrograde, solution_of
+        from solver.search import Budget, retrograde, solution_of
 
         try:
+            budget = Budget(self.nodes, self.seconds)
             found = retrograde.solve(self.game, state, symmetry=self._symmetry, budget=budget)
         except (BudgetExceeded, MethodError):
             return MISSING
-        self._solved_live = {**self._solved_live, **solution_of(found.table)}
+        self._solved_live.update(solution_of(found.table))
         return Answer(found.value, True, "search")
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-Progress = Callable[[str, int, "int | None"], None]
-"""`progress(step, done, total)`: the step's name, units done (positions, groups) and in all, None while unknown."""
+from typing import Protocol
 
 
-def silent(step: str, done: int, total: int | None) -> None:
+class Progress(Protocol):
+    """`progress(step, done, total, note)`: the step's name, units done and in all (None while unknown), a remark."""
+
+    def __call__(self, step: str, done: int, total: int | None, note: str = "") -> None: ...
+
+
+def silent(step: str, done: int, total: int | None, note: str = "") -> None:
     """Say nothing."""

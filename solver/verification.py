@@ -13,11 +13,11 @@ import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from solver import extras
 from solver.book import Book
 from solver.book.check import check_book, check_records
 from solver.errors import DamagedBook, UncompiledRules
 from solver.game import Game, canonical_of, is_score_game, same_mover_of, starts_of
-from solver.pipeline import has_kernels
 from solver.progress import Progress, silent
 from solver.value import Value
 
@@ -56,7 +56,7 @@ def verify(
 
 def _compiled(book: Book, game: Game, closed: bool, workers: int | None, progress: Progress) -> bool:
     """Verify with the kernels; False where that cannot be done."""
-    if not closed or getattr(game, "plain_only", False) or not has_kernels():
+    if not closed or getattr(game, "plain_only", False) or not extras.has_kernels():
         return False
     from solver.kernels import audit
 
@@ -87,7 +87,7 @@ def _check_values(book: Book, game: Game, closed: bool, progress: Progress) -> N
         best, whole = _best_of_children(book, game, canonical, state, reached)
         if closed and not whole:
             raise DamagedBook(f"{book.path}: state {state} has a child that the book lacks: solve again")
-        if best != value and (whole or best is None or _preference(best) > _preference(value)):
+        if best is not None and best != value and (whole or _preference(best) > _preference(value)):
             raise DamagedBook(f"{book.path}: state {state} has another value than its children give it: solve again")
         if done % 1024 == 0:
             progress("verify", done, len(book))

@@ -13,10 +13,10 @@ ALLOWED = {  # third-party and sibling rooms that each may import anywhere in it
     "book": {"lmdb", "msgpack", "errors", "fingerprint", "game", "progress", "solved", "value", "book"},
     "games": {"game", "games", "errors"},
     "search": {"errors", "game", "progress", "value", "search"},
-    "player": {"book", "errors", "game", "value", "search", "kernels"},
+    "player": {"extras", "book", "errors", "game", "value", "search", "kernels"},
     "value": set(),
     "game": {"errors", "games", "value"},
-    "verification": {"book", "errors", "game", "kernels", "pipeline", "progress", "value"},
+    "verification": {"book", "errors", "extras", "game", "kernels", "progress", "value"},
 }
 
 

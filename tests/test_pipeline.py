@@ -2,7 +2,7 @@
 
 import pytest
 
-from solver import pipeline
+from solver import extras, pipeline
 from solver.book import Book
 from solver.errors import BookError, GameError, MethodError, ResourceError
 from solver.game import load_game
@@ -10,12 +10,12 @@ from solver.value import Value
 from tests import naive
 from tests.games import SMALL_GAMES
 
-KERNELS = pipeline.has_kernels()
+KERNELS = extras.has_kernels()
 compiled = pytest.mark.skipif(not KERNELS, reason="the extra [solve] is not installed")
 
 
 def plainly(monkeypatch):
-    monkeypatch.setattr(pipeline, "has_kernels", lambda: False)
+    monkeypatch.setattr(extras, "has_kernels", lambda: False)
 
 
 @pytest.mark.parametrize("symmetry", [True, False])

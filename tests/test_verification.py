@@ -2,7 +2,7 @@
 
 import pytest
 
-from solver import pipeline, verification
+from solver import extras, pipeline, verification
 from solver.book import Book, write_book
 from solver.errors import DamagedBook, ForeignBook
 from solver.fingerprint import fingerprint
@@ -17,7 +17,7 @@ GAME = "connect-four:4,3"
 def way(request, monkeypatch):
     """Verify in both ways."""
     if request.param == "plain":
-        monkeypatch.setattr(verification, "has_kernels", lambda: False)
+        monkeypatch.setattr(extras, "has_kernels", lambda: False)
     else:
         pytest.importorskip("numba")
     return request.param
@@ -56,8 +56,7 @@ def test_a_right_book_is_verified(solved, way):
 
 @pytest.mark.parametrize("text", ["kalah:2,3", "dots-and-boxes:2,2", "mu-torere", "othello:4,2", "coins", "nim"])
 def test_books_of_all_kinds_are_verified(tmp_path, monkeypatch, text):
-    monkeypatch.setattr(verification, "has_kernels", lambda: False)
-    monkeypatch.setattr(pipeline, "has_kernels", lambda: False)
+    monkeypatch.setattr(extras, "has_kernels", lambda: False)
     for method in ("auto", "alphabeta") if text != "mu-torere" else ("auto",):
         pipeline.solve(load_game(text), tmp_path / "book.lmdb", method=method)
         assert verification.verify(tmp_path / "book.lmdb").closed == (method == "auto")

@@ -22,6 +22,7 @@ from solver import __version__, errors
 COMMANDS = {
     "games": ("solver.cli.games", "List the games and their parameters."),
     "solve": ("solver.cli.solve", "Solve a game and write its book."),
+    "estimate": ("solver.cli.estimate", "Say beforehand what solving a game will take."),
     "info": ("solver.cli.info", "Say what a book holds."),
     "query": ("solver.cli.query", "Value positions and their moves."),
     "play": ("solver.cli.play", "Play in the terminal."),

@@ -59,7 +59,7 @@ class Bars:
         self._bar: Any = None
         self._step = ""
 
-    def __call__(self, step: str, done: int, total: int | None) -> None:
+    def __call__(self, step: str, done: int, total: int | None, note: str = "") -> None:
         if not self._draws:
             return
         if step != self._step:
@@ -67,9 +67,19 @@ class Bars:
 
             self._close()
             self._step = step
+            # what an earlier run has done took no time now: `initial` keeps it out of the rate
+            earlier = done - 1 if total is not None and done > 0 else 0
             self._bar = tqdm(
-                total=total, desc=step, unit=" positions", unit_scale=True, mininterval=0.2, dynamic_ncols=True
+                total=total,
+                desc=step,
+                unit=" positions",
+                unit_scale=True,
+                mininterval=0.2,
+                dynamic_ncols=True,
+                initial=earlier,
             )
+        if note:
+            self._bar.set_postfix_str(note, refresh=False)
         self._bar.update(done - self._bar.n)
 
     def __enter__(self) -> Bars:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import random
+import threading
+from typing import Any
+
 import click
 
 from solver.cli.common import game_option, in_words, open_source
@@ -20,8 +24,31 @@ HELP = "a move, or: hint, undo, swap (sides), help, quit"
 @click.option(
     "--budget", type=click.FloatRange(0.001, 1e6), default=SECONDS, metavar="SECONDS", help="For each live search; 5."
 )
+@click.option(
+    "--method",
+    type=click.Choice(["best", "heuristic", "negamax"]),
+    default="best",
+    help="How the computer thinks: book and exact search, or the textbook's searches of limited depth.",
+)
+@click.option("--depth", type=click.IntRange(1, 100), default=4, metavar="PLIES", help="For heuristic, negamax; 4.")
+@click.option(
+    "--level",
+    type=click.IntRange(1, 10),
+    default=10,
+    metavar="1..10",
+    help="Below 10 it plays a second-best move now and then: nine times in ten at 1.",
+)
 @game_option
-def command(source: str, second: bool, start: str, budget: float, game_text: str | None) -> None:
+def command(
+    source: str,
+    second: bool,
+    start: str,
+    budget: float,
+    method: str,
+    depth: int,
+    level: int,
+    game_text: str | None,
+) -> None:
     """Play against a book, or against a live search of a game.
 
     At the prompt: a move in the game's notation, or hint, undo, swap, help, quit.
@@ -29,17 +56,45 @@ def command(source: str, second: bool, start: str, budget: float, game_text: str
     \b
     solver play connect-four-5x5.lmdb
     solver play tic-tac-toe --second
+    solver play othello:6,4 --method heuristic --depth 6
     """
     book, game = open_source(source, game_text)
-    table = Table(Player(book if book is not None else game, game, seconds=budget), start, computer=0 if second else 1)
-    table.play()
+    player = Player(book if book is not None else game, game, seconds=budget)
+    opponent = Opponent(player, method, depth, level)
+    if method == "best":
+        threading.Thread(target=player.prepare, daemon=True).start()
+    Table(player, opponent, start, computer=0 if second else 1).play()
+
+
+class Opponent:
+    """How the computer chooses its moves."""
+
+    def __init__(self, player: Player, method: str, depth: int, level: int) -> None:
+        self.player, self.method, self.depth, self.level = player, method, depth, level
+        if method == "heuristic":
+            self.choose(player.game.initial())  # refuses a game without `evaluate` before the first move
+
+    def choose(self, state: int) -> int:
+        """An action. Raises MissingState, MethodError."""
+        if self.level < 10 and random.random() * 10 < 10 - self.level:
+            second_best = [move.action for move in self.player.analyse(state) if not move.best]
+            if second_best:
+                return second_best[0]
+        if self.method == "best":
+            return self.player.best(state)
+        from solver.search import heuristic, negamax
+
+        search: Any = heuristic.search if self.method == "heuristic" else negamax.search
+        action: int = search(self.player.game, state, depth=self.depth).action
+        return action
 
 
 class Table:
     """One game in the terminal: the states so far and who moves for whom."""
 
-    def __init__(self, player: Player, start: str, computer: int) -> None:
+    def __init__(self, player: Player, opponent: Opponent, start: str, computer: int) -> None:
         self.player = player
+        self.opponent = opponent
         self.game = player.game
         first = parse_position(self.game, start)
         self.states = [first.state]
@@ -68,7 +123,7 @@ class Table:
     def _computer_moves(self) -> None:
         state = self.states[-1]
         try:
-            action = self.player.best(state)
+            action = self.opponent.choose(state)
         except MissingState:
             action = next(iter(self.game.actions(state)))
             click.echo("the computer does not know what is best here: more --budget, or a book")

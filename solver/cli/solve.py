@@ -22,8 +22,13 @@ from solver.game import load_game
     default="auto",
     help="minimax: every state; retrograde: the same in a game with cycles; alphabeta: one search's exact entries.",
 )
+@click.option(
+    "--max-ply", type=click.IntRange(0, 1000), metavar="N", help="An opening book: all unfinished states to ply N."
+)
 @click.option("--no-symmetry", is_flag=True, help="Keep symmetric states apart.")
 @click.option("--memory", type=Size(), metavar="SIZE", help="Stop before the arrays grow beyond this: 8G.")
+@click.option("--table", type=Size(), metavar="SIZE", help="Alpha-beta's table; 64M. Larger is not always faster.")
+@click.option("--restart", is_flag=True, help="Discard what an interrupted solve of an opening book has done.")
 @workers_option
 @click.option("--pruned", is_flag=True, help="For a tree: print the leaves that alpha-beta never looks at.")
 @json_option
@@ -32,8 +37,11 @@ def command(
     game: str,
     book: str | None,
     method: str,
+    max_ply: int | None,
     no_symmetry: bool,
     memory: int | None,
+    table: int | None,
+    restart: bool,
     workers: int | None,
     pruned: bool,
     as_json: bool,
@@ -43,6 +51,7 @@ def command(
 
     \b
     solver solve connect-four:5,5 -o connect-four-5x5.lmdb
+    solver solve connect-four --method alphabeta --max-ply 8 -o c4-8.lmdb
     solver solve my_game.py::Hexapawn:4,4 -o hexapawn.lmdb
     solver solve tree:exercise.json --method alphabeta --pruned
     """
@@ -54,7 +63,16 @@ def command(
 
     with Bars(quiet) as bars:
         summary = solve(
-            rules, book, method=method, symmetry=not no_symmetry, workers=workers, memory=memory, progress=bars
+            rules,
+            book,
+            method=method,
+            max_ply=max_ply,
+            symmetry=not no_symmetry,
+            workers=workers,
+            memory=memory,
+            table=table,
+            restart=restart,
+            progress=bars,
         )
     note(summary.note, quiet)
     facts = describe(summary.header, summary.path.stat().st_size if summary.path else None)

@@ -49,6 +49,11 @@ class Breakthrough(NamedTuple):
     def canonical(self, state: int) -> int:
         return min(state, pawns.mirrored(self.width, self.height, state))
 
+    def evaluate(self, state: int) -> float:
+        """Pawns and their advance, as a part of the most there can be."""
+        most = 2 * self.height * self.width * self.rows + 1
+        return pawns.balance(self.width, self.height, state) / most
+
     def format_action(self, state: int, action: int) -> str:
         return pawns.move_name(self.width, self.height, state, action)
 

@@ -56,6 +56,31 @@ class DotsAndBoxes(NamedTuple):
     def tier(self, state: int) -> int:
         return (state & (1 << self._edges()) - 1).bit_count()
 
+    def bounds(self, state: int) -> tuple[int, int]:
+        """The margin if one player closed all boxes that are left."""
+        margin = self.utility(state)
+        left = 0
+        for row in range(self.height):
+            for column in range(self.width):
+                if self._box(row, column) & ~state:
+                    left += 1
+        return margin - left, margin + left
+
+    def promise(self, state: int, action: int) -> int:
+        """Edges that close boxes first, those that give a box away last."""
+        drawn = state | 1 << action
+        closed = self._closed(drawn, action)
+        if closed:
+            return closed
+        for edge in range(self._edges()):
+            if not drawn >> edge & 1 and self._closed(drawn | 1 << edge, edge):
+                return -1
+        return 0
+
+    def evaluate(self, state: int) -> int:
+        """The margin so far."""
+        return self.utility(state)
+
     def canonical(self, state: int) -> int:
         edges = self._edges()
         drawn = state & (1 << edges) - 1

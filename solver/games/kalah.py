@@ -85,6 +85,24 @@ class Kalah(NamedTuple):
             advance += seeds * (house % self.houses)
         return stored * (self._total() * (self.houses - 1) + 1) + advance
 
+    def bounds(self, state: int) -> tuple[int, int]:
+        """The margin if all seeds outside the stores went to the other, or to the mover."""
+        own = self._count(state, 2 * self.houses)
+        afield = 0
+        for house in range(2 * self.houses):
+            afield += self._count(state, house)
+        return 2 * own - self._total(), 2 * (own + afield) - self._total()
+
+    def promise(self, state: int, action: int) -> int:
+        """Moves that end in the own store first, then those that sow from near it."""
+        ends_in_store = self._count(state, action) % (2 * self.houses + 1) == self.houses - action
+        return (self.houses if ends_in_store else 0) + action
+
+    def evaluate(self, state: int) -> int:
+        """The difference of the stores."""
+        lower, upper = self.bounds(state)
+        return (lower + upper) // 2
+
     def format_action(self, state: int, action: int) -> str:
         return str(action + 1)
 

@@ -59,6 +59,21 @@ class Othello(NamedTuple):
         stuck = self._moves(self._theirs(state), self._mine(state)) == 0
         return 2 * state.bit_count() + (1 if stuck else 0)
 
+    def promise(self, state: int, action: int) -> int:
+        """Corners first, then moves that leave the other few replies."""
+        child = self.result(state, action)
+        replies = self._moves(self._mine(child), self._theirs(child)).bit_count()
+        corner = action in (0, self.width - 1, self.width * (self.height - 1), self.width * self.height - 1)
+        return (64 if corner else 0) - replies
+
+    def evaluate(self, state: int) -> int:
+        """The mover's moves less the other's, and three for each corner."""
+        mine, theirs = self._mine(state), self._theirs(state)
+        row = (1 << self.width - 1) | 1
+        corners = row | row << self.width * (self.height - 1)
+        mobility = self._moves(mine, theirs).bit_count() - self._moves(theirs, mine).bit_count()
+        return mobility + 3 * ((mine & corners).bit_count() - (theirs & corners).bit_count())
+
     def canonical(self, state: int) -> int:
         """The start is kept by the half turn and, on a square, by reflection in the diagonals."""
         least = min(state, self._half_turn(state))

@@ -92,6 +92,19 @@ def advanced(width: int, height: int, state: int) -> int:
     return total - (height - 1) * (first | second).bit_count()
 
 
+def balance(width: int, height: int, state: int) -> int:
+    """The mover's pawns and the rows they have gone, less the other's; a pawn counts as a board's height of rows."""
+    cells = width * height
+    turn = state >> 2 * cells
+    own, others = mine(width, height, state), theirs(width, height, state)
+    total = height * (own.bit_count() - others.bit_count())
+    for row in range(height):
+        line = (1 << width) - 1 << row * width
+        gone = height - 1 - row if turn else row
+        total += gone * (own & line).bit_count() - (height - 1 - gone) * (others & line).bit_count()
+    return total
+
+
 def cell_name(width: int, cell: int) -> str:
     return "abcdefghijklmnopqrstuvwxyz"[cell % width] + str(cell // width + 1)
 

@@ -56,6 +56,9 @@ class TicTacToe(NamedTuple):
             least = min(least, self._least_flip(self._transposed(state)))
         return least
 
+    def longest(self, state: int) -> int:
+        return self.width * self.height - self.tier(state)
+
     def evaluate(self, state: int) -> float:
         """Lines still open to the mover less those open to the other, as a part of all lines."""
         mine = state & (1 << self._bits()) - 1

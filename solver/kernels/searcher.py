@@ -9,24 +9,32 @@ holds, and grows fourfold as it fills, up to `table` bytes: in connect-four an e
 
 from __future__ import annotations
 
+import contextlib
+import queue
 import sys
+import threading
 import time
+from collections.abc import Iterable, Iterator
+from types import TracebackType
+from typing import Any
 
 import numpy as np
 from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
 from solver.errors import BudgetExceeded, MethodError
-from solver.game import Game, canonical_of, is_score_game
+from solver.game import Game, canonical_of, is_score_game, starts_of
 from solver.kernels import alphabeta
 from solver.kernels.alphabeta import ASKED, COUNT, CROWDED, DONE, FIELDS, FRAME, HIGH, LIMIT, LOW, PLY, STATE, WIN
-from solver.kernels.compiled import bind, uncompiled
+from solver.kernels.compiled import bind, compiling, uncompiled
+from solver.kernels.parallel import cores
+from solver.progress import Progress, silent
 from solver.search import cycle, refuse_chance
-from solver.value import Value, value_of
+from solver.value import Value, merit_of, value_of
 
 TABLE = 64 << 20  # bytes
 SMALLEST = 128 << 10
-CHUNK = 1 << 20  # nodes between two looks at the clock and at signals
+CHUNK = 1 << 16  # nodes between two looks at the clock and at signals
 Words = NDArray[np.int64]
 
 
@@ -73,15 +81,32 @@ class Searcher:
             self.table = self.table[: SMALLEST // 8]
         self.table[::2], self.table[1::2] = alphabeta.EMPTY, 0
 
-    def value(self, state: int, *, nodes: int | None = None, seconds: float | None = None) -> Value:
-        """The value of a state. Raises BudgetExceeded after that many nodes or seconds; the table stays usable."""
+    def warm(self) -> None:
+        """Compile, or load from the cache, all that a search needs."""
+        with contextlib.suppress(BudgetExceeded):
+            self.value(self.game.initial(), nodes=1)
+        with compiling(self.game):
+            self._kernels.rehash(new_table(1024), new_table(1024))
+
+    def value(
+        self,
+        state: int,
+        *,
+        nodes: int | None = None,
+        seconds: float | None = None,
+        stop: threading.Event | None = None,
+    ) -> Value:
+        """The value of a state.
+
+        Raises BudgetExceeded after that many nodes or seconds, or once `stop` is set; the table stays usable.
+        """
         try:
-            merit = self._merit(state, nodes, None if seconds is None else time.monotonic() + seconds)
+            merit = self._merit(state, nodes, None if seconds is None else time.monotonic() + seconds, stop)
         except NumbaError as error:
             raise uncompiled(self.game, error) from error
         return value_of(merit, self._scores or self._outcomes, WIN)
 
-    def _merit(self, state: int, nodes: int | None, deadline: float | None) -> int:
+    def _merit(self, state: int, nodes: int | None, deadline: float | None, stop: threading.Event | None) -> int:
         search = self._search
         search[:] = 0
         low, high = (-1, 1) if self._outcomes else (-WIN, WIN)
@@ -102,7 +127,11 @@ class Searcher:
                 self._give_room()
             elif self._most and 16 * len(self.table) <= self._most:
                 self._grow()
-            if (nodes is not None and search[COUNT] >= nodes) or (deadline and time.monotonic() > deadline):
+            if (
+                (nodes is not None and search[COUNT] >= nodes)
+                or (deadline and time.monotonic() > deadline)
+                or (stop and stop.is_set())
+            ):
                 self.nodes += int(search[COUNT])
                 raise BudgetExceeded("the search has used up its budget: allow more nodes or seconds")
         self.nodes += int(search[COUNT])
@@ -121,6 +150,16 @@ class Searcher:
         self._frames = np.concatenate([self._frames, np.zeros_like(self._frames)])
         self._moves = np.concatenate([self._moves, np.zeros_like(self._moves)])
 
+    def entries(self, progress: Progress = silent) -> dict[int, int]:
+        """Canonical states to merits, with `value.WIN`, after a search from all starts: whatever became exact."""
+        starts = starts_of(self.game)
+        values = {}
+        for done, state in enumerate(starts):
+            values[self._canonical(state)] = merit_of(self.value(state))
+            progress("search", done + 1, len(starts), f"{self.nodes:.3g} nodes")
+        found = {state: merit_of(value_of(merit, self._scores, WIN)) for state, merit in self.exact().items()}
+        return {**found, **values}
+
     def exact(self) -> dict[int, int]:
         """Canonical states to merits (`win` being `alphabeta.WIN`): all entries whose bounds have met."""
         data = self.table[1::2]
@@ -129,3 +168,65 @@ class Searcher:
         high = (data >> 24 & alphabeta.LOW_BITS) - LIMIT
         met = (low == high) & (data != 0)
         return dict(zip(keys[met].tolist(), low[met].tolist(), strict=True))
+
+
+class Team:
+    """Searchers on all cores that share one table: many states, each searched by one of them."""
+
+    def __init__(
+        self, game: Game, *, symmetry: bool = True, workers: int | None = None, table: int | None = None
+    ) -> None:
+        self.count = workers or cores()
+        shared: Any = new_table(table or TABLE)
+        self._members = [Searcher(game, symmetry=symmetry, table=shared) for _ in range(self.count)]
+        self._members[0].warm()
+        self._stop = threading.Event()
+
+    def map(self, states: Iterable[int]) -> Iterator[tuple[int, Value]]:
+        """(state, value) pairs, as they are found."""
+        todo = iter(states)
+        lock = threading.Lock()
+        found: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+        def work(member: Searcher) -> None:
+            try:
+                while not self._stop.is_set():
+                    with lock:
+                        state = next(todo, None)
+                    if state is None:
+                        break
+                    found.put((state, member.value(state, stop=self._stop)))
+            except BaseException as error:
+                found.put(error)
+            finally:
+                found.put(None)
+
+        threads = [threading.Thread(target=work, args=(member,), daemon=True) for member in self._members]
+        for thread in threads:
+            thread.start()
+        try:
+            working = self.count
+            while working:
+                item = found.get()
+                if item is None:
+                    working -= 1
+                elif isinstance(item, BaseException):
+                    raise item
+                else:
+                    yield item
+        finally:
+            self._stop.set()
+            for thread in threads:
+                thread.join()
+
+    def nodes(self) -> int:
+        """Nodes searched so far, but for those of searches under way."""
+        return sum(member.nodes for member in self._members)
+
+    def __enter__(self) -> Team:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop.set()

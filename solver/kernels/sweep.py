@@ -10,9 +10,11 @@ Cost: 8 bytes a kept state, 1 to 4 for its merit, 1 to 2 for the directory, and 
 
 from __future__ import annotations
 
+import contextlib
 import heapq
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -216,6 +218,18 @@ def solve(
         return sweep.in_key_order(team)
 
 
+def count_tiers(
+    game: Game, *, symmetry: bool = True, seconds: float, progress: Progress = silent
+) -> tuple[list[int], bool]:
+    """Kept states of each tier, as many tiers as can be reached in that time and 2 GiB, and whether those are all."""
+    deadline = time.monotonic() + seconds
+    sweep = _Sweep(game, symmetry, 2 << 30, progress)
+    finished = False
+    with Workers() as team, compiling(game), contextlib.suppress(ResourceError):
+        finished = sweep.forward(team, deadline)
+    return [layer.end - layer.begin for layer in sweep.layers], finished
+
+
 class _Layer(NamedTuple):
     """A tier's kept states, states[begin:end], and the counts of its terminal ones."""
 
@@ -243,8 +257,8 @@ class _Sweep:
         self.counts: list[tuple[int, int, int]] = []
         self.scratch = threading.local()
 
-    def forward(self, team: Workers) -> None:
-        """Reach all states, tier by tier."""
+    def forward(self, team: Workers, deadline: float | None = None) -> bool:
+        """Reach all states, tier by tier; False if the deadline came first."""
         pending = self._starts()
         waiting = sum(run.nbytes for runs in pending.values() for run in runs)  # bytes
         heap = sorted(pending)
@@ -268,7 +282,10 @@ class _Sweep:
                 self.progress("forward", kept, None)
             self.layers.append(_Layer(tier, begin, kept, len(states), tuple(totals.tolist())))
             self._check_memory(waiting, f"tier {tier}")
+            if heap and deadline is not None and time.monotonic() > deadline:
+                return False
         self.states.resize(kept, refcheck=False)
+        return True
 
     def backward(self, team: Workers) -> None:
         """Find the merits of all kept states, from the last tier to the first."""

@@ -1,0 +1,53 @@
+"""`solver estimate`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from solver.cli.common import Bars, json_option, quiet_option, workers_option
+from solver.game import load_game
+
+
+@click.command("estimate")
+@click.argument("game")
+@click.option("--max-ply", type=click.IntRange(0, 1000), metavar="N", help="Of an opening book to ply N.")
+@click.option("--no-symmetry", is_flag=True, help="Keep symmetric states apart.")
+@click.option("--seconds", type=click.FloatRange(1, 1e5), default=60.0, metavar="S", help="To spend on it; about 60.")
+@workers_option
+@json_option
+@quiet_option
+def command(
+    game: str,
+    max_ply: int | None,
+    no_symmetry: bool,
+    seconds: float,
+    workers: int | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Say beforehand how many states, how long, how much memory and disk solving a game will take.
+
+    With --max-ply a random sample of the deepest ply is searched. Without it the states are counted for the given
+    time, and what is left is extrapolated from the growth of the last tiers.
+
+    \b
+    solver estimate connect-four --max-ply 8
+    solver estimate connect-four:6,5
+    """
+    from solver import estimation
+
+    rules = load_game(game)
+    with Bars(quiet) as bars:
+        options: dict[str, Any] = {"symmetry": not no_symmetry, "seconds": seconds, "progress": bars}
+        facts: estimation.Sweep | estimation.Opening = (
+            estimation.of_sweep(rules, **options)
+            if max_ply is None
+            else estimation.of_opening(rules, max_ply, workers=workers, **options)
+        )
+    if as_json:
+        click.echo(json.dumps({"game": game, **facts._asdict()}))
+        return
+    click.echo(facts.text())

@@ -1,0 +1,239 @@
+"""Opening books: every unfinished state to a ply, valued by searching the deepest ones and deriving the others.
+
+The states first reached after exactly `max_ply` plies are searched, in ascending order, so that neighbours share the
+table; each that is done goes to a journal beside the book, at most two seconds of it unsynced. A solve that was
+killed goes on from there, to the same bytes: an exact value does not depend on who found it, or when.
+
+Cost: the states of a ply are enumerated in plain Python at about 30 microseconds a move; the search is the rest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import struct
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from solver import extras
+from solver.errors import GameError, ResourceError
+from solver.fingerprint import fingerprint
+from solver.game import Game, canonical_of, game_text, is_score_game, same_mover_of, starts_of
+from solver.progress import Progress, silent
+from solver.search import refuse_chance
+from solver.value import Value, lift, merit_of, terminal_merit
+
+RECORD = struct.Struct("<QqI")  # state, merit, crc32 of both and of the header
+SYNCED = 2.0  # seconds between two syncs of the journal
+Find = Callable[[int], Value]
+
+
+def plies(game: Game, max_ply: int, symmetry: bool, progress: Progress = silent) -> list[list[int]]:
+    """The unfinished states first reached after 0, 1, ... max_ply plies, each in ascending order."""
+    canonical = canonical_of(game, symmetry)
+    layer = {canonical(state) for state in starts_of(game) if not game.is_terminal(state)}
+    seen = set(layer)
+    layers = [sorted(layer)]
+    for _ in range(max_ply):
+        reached = set()
+        for done, state in enumerate(layers[-1]):
+            for action in game.actions(state):
+                child = canonical(game.result(state, action))
+                if child not in seen and child not in reached and not game.is_terminal(child):
+                    reached.add(child)
+            if done % 4096 == 0:
+                progress("enumerate", len(seen) + len(reached), None)
+        seen |= reached
+        layers.append(sorted(reached))
+    return layers
+
+
+def solve(
+    game: Game,
+    journal: Path | None,
+    *,
+    max_ply: int,
+    symmetry: bool = True,
+    workers: int | None = None,
+    table: int | None = None,
+    restart: bool = False,
+    progress: Progress = silent,
+) -> dict[int, int]:
+    """The merits of all unfinished states to `max_ply`, with `value.WIN`.
+
+    `journal` keeps what is done until the caller removes it. Raises ResourceError if it belongs to another solve or
+    another process is at it.
+    """
+    refuse_chance(game, "alpha-beta")
+    layers = plies(game, max_ply, symmetry, progress)
+    with Journal(journal, game, max_ply, symmetry, restart) as done:
+        todo = [state for state in layers[-1] if state not in done.merits]
+        total = len(layers[-1])
+        for state, value, nodes in search_all(game, todo, symmetry=symmetry, workers=workers, table=table):
+            done.add(state, merit_of(value))
+            progress("search", len(done.merits), total, f"{nodes:.3g} nodes/s")
+        merits = dict(done.merits)
+    derive(game, layers[:-1], merits, symmetry)
+    return merits
+
+
+def search_all(
+    game: Game, states: list[int], *, symmetry: bool, workers: int | None, table: int | None
+) -> Iterator[tuple[int, Value, float]]:
+    """Each state with its value and the nodes per second so far, searched on all cores with one table."""
+    started = time.perf_counter()
+    team = _compiled_team(game, symmetry, workers, table) if states else None
+    if team is None:
+        find = _plain(game, symmetry)
+        for state in states:
+            yield state, find(state), 0.0
+        return
+    with team:
+        for state, value in team.map(states):
+            yield state, value, team.nodes() / (time.perf_counter() - started)
+
+
+def derive(game: Game, layers: list[list[int]], merits: dict[int, int], symmetry: bool) -> None:
+    """Add the merits of the shallower plies, from those of their children."""
+    canonical, same_mover, score_game = canonical_of(game, symmetry), same_mover_of(game), is_score_game(game)
+    stack = [state for layer in layers for state in layer]
+    while stack:
+        state = stack[-1]
+        if state in merits:
+            stack.pop()
+            continue
+        best: int | None = None
+        missing = []
+        for action in game.actions(state):
+            child = game.result(state, action)
+            if game.is_terminal(child):
+                merit = terminal_merit(game.utility(child), score_game)
+            elif canonical(child) in merits:
+                merit = merits[canonical(child)]
+            else:
+                missing.append(canonical(child))
+                continue
+            lifted = lift(merit, same_mover(state, child), score_game)
+            best = lifted if best is None else max(best, lifted)
+        if missing:
+            stack += missing
+        elif best is None:
+            raise GameError(f"{game_text(game)}: state {state} has no actions and is not terminal")
+        else:
+            merits[state] = best
+            stack.pop()
+
+
+def _plain(game: Game, symmetry: bool) -> Find:
+    from solver.search import alphabeta
+
+    table: dict[Any, int] = {}
+    return lambda state: alphabeta.solve(game, state, table=table, symmetry=symmetry).value
+
+
+def _compiled_team(game: Game, symmetry: bool, workers: int | None, table: int | None) -> Any:
+    """Searchers for all cores, or None where the kernels are not at hand."""
+    if not extras.has_kernels() or getattr(game, "plain_only", False):
+        return None
+    from solver.kernels.searcher import Team
+
+    return Team(game, symmetry=symmetry, workers=workers, table=table)
+
+
+class Journal:
+    """What is solved so far: a header that says of what, then records, each with a checksum of its own."""
+
+    def __init__(self, path: Path | None, game: Game, max_ply: int, symmetry: bool, restart: bool) -> None:
+        self.path = path
+        self.header = f"solver journal 1 {game_text(game)} {fingerprint(game)} ply {max_ply} {symmetry}\n".encode()
+        self.seed = zlib.crc32(self.header)
+        self.merits: dict[int, int] = {}
+        self.resumed = 0
+        self._file: Any = None
+        self._synced = time.monotonic()
+        if path is not None:
+            self._open(path, restart)
+
+    def add(self, state: int, merit: int) -> None:
+        """Keep a solved state."""
+        self.merits[state] = merit
+        if self._file is None:
+            return
+        self._file.write(RECORD.pack(state, merit, self._sum(state, merit)))
+        if time.monotonic() - self._synced > SYNCED:
+            self._sync()
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file is not None:
+            with contextlib.suppress(OSError):  # what caused it is being raised
+                self._sync()
+            self._file.close()
+
+    def _sum(self, state: int, merit: int) -> int:
+        return zlib.crc32(struct.pack("<Qq", state, merit), self.seed)
+
+    def _sync(self) -> None:
+        try:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise ResourceError(f"{self.path} cannot be written ({error.strerror}): free some disk") from None
+        self._synced = time.monotonic()
+
+    def _open(self, path: Path, restart: bool) -> None:
+        try:
+            self._file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+b")
+        except OSError as error:
+            raise ResourceError(f"{path} cannot be opened ({error.strerror}): free it, or write elsewhere") from None
+        try:
+            _lock(self._file, path)
+            if restart:
+                self._file.truncate(0)
+            self._read(path)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _read(self, path: Path) -> None:
+        """Take over the records of an earlier solve; what follows the first damaged one is cut off."""
+        begin = self._file.read(len(self.header))
+        if begin and begin != self.header[: len(begin)]:
+            raise ResourceError(f"{path} belongs to another solve: --restart discards it, or name another book")
+        end = len(self.header)
+        if len(begin) == end:
+            for record in iter(lambda: self._file.read(RECORD.size), b""):
+                if len(record) < RECORD.size:
+                    break
+                state, merit, found = RECORD.unpack(record)
+                if found != self._sum(state, merit):
+                    break
+                self.merits[state] = merit
+                end += RECORD.size
+            self._file.seek(end)
+        else:  # new, or killed while the header was written
+            self._file.seek(0)
+            self._file.write(self.header)
+        self._file.truncate()
+        self._sync()
+        self.resumed = len(self.merits)
+
+
+def _lock(file: Any, path: Path) -> None:
+    """One solver at a time; the lock goes with the process, however it ends."""
+    try:
+        import fcntl
+    except ImportError:  # not a POSIX system
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise ResourceError(f"{path} is in use by another solver: wait for it, or name another book") from None

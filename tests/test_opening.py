@@ -1,0 +1,154 @@
+"""Opening books: complete to their ply, right, and the same bytes after any interruption."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from solver import extras, opening, pipeline, verification
+from solver.book import Book
+from solver.errors import MethodError, ResourceError
+from solver.game import load_game
+from solver.value import Value, merit_of
+from tests import naive
+
+KERNELS = extras.has_kernels()
+
+
+@pytest.mark.parametrize("symmetry", [True, False])
+@pytest.mark.parametrize("text", ["tic-tac-toe", "connect-four:4,3", "kalah:2,3", "dots-and-boxes:2,1", "coins"])
+def test_every_state_to_the_ply_and_no_other_has_its_value(monkeypatch, text, symmetry):
+    monkeypatch.setattr(extras, "has_kernels", lambda: False)
+    game = load_game(text)
+    truth = naive.solve(game, symmetry=symmetry)
+    for max_ply in (0, 1, 3):
+        merits = opening.solve(game, None, max_ply=max_ply, symmetry=symmetry)
+        layers = opening.plies(game, max_ply, symmetry)
+        assert sorted(merits) == sorted(state for layer in layers for state in layer)
+        assert merits == {state: merit_of(truth[state]) for state in merits}
+
+
+def test_states_of_connect_four_by_ply():
+    """John Tromp's counts (OEIS A212693), which none but unfinished states have up to ply 6."""
+    layers = opening.plies(load_game("connect-four"), 5, symmetry=False)
+    assert [len(layer) for layer in layers] == [1, 7, 49, 238, 1120, 4263]
+
+
+@pytest.mark.skipif(not KERNELS, reason="the extra [solve] is not installed")
+def test_the_book_of_the_kernels_is_the_plain_one(tmp_path, monkeypatch):
+    game = load_game("connect-four:4,4")
+    pipeline.solve(game, tmp_path / "one.lmdb", max_ply=5, workers=1)
+    pipeline.solve(game, tmp_path / "three.lmdb", max_ply=5, workers=3, table=1 << 12)
+    monkeypatch.setattr(extras, "has_kernels", lambda: False)
+    pipeline.solve(game, tmp_path / "plain.lmdb", max_ply=5)
+    books = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert set(books) == {"one.lmdb", "three.lmdb", "plain.lmdb"}  # no journal is left
+    assert len(set(books.values())) == 1
+    assert verification.verify(tmp_path / "one.lmdb").closed is False
+    with Book(tmp_path / "one.lmdb") as book:
+        assert (book.header.scope, book.header.states) == ("ply 5", None)
+
+
+class Killed(BaseException):
+    pass
+
+
+def test_an_interrupted_solve_goes_on_where_it_was(tmp_path, monkeypatch):
+    monkeypatch.setattr(extras, "has_kernels", lambda: False)
+    game, path = load_game("connect-four:4,3"), tmp_path / "book.lmdb"
+    pipeline.solve(game, tmp_path / "whole.lmdb", max_ply=4)
+    searched = []
+
+    def stop_after(count):
+        def progress(step, done, total, note=""):
+            if step == "search":
+                searched.append(done)
+                if len(searched) == count:
+                    raise Killed
+
+        return progress
+
+    with pytest.raises(Killed):
+        pipeline.solve(game, path, max_ply=4, progress=stop_after(10))
+    assert (path.exists(), (tmp_path / "book.lmdb.journal").exists()) == (False, True)
+    pipeline.solve(game, path, max_ply=4, progress=stop_after(0))
+    assert searched[10] == 11  # none of the ten is searched again
+    assert path.read_bytes() == (tmp_path / "whole.lmdb").read_bytes()
+
+
+def test_a_damaged_journal_is_believed_up_to_the_damage(tmp_path):
+    game, path = load_game("connect-four:4,3"), tmp_path / "journal"
+    with opening.Journal(path, game, 4, True, False) as journal:
+        for state in range(20):
+            journal.add(state, state - 10)
+    whole = path.read_bytes()
+    header = len(whole) - 20 * opening.RECORD.size
+    chance = random.Random(5)
+    for _ in range(50):
+        at = chance.randrange(header, len(whole))
+        damaged = bytearray(whole[: chance.randrange(at, len(whole)) + 1])
+        damaged[at] ^= 1 << chance.randrange(8)
+        path.write_bytes(damaged)
+        with opening.Journal(path, game, 4, True, False) as journal:
+            kept = (at - header) // opening.RECORD.size
+            assert journal.merits == {state: state - 10 for state in range(kept)}
+        path.write_bytes(whole)
+
+
+def test_a_journal_of_another_solve_is_refused_and_restart_discards_it(tmp_path):
+    path = tmp_path / "journal"
+    with opening.Journal(path, load_game("connect-four:4,3"), 4, True, False) as journal:
+        journal.add(1, 2)
+        with pytest.raises(ResourceError, match="another solver"):
+            opening.Journal(path, load_game("connect-four:4,3"), 4, True, False)
+    with pytest.raises(ResourceError, match="--restart"):
+        opening.Journal(path, load_game("connect-four:4,4"), 4, True, False)
+    with opening.Journal(path, load_game("connect-four:4,4"), 4, True, True) as journal:
+        assert journal.merits == {}
+
+
+def test_methods_that_make_no_opening_book_are_refused(tmp_path):
+    with pytest.raises(MethodError, match="--method alphabeta"):
+        pipeline.solve(load_game("coins"), tmp_path / "b.lmdb", method="minimax", max_ply=3)
+    with pytest.raises(MethodError, match="retrograde"):
+        pipeline.solve(load_game("mu-torere"), tmp_path / "b.lmdb", max_ply=3)
+
+
+@pytest.mark.slow
+def test_an_opening_book_equals_the_exhaustive_book(tmp_path):
+    pytest.importorskip("numba")
+    game = load_game("connect-four:5,5")
+    pipeline.solve(game, tmp_path / "all.lmdb")
+    pipeline.solve(game, tmp_path / "8.lmdb", max_ply=8)
+    with Book(tmp_path / "all.lmdb") as whole, Book(tmp_path / "8.lmdb") as book:
+        assert len(book) == 19_492
+        assert all(whole[state] == value for state, value in book.items())
+        assert book.header.root == Value(0)
+
+
+@pytest.mark.faults
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_a_book_killed_at_twenty_random_moments_is_the_same(tmp_path):
+    pytest.importorskip("numba")
+    command = [sys.executable, "-m", "solver", "solve", "connect-four:5,5", "--max-ply", "8", "-q", "-o"]
+    started = time.perf_counter()
+    subprocess.run([*command, "whole.lmdb"], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
+    whole = time.perf_counter() - started
+    chance = random.Random(3)
+    for trial in range(20):
+        name, kills = f"killed{trial}.lmdb", 0
+        while not (tmp_path / name).exists():
+            process = subprocess.Popen([*command, name], cwd=tmp_path, stdout=subprocess.DEVNULL)
+            try:
+                process.wait(chance.uniform(0.3, 1.0) * whole if kills < 3 else 60 + 10 * whole)
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+                process.wait()
+                kills += 1
+        assert (tmp_path / name).read_bytes() == (tmp_path / "whole.lmdb").read_bytes()
+        (tmp_path / name).unlink()
+    assert [path.name for path in tmp_path.iterdir()] == ["whole.lmdb"]
