@@ -179,7 +179,7 @@ def test_the_tree_exercise(tmp_path):
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_solve_says_so_and_leaves_nothing(tmp_path, number, code):
-    command = [sys.executable, "-m", "solver", "solve", "tic-tac-toe:4,4,4", "--method", "alphabeta", "-o", "b.lmdb"]
+    command = [sys.executable, "-m", "solver", "solve", "connect-four", "--method", "alphabeta", "-o", "b.lmdb"]
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
         time.sleep(1.5)
         process.send_signal(number)

@@ -67,26 +67,52 @@ class Commands(click.Group):
         options["standalone_mode"] = False
         code: Any = 1
         try:
-            signal.signal(signal.SIGTERM, _terminate)
+            _catch_signals()
             code = super().main(*arguments, **options)
             sys.stdout.flush()
         except click.ClickException as error:
             error.show()
             code = error.exit_code
         except (click.Abort, KeyboardInterrupt):
-            code = _say("interrupted: nothing was written; the same command starts again", 130)
+            code = _say("interrupted: no book was written; the same command goes on or starts again", 130)
         except Terminated:
-            code = _say("terminated: nothing was written; the same command starts again", 143)
+            code = _say("terminated: no book was written; the same command goes on or starts again", 143)
         except BrokenPipeError:  # the reader of a pipe has seen enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             code = 0
         except (errors.SolverError, MemoryError) as error:
             code = _say(str(error) or "out of memory: take a smaller game or --memory", _exit_code(error))
+        finally:
+            _asked.clear()
+            if hasattr(signal, "setitimer"):
+                signal.setitimer(signal.ITIMER_REAL, 0)
         sys.exit(code or 0)
 
 
-def _terminate(number: int, frame: Any) -> None:
-    raise Terminated
+_asked: list[int] = []  # the signal that asked for an end
+
+
+def _catch_signals() -> None:
+    signal.signal(signal.SIGINT, _end)
+    signal.signal(signal.SIGTERM, _end)
+    if hasattr(signal, "SIGALRM"):
+        signal.signal(signal.SIGALRM, _end_again)
+
+
+def _end(number: int, frame: Any) -> None:
+    """End with the exit code of the signal; a second signal does not wait for anything."""
+    if _asked:
+        os._exit(128 + number)
+    _asked.append(number)
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, 0.2, 0.2)
+    raise KeyboardInterrupt if number == signal.SIGINT else Terminated
+
+
+def _end_again(number: int, frame: Any) -> None:
+    """Raise once more what a callback out of the compiler may have swallowed, unless the end is under way."""
+    if _asked and not isinstance(sys.exc_info()[1], (KeyboardInterrupt, Terminated)):
+        raise KeyboardInterrupt if _asked[0] == signal.SIGINT else Terminated
 
 
 def _exit_code(error: BaseException) -> int:
