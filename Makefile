@@ -30,6 +30,7 @@ lint: setup
 bench: setup
 	$(BIN)/python scripts/bench_solve.py
 	$(BIN)/python scripts/bench_book.py
+	$(BIN)/python scripts/bench_search.py
 
 slow: setup
 	$(BIN)/python -m pytest -m slow

@@ -1,6 +1,7 @@
 """Time the compiled alpha-beta on lines of `moves score`, check every score, print CPU time per position.
 
 python scripts/bench_search.py FILE [--limit N] [--cold|--warm] [--wdl] [--threads N] [--json]
+python scripts/bench_search.py              all sets of tests/data/connect-four, into the README's table
 
 Scores are Pascal Pons': 0 a draw; a win after k more plies from a position of p stones is (cells + 2 - p - k) // 2, a
 loss the negative. `--cold` (the default) empties the table before each position, outside the time. Times are those of
@@ -19,12 +20,16 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from benchmark import machine
+import benchmark
 
 from solver import BudgetExceeded, load_game
 from solver.kernels.searcher import TABLE, Searcher, new_table
 from solver.notation import parse_position
 from solver.value import Value
+
+SETS = Path(__file__).parent.parent / "tests" / "data" / "connect-four"
+# the best mean of Pons', Steininger's, BitBully's and ecc521's solvers, measured on a 2-core machine, in microseconds
+BEST = {"end-easy": 9.5, "middle-easy": 51.0, "middle-medium": 1860.0, "begin-easy": 310.0}
 
 
 def score_of(game: Any, ply: int, value: Value) -> int:
@@ -34,9 +39,33 @@ def score_of(game: Any, ply: int, value: Value) -> int:
     return value.score * ((game.width * game.height + 2 - ply - value.distance) // 2)
 
 
+def publish() -> None:
+    """All sets, one process each, into the README's table."""
+    results = []
+    for name in BEST:
+        command = [sys.executable, __file__, str(SETS / f"{name}.txt"), "--json"]
+        results.append(json.loads(benchmark.run(command).output))
+    rows = [
+        [
+            one["file"].removesuffix(".txt"),
+            f"{one['mean_us']:,.1f}",
+            f"{one['median_us']:,.1f}",
+            f"{one['p99_us']:,.0f}",
+            f"{one['nodes']:,.0f}",
+            f"{one['nodes_per_second'] / 1e6:.1f}",
+            f"{best:,.1f}",
+        ]
+        for one, best in zip(results, BEST.values(), strict=True)
+    ]
+    head = ("set of 1,000", "mean us", "median us", "p99 us", "nodes", "M nodes/s", "best C++, mean us")
+    table = benchmark.table(head, rows)
+    print(table)
+    benchmark.publish("searching", table, results)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file", type=Path)
+    parser.add_argument("file", type=Path, nargs="?")
     parser.add_argument("--game", default="connect-four")
     parser.add_argument("--limit", type=int)
     parser.add_argument("--table", type=int, default=TABLE, help="bytes")
@@ -47,6 +76,9 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1, help="positions are dealt out; a shared, warm table if > 1")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
+    if arguments.file is None:
+        publish()
+        return
     game: Any = load_game(arguments.game)
     lines = [line.split() for line in arguments.file.read_text().splitlines() if line.strip()][: arguments.limit]
     positions = [(moves, int(score), parse_position(game, moves)) for moves, score in lines]
@@ -95,7 +127,7 @@ def main() -> None:
         "nodes_per_second": round(nodes / sum(seconds)),
         "wall_seconds": round(wall, 3),
         "threads": arguments.threads,
-        "machine": machine(),
+        "machine": benchmark.machine(),
     }
     print(json.dumps(report) if arguments.json else "\n".join(f"{name:16} {fact}" for name, fact in report.items()))
     if wrong:
