@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solver.book import Book, Header, check_book, codec, write_book
-from solver.book.format import GROUP, HEADER_KEY, SEGMENT_SIZE, seal, segment_key
+from solver.book.format import GROUP, HEADER_KEY, MARGIN, SEGMENT_SIZE, SMALL, seal, segment_key
 from solver.errors import BookError, DamagedBook, ForeignBook, MissingState, ResourceError
 from solver.value import Value
 from tests.books import header_of, write_values
@@ -317,6 +317,8 @@ def rewritten(path, target, change):
         for key, record in records:
             if record is not None:
                 transaction.put(key, record)
+    if os.path.getsize(target) > SMALL:
+        os.truncate(target, os.path.getsize(target) + MARGIN)
     return target
 
 

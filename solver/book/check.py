@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-from pathlib import Path
 
 import lmdb
-from lmdb.verify import VerifyError, verify
 
 from solver.book.format import HEADER_KEY, Header
-from solver.book.reader import Book
+from solver.book.reader import Book, check_pages
 from solver.errors import DamagedBook
 from solver.progress import Progress, silent
 
@@ -25,20 +23,10 @@ def check_book(path: str | os.PathLike[str], progress: Progress = silent) -> Hea
 
 def check_records(book: Book) -> None:
     """Pages, checksums of all segments, and the digest; the groups inside the segments are not looked at."""
-    _check_pages(book.path)
+    check_pages(book.path)
     for _ in book.segments():
         pass
     _check_digest(book)
-
-
-def _check_pages(path: Path) -> None:
-    """LMDB's own structure, walked as plain bytes."""
-    try:
-        faults = verify(str(path), subdir=False)  # type: ignore[no-untyped-call]
-    except (VerifyError, OSError) as error:
-        raise DamagedBook(f"{path}: {error}") from None
-    if faults:
-        raise DamagedBook(f"{path}: {faults[0]}: fetch or solve the book again")
 
 
 def _check_digest(book: Book) -> None:

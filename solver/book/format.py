@@ -47,6 +47,11 @@ MAGIC = "solverbook"
 VERSION = 1
 GROUP = 256
 SEGMENT_SIZE = 65_520
+# Behind its last page a file of more than SMALL bytes has MARGIN zeros, so that a record that seems longer than it is,
+# or seems to begin elsewhere, can be read up to the size of a segment, to fail its checksum: reading beyond the end of
+# a mapped file is a signal. The tree of a smaller file is walked as plain bytes before it is mapped.
+SMALL = 256 << 10
+MARGIN = 64 << 10
 HEADER_SIZE = 1 << 20
 HEADER_KEY = b"header"
 DIRECTORY_KEY = b"directory"
@@ -107,7 +112,7 @@ class Header(NamedTuple):
         book_id = fields.get("book_id")
         if not isinstance(book_id, bytes) or len(book_id) != 8:
             raise DamagedBook("the header has no book id")
-        unseal(book_id, 0, record, "header")
+        unseal(book_id, 0, record, "header", HEADER_SIZE)
         try:
             return cls._checked(fields)
         except (KeyError, TypeError, ValueError) as error:
@@ -181,9 +186,12 @@ def seal(book_id: bytes, number: int, body: bytes) -> bytes:
     return struct.pack("<I", _checksum(book_id, number, body)) + body
 
 
-def unseal(book_id: bytes, number: int, record: bytes | memoryview, name: str) -> bytes | memoryview:
+def unseal(
+    book_id: bytes, number: int, record: bytes | memoryview, name: str, most: int = SEGMENT_SIZE
+) -> bytes | memoryview:
     """The body of a record whose checksum holds; raises DamagedBook otherwise."""
-    if len(record) < 4 or int.from_bytes(record[:4], "little") != _checksum(book_id, number, record[4:]):
+    fits = 4 <= len(record) <= most
+    if not fits or int.from_bytes(record[:4], "little") != _checksum(book_id, number, record[4:]):
         raise DamagedBook(f"{name} fails its checksum: fetch or solve the book again")
     return record[4:]
 

@@ -27,6 +27,8 @@ from solver.book.format import (
     HEADER_KEY,
     INSTANT,
     KEY_BYTES,
+    MARGIN,
+    SMALL,
     Header,
     directory_key,
     segment_key,
@@ -359,6 +361,18 @@ def _mapped(path: Path) -> _Mapped:
             return mapped
 
 
+def check_pages(path: Path) -> None:
+    """LMDB's own structure, walked as plain bytes."""
+    from lmdb.verify import VerifyError, verify
+
+    try:
+        faults = verify(str(path), subdir=False)  # type: ignore[no-untyped-call]
+    except (VerifyError, OSError) as error:
+        raise DamagedBook(f"{path}: {error}") from None
+    if faults:
+        raise DamagedBook(f"{path}: {faults[0]}: fetch or solve the book again")
+
+
 def _examine(path: Path) -> tuple[int, int]:
     """Device and inode of a file that LMDB can map without a signal: the meta pages are read as plain bytes."""
     try:
@@ -383,9 +397,11 @@ def _examine(path: Path) -> tuple[int, int]:
     for meta in (16, 16 + page_size):
         if len(metas) < meta + 136 or struct.unpack_from("<II", metas, meta) != (LMDB_MAGIC, 1):
             raise DamagedBook(f"{path} is truncated: fetch or solve the book again")
-        last_page = struct.unpack_from("<Q", metas, meta + 120)[0]
-        if (last_page + 1) * page_size > status.st_size:
-            raise DamagedBook(
-                f"{path} has {status.st_size:,} bytes of {(last_page + 1) * page_size:,}: fetch or solve the book again"
-            )
+        size = (struct.unpack_from("<Q", metas, meta + 120)[0] + 1) * page_size
+        if size > SMALL:
+            size += MARGIN
+        if size > status.st_size:
+            raise DamagedBook(f"{path} has {status.st_size:,} bytes of {size:,}: fetch or solve the book again")
+    if status.st_size <= SMALL + MARGIN:
+        check_pages(path)
     return status.st_dev, status.st_ino

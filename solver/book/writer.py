@@ -24,7 +24,9 @@ from solver.book.format import (
     GROUP,
     HEADER_KEY,
     INSTANT,
+    MARGIN,
     SEGMENT_SIZE,
+    SMALL,
     Header,
     directory_key,
     seal,
@@ -173,6 +175,9 @@ def _copy(build: Path, finished: Path) -> None:
         open(finished, "xb") as file,
     ):
         environment.copyfd(file.fileno(), compact=True)
+        size = os.fstat(file.fileno()).st_size
+        if size > SMALL:
+            os.ftruncate(file.fileno(), size + MARGIN)
         os.fsync(file.fileno())
 
 

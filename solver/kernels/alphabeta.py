@@ -37,8 +37,8 @@ EMPTY = -1  # key xor data of an entry that no state has
 STATE, BOUND, KEY, BEST, FIRST, NEXT, END, NODES, SAME = range(9)
 FRAME = 9
 # fields of `search`, which outlives a call: a call that ran out of its allowance goes on where it stopped
-PLY, ENTERING, RESULT, COUNT, LOW, HIGH, ASKED, HITS, CUTS = range(9)
-FIELDS = 9
+PLY, ENTERING, RESULT, COUNT, LOW, HIGH, ASKED, HITS, CUTS, WAY = range(10)
+FIELDS = 10
 PAUSED, DONE, CROWDED = range(3)  # what `solve` and `prove` return; CROWDED: give `frames` or `moves` more rows
 
 
@@ -232,7 +232,8 @@ def prove(table, frames, moves, search, allowance):
                     result = best
                     entering = 0
                 elif last - first > 1:
-                    for j in range(first, last):
+                    known, last = last, first
+                    for j in range(first, known):
                         at = find(table, key_of(moves[j, 0]))
                         if at >= 0:
                             data = table[at + 1]
@@ -243,7 +244,22 @@ def prove(table, frames, moves, search, allowance):
                                 entering = 0
                                 search[HITS] += 1
                                 break
+                            seen = lift(high_of(data) if same else low_of(data), same, SCORES)
+                            if seen < bound:  # this child cannot do it
+                                best = max(best, seen)
+                                continue
+                        moves[last, 0] = moves[j, 0]
+                        moves[last, 2] = moves[j, 2]
+                        last += 1
+                    if entering and last == first:
+                        result = best
+                        entering = 0
+                        keep(table, key, -WIN, best, 1)
             if entering:
+                # threads that search the same state go different ways, and find each other's in the table
+                if search[WAY] and last - first > 1 and state * search[WAY] >> 7 & 3 == 0:
+                    moves[first, 0], moves[first + 1, 0] = moves[first + 1, 0], moves[first, 0]
+                    moves[first, 2], moves[first + 1, 2] = moves[first + 1, 2], moves[first, 2]
                 frames[ply, KEY] = key
                 frames[ply, BEST] = best
                 frames[ply, END] = last

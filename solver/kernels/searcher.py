@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Any
 
@@ -25,7 +26,21 @@ from numpy.typing import NDArray
 from solver.errors import BudgetExceeded, MethodError
 from solver.game import Game, canonical_of, is_score_game, starts_of
 from solver.kernels import alphabeta
-from solver.kernels.alphabeta import ASKED, COUNT, CROWDED, DONE, FIELDS, FRAME, HIGH, LIMIT, LOW, PLY, STATE, WIN
+from solver.kernels.alphabeta import (
+    ASKED,
+    COUNT,
+    CROWDED,
+    ENTERING,
+    FIELDS,
+    FRAME,
+    HIGH,
+    LIMIT,
+    LOW,
+    PLY,
+    STATE,
+    WAY,
+    WIN,
+)
 from solver.kernels.compiled import bind, compiling, uncompiled
 from solver.kernels.parallel import cores
 from solver.progress import Progress, silent
@@ -45,6 +60,13 @@ def new_table(size: int) -> Words:
     table = np.zeros(1 << (size // 8).bit_length() - 1, np.int64)
     table[::2] = alphabeta.EMPTY
     return table
+
+
+class Bounds:
+    """What is known of a state that several threads search together."""
+
+    def __init__(self) -> None:
+        self.low, self.high = -LIMIT, LIMIT
 
 
 class Searcher:
@@ -74,6 +96,7 @@ class Searcher:
         self._search = np.zeros(FIELDS, np.int64)
         self._canonical = canonical_of(game, symmetry)
         self.nodes = 0
+        self.way = 0  # threads of different ways search in different orders
 
     def clear(self) -> None:
         """Forget everything."""
@@ -95,24 +118,28 @@ class Searcher:
         nodes: int | None = None,
         seconds: float | None = None,
         stop: threading.Event | None = None,
+        together: Bounds | None = None,
     ) -> Value:
-        """The value of a state.
+        """The value of a state; `together` with other searchers of the same table, which share what they learn of it.
 
         Raises BudgetExceeded after that many nodes or seconds, or once `stop` is set; the table stays usable.
         """
+        deadline = None if seconds is None else time.monotonic() + seconds
         try:
-            merit = self._merit(state, nodes, None if seconds is None else time.monotonic() + seconds, stop)
+            merit = self._merit(state, nodes, deadline, stop, together or Bounds())
         except NumbaError as error:
             raise uncompiled(self.game, error) from error
         return value_of(merit, self._scores or self._outcomes, WIN)
 
-    def _merit(self, state: int, nodes: int | None, deadline: float | None, stop: threading.Event | None) -> int:
+    def _merit(
+        self, state: int, nodes: int | None, deadline: float | None, stop: threading.Event | None, together: Bounds
+    ) -> int:
         search = self._search
         search[:] = 0
         low, high = (-1, 1) if self._outcomes else (-WIN, WIN)
         if self._scores and not self._outcomes and hasattr(self.game, "bounds"):
             low, high = self.game.bounds(state)
-        search[LOW], search[HIGH], search[ASKED] = low, high, LIMIT
+        search[LOW], search[HIGH], search[ASKED], search[WAY] = low, high, LIMIT, self.way
         self._frames[0, STATE] = state
         allowance = CHUNK
         while True:
@@ -121,8 +148,12 @@ class Searcher:
             if nodes is not None:
                 allowance = min(allowance, nodes - int(search[COUNT]))
             status = self._kernels.solve(self.table, self._frames, self._moves, search, allowance)
-            if status == DONE:
+            together.low, together.high = max(together.low, int(search[LOW])), min(together.high, int(search[HIGH]))
+            if together.low >= together.high:
                 break
+            if not together.low < search[ASKED] <= together.high:  # another thread has answered
+                search[PLY] = search[ENTERING] = 0
+            search[LOW], search[HIGH] = together.low, together.high
             if status == CROWDED:
                 self._give_room()
             elif self._most and 16 * len(self.table) <= self._most:
@@ -135,7 +166,7 @@ class Searcher:
                 self.nodes += int(search[COUNT])
                 raise BudgetExceeded("the search has used up its budget: allow more nodes or seconds")
         self.nodes += int(search[COUNT])
-        return int(search[LOW])
+        return together.low
 
     def _grow(self) -> None:
         larger = new_table(min(self._most, 32 * len(self.table)))
@@ -179,8 +210,23 @@ class Team:
         self.count = workers or cores()
         shared: Any = new_table(table or TABLE)
         self._members = [Searcher(game, symmetry=symmetry, table=shared) for _ in range(self.count)]
+        for way, member in enumerate(self._members):
+            member.way = (way * 0x5851F42D4C957F2D | 1) & (1 << 62) - 1 if way else 0  # 0: the plain order
         self._members[0].warm()
         self._stop = threading.Event()
+
+    def value(self, state: int, *, seconds: float | None = None) -> Value:
+        """The value of one state, searched by all together. Raises BudgetExceeded."""
+        together = Bounds()
+
+        def search(member: Searcher) -> Value:
+            return member.value(state, seconds=seconds, stop=self._stop, together=together)
+
+        with ThreadPoolExecutor(self.count) as pool:
+            try:
+                return list(pool.map(search, self._members))[0]
+            finally:
+                self._stop.set()
 
     def map(self, states: Iterable[int]) -> Iterator[tuple[int, Value]]:
         """(state, value) pairs, as they are found."""
