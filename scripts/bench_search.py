@@ -23,7 +23,7 @@ from typing import Any
 import benchmark
 
 from solver import BudgetExceeded, load_game
-from solver.kernels.searcher import TABLE, Searcher, new_table
+from solver.kernels.searcher import TABLE, Searcher
 from solver.notation import parse_position
 from solver.value import Value
 
@@ -73,7 +73,7 @@ def main() -> None:
     heat.add_argument("--cold", action="store_true", help="empty the table before each position (default)")
     heat.add_argument("--warm", action="store_true", help="keep the table")
     parser.add_argument("--wdl", action="store_true", help="win, draw or loss only")
-    parser.add_argument("--threads", type=int, default=1, help="positions are dealt out; a shared, warm table if > 1")
+    parser.add_argument("--threads", type=int, default=1, help="positions are dealt out, a table each")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     if arguments.file is None:
@@ -82,17 +82,17 @@ def main() -> None:
     game: Any = load_game(arguments.game)
     lines = [line.split() for line in arguments.file.read_text().splitlines() if line.strip()][: arguments.limit]
     positions = [(moves, int(score), parse_position(game, moves)) for moves, score in lines]
-    table: Any = arguments.table if arguments.threads == 1 else new_table(arguments.table)
-    searchers = [Searcher(game, outcomes=arguments.wdl, table=table) for _ in range(arguments.threads)]
+    searchers = [Searcher(game, outcomes=arguments.wdl, table=arguments.table) for _ in range(arguments.threads)]
     with contextlib.suppress(BudgetExceeded):  # compiles, the growing of the table included
         searchers[0].value(game.initial(), nodes=100_000)
-    searchers[0].clear()
+    for searcher in searchers:
+        searcher.clear()
     wrong: list[str] = []
 
     def run(number: int) -> tuple[float, int]:
         moves, score, (state, ply) = positions[number]
         searcher = searchers[number % arguments.threads]
-        if arguments.threads == 1 and not arguments.warm:
+        if not arguments.warm:
             searcher.clear()
         before = searcher.nodes
         started = time.thread_time_ns()

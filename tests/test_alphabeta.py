@@ -16,7 +16,7 @@ np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
 from solver.kernels import searcher as searcher_module  # noqa: E402
-from solver.kernels.searcher import Searcher, new_table  # noqa: E402
+from solver.kernels.searcher import Searcher, Team, new_table  # noqa: E402
 
 ACYCLIC = [text for text in SMALL_GAMES if hasattr(load_game(text), "tier")]
 QUICK = ("tic-tac-toe", "connect-four:4,3", "coins:20,3,false", "hexapawn:3,4", "dots-and-boxes:2,2", "kalah:2,3")
@@ -99,6 +99,15 @@ def test_a_tiny_table_and_a_shared_one_give_the_same_values():
         for values, part in zip(found, parts, strict=True):
             for value, (state, ply, score) in zip(values, part, strict=True):
                 assert pons(value, ply) == pons(tiny.value(state), ply) == score
+
+
+def test_threads_that_search_one_state_together_agree():
+    game = load_game("connect-four")
+    for state, ply, score in scored("middle-medium", 12):
+        for workers in (1, 3):
+            assert pons(Team(game, workers=workers, table=1 << 20).value(state), ply) == score
+    with pytest.raises(BudgetExceeded):
+        Team(game).value(game.initial(), seconds=0.3)
 
 
 def test_a_budget_ends_the_search_and_more_goes_on_from_the_table():

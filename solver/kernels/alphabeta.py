@@ -19,7 +19,7 @@ import numpy as np
 from numba.extending import register_jitable
 
 from solver import value
-from solver.kernels.compiled import kernel
+from solver.kernels.compiled import inlined, kernel
 
 game: Any = None  # constants of the bound copies
 SCORES = ALTERNATES = FOLDS = REPLIES = OUTLOOK = BOUNDS = LONGEST = False
@@ -31,25 +31,33 @@ WIN = (1 << 23) - 1  # the merit of a win now
 LIMIT = 1 << 23  # above all merits; bounds are stored with this offset in 24 bits each
 LOW_BITS = (1 << 24) - 1
 WORK_SHIFT = 48  # log2 of the nodes that an entry cost
+SPLIT_PLIES = 20  # threads that search one state share their work as deep as this
 EMPTY = -1  # key xor data of an entry that no state has
 
 # columns of `frames`: a ply of the path; `moves` holds the children of all plies of the path one after another
 STATE, BOUND, KEY, BEST, FIRST, NEXT, END, NODES, SAME = range(9)
 FRAME = 9
 # fields of `search`, which outlives a call: a call that ran out of its allowance goes on where it stopped
-PLY, ENTERING, RESULT, COUNT, LOW, HIGH, ASKED, HITS, CUTS, WAY = range(10)
-FIELDS = 10
+PLY, ENTERING, RESULT, COUNT, LOW, HIGH, ASKED, HITS, CUTS = range(9)
+FIELDS = 9
 PAUSED, DONE, CROWDED = range(3)  # what `solve` and `prove` return; CROWDED: give `frames` or `moves` more rows
 
 
-@register_jitable
+@register_jitable(forceinline=True)
 def bucket_of(key, slots):
     """The first word of a bucket: two entries of two words each. slots is a power of two, two a bucket."""
     mixed = key * np.int64(-7046029254386353131)
     return (mixed >> 20 ^ mixed >> 42) & slots - 2 << 1
 
 
-@register_jitable
+@register_jitable(forceinline=True)
+def busy_place(busy, state):
+    """Where a state that is being searched is noted."""
+    mixed = state * np.int64(-7046029254386353131)
+    return mixed >> 30 & len(busy) - 1
+
+
+@register_jitable(forceinline=True)
 def find(table, key):
     """The first word of the entry of a key, or -1."""
     at = bucket_of(key, len(table) >> 1)
@@ -60,13 +68,13 @@ def find(table, key):
     return -1
 
 
-@register_jitable
+@register_jitable(forceinline=True)
 def low_of(data):
     """The proven lower bound in an entry's data."""
     return (data & LOW_BITS) - LIMIT
 
 
-@register_jitable
+@register_jitable(forceinline=True)
 def high_of(data):
     """The proven upper bound in an entry's data."""
     return (data >> 24 & LOW_BITS) - LIMIT
@@ -101,13 +109,13 @@ def rehash(old, new):
             keep(new, old[at] ^ data, low_of(data), high_of(data), data >> WORK_SHIFT)
 
 
-@kernel
+@inlined
 def key_of(state):
     """The state that stands for its symmetric ones in the table."""
     return game.canonical(state) if FOLDS else state
 
 
-@kernel
+@inlined
 def best_possible():
     """The largest merit of a state that the static look-ahead leaves open."""
     if SCORES:
@@ -115,7 +123,7 @@ def best_possible():
     return WIN - 3 if OUTLOOK else WIN - 1
 
 
-@kernel
+@inlined
 def worst_possible():
     """The least merit of a state that the static look-ahead leaves open."""
     if SCORES:
@@ -123,7 +131,7 @@ def worst_possible():
     return 4 - WIN if OUTLOOK else 1 - WIN
 
 
-@kernel
+@inlined
 def settle(state, bound):
     """A bound on the state's merit that answers whether it is at least `bound` without search, or LIMIT."""
     if OUTLOOK:
@@ -148,7 +156,7 @@ def settle(state, bound):
     return LIMIT
 
 
-@kernel
+@inlined
 def insert(moves, first, last, child, promise, same):
     """Put a child among moves[first:last], (n, 3) int64: child, promise, same mover; most promising first."""
     at = last
@@ -163,11 +171,12 @@ def insert(moves, first, last, child, promise, same):
 
 
 @kernel
-def prove(table, frames, moves, search, allowance):
+def prove(table, frames, moves, busy, search, allowance):
     """Whether the state of frames[0] is worth at least its BOUND: search[RESULT] is then a lower bound, else upper.
 
-    table (2 * slots,) int64, frames (plies, FRAME) int64, moves (n, 3) int64, search (FIELDS,) int64. Returns PAUSED
-    after `allowance` nodes or CROWDED, to be called again with the same arguments, or DONE.
+    table (2 * slots,) int64, frames (plies, FRAME) int64, moves (n, 3) int64, busy (a power of two,) int64,
+    search (FIELDS,) int64. Returns PAUSED after `allowance` nodes or CROWDED, to be called again with the same
+    arguments, or DONE.
     """
     ply = search[PLY]
     entering = search[ENTERING]
@@ -256,17 +265,13 @@ def prove(table, frames, moves, search, allowance):
                         entering = 0
                         keep(table, key, -WIN, best, 1)
             if entering:
-                # threads that search the same state go different ways, and find each other's in the table
-                if search[WAY] and last - first > 1 and state * search[WAY] >> 7 & 3 == 0:
-                    moves[first, 0], moves[first + 1, 0] = moves[first + 1, 0], moves[first, 0]
-                    moves[first, 2], moves[first + 1, 2] = moves[first + 1, 2], moves[first, 2]
                 frames[ply, KEY] = key
                 frames[ply, BEST] = best
                 frames[ply, END] = last
                 frames[ply, NODES] = nodes
                 frames[ply, NEXT] = first
                 ply += 1
-                enter_next(frames, moves, ply)
+                enter_next(frames, moves, busy, ply)
                 continue
         # leave the state with its result
         while True:
@@ -274,13 +279,17 @@ def prove(table, frames, moves, search, allowance):
                 search[PLY], search[ENTERING], search[RESULT], search[COUNT] = 0, 0, result, nodes
                 return DONE
             same = frames[ply, SAME] == 1
+            if len(busy) > 1 and ply < SPLIT_PLIES:
+                place = busy_place(busy, frames[ply, STATE])
+                if busy[place] == frames[ply, STATE]:
+                    busy[place] = EMPTY
             ply -= 1
             best = max(frames[ply, BEST], lift(result, same, SCORES))
             bound = frames[ply, BOUND]
             if best < bound and frames[ply, NEXT] < frames[ply, END]:
                 frames[ply, BEST] = best
                 ply += 1
-                enter_next(frames, moves, ply)
+                enter_next(frames, moves, busy, ply)
                 entering = 1
                 break
             result = best
@@ -293,10 +302,23 @@ def prove(table, frames, moves, search, allowance):
                     keep(table, frames[ply, KEY], -WIN, best, work)
 
 
-@kernel
-def enter_next(frames, moves, ply):
-    """Set up frames[ply] for the next child of the ply above."""
+@inlined
+def enter_next(frames, moves, busy, ply):
+    """Set up frames[ply] for the next child of the ply above.
+
+    Near the root a child that another thread is searching is put off, but for the first: its brothers are only worth
+    the while if it fails (Tom Kerrigan's simplification of ABDADA, 2014).
+    """
     j = frames[ply - 1, NEXT]
+    if len(busy) > 1 and ply < SPLIT_PLIES:
+        last = frames[ply - 1, END]
+        if j > frames[ply - 1, FIRST]:
+            for i in range(j, last):
+                if busy[busy_place(busy, moves[i, 0])] != moves[i, 0]:
+                    moves[i, 0], moves[j, 0] = moves[j, 0], moves[i, 0]
+                    moves[i, 2], moves[j, 2] = moves[j, 2], moves[i, 2]
+                    break
+        busy[busy_place(busy, moves[j, 0])] = moves[j, 0]
     frames[ply - 1, NEXT] = j + 1
     same = moves[j, 2]
     frames[ply, STATE] = moves[j, 0]
@@ -306,7 +328,7 @@ def enter_next(frames, moves, ply):
     frames[ply, FIRST] = frames[ply - 1, END]
 
 
-@kernel
+@inlined
 def question(low, high, longest, asked):
     """The bound to ask about next, low < bound <= high: quick wins and quick losses first.
 
@@ -337,7 +359,7 @@ def question(low, high, longest, asked):
 
 
 @kernel
-def solve(table, frames, moves, search, allowance):
+def solve(table, frames, moves, busy, search, allowance):
     """The exact merit of the state in frames[0]: search[LOW] == search[HIGH] when DONE.
 
     At first search[LOW] and search[HIGH] bound it, search[ASKED] is LIMIT and all other fields are 0.
@@ -355,7 +377,7 @@ def solve(table, frames, moves, search, allowance):
             search[ASKED] = frames[0, BOUND] = question(search[LOW], search[HIGH], longest, search[ASKED])
             search[ENTERING] = 1
             frames[0, FIRST] = 0
-        status = prove(table, frames, moves, search, stop - search[COUNT])
+        status = prove(table, frames, moves, busy, search, stop - search[COUNT])
         if status != DONE:
             return status
         if search[RESULT] >= search[ASKED]:

@@ -38,6 +38,12 @@ def kernel(function: F) -> F:
     return function
 
 
+def inlined(function: F) -> F:
+    """Mark a kernel whose body goes into its callers."""
+    function.is_inlined = True  # type: ignore[attr-defined]
+    return kernel(function)
+
+
 @functools.lru_cache(maxsize=64, typed=True)  # typed: named tuples of two games may be equal
 def bind(module: types.ModuleType, game: Game, symmetry: bool = True, outcomes: bool = False) -> Any:
     """A namespace of the module's kernels, compiled for this game when first called.
@@ -94,7 +100,7 @@ def _compile(function: Any, scope: dict[str, Any], identity: str, names: dict[st
     copy = types.FunctionType(_renamed(function.__code__, names), scope, function.__name__, function.__defaults__)
     copy.__qualname__ = f"{function.__name__}-{identity}"
     copy.__module__ = function.__module__
-    return numba.njit(copy, cache=True, nogil=True)
+    return numba.njit(copy, cache=True, nogil=True, forceinline=getattr(function, "is_inlined", False))
 
 
 @functools.cache

@@ -30,6 +30,7 @@ from solver.kernels.alphabeta import (
     ASKED,
     COUNT,
     CROWDED,
+    DONE,
     ENTERING,
     FIELDS,
     FRAME,
@@ -38,7 +39,6 @@ from solver.kernels.alphabeta import (
     LOW,
     PLY,
     STATE,
-    WAY,
     WIN,
 )
 from solver.kernels.compiled import bind, compiling, uncompiled
@@ -51,6 +51,7 @@ TABLE = 64 << 20  # bytes
 SMALLEST = 128 << 10
 CHUNK = 1 << 16  # nodes between two looks at the clock and at signals
 Words = NDArray[np.int64]
+ALONE: Words = np.full(1, alphabeta.EMPTY, np.int64)
 
 
 def new_table(size: int) -> Words:
@@ -63,10 +64,19 @@ def new_table(size: int) -> Words:
 
 
 class Bounds:
-    """What is known of a state that several threads search together."""
+    """What is known of a state that several threads search together, and which states below it each is at."""
 
     def __init__(self) -> None:
         self.low, self.high = -LIMIT, LIMIT
+        self.busy = np.full(1 << 14, alphabeta.EMPTY, np.int64)
+
+    def join(self, search: Words) -> bool:
+        """Exchange what a thread has found with what the others have; whether the value is known."""
+        self.low, self.high = max(self.low, int(search[LOW])), min(self.high, int(search[HIGH]))
+        if not self.low < search[ASKED] <= self.high:  # another thread has answered
+            search[PLY] = search[ENTERING] = 0
+        search[LOW], search[HIGH] = self.low, self.high
+        return self.low >= self.high
 
 
 class Searcher:
@@ -89,6 +99,7 @@ class Searcher:
         self._scores = is_score_game(game)
         self._outcomes = outcomes
         self._kernels = bind(sys.modules[alphabeta.__name__], game, symmetry, outcomes)
+        self._solve = self._kernels.solve
         self._most = table if isinstance(table, int) else 0
         self.table = new_table(min(SMALLEST, table)) if isinstance(table, int) else table
         self._frames = np.zeros((128, FRAME), np.int64)
@@ -96,7 +107,6 @@ class Searcher:
         self._search = np.zeros(FIELDS, np.int64)
         self._canonical = canonical_of(game, symmetry)
         self.nodes = 0
-        self.way = 0  # threads of different ways search in different orders
 
     def clear(self) -> None:
         """Forget everything."""
@@ -126,38 +136,41 @@ class Searcher:
         """
         deadline = None if seconds is None else time.monotonic() + seconds
         try:
-            merit = self._merit(state, nodes, deadline, stop, together or Bounds())
+            merit = self._merit(state, nodes, deadline, stop, together)
         except NumbaError as error:
             raise uncompiled(self.game, error) from error
         return value_of(merit, self._scores or self._outcomes, WIN)
 
     def _merit(
-        self, state: int, nodes: int | None, deadline: float | None, stop: threading.Event | None, together: Bounds
+        self,
+        state: int,
+        nodes: int | None,
+        deadline: float | None,
+        stop: threading.Event | None,
+        together: Bounds | None,
     ) -> int:
         search = self._search
         search[:] = 0
         low, high = (-1, 1) if self._outcomes else (-WIN, WIN)
         if self._scores and not self._outcomes and hasattr(self.game, "bounds"):
             low, high = self.game.bounds(state)
-        search[LOW], search[HIGH], search[ASKED], search[WAY] = low, high, LIMIT, self.way
+        search[LOW], search[HIGH], search[ASKED] = low, high, LIMIT
         self._frames[0, STATE] = state
-        allowance = CHUNK
+        allowance, grown = CHUNK, 0
+        busy = ALONE if together is None else together.busy
         while True:
             if self._most:
                 allowance = min(CHUNK, len(self.table) // 2)
             if nodes is not None:
                 allowance = min(allowance, nodes - int(search[COUNT]))
-            status = self._kernels.solve(self.table, self._frames, self._moves, search, allowance)
-            together.low, together.high = max(together.low, int(search[LOW])), min(together.high, int(search[HIGH]))
-            if together.low >= together.high:
+            status = self._solve(self.table, self._frames, self._moves, busy, search, allowance)
+            if status == DONE or (together is not None and together.join(search)):
                 break
-            if not together.low < search[ASKED] <= together.high:  # another thread has answered
-                search[PLY] = search[ENTERING] = 0
-            search[LOW], search[HIGH] = together.low, together.high
             if status == CROWDED:
                 self._give_room()
-            elif self._most and 16 * len(self.table) <= self._most:
+            elif self._most and 16 * len(self.table) <= self._most and search[COUNT] - grown >= len(self.table) // 2:
                 self._grow()
+                grown = int(search[COUNT])
             if (
                 (nodes is not None and search[COUNT] >= nodes)
                 or (deadline and time.monotonic() > deadline)
@@ -166,7 +179,7 @@ class Searcher:
                 self.nodes += int(search[COUNT])
                 raise BudgetExceeded("the search has used up its budget: allow more nodes or seconds")
         self.nodes += int(search[COUNT])
-        return together.low
+        return int(search[LOW])
 
     def _grow(self) -> None:
         larger = new_table(min(self._most, 32 * len(self.table)))
@@ -210,8 +223,6 @@ class Team:
         self.count = workers or cores()
         shared: Any = new_table(table or TABLE)
         self._members = [Searcher(game, symmetry=symmetry, table=shared) for _ in range(self.count)]
-        for way, member in enumerate(self._members):
-            member.way = (way * 0x5851F42D4C957F2D | 1) & (1 << 62) - 1 if way else 0  # 0: the plain order
         self._members[0].warm()
         self._stop = threading.Event()
 
