@@ -138,8 +138,12 @@ def test_a_game_with_cycles_is_refused():
         Searcher(game).value(game.initial())
 
 
+# Wilson; Irving, Donkers and Uiterwijk 2000; Takeshita and others 2015
+MARGINS = [("kalah:4,4", 2), ("othello:4,4", -8), ("othello:6,4", 16), ("dots-and-boxes:3,3", -3)]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("text", "value"), [("kalah:4,4", 2), ("othello:4,4", -8), ("dots-and-boxes:3,3", -3)])
+@pytest.mark.parametrize(("text", "value"), MARGINS)
 def test_published_margins(text, value):
     game = load_game(text)
     assert Searcher(game).value(game.initial()) == Value(value)
