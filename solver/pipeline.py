@@ -129,9 +129,17 @@ def _solve(
             except MethodError as error:
                 if method == "minimax":
                     raise
-                method, note = "retrograde", f"solved by plain retrograde analysis: {error}"
+                method, note = "retrograde", f"solved by retrograde analysis: {error}"
     if method == "auto":
         method = "minimax" if hasattr(game, "tier") or is_score_game(game) else "retrograde"
+    if method == "retrograde" and extras.has_kernels() and not getattr(game, "plain_only", False):
+        from solver.kernels import retrograde
+
+        try:
+            found = retrograde.solve(game, symmetry=symmetry, workers=workers, memory=memory, progress=progress)
+            return _Outcome(found, method, "complete", note)
+        except UncompiledRules as error:
+            note = f"solved in plain Python: {error}"
     if method == "alphabeta":
         return _Outcome(_from_table(game, _alphabeta(game, symmetry, table, progress)), method, "exact", None)
     return _Outcome(_from_table(game, _plain(method, game, symmetry, progress)), method, "complete", note)
