@@ -21,7 +21,7 @@ book: setup
 	$(BIN)/solver query $(BOOK) start
 
 test: setup
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 lint: setup
 	$(BIN)/ruff check solver tests scripts
@@ -33,7 +33,7 @@ bench: setup
 	$(BIN)/python scripts/bench_search.py
 
 slow: setup
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -n auto -m slow
 
 faults: setup
 	$(BIN)/python -m pytest -m faults

@@ -14,7 +14,7 @@ from solver.errors import BudgetExceeded, GameError, MethodError
 from solver.game import REQUIRED, STATE_LIMIT, check_signatures, game_text, is_score_game, starts_of, validate
 
 MOST_ACTIONS = 1 << 16  # of one state
-MOST_PLIES = 10_000  # of one play-out
+MOST_PLIES = 500  # of one play-out, which may go in circles
 COMPARED = 20  # states whose symmetric twins are solved
 COMPARED_NODES = 3_000  # nodes for each
 

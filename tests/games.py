@@ -22,4 +22,10 @@ SMALL_GAMES = (
     "othello:4,2",
     "mu-torere",
     "mu-torere:false",
+    "three-mens-morris:1",
+    "nine-holes",
+    "achi",
+    "tapatan",
+    "pong-hau-ki",
+    "quixo:2",
 )

@@ -11,6 +11,8 @@ over them for the side to move; `root` score and distance of the start (None: no
     iru     Irving, Donkers and Uiterwijk, Solving Kalah, ICGA Journal 23(3), 2000
     ipsj    Takeshita and others, IPSJ-GI 2015 (othello 4xn)
     wiki    Wikipedia, Mu torere
+    straffin Philip Straffin, Mathematics Magazine, 1995 (pong hau k'i)
+    tanaka  Tanaka, Bonnet, Tixeuil and Tamura, arXiv:2007.15895 (quixo)
     closed  closed formula: misere coins are lost iff n % (most + 1) == 1
     own     a program written apart from this package
 """
@@ -115,4 +117,14 @@ ORACLES = (
     Oracle("othello:4,4", "ipsj", (-8, None), size=60_000),
     Oracle("mu-torere", "wiki", (0, None), 1_180, (208, 844, 128), 5),
     Oracle("mu-torere:false", "own", (1, 1), 1_180, (320, 700, 160)),
+    Oracle("three-mens-morris", "own", (1, 9), 5_390, (2877, 1312, 1201)),
+    Oracle("three-mens-morris:1", "own", (1, 9), 5_390, (2997, 1208, 1185)),
+    Oracle("three-mens-morris:2", "own", (0, None), 5_390, (2914, 1576, 900)),
+    Oracle("nine-holes", "own", (0, None), 5_470, (2502, 2446, 522), 3),
+    Oracle("achi", "own", (1, 11), 5_716),
+    Oracle("tapatan", "own", (0, None), 3_080, (1646, 662, 772), 11),
+    Oracle("pong-hau-ki", "straffin", (0, None), 56),
+    Oracle("quixo:2", "tanaka", (1, 3), size=81),
+    Oracle("quixo:3", "tanaka", (1, 7), size=19_683),
+    Oracle("quixo:4", "tanaka", (1, 21), size=43_046_721),
 )

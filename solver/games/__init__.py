@@ -11,5 +11,11 @@ CATALOGUE = {
     "kalah": "kalah:Kalah",
     "othello": "othello:Othello",
     "mu-torere": "mu_torere:MuTorere",
+    "three-mens-morris": "three_mens_morris:ThreeMensMorris",
+    "nine-holes": "nine_holes:NineHoles",
+    "achi": "achi:Achi",
+    "tapatan": "tapatan:Tapatan",
+    "pong-hau-ki": "pong_hau_ki:PongHauKi",
+    "quixo": "quixo:Quixo",
     "tree": "tree:Tree",
 }

@@ -1,0 +1,48 @@
+"""Achi, of Ghana: place four men each, then slide them along rows, columns and the lines through the centre."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from solver.games import men
+
+
+class Achi(NamedTuple):
+    """Place four men each, then slide, also between centre and corners; three in a row wins; who cannot move loses."""
+
+    def initial(self) -> int:
+        return 0
+
+    def actions(self, state: int) -> Iterator[int]:
+        if men.is_placing(state, 4):
+            for point in range(9):
+                if not (state | state >> 9) >> point & 1:
+                    yield 81 + point
+        else:
+            for point in range(9):
+                if men.mine(state) >> point & 1:
+                    ends = men.targets(state, point, 1)
+                    for end in range(9):
+                        if ends >> end & 1:
+                            yield 9 * point + end
+
+    def result(self, state: int, action: int) -> int:
+        return men.moved(state, action)
+
+    def is_terminal(self, state: int) -> bool:
+        if men.has_line(men.theirs(state), 8):
+            return True
+        return not men.is_placing(state, 4) and not men.can_move(state, 1)
+
+    def utility(self, state: int) -> int:
+        return -1
+
+    def canonical(self, state: int) -> int:
+        return men.least(state)
+
+    def format_action(self, state: int, action: int) -> str:
+        return men.move_name(action)
+
+    def show(self, state: int) -> str:
+        return men.board(state)

@@ -1,0 +1,48 @@
+"""Nine holes: place three men each, then move one to any empty point; a row or a column wins, no diagonal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from solver.games import men
+
+
+class NineHoles(NamedTuple):
+    """Place three men each, then move to any empty point; a row or column of three wins."""
+
+    def initial(self) -> int:
+        return 0
+
+    def actions(self, state: int) -> Iterator[int]:
+        if men.is_placing(state, 3):
+            for point in range(9):
+                if not (state | state >> 9) >> point & 1:
+                    yield 81 + point
+        else:
+            for point in range(9):
+                if men.mine(state) >> point & 1:
+                    ends = men.targets(state, point, 3)
+                    for end in range(9):
+                        if ends >> end & 1:
+                            yield 9 * point + end
+
+    def result(self, state: int, action: int) -> int:
+        return men.moved(state, action)
+
+    def is_terminal(self, state: int) -> bool:
+        if men.has_line(men.theirs(state), 6):
+            return True
+        return not men.is_placing(state, 3) and not men.can_move(state, 3)
+
+    def utility(self, state: int) -> int:
+        return -1
+
+    def canonical(self, state: int) -> int:
+        return men.least(state)
+
+    def format_action(self, state: int, action: int) -> str:
+        return men.move_name(action)
+
+    def show(self, state: int) -> str:
+        return men.board(state)

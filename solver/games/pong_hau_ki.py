@@ -1,0 +1,57 @@
+"""Pong hau k'i, of China: two stones each on five points, a stone slides to the empty one; who cannot move loses.
+
+Points: 0 top left, 1 top right, 2 the centre, 3 bottom left, 4 bottom right; lines join the top points with those below
+them, the bottom points, and the centre with all. A state is the first player's points (at first the top), the second's
+five bits on, and the side to move. An action is the point moved from. The game has cycles; repetition is a draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+NEAR = (0b01100, 0b10100, 0b11011, 0b10101, 0b01110)  # the points joined to each
+
+
+class PongHauKi(NamedTuple):
+    """Slide one of two stones to the empty point of five; who cannot move loses."""
+
+    def initial(self) -> int:
+        return 0b00011 | 0b11000 << 5
+
+    def actions(self, state: int) -> Iterator[int]:
+        for point in range(5):
+            if self._movable(state) >> point & 1:
+                yield point
+
+    def result(self, state: int, action: int) -> int:
+        return state ^ (1 << action | 1 << self._empty(state)) << 5 * (state >> 10) ^ 1 << 10
+
+    def is_terminal(self, state: int) -> bool:
+        return self._movable(state) == 0
+
+    def utility(self, state: int) -> int:
+        return -1
+
+    def canonical(self, state: int) -> int:
+        """Left and right may be exchanged."""
+        left = 0b01001 | 0b01001 << 5
+        centre = 1 << 2 | 1 << 7 | 1 << 10
+        return min(state, state & centre | (state & left) << 1 | state >> 1 & left)
+
+    def format_action(self, state: int, action: int) -> str:
+        return "12345"[action]
+
+    def show(self, state: int) -> str:
+        one, two, three, four, five = (
+            "x" if state >> point & 1 else "o" if state >> 5 + point & 1 else "." for point in range(5)
+        )
+        mover = "xo"[state >> 10]
+        return f"{one}   {two}    1   2\n| {three} |      3\n{four}---{five}    4   5   {mover} to move"
+
+    def _empty(self, state: int) -> int:
+        return (~(state | state >> 5) & 31).bit_length() - 1
+
+    def _movable(self, state: int) -> int:
+        """The mover's stones that can slide."""
+        return NEAR[self._empty(state)] & state >> 5 * (state >> 10) & 31

@@ -1,0 +1,128 @@
+"""Quixo on size x size cubes: take a rim cube that is blank or your own, push it in again as yours from another end.
+
+A line of one's own wins; a move that completes a line of the other's loses, whatever else it does. A state is seen by
+its mover: the mover's cubes, and `size * size` bits on the other's, row by row from the bottom left. An action is the
+taken cube times 4 plus the side on which it is pushed in: 0 left, 1 right, 2 bottom, 3 top. Cubes can be taken again
+and again, so the game has cycles and no `tier`; repetition is a draw.
+
+The worked move: taking the cube of cell 0 (bottom left) and pushing it in at the right shifts the bottom row left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+
+class Quixo(NamedTuple):
+    """Push a blank or own rim cube in at another end of its row or column; a line of your own wins."""
+
+    size: int = 3
+
+    def check(self) -> None:
+        if not 2 <= self.size <= 5:
+            raise ValueError("size must be 2 to 5")
+
+    def initial(self) -> int:
+        return 0
+
+    def actions(self, state: int) -> Iterator[int]:
+        size = self.size
+        for cell in range(size * size):
+            column, row = cell % size, cell // size
+            rim = column == 0 or column == size - 1 or row == 0 or row == size - 1
+            if rim and not state >> size * size + cell & 1:
+                for side in range(4):
+                    if self._enters(column, row, side):
+                        yield cell * 4 + side
+
+    def result(self, state: int, action: int) -> int:
+        cells = self.size * self.size
+        mine = self._pushed(state & (1 << cells) - 1, action // 4, action % 4, 1)
+        theirs = self._pushed(state >> cells, action // 4, action % 4, 0)
+        return theirs | mine << cells
+
+    def is_terminal(self, state: int) -> bool:
+        cells = self.size * self.size
+        return self._has_line(state & (1 << cells) - 1) or self._has_line(state >> cells)
+
+    def utility(self, state: int) -> int:
+        return 1 if self._has_line(state & (1 << self.size * self.size) - 1) else -1
+
+    def canonical(self, state: int) -> int:
+        """The least of the board's eight images."""
+        least = min(state, self._mirrored(state))
+        for _ in range(3):
+            state = self._turned(state)
+            least = min(least, min(state, self._mirrored(state)))
+        return least
+
+    def format_action(self, state: int, action: int) -> str:
+        cell = action // 4
+        return "abcde"[cell % self.size] + str(cell // self.size + 1) + "lrbt"[action % 4]
+
+    def show(self, state: int) -> str:
+        cells = self.size * self.size
+        marks = ["m" if state >> cell & 1 else "o" if state >> cells + cell & 1 else "." for cell in range(cells)]
+        rows = [f"{row + 1:2} " + " ".join(marks[row * self.size :][: self.size]) for row in reversed(range(self.size))]
+        return "\n".join([*rows, "   " + " ".join("abcde"[: self.size]) + "   m: the side to move"])
+
+    def _enters(self, column: int, row: int, side: int) -> bool:
+        """Whether a cube taken from there may be pushed in on that side: not where it was."""
+        last = self.size - 1
+        if side == 0:
+            return column != 0 and (column == last or row == 0 or row == last)
+        if side == 1:
+            return column != last and (column == 0 or row == 0 or row == last)
+        if side == 2:
+            return row != 0 and (row == last or column == 0 or column == last)
+        return row != last and (row == 0 or column == 0 or column == last)
+
+    def _pushed(self, board: int, cell: int, side: int, mark: int) -> int:
+        """One player's cubes after the cell's was taken and `mark` pushed in."""
+        size = self.size
+        step = 1 if side < 2 else size
+        place = cell
+        if side == 0 or side == 2:
+            end = cell - cell % size if side == 0 else cell % size
+            while place != end:
+                board = self._copied(board, place - step, place)
+                place -= step
+        else:
+            end = cell - cell % size + size - 1 if side == 1 else size * (size - 1) + cell % size
+            while place != end:
+                board = self._copied(board, place + step, place)
+                place += step
+        return board & ~(1 << place) | mark << place
+
+    def _copied(self, board: int, source: int, target: int) -> int:
+        return board & ~(1 << target) | (board >> source & 1) << target
+
+    def _has_line(self, board: int) -> bool:
+        size = self.size
+        diagonal = counter = 0
+        for i in range(size):
+            row = (1 << size) - 1 << i * size
+            column = ((1 << size * size) - 1) // ((1 << size) - 1) << i
+            if board & row == row or board & column == column:
+                return True
+            diagonal |= 1 << i * (size + 1)
+            counter |= 1 << (i + 1) * (size - 1)
+        return board & diagonal == diagonal or board & counter == counter
+
+    def _mirrored(self, state: int) -> int:
+        """Left and right exchanged, on both boards at once."""
+        size = self.size
+        column = ((1 << 2 * size * size) - 1) // ((1 << size) - 1)
+        result = 0
+        for i in range(size):
+            result |= (state >> i & column) << size - 1 - i
+        return result
+
+    def _turned(self, state: int) -> int:
+        size = self.size
+        both = 1 | 1 << size * size
+        result = 0
+        for cell in range(size * size):
+            result |= (state >> cell & both) << cell % size * size + size - 1 - cell // size
+        return result

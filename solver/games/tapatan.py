@@ -1,0 +1,45 @@
+"""Tapatan, of the Philippines, with the men already on their own rows; three in a row wins, but not there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from solver.games import men
+
+
+class Tapatan(NamedTuple):
+    """Three men each on their own rows slide, also between centre and corners; three in a row elsewhere wins."""
+
+    def initial(self) -> int:
+        return men.LINES[0] | men.LINES[2] << 9
+
+    def actions(self, state: int) -> Iterator[int]:
+        for point in range(9):
+            if men.mine(state) >> point & 1:
+                ends = men.targets(state, point, 1)
+                for end in range(9):
+                    if ends >> end & 1:
+                        yield 9 * point + end
+
+    def result(self, state: int, action: int) -> int:
+        return men.moved(state, action)
+
+    def is_terminal(self, state: int) -> bool:
+        others = men.theirs(state)
+        home = men.LINES[2] if state >> 18 == 0 else men.LINES[0]
+        if others != home and men.has_line(others, 8):
+            return True
+        return not men.can_move(state, 1)
+
+    def utility(self, state: int) -> int:
+        return -1
+
+    def canonical(self, state: int) -> int:
+        return min(state, men.mirrored(state))
+
+    def format_action(self, state: int, action: int) -> str:
+        return men.move_name(action)
+
+    def show(self, state: int) -> str:
+        return men.board(state)

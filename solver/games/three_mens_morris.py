@@ -1,0 +1,57 @@
+"""Three men's morris: place three men each, then slide them; three in a row, also a diagonal, wins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from solver.games import men
+
+
+class ThreeMensMorris(NamedTuple):
+    """Place three men each, then slide; three in a row wins; who cannot move loses.
+
+    `slides`: 0 along rows and columns, 1 also between the centre and the corners, 2 to all neighbours, 3 anywhere.
+    """
+
+    slides: int = 0
+
+    def check(self) -> None:
+        if not 0 <= self.slides <= 3:
+            raise ValueError("slides is 0 (rows, columns), 1 (centre to corners), 2 (all neighbours) or 3 (anywhere)")
+
+    def initial(self) -> int:
+        return 0
+
+    def actions(self, state: int) -> Iterator[int]:
+        if men.is_placing(state, 3):
+            for point in range(9):
+                if not (state | state >> 9) >> point & 1:
+                    yield 81 + point
+        else:
+            for point in range(9):
+                if men.mine(state) >> point & 1:
+                    ends = men.targets(state, point, self.slides)
+                    for end in range(9):
+                        if ends >> end & 1:
+                            yield 9 * point + end
+
+    def result(self, state: int, action: int) -> int:
+        return men.moved(state, action)
+
+    def is_terminal(self, state: int) -> bool:
+        if men.has_line(men.theirs(state), 8):
+            return True
+        return not men.is_placing(state, 3) and not men.can_move(state, self.slides)
+
+    def utility(self, state: int) -> int:
+        return -1
+
+    def canonical(self, state: int) -> int:
+        return men.least(state)
+
+    def format_action(self, state: int, action: int) -> str:
+        return men.move_name(action)
+
+    def show(self, state: int) -> str:
+        return men.board(state)
