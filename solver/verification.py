@@ -62,12 +62,10 @@ def _compiled(book: Book, game: Game, closed: bool, workers: int | None, progres
 
     check_records(book)
     try:
-        unreached = audit.check_values(book, game, workers=workers, progress=progress)
+        strays = audit.check_values(book, game, workers=workers, progress=progress)
     except UncompiledRules:
         return False
-    canonical = canonical_of(game, book.header.symmetry)
-    starts = {canonical(state) for state in starts_of(game)}
-    _refuse_strays(book, (state for state in unreached if state not in starts))
+    _refuse_strays(book, iter(strays))
     return True
 
 

@@ -49,7 +49,8 @@ def test_games_lists_parameters_and_what_they_support():
     assert games["kalah"]["score_game"] and "moves again" in games["kalah"]["supports"]
     assert set(games) == {
         "tic-tac-toe", "connect-four", "coins", "nim", "hexapawn", "breakthrough", "dots-and-boxes", "kalah",
-        "othello", "mu-torere", "three-mens-morris", "nine-holes", "achi", "tapatan", "pong-hau-ki", "quixo", "tree",
+        "othello", "mu-torere", "three-mens-morris", "nine-holes", "achi", "tapatan", "pong-hau-ki", "quixo",
+        "chess-ending", "tree",
     }  # fmt: skip
     assert "connect-four  width=7, height=6, connect=4" in ok("games")
 

@@ -69,6 +69,57 @@ def test_workers_and_the_plain_algorithm_give_the_same_bytes(tmp_path, monkeypat
     assert verification.verify(tmp_path / "1.lmdb").closed
 
 
+# moves to mate, White to move then Black, by number of canonical placements: the UCI data set "Chess (King-Rook vs.
+# King)" for KRK, Thompson's and Nalimov's longest mates for the others
+KRK = (
+    [189, 587, 484, 238, 607, 1091, 1418, 2149, 2514, 2382, 2565, 2691, 2234, 2027, 662, 121],
+    [78, 246, 81, 198, 471, 592, 683, 1433, 1712, 1985, 2854, 3597, 4194, 4553, 2166, 390],
+)
+KQK = ([306, 629, 1135, 2499, 3273, 4010, 4016, 1877, 335, 1], None)
+
+
+def mates(solved, turn):
+    """Numbers of positions by moves to mate, for one side to move."""
+    states, indices = np.asarray(solved.states), np.asarray(solved.indices)
+    counts = np.bincount(indices[states >> 30 == turn], minlength=len(solved.palette))
+    found = {}
+    for value, count in zip(solved.palette, counts.tolist(), strict=True):
+        if value.distance and count:
+            found[(value.distance + 1) // 2] = count
+    return [found.get(moves, 0) for moves in range(1, max(found) + 1)]
+
+
+@pytest.mark.parametrize(("ending", "histograms"), [("KRK", KRK), ("KQK", KQK)])
+def test_mates_of_three_men_are_the_published_ones(ending, histograms):
+    solved = retrograde.solve(load_game(f"chess-ending:{ending}"))
+    for turn, histogram in enumerate(histograms):
+        assert histogram is None or mates(solved, turn) == histogram
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("ending", "moves", "longest", "won"),
+    [
+        ("KPK", 28, (3, 2), None),
+        ("KBBK", 19, (15, 45), (312_951, 351_755)),
+        ("KBNK", 33, (138, 370), (1_352_913, 1_398_741)),
+    ],
+)
+def test_longest_mates_of_four_men(ending, moves, longest, won):
+    solved = retrograde.solve(load_game(f"chess-ending:{ending}"))
+    for turn in (0, 1):
+        histogram = mates(solved, turn)
+        assert (len(histogram), histogram[-1]) == (moves, longest[turn])
+    if won:
+        assert (solved.tiers[0].win, solved.tiers[0].loss) == won
+
+
+@pytest.mark.slow
+def test_an_ending_is_verified_starts_and_all(tmp_path):
+    pipeline.solve(load_game("chess-ending:KRK"), tmp_path / "krk.lmdb")
+    assert verification.verify(tmp_path / "krk.lmdb").closed
+
+
 def test_chunks_of_any_size_agree(monkeypatch):
     game = load_game("three-mens-morris:1")
     whole = retrograde.solve(game)

@@ -17,5 +17,6 @@ CATALOGUE = {
     "tapatan": "tapatan:Tapatan",
     "pong-hau-ki": "pong_hau_ki:PongHauKi",
     "quixo": "quixo:Quixo",
+    "chess-ending": "chess_ending:ChessEnding",
     "tree": "tree:Tree",
 }

@@ -74,6 +74,18 @@ def audit(states, indices, scores, distances, begin, end, prefixes, shift, reach
 
 
 @kernel
+def mark_starts(states, prefixes, shift, reached):
+    """Set reached for the states where play starts; the first unfinished start that is missing, or -1."""
+    for start in game.starts():
+        if not game.is_terminal(start):
+            place = _look_up(states, game.canonical(start) if FOLDS else start, prefixes, shift)
+            if place < 0:
+                return start
+            reached[place] = 1
+    return np.int64(-1)
+
+
+@kernel
 def _is_better(score, distance, best_score, best_distance):
     """Higher scores first, then quick wins, then slow losses."""
     if score != best_score:
@@ -176,7 +188,7 @@ def read_all(book: Book, progress: Progress = silent) -> tuple[NDArray[np.int64]
 def check_values(
     book: Book, game: Game, *, workers: int | None = None, progress: Progress = silent
 ) -> list[int]:
-    """Every value against its children; the states that no move reaches, in ascending order.
+    """Every value against its children; the states, in ascending order, that no move reaches and that are no starts.
 
     Raises DamagedBook with the first state that is wrong.
     """
@@ -202,5 +214,8 @@ def check_values(
             if fault:
                 raise DamagedBook(f"{book.path}: state {culprit} {FAULTS[int(fault)]}: solve again")
             progress("verify", min(begin + CHUNK, len(states)), len(states))
+        start = kernels.mark_starts(states, prefixes, shift, reached)
+        if start >= 0:
+            raise DamagedBook(f"{book.path}: the start {start} is missing: solve again")
     unreached: list[int] = states[reached == 0].tolist()
     return unreached

@@ -182,8 +182,13 @@ def _no_bounds(self: Any, state: int) -> tuple[int, int]:
     return 0, 0
 
 
+def _one_start(self: Any) -> Iterator[int]:
+    yield self.initial()
+
+
 # compiled where a game lacks them, but never asked: a constant of the kernel says so (all promises are equal)
 _NOT_IN_THE_RULES: dict[str, Any] = {
+    "starts": _one_start,
     "to_move": _zero,
     "canonical": _zero,
     "replies": _zero,

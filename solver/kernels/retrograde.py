@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from solver import value
 from solver.errors import GameError, MethodError, ResourceError
-from solver.game import Game, canonical_of, game_text, is_score_game, starts_of
+from solver.game import Game, game_text, is_score_game
 from solver.kernels.compiled import bind, compiling, kernel
 from solver.kernels.parallel import Workers
 from solver.kernels.sorting import sort_unique
@@ -60,6 +60,32 @@ def fetch_add(typingctx: Any, array: Any, index: Any, number: Any) -> Any:
         return builder.atomic_rmw("add", pointer, amount, "monotonic")
 
     return array.dtype(array, nb.intp, number), emit
+
+
+@kernel
+def list_starts(starts):
+    """The canonical starts, doubles included, as far as they fit into `starts`; how many there are."""
+    count = 0
+    for state in game.starts():
+        if count < len(starts):
+            starts[count] = game.canonical(state) if FOLDS else state
+        count += 1
+    return count
+
+
+@kernel
+def split(states, finished):
+    """Put the terminal ones of states into `finished` and close the gaps; the numbers of both."""
+    count = over = 0
+    for i in range(len(states)):
+        state = states[i]
+        if game.is_terminal(state):
+            finished[over] = state
+            over += 1
+        else:
+            states[count] = state
+            count += 1
+    return count, over
 
 
 @kernel
@@ -242,15 +268,19 @@ class _Analysis:
     def __init__(self, game: Game, symmetry: bool, memory: int | None, progress: Progress) -> None:
         self.game = game
         self.kernels = bind(sys.modules[__name__], game, symmetry)
-        self.canonical = canonical_of(game, symmetry)
         self.memory = memory
         self.progress = progress
-        starts = sorted({self.canonical(state) for state in starts_of(game)})
-        self.states: States = np.array([state for state in starts if not game.is_terminal(state)], np.int64)
-        self.finished: States = np.array([state for state in starts if game.is_terminal(state)], np.int64)
+        self.states: States = np.empty(0, np.int64)
+        self.finished: States = np.empty(0, np.int64)
 
     def find_states(self, team: Workers) -> None:
         """All reachable states, unfinished and finished ones."""
+        starts = np.empty(self.kernels.list_starts(self.states), np.int64)
+        self.kernels.list_starts(starts)
+        starts = _union([starts])
+        finished = np.empty_like(starts)
+        count, over = self.kernels.split(starts, finished)
+        self.states, self.finished = starts[:count].copy(), finished[:over].copy()
         front = self.states
         while len(front):
             runs: list[States] = []
@@ -363,8 +393,6 @@ class _Analysis:
 
 def _union(runs: list[States]) -> States:
     """All keys of several arrays, sorted, without doubles."""
-    if len(runs) == 1:
-        return runs[0]
     keys = np.concatenate(runs) if runs else np.empty(0, np.int64)
     return keys[: sort_unique(keys, np.empty_like(keys), len(keys))]
 
