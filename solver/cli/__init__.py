@@ -97,6 +97,7 @@ def _catch_signals() -> None:
     signal.signal(signal.SIGTERM, _end)
     if hasattr(signal, "SIGALRM"):
         signal.signal(signal.SIGALRM, _end_again)
+    sys.unraisablehook = _report_lost
 
 
 def _end(number: int, frame: Any) -> None:
@@ -107,6 +108,12 @@ def _end(number: int, frame: Any) -> None:
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, 0.2, 0.2)
     raise KeyboardInterrupt if number == signal.SIGINT else Terminated
+
+
+def _report_lost(lost: Any) -> None:
+    """Nothing of our own exceptions, which come again; of others what Python would say."""
+    if not isinstance(lost.exc_value, (KeyboardInterrupt, Terminated)):
+        sys.__unraisablehook__(lost)
 
 
 def _end_again(number: int, frame: Any) -> None:
