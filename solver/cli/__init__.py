@@ -66,6 +66,7 @@ class Commands(click.Group):
         """Run a command and exit."""
         options["standalone_mode"] = False
         code: Any = 1
+        hook, sys.unraisablehook = sys.unraisablehook, _report_lost
         try:
             _catch_signals()
             code = super().main(*arguments, **options)
@@ -84,6 +85,7 @@ class Commands(click.Group):
             code = _say(str(error) or "out of memory: take a smaller game or --memory", _exit_code(error))
         finally:
             _asked.clear()
+            sys.unraisablehook = hook
             if hasattr(signal, "setitimer"):
                 signal.setitimer(signal.ITIMER_REAL, 0)
         sys.exit(code or 0)
@@ -97,7 +99,6 @@ def _catch_signals() -> None:
     signal.signal(signal.SIGTERM, _end)
     if hasattr(signal, "SIGALRM"):
         signal.signal(signal.SIGALRM, _end_again)
-    sys.unraisablehook = _report_lost
 
 
 def _end(number: int, frame: Any) -> None:
