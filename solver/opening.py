@@ -4,7 +4,7 @@ The states first reached after exactly `max_ply` plies are searched, in ascendin
 table; each that is done goes to a journal beside the book, at most two seconds of it unsynced. A solve that was
 killed goes on from there, to the same bytes: an exact value does not depend on who found it, or when.
 
-Cost: the states of a ply are enumerated in plain Python at about 30 microseconds a move; the search is the rest.
+Cost: the plies are enumerated in plain Python, in connect-four at 4 microseconds a move; the search is the rest.
 """
 
 from __future__ import annotations

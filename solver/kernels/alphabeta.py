@@ -38,8 +38,8 @@ EMPTY = -1  # key xor data of an entry that no state has
 STATE, BOUND, KEY, BEST, FIRST, NEXT, END, NODES, SAME = range(9)
 FRAME = 9
 # fields of `search`, which outlives a call: a call that ran out of its allowance goes on where it stopped
-PLY, ENTERING, RESULT, COUNT, LOW, HIGH, ASKED, HITS, CUTS = range(9)
-FIELDS = 9
+PLY, ENTERING, RESULT, COUNT, LOW, HIGH, ASKED = range(7)
+FIELDS = 7
 PAUSED, DONE, CROWDED = range(3)  # what `solve` and `prove` return; CROWDED: give `frames` or `moves` more rows
 
 
@@ -211,7 +211,6 @@ def prove(table, frames, moves, busy, search, allowance):
                         elif high_of(data) < bound:
                             result = high_of(data)
                             entering = 0
-                        search[HITS] += 1 - entering
             if entering:
                 if REPLIES:
                     while choices:
@@ -251,7 +250,6 @@ def prove(table, frames, moves, busy, search, allowance):
                             if seen >= bound:
                                 result = seen
                                 entering = 0
-                                search[HITS] += 1
                                 break
                             seen = lift(high_of(data) if same else low_of(data), same, SCORES)
                             if seen < bound:  # this child cannot do it
@@ -297,7 +295,6 @@ def prove(table, frames, moves, busy, search, allowance):
                 work = (nodes - frames[ply, NODES]).bit_length()
                 if best >= bound:
                     keep(table, frames[ply, KEY], best, WIN, work)
-                    search[CUTS] += 1
                 else:
                     keep(table, frames[ply, KEY], -WIN, best, work)
 
