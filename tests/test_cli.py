@@ -110,6 +110,17 @@ def test_a_game_is_searched_live():
     )  # fmt: skip
 
 
+def test_estimates_count_what_they_can():
+    pytest.importorskip("numba")
+    sweep = json.loads(ok("estimate", "connect-four:4,4", "--json", "--seconds", "5"))
+    assert (sweep["stored"], sweep["counted"]) == (67_163, True)  # what solving it stores
+    opening = json.loads(ok("estimate", "connect-four:4,4", "--max-ply", "3", "--json", "--seconds", "5"))
+    assert opening["plies"] == [1, 2, 8, 26]
+    assert (opening["sample"], opening["unfinished"], opening["margin"]) == (26, 0, 0)
+    code, _, err = run("estimate", "mu-torere")
+    assert code == 2 and "--max-ply" in err
+
+
 def test_verify_and_its_refusal(book, tmp_path):
     assert "627 states verified" in ok("verify", book)
     assert json.loads(ok("verify", book, "--json"))["closed"] is True
