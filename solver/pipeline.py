@@ -1,7 +1,8 @@
 """The pipeline: from a game to its solution and its book.
 
 It chooses the method, tallies what was found, and writes the book. The compiled sweep does the work where numba is
-installed and the game has tiers; the plain algorithms of `solver.search` do the same work otherwise, to the byte.
+installed; the plain algorithms of `solver.search` do the same work otherwise, to the byte. What the sweep has done lies
+in a work folder beside the book until the book is complete.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,6 +27,13 @@ from solver.value import WIN, Value, terminal_merit, value_of
 
 METHODS = ("auto", "minimax", "alphabeta", "retrograde")
 MOST_TIERS = 1024  # a header lists no more
+MOST_VALUES = 1 << 16  # nor counts more of them
+MEMORY_SHARE = 0.6  # of what is free, where no budget is given
+Say = Callable[[str], None]
+
+
+def quiet(message: str) -> None:
+    """Say nothing."""
 
 
 class Summary(NamedTuple):
@@ -48,15 +56,19 @@ def solve(
     memory: int | None = None,
     table: int | None = None,
     restart: bool = False,
+    checkpoint: float = 30.0,
     progress: Progress = silent,
+    say: Say = quiet,
 ) -> Summary:
     """Solve a game and write its book to `path` (or only solve it).
 
     `method`: "minimax" values every reachable state by tiers, "retrograde" those of a game with cycles, "alphabeta"
     keeps the exact entries of one search or, with `max_ply`, makes an opening book of all unfinished states to that
-    ply; "auto" takes the first that fits. `memory` bounds the bytes of the sweep, `table` those of the search's
-    table. An opening book goes on where an earlier try was stopped, unless `restart`. The book is the same, byte for
-    byte, whatever `workers`; and with or without the compiled kernels, but for alpha-beta's exact entries.
+    ply; "auto" takes the first that fits. `memory` bounds the bytes of the sweep (MEMORY_SHARE of what is free if
+    None), `table` those of the search's table. A solve that was stopped goes on from its last checkpoint, at most
+    `checkpoint` seconds before, unless `restart`; `say` gets a line about that. The book is the same, byte for byte,
+    whatever `workers` and `memory`, interrupted or not; and with or without the compiled kernels, but for
+    alpha-beta's exact entries.
 
     Raises GameError (bad rules or parameters), MethodError (the method does not fit), ResourceError (memory, disk).
     """
@@ -71,28 +83,63 @@ def solve(
         raise MethodError(f"no method {method!r}: choose one of {', '.join(METHODS)}")
     target = check_target(path) if path is not None else None
     journal = None if target is None or max_ply is None else target.with_name(target.name + ".journal")
-    if max_ply is None:
-        outcome = _solve(game, method, symmetry, workers, memory, table, progress)
-    elif method in ("auto", "alphabeta"):
-        merits = opening.solve(
-            game,
-            journal,
-            max_ply=max_ply,
-            symmetry=symmetry,
-            workers=workers,
-            table=table,
-            restart=restart,
-            progress=progress,
-        )
-        outcome = _Outcome(_from_table(game, merits), "alphabeta", f"ply {max_ply}", None)
-    else:
-        raise MethodError(f"an opening book is made by alpha-beta: --method alphabeta, not {method}")
-    header = _header(game, outcome, symmetry)
-    if target is not None:
-        header = _write(target, header, outcome.solved, workers, progress)
+    with contextlib.ExitStack() as stack:
+        if max_ply is None:
+            files = _Files(stack, target, restart, checkpoint)
+            options = _Options(symmetry, workers, memory, table, progress, say)
+            outcome = _solve(game, method, files, options)
+        elif method in ("auto", "alphabeta"):
+            merits = opening.solve(
+                game,
+                journal,
+                max_ply=max_ply,
+                symmetry=symmetry,
+                workers=workers,
+                table=table,
+                restart=restart,
+                progress=progress,
+            )
+            outcome = _Outcome(_from_table(game, merits, symmetry), "alphabeta", f"ply {max_ply}", None)
+        else:
+            raise MethodError(f"an opening book is made by alpha-beta: --method alphabeta, not {method}")
+        header = _header(game, outcome, symmetry)
+        if target is not None:
+            header = _write(target, header, outcome.solved, workers, progress)
+            if outcome.work is not None:
+                outcome.work.remove()
     if journal is not None:
         journal.unlink(missing_ok=True)
     return Summary(header, target, time.perf_counter() - started, outcome.note)
+
+
+def work_folder(target: Path) -> Path:
+    """Where the unfinished solve of a book lies."""
+    return target.with_name(target.name + ".work")
+
+
+class _Files(NamedTuple):
+    """What is needed to open the work folder, if kernels are to work in it; `stack` closes it."""
+
+    stack: contextlib.ExitStack
+    target: Path | None
+    restart: bool
+    checkpoint: float
+
+    def open(self, game: Game, symmetry: bool, method: str) -> Any:
+        from solver.kernels.work import Work
+
+        identity = f"{game_text(game)} {fingerprint(game)} {method} symmetry {symmetry}"
+        folder = None if self.target is None else work_folder(self.target)
+        return self.stack.enter_context(Work(folder, identity, restart=self.restart, every=self.checkpoint))
+
+
+class _Options(NamedTuple):
+    symmetry: bool
+    workers: int | None
+    memory: int | None
+    table: int | None
+    progress: Progress
+    say: Say
 
 
 class _Outcome(NamedTuple):
@@ -100,49 +147,55 @@ class _Outcome(NamedTuple):
     method: str
     scope: str
     note: str | None
+    work: Any = None  # to be removed when the book is written
 
 
-def _solve(
-    game: Game,
-    method: str,
-    symmetry: bool,
-    workers: int | None,
-    memory: int | None,
-    table: int | None,
-    progress: Progress,
-) -> _Outcome:
+def _solve(game: Game, method: str, files: _Files, options: _Options) -> _Outcome:
     """Solve by the first method that fits."""
     note = None
-    if method in ("auto", "minimax") and hasattr(game, "tier"):
-        if getattr(game, "plain_only", False):
-            pass
-        elif not extras.has_kernels():
+    symmetry, progress = options.symmetry, options.progress
+    if method != "alphabeta" and not getattr(game, "plain_only", False):
+        if not extras.has_kernels():
             note = "solved in plain Python: pip install 'solverbook[solve]' makes it a hundred times faster"
         else:
             from solver.kernels import sweep
 
+            work = files.open(game, symmetry, method)
             try:
-                solved = sweep.solve(game, symmetry=symmetry, workers=workers, memory=memory, progress=progress)
-                return _Outcome(solved, "minimax", "complete", None)
+                solved = sweep.solve(
+                    game,
+                    work,
+                    symmetry=symmetry,
+                    cycles=method != "minimax",
+                    workers=options.workers,
+                    memory=options.memory or free_memory(),
+                    progress=progress,
+                    say=options.say,
+                )
+                chosen = "retrograde" if solved.cyclic or method == "retrograde" else "minimax"
+                return _Outcome(solved, chosen, "complete", None, work)
             except UncompiledRules as error:
+                work.close()
                 note = f"solved in plain Python: {error}"
-            except MethodError as error:
-                if method == "minimax":
-                    raise
-                method, note = "retrograde", f"solved by retrograde analysis: {error}"
+    if method == "alphabeta":
+        table = _alphabeta(game, symmetry, options.table, progress)
+        return _Outcome(_from_table(game, table, symmetry), method, "exact", None)
     if method == "auto":
         method = "minimax" if hasattr(game, "tier") or is_score_game(game) else "retrograde"
-    if method == "retrograde" and extras.has_kernels() and not getattr(game, "plain_only", False):
-        from solver.kernels import retrograde
+        with contextlib.suppress(MethodError):  # a tier that its moves do not leave
+            return _Outcome(_from_table(game, _plain(method, game, symmetry, progress), symmetry), method, "complete", note)
+        method = "retrograde"
+    return _Outcome(_from_table(game, _plain(method, game, symmetry, progress), symmetry), method, "complete", note)
 
-        try:
-            found = retrograde.solve(game, symmetry=symmetry, workers=workers, memory=memory, progress=progress)
-            return _Outcome(found, method, "complete", note)
-        except UncompiledRules as error:
-            note = f"solved in plain Python: {error}"
-    if method == "alphabeta":
-        return _Outcome(_from_table(game, _alphabeta(game, symmetry, table, progress)), method, "exact", None)
-    return _Outcome(_from_table(game, _plain(method, game, symmetry, progress)), method, "complete", note)
+
+def free_memory() -> int:
+    """MEMORY_SHARE of the memory that no process uses; a guess where the system does not say."""
+    try:
+        with open("/proc/meminfo") as file:
+            facts = dict(line.split(":", 1) for line in file)
+        return int(MEMORY_SHARE * int(facts["MemAvailable"].split()[0]) * 1024)
+    except (OSError, KeyError, ValueError):
+        return 2 << 30
 
 
 def _alphabeta(game: Game, symmetry: bool, table: int | None, progress: Progress) -> dict[Any, int]:
@@ -164,13 +217,14 @@ def _plain(method: str, game: Game, symmetry: bool, progress: Progress) -> dict[
     return table
 
 
-def _from_table(game: Game, table: dict[Any, int]) -> Solved:
+def _from_table(game: Game, table: dict[Any, int], symmetry: bool) -> Solved:
     """A table of merits of all states, terminal ones included, sorted and tallied."""
     score_game = is_score_game(game)
     tier: Callable[[int], int] = getattr(game, "tier", lambda state: 0)
     terminal = {state for state in table if game.is_terminal(state)}
     states = sorted(state for state in table if state not in terminal)
-    merits = sorted({table[state] for state in states}, reverse=True)
+    stored = Counter(table[state] for state in states)
+    merits = sorted(stored, reverse=True)
     index = {merit: place for place, merit in enumerate(merits)}
     tallies: dict[int, list[int]] = {}
     for state, merit in table.items():
@@ -178,14 +232,27 @@ def _from_table(game: Game, table: dict[Any, int]) -> Solved:
         tally[0] += 1
         tally[1] += state in terminal
         tally[2 if merit > 0 else 4 if merit < 0 else 3] += 1
-    indices = [index[table[state]] for state in states]
+    slowest = min((merit for merit in merits if merit > 0), default=None)
+    longest = None
+    if slowest is not None and not score_game:
+        longest = WIN - slowest, next(state for state in states if table[state] == slowest)
     return Solved(
-        states,
-        indices,
+        len(states),
+        lambda: [(states, [index[table[state]] for state in states])],
         [value_of(merit, score_game) for merit in merits],
-        [states[indices.index(place)] for place in range(len(merits))],
+        [stored[merit] for merit in merits],
         [TierCount(number, *tallies[number]) for number in sorted(tallies)],
+        _root(game, table, symmetry),
+        longest,
     )
+
+
+def _root(game: Game, table: dict[Any, int], symmetry: bool) -> Value:
+    """The value of the start."""
+    state, score_game = game.initial(), is_score_game(game)
+    if game.is_terminal(state):
+        return value_of(terminal_merit(game.utility(state), score_game), score_game)
+    return value_of(table[canonical_of(game, symmetry)(state)], score_game)
 
 
 def _header(game: Game, outcome: _Outcome, symmetry: bool) -> Header:
@@ -203,41 +270,22 @@ def _header(game: Game, outcome: _Outcome, symmetry: bool) -> Header:
         palette=solved.palette,
         states=sum(tier.states for tier in tiers) if complete else None,
         terminal=sum(tier.terminal for tier in tiers) if complete else None,
-        stored=len(solved.states),
+        stored=solved.stored,
         counts={name: sum(getattr(tier, name) for tier in tiers) for name in ("win", "draw", "loss")},
         tiers=tiers if complete and hasattr(game, "tier") and len(tiers) <= MOST_TIERS else None,
-        root=_root(game, solved, symmetry),
-        longest=_longest(solved),
+        root=solved.root,
+        longest=solved.longest,
+        numbers=solved.numbers if len(solved.numbers) <= MOST_VALUES else None,
     )
-
-
-def _root(game: Game, solved: Solved, symmetry: bool) -> Value:
-    """The value of the start."""
-    state = game.initial()
-    if game.is_terminal(state):
-        score_game = is_score_game(game)
-        return value_of(terminal_merit(game.utility(state), score_game, WIN), score_game)
-    place = bisect_left(solved.states, canonical_of(game, symmetry)(state))
-    return solved.palette[solved.indices[place]]
-
-
-def _longest(solved: Solved) -> tuple[int, int] | None:
-    """The longest win's distance and the smallest state that has it."""
-    wins = [
-        (value.distance, state) for value, state in zip(solved.palette, solved.examples, strict=True) if value.score > 0
-    ]
-    longest = max((distance for distance, _ in wins if distance is not None), default=None)
-    return next(((distance, state) for distance, state in wins if distance == longest), None) if longest else None
 
 
 def _write(target: Path, header: Header, solved: Solved, workers: int | None, progress: Progress) -> Header:
     """Write the book, on all cores where the kernels are at hand."""
-    if isinstance(solved.states, list):
-        return write_book(target, header, solved.states, solved.indices, progress=progress)
+    if not extras.has_kernels():
+        return write_book(target, header, solved.parts(), progress=progress)
     from solver.kernels import pack
     from solver.kernels.parallel import Workers
 
+    parts = ((pack.as_arrays(*part)) for part in solved.parts())
     with Workers(workers) as team:
-        return write_book(
-            target, header, solved.states, solved.indices, encode=pack.encode_chunk, map=team.map, progress=progress
-        )
+        return write_book(target, header, parts, encode=pack.encode_chunk, map=team.map, progress=progress)

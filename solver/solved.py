@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from solver.value import Value
+
+Part = tuple[Sequence[int], Sequence[int]]
 
 
 class TierCount(NamedTuple):
@@ -20,15 +22,20 @@ class TierCount(NamedTuple):
 
 
 class Solved(NamedTuple):
-    """The values of all non-terminal states, in ascending order of the states.
+    """The values of all non-terminal states, `stored` of them.
 
-    `states` and `indices` are sequences of one length (lists or arrays); `palette[indices[i]]` is the value of
-    `states[i]`; the palette is sorted best value first, and `examples[j]` is the smallest state of value
-    `palette[j]`. `tiers` counts terminal states too.
+    `parts()` yields pairs of sequences of one length (lists or arrays): states, ascending from part to part, and for
+    each the index of its value in the `palette`, which is sorted best value first; all parts but the last hold a
+    multiple of a group of the book. `numbers[j]` states have the value `palette[j]`. `tiers` counts terminal
+    states too. `longest` is the longest win's distance and the smallest state that has it; `cyclic`: some tier had
+    moves that stay in it.
     """
 
-    states: Sequence[int]
-    indices: Sequence[int]
+    stored: int
+    parts: Callable[[], Iterable[Part]]
     palette: list[Value]
-    examples: list[int]
+    numbers: list[int]
     tiers: list[TierCount]
+    root: Value
+    longest: tuple[int, int] | None
+    cyclic: bool = False

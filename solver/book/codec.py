@@ -11,12 +11,12 @@ GROUP_HEAD = 3
 
 
 def encode_chunk(
-    states: Sequence[int], indices: Sequence[int], begin: int, end: int, palette_size: int, index_bytes: int
+    states: Sequence[int], indices: Sequence[int], palette_size: int, index_bytes: int
 ) -> tuple[bytes, list[int]]:
-    """The groups of states[begin:end] one after the other, and the bytes of each."""
-    out = bytearray(bound(end - begin, index_bytes))
-    lengths = [0] * groups(end - begin)
-    used = encode_groups(states, indices, begin, end, index_bytes, [0] * palette_size, out, lengths)
+    """The groups of the states one after the other, and the bytes of each."""
+    out = bytearray(bound(len(states), index_bytes))
+    lengths = [0] * groups(len(states))
+    used = encode_groups(states, indices, 0, len(states), index_bytes, [0] * palette_size, out, lengths)
     return bytes(out[:used]), lengths
 
 

@@ -1,7 +1,7 @@
 """The book on disk: one LMDB 0.9 file that answers by memory mapping.
 
 Version history
-    1   the `instant` codec.
+    1   the `instant` codec. Later books have `numbers` in their header; earlier ones are read without.
 
 Records of the main database, in key order
     8 bytes, big-endian n         segment n
@@ -63,7 +63,10 @@ METHODS = ("minimax", "retrograde", "alphabeta")
 
 
 class Header(NamedTuple):
-    """What a book says of itself. `states`, `terminal` and `tiers` are None where the scope is not complete."""
+    """What a book says of itself. `states`, `terminal` and `tiers` are None where the scope is not complete.
+
+    `numbers` are the stored states of each value of the palette; None in a book that did not count them yet.
+    """
 
     game: str
     rules: str
@@ -82,6 +85,7 @@ class Header(NamedTuple):
     book_id: bytes = b""
     digest: str = ""
     codec: str = "instant"
+    numbers: list[int] | None = None
 
     def identified(self) -> Header:
         """With the book id, which follows from all that is known before the records are written."""
@@ -140,8 +144,11 @@ class Header(NamedTuple):
         for name in ("states", "terminal"):
             if fields[name] is not None and (type(fields[name]) is not int or fields[name] < 0):
                 raise ValueError(f"{name} is no count")
-        header = cls(**{name: fields[name] for name in cls._fields})
+        header = cls(**{"numbers": None, **{name: fields[name] for name in cls._fields if name in fields}})
+        if header.numbers is not None and len(header.numbers) != len(header.palette):
+            raise ValueError("numbers and palette differ")
         return header._replace(
+            numbers=None if header.numbers is None else [int(number) for number in header.numbers],
             palette=[_value(pair) for pair in header.palette],
             counts={name: int(header.counts[name]) for name in ("win", "draw", "loss")},
             tiers=None if header.tiers is None else [TierCount(*map(int, row)) for row in header.tiers],

@@ -34,12 +34,13 @@ from solver.book.format import (
 )
 from solver.errors import BookError, ResourceError
 from solver.progress import Progress, silent
+from solver.solved import Part
 
 CHUNK = 4096 * GROUP
 BATCH = 256  # segments to a transaction, 16 MB: dirty pages are held in memory
 SEGMENT_HEAD = 8
 Encode = Callable[..., tuple[Any, Sequence[int]]]
-Map = Callable[[Callable[[int], Any], Iterable[int]], Iterable[Any]]
+Map = Callable[[Callable[[Part], Any], Iterable[Part]], Iterable[Any]]
 
 
 def check_target(path: str | os.PathLike[str]) -> Path:
@@ -58,17 +59,18 @@ def check_target(path: str | os.PathLike[str]) -> Path:
 def write_book(
     path: str | os.PathLike[str],
     header: Header,
-    states: Sequence[int],
-    indices: Sequence[int],
+    parts: Iterable[Part],
     *,
     encode: Encode = codec.encode_chunk,
     map: Map = map,
     progress: Progress = silent,
 ) -> Header:
-    """Write `states` (ascending) with the palette `indices` of their values; the header as written, with its digest.
+    """Write states with the palette indices of their values; the header as written, with its digest.
 
-    `encode` and `map` let compiled code and threads in: map(function, chunk begins) must keep the order. Raises
-    ResourceError when the disk is too small, BookError when the file cannot be written.
+    `parts` are pairs (states, indices), the states ascending from part to part, `header.stored` of them in all; all
+    but the last hold a multiple of GROUP, CHUNK for choice. `encode` and `map` let compiled code and threads in:
+    map(function, parts) must keep the order. Raises ResourceError when the disk is too small, BookError when the file
+    cannot be written.
     """
     target = check_target(path)
     header = header.identified()
@@ -76,7 +78,7 @@ def write_book(
     finished = target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:
         with _disk_errors(target):
-            header = _build(build, header, _encoded(header, states, indices, encode, map, progress), len(states))
+            header = _build(build, header, _encoded(header, parts, encode, map, progress))
             _copy(build, finished)
             os.replace(finished, target)
             _sync_folder(target.parent)
@@ -87,22 +89,26 @@ def write_book(
 
 
 def _encoded(
-    header: Header, states: Sequence[int], indices: Sequence[int], encode: Encode, map: Map, progress: Progress
+    header: Header, parts: Iterable[Part], encode: Encode, map: Map, progress: Progress
 ) -> Iterator[tuple[int, bytes]]:
     """(first state, bytes) of each group, in order."""
 
-    def chunk(begin: int) -> tuple[Any, Sequence[int]]:
-        end = min(begin + CHUNK, len(states))
-        return encode(states, indices, begin, end, len(header.palette), header.index_bytes)
+    def encoded(part: Part) -> tuple[Sequence[int], Any, Sequence[int]]:
+        return part[0], *encode(*part, len(header.palette), header.index_bytes)
 
-    begins = range(0, len(states), CHUNK)
-    for begin, (payload, lengths) in zip(begins, map(chunk, begins), strict=True):
+    done = 0
+    for states, payload, lengths in map(encoded, parts):
+        if done % GROUP:
+            raise ValueError(f"a part that is not the last ends within a group of {GROUP}")
         view = memoryview(payload)
         at = 0
         for number, length in enumerate(lengths):
-            yield int(states[begin + number * GROUP]), bytes(view[at : at + length])
+            yield int(states[number * GROUP]), bytes(view[at : at + length])
             at += length
-        progress("write", min(begin + CHUNK, len(states)), len(states))
+        done += len(states)
+        progress("write", done, header.stored)
+    if done != header.stored:
+        raise ValueError(f"{done} states came, the header says {header.stored}")
 
 
 def _segments(header: Header, groups: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
@@ -130,11 +136,11 @@ def _segment(header: Header, number: int, firsts: list[int], bodies: list[bytes]
     return seal(header.book_id, number, head + b"".join(bodies))
 
 
-def _build(path: Path, header: Header, groups: Iterable[tuple[int, bytes]], count: int) -> Header:
+def _build(path: Path, header: Header, groups: Iterable[tuple[int, bytes]]) -> Header:
     """Write all records into a new LMDB file; the header with the digest."""
     digest = hashlib.sha256()
     # an upper bound: map_size costs nothing, and a full map would lose the transaction
-    map_size = 2 * codec.bound(count, header.index_bytes) + (64 << 20)
+    map_size = 2 * codec.bound(header.stored, header.index_bytes) + (64 << 20)
     with lmdb.open(
         str(path), map_size=map_size, subdir=False, sync=False, lock=False, max_dbs=0, lib_version=0, mode=0o666
     ) as environment:

@@ -45,12 +45,14 @@ def inlined(function: F) -> F:
 
 
 @functools.lru_cache(maxsize=64, typed=True)  # typed: named tuples of two games may be equal
-def bind(module: types.ModuleType, game: Game, symmetry: bool = True, outcomes: bool = False) -> Any:
+def bind(
+    module: types.ModuleType, game: Game, symmetry: bool = True, outcomes: bool = False, tiers: bool = True
+) -> Any:
     """A namespace of the module's kernels, compiled for this game when first called.
 
     Kernels see `game` and booleans, all constants: `SCORES` (values have no distances: a score game, or `outcomes`
-    alone are asked for), `ALTERNATES` (players strictly alternate), `FOLDS` (fold states by `canonical`), and whether
-    the rules have `REPLIES`, `OUTLOOK`, `BOUNDS`, `LONGEST`.
+    alone are asked for), `ALTERNATES` (players strictly alternate), `FOLDS` (fold states by `canonical`), `TIERS` (ask
+    for them), and whether the rules have `REPLIES`, `OUTLOOK`, `BOUNDS`, `LONGEST`.
     """
     if getattr(game, "plain_only", False):
         raise GameError(f"{type(game).__name__} runs in plain Python only: solve it without the compiled kernels")
@@ -60,6 +62,7 @@ def bind(module: types.ModuleType, game: Game, symmetry: bool = True, outcomes: 
         "SCORES": is_score_game(game) or outcomes,
         "ALTERNATES": not hasattr(game, "to_move"),
         "FOLDS": symmetry and hasattr(game, "canonical"),
+        "TIERS": tiers and hasattr(game, "tier"),
         **{name.upper(): hasattr(game, name) for name in ("replies", "outlook", "bounds", "longest")},
     }
     scope = {**vars(module), **constants, "game": rules}
@@ -190,6 +193,7 @@ def _one_start(self: Any) -> Iterator[int]:
 _NOT_IN_THE_RULES: dict[str, Any] = {
     "starts": _one_start,
     "to_move": _zero,
+    "tier": _zero,
     "canonical": _zero,
     "replies": _zero,
     "outlook": _zero,

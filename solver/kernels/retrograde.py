@@ -1,20 +1,19 @@
-"""Retrograde analysis of a win-lose-draw game with cycles, compiled, on all cores.
+"""Retrograde analysis of one tier of a win-lose-draw game, whose moves stay inside it or lead to tiers already known.
 
-All reachable states are found breadth first and sorted. A reverse index then lists the parents of each state, and
-from the states that a finished game decides, wins and losses go backward, one ply a round: a parent of a lost state is
-won; a state whose children are all won by the other is lost as late as the last of them; the rest is drawn.
+Wins and losses go backward, one ply a round: a parent of a lost state is won; a state whose children are all won by
+the other is lost as late as the last of them; what is never resolved is drawn (Thompson, Retrograde Analysis of
+Certain Endgames, ICCA Journal 9(3), 1986). Parents come from a reverse index; where it exceeds the memory it is built
+one range of children after the other, each by going through all moves again, and lies in a file.
 
-Cost: 8 bytes a state, 8 for the index's offsets, 4 a move for the index, 6 for counter, merit and round; every move is
-looked up twice. Measured figures are in `docs/design.md`.
+Cost: 8 bytes a state in memory (place in the index, children left, merit) and 4 a move within the tier; every such
+move is looked up twice.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numba import types as nb
 from numba.core import cgutils
@@ -22,30 +21,26 @@ from numba.extending import intrinsic, register_jitable
 from numpy.typing import NDArray
 
 from solver import value
-from solver.errors import GameError, MethodError, ResourceError
-from solver.game import Game, game_text, is_score_game
-from solver.kernels.compiled import bind, compiling, kernel
+from solver.errors import GameError, ResourceError
+from solver.game import Game, game_text
+from solver.kernels.compiled import kernel
+from solver.kernels.directory import BATCH, BEGIN, MERITS, MISSING, Layer, locate
 from solver.kernels.parallel import Workers
+from solver.kernels.runs import PIECE, merged
 from solver.kernels.sorting import sort_unique
-from solver.progress import Progress, silent
-from solver.search import refuse_chance
-from solver.solved import Solved, TierCount
+from solver.kernels.work import Column, Work
+from solver.progress import Progress
 
 lift = register_jitable(value.lift)
 game: Any = None  # constants of the bound copies
-ALTERNATES = FOLDS = False
+ALTERNATES = FOLDS = TIERS = False
 
-CHUNK = 1 << 14  # states expanded in one call
+CHUNK = 1 << 14  # states gone through in one call
 WIN = np.iinfo(np.int16).max
-OPEN = 0  # the merit of a state that is not resolved, or drawn
-NEVER = 1 << 20  # a counter that children cannot bring down: one of them is a draw that ends the game
-FINE, NO_ACTIONS, NEGATIVE, BAD_UTILITY, UNKNOWN_CHILD, CROWDED = range(6)
-FAULTS = {
-    NO_ACTIONS: "has no actions and is not terminal: is_terminal must say so",
-    NEGATIVE: "has a child outside [0, 2**63): states are non-negative 63-bit integers",
-    BAD_UTILITY: "is terminal with a utility other than -1, 0, 1: a game of margins says score_game = True",
-    UNKNOWN_CHILD: "has a child that was not reached before: rules must be deterministic, canonical consistent",
-}
+NONE = np.iinfo(np.int16).min  # no merit known from finished games and other tiers
+NEVER = 1 << 14  # in a counter: a child is drawn, so the others cannot bring it down
+RESOLVED = -(1 << 14)  # below 0, whatever is still subtracted
+UNKNOWN_CHILD = "has a child that was not reached before: rules must be deterministic, canonical consistent"
 States = NDArray[np.int64]
 
 
@@ -62,342 +57,366 @@ def fetch_add(typingctx: Any, array: Any, index: Any, number: Any) -> Any:
     return array.dtype(array, nb.intp, number), emit
 
 
+class Known(NamedTuple):
+    """What the kernels read: the states and merits of all tiers, and where each state is."""
+
+    states: States
+    merits: NDArray[Any]
+    table: NDArray[np.int64]
+    slots: NDArray[np.int32]
+    first_tier: int
+    cells: NDArray[np.int32]
+
+
 @kernel
-def list_starts(starts):
-    """The canonical starts, doubles included, as far as they fit into `starts`; how many there are."""
+def count_children(states, merits, table, slots, first_tier, cells, own, begin, end, degrees, left, candidates):
+    """For the states begin..end of the tier in row `own`, counted from its first: how many children are open.
+
+    degrees (n,) counts the moves inside the tier that lead to each state; left (n,) int16 those that come from it,
+    plus NEVER where a child is drawn; candidates (n,) int16 the best merit by children finished or in later tiers.
+    Returns the first state that has a child nobody reached, or -1.
+    """
+    keys, rows, owners = np.empty(BATCH, np.int64), np.empty(BATCH, np.int32), np.empty(BATCH, np.int64)
+    places = np.empty(BATCH, np.int64)
+    base = table[own, BEGIN]
     count = 0
-    for state in game.starts():
-        if count < len(starts):
-            starts[count] = game.canonical(state) if FOLDS else state
-        count += 1
-    return count
-
-
-@kernel
-def split(states, finished):
-    """Put the terminal ones of states into `finished` and close the gaps; the numbers of both."""
-    count = over = 0
-    for i in range(len(states)):
-        state = states[i]
-        if game.is_terminal(state):
-            finished[over] = state
-            over += 1
-        else:
-            states[count] = state
-            count += 1
-    return count, over
-
-
-@kernel
-def reach(states, begin, end, children, finished, report):
-    """The children of states[begin:end], canonical: unfinished ones in `children`, finished ones in `finished`.
-
-    report (5,) int64 gets their numbers, a fault and its state, and the states done.
-    """
-    count = over = 0
     for i in range(begin, end):
-        state = states[i]
-        found = 0
-        if count + 1024 > len(children) or over + 1024 > len(finished):
-            report[2] = CROWDED
-            report[4] = i
-            break
+        state = states[base + i]
+        candidates[i] = NONE
+        left[i] = 0
         for action in game.actions(state):
             child = game.result(state, action)
-            found += 1
-            if child < 0:
-                report[2], report[3] = NEGATIVE, state
-                return
-            key = game.canonical(child) if FOLDS else child
+            same_mover = not ALTERNATES and game.to_move(child) == game.to_move(state)
             if game.is_terminal(child):
-                if over == len(finished):
-                    report[2], report[3] = CROWDED, state
-                    report[4] = i
-                    return
-                finished[over] = key
-                over += 1
-            else:
-                if count == len(children):
-                    report[2], report[3] = CROWDED, state
-                    report[4] = i
-                    return
-                children[count] = key
-                count += 1
-        if found == 0:
-            report[2], report[3] = NO_ACTIONS, state
-            return
-        report[4] = i + 1
-    report[0], report[1] = count, over
-
-
-@kernel
-def place_of(states, key, cells, shift):
-    """The index of a key among sorted states, or -1; cells[prefix] is where the keys of a prefix begin."""
-    prefix = key >> shift
-    if prefix + 1 >= len(cells):
-        return np.int64(-1)
-    low, high = cells[prefix], cells[prefix + 1]
-    while low < high:
-        middle = (low + high) // 2
-        if states[middle] < key:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < len(states) and states[low] == key else np.int64(-1)
-
-
-@kernel
-def count_parents(states, begin, end, cells, shift, degrees, left, merits, report):
-    """The in-degree of every state; of states[begin:end] the children still open, and merits that finished games give.
-
-    degrees (n + 1,) int64 counts at place + 1; left (n,) int32; merits (n,) int16.
-    """
-    for i in range(begin, end):
-        state = states[i]
-        still = 0
-        best = -WIN - 1
-        for action in game.actions(state):
-            child = game.result(state, action)
-            if game.is_terminal(child):
-                utility = game.utility(child)
-                if utility < -1 or utility > 1:
-                    report[2], report[3] = BAD_UTILITY, child
-                    return
-                same = not ALTERNATES and game.to_move(child) == game.to_move(state)
-                best = max(best, lift(utility * WIN, same, False))
-                if utility == 0:
-                    still = NEVER
+                _offer(lift(game.utility(child) * WIN, same_mover, False), i, left, candidates)
                 continue
-            place = place_of(states, game.canonical(child) if FOLDS else child, cells, shift)
-            if place < 0:
-                report[2], report[3] = UNKNOWN_CHILD, state
-                return
-            fetch_add(degrees, place + 1, 1)
-            still += 1
-        left[i] = still
-        if best > 0 or (still == 0 and best < 0):
-            merits[i] = best
+            key = game.canonical(child) if FOLDS else child
+            keys[count] = key
+            slot = (game.tier(key) if TIERS else 0) - first_tier
+            rows[count] = slots[slot] if 0 <= slot < len(slots) else -1
+            owners[count] = i * 2 + same_mover
+            count += 1
+            if count == BATCH:
+                stray = _count(
+                    states, merits, keys, rows, owners, places, count, table, cells, own, degrees, left, candidates
+                )
+                if stray >= 0:
+                    return states[base + stray]
+                count = 0
+    stray = _count(states, merits, keys, rows, owners, places, count, table, cells, own, degrees, left, candidates)
+    return states[base + stray] if stray >= 0 else np.int64(-1)
 
 
 @kernel
-def list_parents(states, begin, end, cells, shift, ends, parents):
-    """Enter states[begin:end] into the lists of their children: parents[ends[place]], twice the index, odd if the same
-    player moved again; `ends` go up."""
+def _offer(merit, i, left, candidates):
+    """A child gives state i this merit."""
+    candidates[i] = max(np.int64(candidates[i]), merit)
+    if merit == 0:
+        left[i] |= NEVER
+
+
+@kernel
+def _count(states, merits, keys, rows, owners, places, count, table, cells, own, degrees, left, candidates):
+    locate(states, keys, rows, count, table, cells, places)
+    for j in range(count):
+        owner = owners[j] >> 1
+        if places[j] == MISSING:
+            return owner
+        if rows[j] == own:
+            fetch_add(degrees, places[j], 1)
+            left[owner] += 1
+        else:
+            merit = np.int64(merits[table[rows[j], MERITS] + places[j]])
+            _offer(lift(merit, (owners[j] & 1) == 1, False), owner, left, candidates)
+    return np.int64(-1)
+
+
+@kernel
+def list_parents(states, table, slots, first_tier, cells, own, begin, end, low, high, ends, offset, parents):
+    """Enter the states begin..end of a tier into the lists of their children from `low` to `high`.
+
+    ends (n,) are where the lists end, less `offset` in `parents`, and go down to where they begin. An entry is a
+    state's place or, in a game with moves again, twice that and one if the same player moves.
+    """
+    keys, rows, owners = np.empty(BATCH, np.int64), np.empty(BATCH, np.int32), np.empty(BATCH, np.int64)
+    places = np.empty(BATCH, np.int64)
+    base = table[own, BEGIN]
+    count = 0
     for i in range(begin, end):
-        state = states[i]
+        state = states[base + i]
         for action in game.actions(state):
             child = game.result(state, action)
-            if not game.is_terminal(child):
-                place = place_of(states, game.canonical(child) if FOLDS else child, cells, shift)
-                same = 0
-                if not ALTERNATES:
-                    same = 1 if game.to_move(child) == game.to_move(state) else 0
-                parents[fetch_add(ends, place, 1)] = 2 * i + same
+            if game.is_terminal(child):
+                continue
+            key = game.canonical(child) if FOLDS else child
+            if TIERS and slots[game.tier(key) - first_tier] != own:
+                continue
+            keys[count], rows[count] = key, own
+            owners[count] = i if ALTERNATES else i * 2 + (game.to_move(child) == game.to_move(state))
+            count += 1
+            if count == BATCH:
+                _enter(states, keys, rows, owners, places, count, table, cells, low, high, ends, offset, parents)
+                count = 0
+    _enter(states, keys, rows, owners, places, count, table, cells, low, high, ends, offset, parents)
 
 
-@numba.njit(cache=True, nogil=True)
-def go_back(front, begins, parents, left, merits, reached):
-    """The parents that the states of `front`, all of one distance, resolve; their number. `reached` gets them."""
+@kernel
+def _enter(states, keys, rows, owners, places, count, table, cells, low, high, ends, offset, parents):
+    locate(states, keys, rows, count, table, cells, places)
+    for j in range(count):
+        if low <= places[j] < high:
+            parents[np.int64(fetch_add(ends, places[j], -1)) - 1 - offset] = owners[j]
+
+
+@kernel
+def settle(left, candidates, begin, end, due):
+    """due[begin:end] = in how many plies finished games and other tiers decide a state; 0 where they do not."""
+    for i in range(begin, end):
+        due[i] = 0
+        if candidates[i] > 0:
+            due[i] = WIN - candidates[i]
+        elif left[i] == 0:
+            due[i] = WIN + candidates[i]
+            left[i] = RESOLVED
+
+
+@kernel
+def claim(places, left):
+    """Of the places of states that finished games and other tiers win, those that nothing won sooner."""
+    claimed = np.empty(len(places), np.int64)
     count = 0
+    for place in places:
+        if left[place] >= 0:
+            left[place] = RESOLVED
+            claimed[count] = place
+            count += 1
+    return claimed[:count]
+
+
+@kernel
+def go_back(front, begins, parents, left, merits):
+    """The parents that the states of `front`, all of one distance, resolve, sorted, perhaps with doubles.
+
+    Returns those that are resolved one ply later, and those that other tiers delay.
+    """
+    room = 0
+    for place in front:
+        room += np.int64(begins[place + 1]) - np.int64(begins[place])
+    reached, delayed = np.empty(room, np.int64), np.empty(room, np.int64)
+    count = late = 0
     for place in front:
         merit = np.int64(merits[place])
-        for at in range(begins[place], begins[place + 1]):
-            parent = np.int64(parents[at]) >> 1
-            if merits[parent] != OPEN:
+        for at in range(np.int64(begins[place]), np.int64(begins[place + 1])):
+            entry = np.int64(parents[at])
+            parent = entry if ALTERNATES else entry >> 1
+            if left[parent] < 0:
                 continue
-            lifted = lift(merit, parents[at] & 1 == 1, False)
-            if lifted < 0:
-                left[parent] -= 1
-                if left[parent] > 0:
-                    continue
-            merits[parent] = lifted
-            reached[count] = parent
-            count += 1
-    return count
+            lifted = lift(merit, not ALTERNATES and entry & 1 == 1, False)
+            if lifted > 0:
+                merits[parent] = lifted
+                left[parent] = RESOLVED
+                reached[count] = parent
+                count += 1
+            elif fetch_add(left, parent, -1) == 1 and merits[parent] <= 0:
+                if merits[parent] > lifted:
+                    delayed[late] = parent
+                    late += 1
+                else:
+                    merits[parent] = lifted
+                    reached[count] = parent
+                    count += 1
+                left[parent] = RESOLVED
+    return reached[:count].copy(), delayed[:late].copy()
 
 
-@numba.njit(cache=True, nogil=True)
-def merged(first, second):
-    """Two sorted arrays without doubles as one, and the second without what the first has."""
-    both = np.empty(len(first) + len(second), np.int64)
-    new = np.empty(len(second), np.int64)
-    i = j = count = fresh = 0
-    while i < len(first) or j < len(second):
-        if j == len(second) or (i < len(first) and first[i] < second[j]):
-            both[count] = first[i]
-            i += 1
-        elif i < len(first) and first[i] == second[j]:
-            both[count] = first[i]
-            i += 1
-            j += 1
-        else:
-            both[count] = new[fresh] = second[j]
-            fresh += 1
-            j += 1
-        count += 1
-    return both[:count], new[:fresh]
+class Resolver:
+    """The analysis of one layer. `save` makes a checkpoint with what it is given."""
 
-
-def solve(
-    game: Game,
-    *,
-    symmetry: bool = True,
-    workers: int | None = None,
-    memory: int | None = None,
-    progress: Progress = silent,
-) -> Solved:
-    """The value of every state reachable from the game's starts.
-
-    Raises MethodError on a game with scores or chance, GameError with the offending state if the rules break the
-    protocol, ResourceError before more than about `memory` bytes are used.
-    """
-    refuse_chance(game, "retrograde analysis")
-    if is_score_game(game):
-        raise MethodError(f"{game_text(game)} is a score game, which retrograde analysis cannot take: use minimax")
-    analysis = _Analysis(game, symmetry, memory, progress)
-    with Workers(workers) as team, compiling(game):
-        analysis.find_states(team)
-        analysis.index(team)
-        analysis.resolve()
-    return analysis.solved()
-
-
-class _Analysis:
-    """The arrays of one analysis, in the order of the states."""
-
-    def __init__(self, game: Game, symmetry: bool, memory: int | None, progress: Progress) -> None:
+    def __init__(
+        self,
+        game: Game,
+        kernels: Any,
+        work: Work,
+        layers: list[Layer],
+        own: int,
+        known: Known,
+        memory: int,
+        progress: Progress,
+        save: Callable[[Any], None],
+    ) -> None:
         self.game = game
-        self.kernels = bind(sys.modules[__name__], game, symmetry)
+        self.kernels = kernels
+        self.work = work
+        self.own = own
+        self.size = layers[own].end - layers[own].begin
+        self.known = known
         self.memory = memory
         self.progress = progress
-        self.states: States = np.empty(0, np.int64)
-        self.finished: States = np.empty(0, np.int64)
-
-    def find_states(self, team: Workers) -> None:
-        """All reachable states, unfinished and finished ones."""
-        starts = np.empty(self.kernels.list_starts(self.states), np.int64)
-        self.kernels.list_starts(starts)
-        starts = _union([starts])
-        finished = np.empty_like(starts)
-        count, over = self.kernels.split(starts, finished)
-        self.states, self.finished = starts[:count].copy(), finished[:over].copy()
-        front = self.states
-        while len(front):
-            runs: list[States] = []
-            for children, over in team.map(lambda begin, front=front: self._reach(front, begin), self._chunks(front)):  # type: ignore[misc]
-                runs.append(children)
-                self.finished = merged(self.finished, over)[0]
-                if len(runs) > 64:
-                    runs = [_union(runs)]
-            self.states, front = merged(self.states, _union(runs))
-            self.progress("reach", len(self.states), None)
-            self._check_memory(3 * self.states.nbytes + self.finished.nbytes)
-
-    def index(self, team: Workers) -> None:
-        """The reverse index."""
-        states, size = self.states, len(self.states)
-        bits = min(24, size.bit_length())
-        self.shift = max(0, (int(states[-1]).bit_length() if size else 0) - bits)
-        self.cells = np.searchsorted(states, np.arange((1 << bits) + 1, dtype=np.int64) << self.shift)
-        self.begins = np.zeros(size + 1, np.int64)
-        self.left = np.zeros(size, np.int32)
-        self.merits = np.full(size, OPEN, np.int16)
-
-        def count(begin: int) -> NDArray[np.int64]:
-            report = np.zeros(5, np.int64)
-            end = min(begin + CHUNK, size)
-            self.kernels.count_parents(
-                states, begin, end, self.cells, self.shift, self.begins, self.left, self.merits, report
-            )
-            return report
-
-        for begin, report in zip(self._chunks(states), team.map(count, self._chunks(states)), strict=True):
-            self._refuse(report)
-            self.progress("count parents", min(begin + CHUNK, size), size)
-        np.cumsum(self.begins, out=self.begins)
-        moves = int(self.begins[-1])
-        kind = np.uint32 if 2 * size < 1 << 32 else np.int64
-        self._check_memory(states.nbytes * 4 + moves * np.dtype(kind).itemsize)
-        self.parents = np.empty(moves, kind)
-        ends = self.begins[:-1].copy()
-
-        def enter(begin: int) -> None:
-            end = min(begin + CHUNK, size)
-            self.kernels.list_parents(states, begin, end, self.cells, self.shift, ends, self.parents)
-
-        for begin, _ in zip(self._chunks(states), team.map(enter, self._chunks(states)), strict=True):
-            self.progress("list parents", min(begin + CHUNK, size), size)
-
-    def resolve(self) -> None:
-        """Backward by distance."""
-        front = np.flatnonzero(self.merits != OPEN)
-        reached = np.empty(len(self.states), np.int64)
-        done = 0
-        while len(front):
-            done += len(front)
-            self.progress("resolve", done, len(self.states))
-            count = go_back(front, self.begins, self.parents, self.left, self.merits, reached)
-            front = np.sort(reached[:count])
-            if count and abs(int(self.merits[front[0]])) <= 2:
-                raise GameError(f"{game_text(self.game)} has wins of more than {WIN - 2:,} plies")
-
-    def solved(self) -> Solved:
-        """States, values and counts."""
-        merits = np.unique(self.merits)[::-1] if len(self.merits) < 1 << 16 else _distinct(self.merits)
-        places = len(merits) - 1 - np.searchsorted(merits[::-1], self.merits)
-        indices = places.astype(np.uint8 if len(merits) <= 256 else np.int32)
-        palette = [value.value_of(merit, False, WIN) for merit in merits.tolist()]
-        examples = [int(self.states[np.argmax(indices == place)]) for place in range(len(palette))]
-        utilities = np.array([self.game.utility(state) for state in self.finished.tolist()], np.int64)
-        counts = [
-            int((np.sign(self.merits) == sign).sum() + (utilities == sign).sum()) for sign in (1, 0, -1)
-        ]
-        total = len(self.states) + len(self.finished)
-        return Solved(self.states, indices, palette, examples, [TierCount(0, total, len(self.finished), *counts)])
-
-    def _reach(self, front: States, begin: int) -> tuple[States, States]:
-        """Unfinished and finished children of one chunk, each sorted, without doubles."""
-        end = min(begin + CHUNK, len(front))
-        room = 1 << 18
-        kept: list[States] = []
-        over: list[States] = []
-        while begin < end:
-            children, finished = np.empty(room, np.int64), np.empty(room, np.int64)
-            report = np.zeros(5, np.int64)
-            self.kernels.reach(front, begin, end, children, finished, report)
-            if report[2] != CROWDED:
-                self._refuse(report)
-            if report[2] == CROWDED and report[4] <= begin:
-                room *= 2
-                continue
-            begin = int(report[4])
-            for part, count, parts in ((children, report[0], kept), (finished, report[1], over)):
-                parts.append(part[: sort_unique(part, np.empty(int(count), np.int64), int(count))].copy())
-        return _union(kept), _union(over)
-
-    def _refuse(self, report: NDArray[np.int64]) -> None:
-        if report[2]:
-            raise GameError(f"state {report[3]} {FAULTS[int(report[2])]}")
-
-    def _check_memory(self, needed: int) -> None:
-        if self.memory is not None and needed > self.memory:
+        self.save = save
+        self._kept: dict[str, Column] = {}  # what the last checkpoint has of this layer
+        needed = 8 * self.size
+        if needed > memory:
             raise ResourceError(
-                f"{len(self.states):,} states need {needed / 2**30:.2f} GiB, more than the"
-                f" {self.memory / 2**30:.2f} GiB allowed: raise --memory or take a smaller game"
+                f"{self.size:,} states in a tier with cycles need {needed / 2**30:.2f} GiB in memory, more than the"
+                f" {memory / 2**30:.2f} GiB of it that are free for them: raise --memory"
             )
 
-    @staticmethod
-    def _chunks(states: States) -> Iterator[int]:
-        return iter(range(0, len(states), CHUNK))
+    def run(self, team: Workers, resolving: Any) -> Iterator[NDArray[np.int16]]:
+        """The merits of the layer's states, in parts; `resolving` is what an earlier run saved."""
+        if resolving is None:
+            self._count(team)
+            self._checkpoint("counted", 0)
+            self._index(team)
+            distance = 0
+        else:
+            self._kept = {name: self.work.columns[column] for name, column in resolving["columns"].items()}
+            self.left, self.merits = self._kept["left"].view().copy(), self._kept["values"].view().copy()
+            self.begins = self._kept["begins"].view()
+            distance = resolving["distance"]
+            if "parents" in self._kept:
+                self.parents = self._kept["parents"].view()
+            else:
+                self.begins = self.begins.copy()
+                self._index(team)
+        self._rounds(team, distance)
+        for column in self._kept.values():
+            self.work.discard(column)
+        for begin in range(0, self.size, PIECE):
+            part = slice(begin, begin + PIECE)
+            yield np.where(self.left[part] < 0, self.merits[part], 0).astype(np.int16)
 
+    def _count(self, team: Workers) -> None:
+        """The children of every state that are still open, and its place in the reverse index."""
+        size, known = self.size, self.known
+        self.begins: NDArray[Any] = np.zeros(size + 1, np.uint32)
+        self.left = np.zeros(size, np.int16)
+        self.merits = np.full(size, NONE, np.int16)
 
-def _union(runs: list[States]) -> States:
-    """All keys of several arrays, sorted, without doubles."""
-    keys = np.concatenate(runs) if runs else np.empty(0, np.int64)
-    return keys[: sort_unique(keys, np.empty_like(keys), len(keys))]
+        def count(begin: int) -> int:
+            end = min(begin + CHUNK, size)
+            culprit: int = self.kernels.count_children(
+                *known, self.own, begin, end, self.begins, self.left, self.merits
+            )
+            return culprit
 
+        chunks = range(0, size, CHUNK)
+        for begin, culprit in zip(chunks, team.map(count, chunks), strict=True):
+            if culprit >= 0:
+                raise GameError(f"state {culprit} {UNKNOWN_CHILD}")
+            self.progress("count moves", min(begin + CHUNK, size), size)
+        moves = int(self.begins.sum(dtype=np.int64))
+        if moves >= 1 << 32:
+            self.begins = self.begins.astype(np.int64)
+        np.cumsum(self.begins, out=self.begins)
 
-def _distinct(merits: NDArray[np.int16]) -> NDArray[np.int64]:
-    """The distinct merits, best first."""
-    seen = np.bincount(merits.astype(np.int64) + WIN + 1, minlength=2 * WIN + 2)
-    return np.flatnonzero(seen)[::-1] - WIN - 1
+    def _index(self, team: Workers) -> None:
+        """The reverse index, in memory if it fits, else range by range into a file."""
+        size, known, moves = self.size, self.known, int(self.begins[-1])
+        places = size if not hasattr(self.game, "to_move") else 2 * size
+        kind = np.dtype(np.uint32 if places < 1 << 32 else np.int64)
+        most = max(1, (self.memory - 8 * size) // kind.itemsize)  # moves of one range
+        column = self.work.column("parents", kind, numbered=True) if moves > most else None
+        low = offset = 0
+        while low < size:
+            high = size if column is None else int(np.searchsorted(self.begins, offset + most, "right"))
+            high = min(size, max(low + 1, high))
+            count = int(self.begins[high - 1]) - offset
+            parents = np.empty(count, kind)
+
+            def enter(begin: int, within: Any = (low, high), offset: int = offset, parents: Any = parents) -> None:
+                end = min(begin + CHUNK, size)
+                states, _, table, slots, first_tier, cells = known
+                self.kernels.list_parents(
+                    states, table, slots, first_tier, cells, self.own, begin, end, *within, self.begins, offset, parents
+                )
+
+            chunks = range(0, size, CHUNK)
+            for begin, _ in zip(chunks, team.map(enter, chunks), strict=True):
+                self.progress("index moves", min(begin + CHUNK, size), size)
+            if column is not None:
+                column.append(parents)
+            low, offset = high, offset + count
+        if column is not None:
+            self._kept["parents"] = column
+            parents = column.view()
+        self.parents: NDArray[Any] = parents
+        if "begins" in self._kept:  # which are other numbers now
+            self.work.discard(self._kept.pop("begins"))
+
+    def _rounds(self, team: Workers, distance: int) -> None:
+        """Backward by distance, from the states of that distance on."""
+        waiting, seeds = self._waiting(team, distance)
+        done = int((self.left < 0).sum())
+
+        def back(part: States) -> list[States]:
+            found = self.kernels.go_back(part, self.begins, self.parents, self.left, self.merits)
+            return [run[: sort_unique(run, np.empty_like(run), len(run))] for run in found]
+
+        while waiting or seeds:
+            distance = min([*waiting, *seeds])
+            if distance >= WIN - 1:
+                raise GameError(f"{game_text(self.game)} has wins of more than {WIN - 2:,} plies")
+            runs = waiting.pop(distance, [])
+            if distance in seeds:
+                runs.append(self.kernels.claim(seeds.pop(distance), self.left))
+            front = list(merged(runs, team))
+            pieces = (part[at : at + PIECE] for part in front for at in range(0, len(part), PIECE))
+            for reached, delayed in team.map(back, pieces):
+                done += len(reached) + len(delayed)
+                if len(reached):
+                    waiting.setdefault(distance + 1, []).append(reached)
+                for later, places in self._by_distance(delayed):
+                    waiting.setdefault(later, []).append(places)
+            self.progress("resolve", min(done, self.size), self.size)
+            self._checkpoint("resolved", distance + 1)
+
+    def _waiting(self, team: Workers, distance: int) -> tuple[dict[int, list[States]], dict[int, States]]:
+        """The places of states that are resolved, not below `distance`, by distance; and of those that will be at the
+        latest then."""
+        due = np.zeros(self.size, np.int16)
+
+        def settle(begin: int) -> None:
+            self.kernels.settle(self.left, self.merits, begin, min(begin + PIECE, self.size), due)
+
+        if distance == 0:
+            for _ in team.map(settle, range(0, self.size, PIECE)):
+                pass
+        else:
+            decided = (self.left < 0) | (self.merits > 0)
+            due[decided] = WIN - np.abs(self.merits[decided])
+            due[due < distance] = 0
+        resolved = self._by_distance(np.flatnonzero((due > 0) & (self.left < 0)))
+        return {later: [places] for later, places in resolved}, dict(
+            self._by_distance(np.flatnonzero((due > 0) & (self.left >= 0)))
+        )
+
+    def _by_distance(self, places: States) -> Iterator[tuple[int, States]]:
+        """Places in groups of equal distance."""
+        if not len(places):
+            return
+        distances = (WIN - np.abs(self.merits[places])).astype(np.int16)
+        if distances.min() == distances.max():
+            yield int(distances[0]), places
+            return
+        order = np.argsort(distances, kind="stable")
+        ends = np.cumsum(np.bincount(distances))
+        for distance in np.flatnonzero(np.diff(ends, prepend=0)).tolist():
+            yield distance, places[order[ends[distance - 1] : ends[distance]]]
+
+    def _checkpoint(self, phase: str, distance: int) -> None:
+        """Save the arrays, if it is time."""
+        if not self.work.due():
+            return
+        arrays = {"left": self.left, "values": self.merits}
+        if "begins" not in self._kept:
+            arrays["begins"] = self.begins
+        if phase == "resolved" and "parents" not in self._kept:
+            arrays["parents"] = self.parents
+        for name, array in arrays.items():
+            old = self._kept.get(name)
+            self._kept[name] = column = self.work.column(name, array.dtype, numbered=True)
+            for begin in range(0, len(array), 1 << 24):
+                column.append(array[begin : begin + (1 << 24)])
+            if old is not None:
+                self.work.discard(old)
+        self.save({"distance": distance, "columns": {name: column.name for name, column in self._kept.items()}})

@@ -1,0 +1,281 @@
+"""Backward: the merit of every kept state, from the last tier to the first.
+
+A state's merit is the best of its children's, which lie in later tiers and are looked up there; a tier with cycles is
+handed to retrograde analysis. Merits are appended to a file, so only the tiers that the current one's moves lead to
+need be in memory; where even those exceed the limit they are taken one range of keys after the other.
+
+Cost: 1 to 4 bytes a state for its merit, in a file.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numba.extending import register_jitable
+from numpy.typing import NDArray
+
+from solver import value
+from solver.errors import GameError
+from solver.game import Game, is_score_game
+from solver.kernels import retrograde
+from solver.kernels.compiled import bind, kernel
+from solver.kernels.directory import BATCH, MERITS, MISSING, Layer, locate, table_of
+from solver.kernels.forward import CHUNK, FAULTS, UNKNOWN_CHILD, Forward
+from solver.kernels.parallel import Workers
+from solver.kernels.runs import splitters
+from solver.kernels.work import Work
+from solver.progress import Progress
+
+lift = register_jitable(value.lift)
+terminal_merit = register_jitable(value.terminal_merit)
+game: Any = None  # what follows are constants of the bound copies
+SCORES = ALTERNATES = FOLDS = TIERS = False
+
+LAST = (1 << 63) - 1  # the end of all keys
+Merits = NDArray[Any]
+
+
+@kernel
+def evaluate(states, merits, table, slots, first_tier, cells, begin, end, win, low, high, best):
+    """Raise best (end - begin,) to the merits that states[begin:end] have by their children in [low, high).
+
+    All children are finished or in later tiers, whose merits are known. Returns the first state that has a child
+    nobody reached, or -1.
+    """
+    keys, rows, owners = np.empty(BATCH, np.int64), np.empty(BATCH, np.int32), np.empty(BATCH, np.int32)
+    places = np.empty(BATCH, np.int64)
+    count = 0
+    for i in range(begin, end):
+        state = states[i]
+        for action in game.actions(state):
+            child = game.result(state, action)
+            same_mover = not ALTERNATES and game.to_move(child) == game.to_move(state)
+            if game.is_terminal(child):
+                merit = terminal_merit(game.utility(child), SCORES, win)
+                best[i - begin] = max(best[i - begin], lift(merit, same_mover, SCORES))
+                continue
+            key = game.canonical(child) if FOLDS else child
+            if key < low or key >= high:
+                continue
+            keys[count] = key
+            slot = (game.tier(key) if TIERS else 0) - first_tier
+            rows[count] = slots[slot] if 0 <= slot < len(slots) else -1
+            owners[count] = (i - begin) * 2 + same_mover
+            count += 1
+            if count == BATCH:
+                stray = _take(states, merits, keys, rows, owners, places, count, table, cells, best)
+                if stray >= 0:
+                    return states[begin + stray]
+                count = 0
+    stray = _take(states, merits, keys, rows, owners, places, count, table, cells, best)
+    return states[begin + stray] if stray >= 0 else np.int64(-1)
+
+
+@kernel
+def _take(states, merits, keys, rows, owners, places, count, table, cells, best):
+    """Lift the merits of keys[:count] into their owners' best; the owner of a key that is missing, or -1."""
+    locate(states, keys, rows, count, table, cells, places)
+    for j in range(count):
+        if places[j] == MISSING:
+            return np.int64(owners[j] >> 1)
+        merit = lift(np.int64(merits[table[rows[j], MERITS] + places[j]]), (owners[j] & 1) == 1, SCORES)
+        if merit > best[owners[j] >> 1]:
+            best[owners[j] >> 1] = merit
+    return np.int64(-1)
+
+
+class Backward:
+    """The backward pass over what `forward` reached: `merits` in the work folder, from the last tier to the first.
+
+    `win` is the merit of a win at once, `tallies` the numbers of kept states by merit, all in all and for each layer by
+    outcome (wins, draws, losses), the last layer first; `longest` the smallest merit of a win and its first state.
+    """
+
+    def __init__(self, game: Game, work: Work, forward: Forward, *, symmetry: bool, memory: int, progress: Progress):
+        self.game = game
+        self.work = work
+        self.forward = forward
+        self.memory = memory
+        self.progress = progress
+        self.layers = forward.layers
+        self.kernels = bind(sys.modules[__name__], game, symmetry, tiers=forward.tiers)
+        self.resolver = bind(retrograde, game, symmetry, tiers=forward.tiers)
+        self.win, dtype = self._range_of_merits()
+        self.merits = work.column("merits", dtype)
+        self.tally: Counter[int] = Counter()
+        self.counts: list[list[int]] = []
+        self.longest: tuple[int, int] | None = None
+        self._layer_tally: Counter[int] = Counter()
+        self._resolving: Any = None
+        self._saved_forward = forward.saved()
+
+    def run(self, team: Workers) -> None:
+        """Find all merits that are not yet there."""
+        total = self.forward.states.size
+        states, cells = self.forward.states.view(), self.forward.cells.view()
+        merits = self.merits.reserve(total)
+        table, slots = table_of(self.layers)
+        known = retrograde.Known(states, merits, table, slots, self.layers[0].tier, cells)
+        for own in reversed(range(len(self.layers) - len(self.counts))):
+            layer = self.layers[own]
+            done = self.merits.size - (total - layer.end)
+            if layer.cyclic and layer.begin < layer.end:
+                resolver = retrograde.Resolver(
+                    self.game, self.resolver, self.work, self.layers, own, known, self.memory, self.progress, self.save
+                )
+                parts = resolver.run(team, self._resolving)
+                self._resolving = None
+            else:
+                parts = self._evaluated(layer, layer.begin + done, known, team)
+            begin = layer.begin + done
+            for found in parts:
+                self.merits.append(found)
+                self._count(found, states[begin : begin + len(found)])
+                begin += len(found)
+                self.progress("backward", self.merits.size, total)
+                if begin < layer.end and not layer.cyclic and self.work.due():
+                    self.save(None)
+            self._end_layer()
+            self._release(layer, total)
+            if self.work.due():
+                self.save(None)
+        self.merits.release()
+
+    def save(self, resolving: Any) -> None:
+        """A checkpoint."""
+        self.work.checkpoint({"pass": "backward", "forward": self._saved_forward, "backward": self.saved(resolving)})
+
+    def saved(self, resolving: Any = None) -> dict[str, Any]:
+        return {
+            "tally": sorted(self.tally.items()),
+            "counts": self.counts,
+            "longest": self.longest,
+            "layer_tally": sorted(self._layer_tally.items()),
+            "resolving": resolving,
+        }
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Go on from a checkpoint."""
+        self.tally = Counter(dict(saved["tally"]))
+        self.counts = saved["counts"]
+        self.longest = tuple(saved["longest"]) if saved["longest"] else None
+        self._layer_tally = Counter(dict(saved["layer_tally"]))
+        self._resolving = saved["resolving"]
+
+    def _range_of_merits(self) -> tuple[int, np.dtype[Any]]:
+        """The merit of a win at once and the smallest type that holds all merits."""
+        if is_score_game(self.game):
+            largest = self.forward.largest
+        elif any(layer.cyclic for layer in self.layers):
+            return retrograde.WIN, np.dtype(np.int16)
+        else:
+            largest = len(self.layers) + 1
+        dtype = next(np.dtype(kind) for kind in (np.int8, np.int16, np.int32, np.int64) if largest < np.iinfo(kind).max)
+        return int(np.iinfo(dtype).max), dtype
+
+    def _evaluated(
+        self,
+        layer: Layer,
+        begin: int,
+        known: retrograde.Known,
+        team: Workers,
+    ) -> Iterator[Merits]:
+        """The merits of a layer's states from `begin` on, in parts."""
+        dtype, none = self.merits.dtype, np.iinfo(self.merits.dtype).min
+        ranges = self._ranges(layer)
+
+        def evaluate(first: int, last: int, low: int, high: int, best: Merits) -> Merits:
+            culprit = self.kernels.evaluate(
+                *known, first, last, self.win, low, high, best
+            )
+            if culprit >= 0:
+                raise GameError(f"state {culprit} {FAULTS[UNKNOWN_CHILD]}")
+            return best
+
+        def whole(first: int) -> Merits:
+            last = min(first + CHUNK, layer.end)
+            return evaluate(first, last, 0, LAST, np.full(last - first, none, dtype))
+
+        if len(ranges) == 1:
+            yield from team.map(whole, range(begin, layer.end, CHUNK))
+            return
+        best = np.full(layer.end - begin, none, dtype)
+        for low, high in ranges:
+
+            def part(first: int, low: int = low, high: int = high) -> None:
+                last = min(first + CHUNK, layer.end)
+                evaluate(first, last, low, high, best[first - begin : last - begin])
+
+            for _ in team.map(part, range(begin, layer.end, CHUNK)):
+                self.progress("backward", self.merits.size, self.forward.states.size)
+            self.forward.states.release()
+            self.forward.cells.release()
+            self.merits.release()
+        yield best
+
+    def _ranges(self, layer: Layer) -> list[tuple[int, int]]:
+        """Ranges of keys, so that the later states in each, with their merits, fit into memory together."""
+        later = [one for one in self._needed(layer) if one is not layer]
+        needed = sum(one.end - one.begin for one in later) * (9 + self.merits.dtype.itemsize)
+        if needed <= self.memory:
+            return [(0, LAST)]
+        states = self.forward.states.view()
+        runs = [states[one.begin : one.end] for one in later]
+        keys = splitters(runs, max(1, sum(map(len, runs)) * self.memory // needed)).tolist()
+        return list(zip([0, *keys], [*keys, LAST], strict=True))
+
+    def _needed(self, layer: Layer) -> list[Layer]:
+        """The layer and those that moves from it may lead to."""
+        first = len(self.layers) - 1 - len(self.counts)
+        last = first
+        while last + 1 < len(self.layers) and self.layers[last + 1].tier <= layer.highest:
+            last += 1
+        return self.layers[first : last + 1]
+
+    def _count(self, merits: Merits, states: NDArray[np.int64]) -> None:
+        """Enter merits into the tally, and the longest win."""
+        if merits.dtype.itemsize == 1 and len(merits) > 256:
+            numbers = np.bincount(merits.view(np.uint8), minlength=256)
+            found = {int(np.int8(place - 256 if place > 127 else place)): int(numbers[place]) for place in np.flatnonzero(numbers).tolist()}
+        elif merits.dtype.itemsize == 2 and len(merits) > 4096:
+            numbers = np.bincount(merits.view(np.uint16), minlength=1 << 16)
+            found = {
+                place - (1 << 16) if place >= 1 << 15 else place: int(numbers[place])
+                for place in np.flatnonzero(numbers).tolist()
+            }
+        else:
+            distinct, numbers = np.unique(merits, return_counts=True)
+            found = dict(zip(distinct.tolist(), numbers.tolist(), strict=True))
+        self._layer_tally.update(found)
+        merit = min((merit for merit in found if merit > 0), default=None)
+        if merit is not None and (self.longest is None or merit <= self.longest[0]):
+            state = int(states[np.argmax(merits == merit)])
+            self.longest = min((merit, state), self.longest or (merit, state))
+
+    def _end_layer(self) -> None:
+        tally = self._layer_tally
+        self.counts.append(
+            [
+                sum(number for merit, number in tally.items() if merit > 0),
+                tally[0],
+                sum(number for merit, number in tally.items() if merit < 0),
+            ]
+        )
+        self.tally.update(tally)
+        self._layer_tally = Counter()
+
+    def _release(self, layer: Layer, total: int) -> None:
+        """Let go of the pages of tiers that no move of an earlier tier leads to."""
+        if len(self.counts) == len(self.layers):
+            return
+        before = self.layers[len(self.layers) - 1 - len(self.counts)]
+        needed = self._needed(before)
+        if layer.end - layer.begin < 1 << 16 and len(self.counts) % 64:
+            return  # not worth a system call
+        self.forward.states.release(needed[-1].end)
+        self.forward.cells.release(needed[-1].first_cell + needed[-1].cells)
+        self.merits.release(0, total - needed[-1].end)

@@ -1,0 +1,102 @@
+"""Where a state is among the sorted states of all tiers: leading bits, then bisection.
+
+Look-ups come in batches: each stage is done for all of them, so that their cache misses overlap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+BATCH = 512  # states looked up together
+CELL = 4  # states to a cell
+BEGIN, END, SHIFT, PREFIX, FIRST, CELLS, MERITS = range(7)  # columns of the table, a row for each tier
+MISSING = -1
+
+
+class Layer(NamedTuple):
+    """A tier: its unfinished states are [begin:end] of all; counts of its finished ones; its part of the directory.
+
+    `cyclic`: its moves may stay in it. `highest`: the highest tier that a move from it, or from a tier before it,
+    leads to.
+    """
+
+    tier: int
+    begin: int
+    end: int
+    reached: int
+    wins: int
+    draws: int
+    losses: int
+    cyclic: bool
+    highest: int
+    shift: int
+    prefix: int
+    first_cell: int
+    cells: int
+
+
+def cells_of(states: NDArray[np.int64]) -> tuple[int, int, NDArray[np.int32]]:
+    """The directory of one tier's states: shift, first prefix, and for each prefix where its states begin."""
+    if not len(states):
+        return 0, 0, np.zeros(1, np.int32)
+    low, high = int(states[0]), int(states[-1])
+    shift = max(0, ((high - low) * CELL // len(states)).bit_length() - 1)
+    prefix = low >> shift
+    cells = np.empty((high >> shift) - prefix + 2, np.int32)
+    _fill(states, shift, prefix, cells)
+    return shift, prefix, cells
+
+
+@numba.njit(cache=True, nogil=True)
+def _fill(states, shift, prefix, cells):
+    place = 0
+    for cell in range(len(cells) - 1):
+        while place < len(states) and (states[place] >> shift) - prefix < cell:
+            place += 1
+        cells[cell] = place
+    cells[len(cells) - 1] = len(states)
+
+
+def table_of(layers: Sequence[Layer]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """The table that `locate` reads, and the row of each tier counted from the first."""
+    table = np.zeros((len(layers), 7), np.int64)
+    total = layers[-1].end if layers else 0
+    for row, layer in zip(table, layers, strict=True):
+        # merits are written from the last tier to the first
+        row[:] = layer.begin, layer.end, layer.shift, layer.prefix, layer.first_cell, layer.cells, total - layer.end
+    slots = np.full(layers[-1].tier - layers[0].tier + 1 if layers else 0, -1, np.int32)
+    slots[[layer.tier - layers[0].tier for layer in layers]] = np.arange(len(layers))
+    return table, slots
+
+
+@numba.njit(cache=True, nogil=True)
+def locate(states, keys, rows, count, table, cells, places):
+    """places[:count] = where keys[:count] are in the tiers of rows[:count], counted from the tier's first; or MISSING."""
+    highs = np.empty(count, np.int64)
+    for j in range(count):
+        row = rows[j]
+        places[j] = highs[j] = 0
+        if row < 0:
+            continue
+        cell = (keys[j] >> table[row, SHIFT]) - table[row, PREFIX]
+        if cell < 0 or cell >= table[row, CELLS] - 1:
+            continue
+        cell += table[row, FIRST]
+        places[j] = cells[cell]
+        highs[j] = cells[cell + 1]
+    for j in range(count):
+        row = rows[j]
+        key, base = keys[j], table[row, BEGIN] if row >= 0 else 0
+        low, high = places[j], highs[j]
+        while high - low > 1:
+            middle = (low + high) >> 1
+            if states[base + middle] <= key:
+                low = middle
+            else:
+                high = middle
+        places[j] = low if high > low and states[base + low] == key else MISSING

@@ -1,0 +1,445 @@
+"""Forward: every reachable state, tier by tier, in ascending order within its tier.
+
+A piece of a tier's runs is sorted, freed of doubles and expanded while it is in cache; its children, sorted, are runs
+of their own tiers. A tier whose moves can stay inside it is closed first, breadth first by generations, each without
+what was seen before; then its states are gone through once more in order. Finished states are counted, not kept.
+
+Cost: 8 bytes a kept state and 1 to 2 of directory, in files; the runs of the tiers under way; in a tier with cycles
+another 8 bytes a state, finished ones included.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solver.errors import GameError, MethodError
+from solver.game import Game, game_text, is_score_game
+from solver.kernels.compiled import bind, kernel
+from solver.kernels.directory import Layer, cells_of
+from solver.kernels.parallel import Workers
+from solver.kernels.runs import PIECE, Key, Runs, cut, join, merged, splitters, without
+from solver.kernels.sorting import group_by_tier, sort_unique
+from solver.kernels.work import Column, Work
+from solver.progress import Progress
+
+States = NDArray[np.int64]
+
+game: Any = None  # what follows are constants of the bound copies
+SCORES = ALTERNATES = FOLDS = TIERS = False
+
+CHUNK = 1 << 15  # states expanded in one call
+CHILDREN = 1 << 18  # children of one call, sorted in cache
+TIER_SPAN = 1 << 22  # tiers that one chunk's children may span
+GROWTH = 4  # sorted files of states seen are merged when the newer is more than a fourth of the older
+
+# slots of the report that `expand` fills
+KEPT, CHILD_COUNT, WINS, DRAWS, LOSSES, LARGEST, LOWEST, HIGHEST, ERROR, CULPRIT = range(10)
+NO_ACTIONS, NEGATIVE, BAD_UTILITY, UNKNOWN_CHILD, SAME_TIER, TIER_FALLS = range(1, 7)
+FAULTS = {
+    NO_ACTIONS: "has no actions and is not terminal: is_terminal must say so",
+    NEGATIVE: "has a child outside [0, 2**63): states are non-negative 63-bit integers",
+    BAD_UTILITY: "is terminal with a utility other than -1, 0, 1: a game of margins says score_game = True",
+    UNKNOWN_CHILD: "has a child that was not reached before: rules must be deterministic, canonical consistent",
+    TIER_FALLS: "has a child in a lower tier: tier must never decrease along a move",
+}
+
+
+@kernel
+def expand(states, begin, end, tier, stays, kept, children, child_tiers, report):
+    """Expand states[begin:end] of a tier until children (capacity) is full; the index of the first left over.
+
+    kept (end - begin,) int64 gets the non-terminal states, children and child_tiers one entry an edge; report (10,)
+    int64 the counts, the range of the children's tiers, and an error with its culprit. `stays`: moves may stay in
+    the tier.
+    """
+    report[:] = 0
+    report[LOWEST], report[HIGHEST] = 1 << 62, -(1 << 62)
+    kept_count = child_count = 0
+    for i in range(begin, end):
+        state = states[i]
+        if game.is_terminal(state):
+            _count_terminal(state, report)
+            continue
+        mark = child_count
+        for action in game.actions(state):
+            if child_count == len(children):
+                report[KEPT], report[CHILD_COUNT] = kept_count, mark
+                return i
+            child = game.result(state, action)
+            if FOLDS:
+                child = game.canonical(child)
+            child_tier = game.tier(child) if TIERS else 0
+            if child < 0 or child_tier < tier or (child_tier == tier and not stays):
+                report[ERROR] = NEGATIVE if child < 0 else SAME_TIER if child_tier == tier else TIER_FALLS
+                report[CULPRIT] = state
+            children[child_count] = child
+            child_tiers[child_count] = child_tier
+            report[LOWEST] = min(report[LOWEST], child_tier)
+            report[HIGHEST] = max(report[HIGHEST], child_tier)
+            child_count += 1
+        if child_count == mark:
+            report[ERROR], report[CULPRIT] = NO_ACTIONS, state
+        if report[ERROR]:
+            return end
+        kept[kept_count] = state
+        kept_count += 1
+    report[KEPT], report[CHILD_COUNT] = kept_count, child_count
+    return end
+
+
+@kernel
+def _count_terminal(state, report):
+    utility = game.utility(state)
+    report[LARGEST] = max(report[LARGEST], abs(utility))
+    if not SCORES and not -1 <= utility <= 1:
+        report[ERROR], report[CULPRIT] = BAD_UTILITY, state
+    if utility > 0:
+        report[WINS] += 1
+    elif utility < 0:
+        report[LOSSES] += 1
+    else:
+        report[DRAWS] += 1
+
+
+@kernel
+def keep(states, kept, report):
+    """The non-terminal ones of states into `kept`; their number. The terminal ones are counted in report (10,)."""
+    report[:] = 0
+    count = 0
+    for i in range(len(states)):
+        if game.is_terminal(states[i]):
+            _count_terminal(states[i], report)
+        else:
+            kept[count] = states[i]
+            count += 1
+    return count
+
+
+@kernel
+def list_starts(starts):
+    """The canonical starts, doubles included, as far as they fit into `starts`; how many there are."""
+    count = 0
+    for state in game.starts():
+        if count < len(starts):
+            starts[count] = game.canonical(state) if FOLDS else state
+        count += 1
+    return count
+
+
+@kernel
+def list_tiers(states, tiers):
+    """tiers[i] = the tier of states[i]; the lowest and the highest."""
+    lowest, highest = 1 << 62, -(1 << 62)
+    for i in range(len(states)):
+        tiers[i] = game.tier(states[i]) if TIERS else 0
+        lowest, highest = min(lowest, tiers[i]), max(highest, tiers[i])
+    return lowest, highest
+
+
+class _Found(NamedTuple):
+    """What a piece of a tier leads to: its states (all of them where the tier is being closed), runs, counts."""
+
+    states: list[States]
+    runs: list[tuple[int, States]]
+    reached: int
+    terminal: NDArray[np.int64]
+    largest: int
+    highest: int
+
+
+class Forward:
+    """The forward pass: `states` in the work folder, `cells`, and `layers`, once `run` has returned True.
+
+    `cycles`: tiers whose moves stay inside are closed; without it they raise MethodError. `limit`: bytes of runs
+    held in memory.
+    """
+
+    def __init__(
+        self, game: Game, work: Work, *, symmetry: bool, tiers: bool, cycles: bool, limit: int, progress: Progress
+    ) -> None:
+        self.game = game
+        self.work = work
+        self.tiers = tiers and hasattr(game, "tier")
+        self.cycles = cycles
+        self.progress = progress
+        self.kernels = bind(sys.modules[__name__], game, symmetry, tiers=tiers)
+        self.runs = Runs(work, limit)
+        self.states = work.column("states", np.int64)
+        self.cells = work.column("cells", np.int32)
+        self.layers: list[Layer] = []
+        self.largest = 1
+        self.finished = False
+        self._position = 0  # states of the current key below it are done
+        self._closing: int | None = None  # the tier that is being closed
+        self._seen: list[Column] = []  # sorted files of its states of earlier generations
+        self._new: Column | None = None  # those of this generation
+        self._totals = np.zeros(4, np.int64)  # of the current tier: reached, wins, draws, losses
+        self._highest = -(1 << 62)
+        self._scratch = threading.local()
+
+    def run(self, team: Workers, deadline: float | None = None) -> bool:
+        """Reach all states; False if the deadline came first."""
+        if self.runs.first() is None and not self.layers and not self._seen:
+            self._start(team)
+        while not self.finished:
+            key = self.runs.first()
+            if self._closing is not None and (key is None or key.tier != self._closing):
+                self._close(team)
+            elif key is None:
+                self.finished = True
+            else:
+                try:
+                    self._reach(key, team)
+                except _Stays:
+                    self._closing = key.tier
+                    self.states.truncate(self._begin())
+                    self._position, self._totals[:] = 0, 0
+                    continue
+                self.runs.drop(key)
+                self._position = 0
+            if self.work.due():
+                self.save(team)
+            if deadline is not None and time.monotonic() > deadline:
+                break
+        return self.finished
+
+    def save(self, team: Workers) -> None:
+        """A checkpoint."""
+        self.runs.spill(team)
+        self.work.checkpoint({"pass": "forward", "forward": self.saved()})
+
+    def saved(self) -> dict[str, Any]:
+        """What a checkpoint keeps of this pass."""
+        return {
+            "runs": self.runs.saved(),
+            "layers": self.layers,
+            "largest": self.largest,
+            "finished": self.finished,
+            "position": self._position,
+            "closing": self._closing,
+            "seen": [column.name for column in self._seen],
+            "new": self._new.name if self._new else None,
+            "totals": self._totals.tolist(),
+            "highest": self._highest,
+        }
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Go on from a checkpoint."""
+        columns = self.work.columns
+        self.runs.restore(saved["runs"])
+        self.layers = [Layer(*row) for row in saved["layers"]]
+        self.largest, self.finished = saved["largest"], saved["finished"]
+        self._position, self._closing = saved["position"], saved["closing"]
+        self._seen = [columns[name] for name in saved["seen"]]
+        self._new = columns[saved["new"]] if saved["new"] else None
+        self._totals[:] = saved["totals"]
+        self._highest = saved["highest"]
+
+    def _begin(self) -> int:
+        """Where the states of the current tier begin."""
+        return self.layers[-1].end if self.layers else 0
+
+    def _start(self, team: Workers) -> None:
+        """The starts as runs of their tiers."""
+        starts = np.empty(self.kernels.list_starts(np.empty(0, np.int64)), np.int64)
+        self.kernels.list_starts(starts)
+        if len(starts) and starts.min() < 0:
+            raise GameError(f"{game_text(self.game)} starts at {starts.min()}: states are non-negative 63-bit integers")
+
+        def sort(begin: int) -> list[tuple[int, States]]:
+            part = starts[begin : begin + PIECE]
+            tiers, spare = np.empty(len(part), np.int64), np.empty(len(part), np.int64)
+            lowest, highest = self.kernels.list_tiers(part, tiers)
+            return list(_by_tier(part, tiers, spare, len(part), lowest, highest))
+
+        for runs in team.map(sort, range(0, len(starts), PIECE)):
+            for tier, run in runs:
+                self.runs.add(Key(tier), run)
+
+    def _reach(self, key: Key, team: Workers) -> None:
+        """Expand the states of a key, from `_position` on."""
+        if not self.tiers and self._closing is None:
+            self._stay(key.tier, 0)
+            self._closing = key.tier
+        closing = self._closing is not None
+        runs = [run[np.searchsorted(run, self._position) :] for run in self.runs.of(key)]
+        keys = splitters(runs)
+        pieces: Iterator[tuple[list[States], list[States]]]
+        if closing:
+            if self._new is None:
+                self._new = self.work.column("seen", np.int64, numbered=True)
+            views = [column.view() for column in self._seen]
+            seen = [view[np.searchsorted(view, self._position) :] for view in views]
+            pieces = zip(cut(runs, keys), cut(seen, keys), strict=True)
+        else:
+            pieces = ((parts, []) for parts in cut(runs, keys))
+        target = self._new if closing and self._new else self.states
+        bounds = [*keys.tolist(), 1 << 62]
+        for bound, found in zip(bounds, team.map(lambda piece: self._expand(key, *piece), pieces), strict=True):
+            for part in found.states:
+                target.append(part)
+            self._totals[0] += found.reached
+            self._totals[1:] += found.terminal
+            self.largest = max(self.largest, found.largest)
+            self._highest = max(self._highest, found.highest)
+            for tier, run in found.runs:
+                self.runs.add(Key(tier, key.generation + 1 if tier == key.tier else 0), run)
+            self.progress("forward", self.states.size + sum(one.size for one in self._seen), None)
+            if self.runs.bytes > self.runs.limit:
+                self.runs.spill(team)
+            if bound < 1 << 62 and self.work.due():
+                self._position = bound
+                self.save(team)
+        if closing:
+            self._remember(team)
+        else:
+            self._end_layer(key.tier, cyclic=False)
+
+    def _remember(self, team: Workers) -> None:
+        """A generation is complete: its states are among those seen, in few files."""
+        assert self._new is not None
+        if self._new.size:
+            self._seen.append(self._new)
+        else:
+            self.work.discard(self._new)
+        self._new = None
+        while len(self._seen) > 1 and self._seen[-1].size * GROWTH > self._seen[-2].size:
+            pair = self._seen[-2:]
+            both = self.work.column("seen", np.int64, numbered=True)
+            for piece in merged([column.view() for column in pair], team):
+                both.append(piece)
+            self._seen[-2:] = [both]
+            for column in pair:
+                self.work.discard(column)
+        for column in self._seen:
+            column.release()
+
+    def _close(self, team: Workers) -> None:
+        """All states of the tier are seen: keep the unfinished ones, in order."""
+        assert self._closing is not None
+        views = [column.view() for column in self._seen]
+        self._totals[:] = 0
+        size = len(self.states.view())
+
+        def filtered(parts: Sequence[States]) -> tuple[States, NDArray[np.int64], int]:
+            states, report = join(parts), np.zeros(10, np.int64)
+            kept = np.empty(len(states), np.int64)
+            count = self.kernels.keep(states, kept, report)
+            self._refuse(report)
+            return kept[:count], report, len(states)
+
+        for kept, report, count in team.map(filtered, cut(views, splitters(views, PIECE // 2))):
+            self.states.append(kept)
+            self._totals += [count, *report[WINS : LOSSES + 1].tolist()]
+            self.progress("order", self.states.size - size, None)
+        self._end_layer(self._closing, cyclic=True)
+        self._closing = None
+        for column in self._seen:
+            self.work.discard(column)
+        self._seen = []
+
+    def _end_layer(self, tier: int, cyclic: bool) -> None:
+        """Enter the tier whose states are complete."""
+        begin, end = self._begin(), self.states.size
+        states = np.empty(0, np.int64) if begin == end else self.states.view()[begin:end]
+        shift, prefix, cells = cells_of(states)
+        self.states.release()
+        first = self.cells.size
+        self.cells.append(cells)
+        totals = self._totals.tolist()
+        self.layers.append(
+            Layer(tier, begin, end, *totals, cyclic, self._highest, shift, prefix, first, len(cells))
+        )
+        self._totals[:] = 0
+
+    def _expand(self, key: Key, parts: list[States], seen: list[States]) -> _Found:
+        """Sort a piece of a key, leave out what was seen, and expand it."""
+        states = join(parts)
+        closing = self._closing is not None
+        for known in seen:
+            states = without(states, known)
+        report = np.zeros(10, np.int64)
+        kept_parts: list[States] = [states] if closing else []
+        runs: list[tuple[int, States]] = []
+        terminal = np.zeros(3, np.int64)
+        begin, largest, highest = 0, 1, -(1 << 62)
+        while begin < len(states):
+            end = min(begin + CHUNK, len(states))
+            children, child_tiers, spare = self._arrays(min(CHILDREN, 64 * (end - begin)))
+            kept = np.empty(end - begin, np.int64)
+            reached = self.kernels.expand(
+                states, begin, end, key.tier, closing, kept, children, child_tiers, report
+            )
+            self._refuse(report, key.tier)
+            if reached == begin:
+                self._arrays(2 * len(children))
+                continue
+            begin = reached
+            if not closing:
+                kept_parts.append(kept[: report[KEPT]])
+            terminal += report[WINS : LOSSES + 1]
+            largest, highest = max(largest, int(report[LARGEST])), max(highest, int(report[HIGHEST]))
+            runs += _by_tier(
+                children, child_tiers, spare, int(report[CHILD_COUNT]), int(report[LOWEST]), int(report[HIGHEST])
+            )
+        return _Found(kept_parts, runs, len(states), terminal, largest, highest)
+
+    def _arrays(self, size: int) -> tuple[States, NDArray[np.int64], States]:
+        """This thread's arrays for children, at least this long."""
+        arrays: tuple[States, NDArray[np.int64], States] | None = getattr(self._scratch, "arrays", None)
+        if arrays is None or len(arrays[0]) < size:
+            arrays = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
+            self._scratch.arrays = arrays
+        return arrays
+
+    def _refuse(self, report: NDArray[np.int64], tier: int = 0) -> None:
+        """Raise what a kernel found wrong with the rules."""
+        error, culprit = int(report[ERROR]), int(report[CULPRIT])
+        if error == SAME_TIER:
+            self._stay(tier, culprit)
+            raise _Stays
+        if error:
+            raise GameError(f"state {culprit} {FAULTS[error]}")
+
+    def _stay(self, tier: int, culprit: int) -> None:
+        """A tier has moves that stay in it: refuse it where that cannot be solved."""
+        where = f"state {culprit} has a move that stays in its tier" if self.tiers else f"{game_text(self.game)} has no tier"
+        if not self.cycles:
+            raise MethodError(f"{where}: solve it by retrograde analysis")
+        if is_score_game(self.game):
+            raise MethodError(
+                f"{where} and scores, which retrograde analysis cannot take: give it a tier that every move raises,"
+                " and use minimax"
+            )
+
+
+class _Stays(Exception):
+    """A move stayed in its tier, which must be closed."""
+
+
+def _by_tier(
+    children: States, tiers: NDArray[np.int64], spare: States, count: int, lowest: int, highest: int
+) -> Iterator[tuple[int, States]]:
+    """Sorted runs without doubles, one for each tier among the children."""
+    if count == 0:
+        return
+    if highest - lowest >= TIER_SPAN:
+        raise GameError(f"moves lead {highest - lowest} tiers apart: number the tiers more densely")
+    if lowest == highest:
+        yield lowest, children[: sort_unique(children, spare, count)].copy()
+        return
+    ends = np.empty(highest - lowest + 1, np.int64)
+    group_by_tier(children, tiers, count, lowest, spare, ends)
+    begin = 0
+    for tier, end in enumerate(ends.tolist(), lowest):
+        if end > begin:
+            run = spare[begin:end]
+            yield tier, run[: sort_unique(run, children, end - begin)].copy()
+        begin = end

@@ -1,0 +1,157 @@
+"""Sorted runs of states that wait for their turn: in memory up to a limit, merged into files beyond it.
+
+A run belongs to a key (tier, generation). When the turn of a key comes, its runs are cut at common splitters into
+pieces that fit the cache, and each piece is sorted and freed of doubles on its own, by any thread.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from solver.kernels.parallel import Workers
+from solver.kernels.sorting import sort_unique
+from solver.kernels.work import Column, Work
+
+States = NDArray[np.int64]
+PIECE = 1 << 18  # states of one piece, before doubles are dropped
+
+
+class Key(NamedTuple):
+    """Whose turn it is: tiers in order, and within a tier that has cycles breadth first, by generations."""
+
+    tier: int
+    generation: int = 0
+
+
+class Runs:
+    """The runs of all keys to come. `limit`: bytes held in memory before they go to a file."""
+
+    def __init__(self, work: Work, limit: int) -> None:
+        self.work = work
+        self.limit = limit
+        self.bytes = 0
+        self._memory: dict[Key, list[States]] = {}
+        self._files: dict[Key, list[tuple[Column, int, int]]] = {}
+        self._heap: list[Key] = []
+
+    def add(self, key: Key, run: States) -> None:
+        """Keep a sorted run without doubles."""
+        if key not in self._memory:
+            if key not in self._files:
+                heapq.heappush(self._heap, key)
+            self._memory[key] = []
+        self._memory[key].append(run)
+        self.bytes += run.nbytes
+
+    def first(self) -> Key | None:
+        """The key whose turn it is."""
+        return self._heap[0] if self._heap else None
+
+    def of(self, key: Key) -> list[States]:
+        """The runs of a key; they stay until `drop`."""
+        return [column.view()[begin:end] for column, begin, end in self._files.get(key, ())] + self._memory.get(key, [])
+
+    def drop(self, key: Key) -> None:
+        """The first key's turn is over."""
+        heapq.heappop(self._heap)
+        self.bytes -= sum(run.nbytes for run in self._memory.pop(key, ()))
+        columns = {column.name: column for column, _, _ in self._files.pop(key, ())}
+        used = {column.name for runs in self._files.values() for column, _, _ in runs} if columns else set()
+        for name in columns.keys() - used:
+            self.work.discard(columns[name])
+
+    def spill(self, team: Workers) -> None:
+        """Move all runs in memory to a file, those of a key merged into one."""
+        if not self._memory:
+            return
+        column = self.work.column("runs", np.int64, numbered=True)
+        for key in sorted(self._memory):
+            begin = column.size
+            for piece in merged(self._memory[key], team):
+                column.append(piece)
+            self._files.setdefault(key, []).append((column, begin, column.size))
+        self._memory = {}
+        self.bytes = 0
+
+    def saved(self) -> list[Any]:
+        """What a checkpoint keeps; all runs must be in files."""
+        return [
+            [*key, [[column.name, begin, end] for column, begin, end in self._files[key]]] for key in sorted(self._files)
+        ]
+
+    def restore(self, saved: list[Any]) -> None:
+        for tier, generation, parts in saved:
+            key = Key(tier, generation)
+            self._files[key] = [(self.work.columns[name], begin, end) for name, begin, end in parts]
+            heapq.heappush(self._heap, key)
+
+
+def merged(runs: Sequence[States], team: Workers) -> Iterator[States]:
+    """The runs as one, without doubles, in ascending pieces."""
+    if len(runs) == 1:
+        yield runs[0]
+    else:
+        yield from team.map(join, cut(runs, splitters(runs)))
+
+
+def splitters(runs: Sequence[States], size: int = 0) -> States:
+    """Keys that cut the runs together into pieces of about `size` (PIECE); fewer if keys repeat."""
+    total = sum(map(len, runs))
+    pieces = total // (size or PIECE)
+    if pieces <= 1:
+        return np.empty(0, np.int64)
+    step = max(1, total // (64 * pieces))
+    sample = np.sort(np.concatenate([run[step // 2 :: step] for run in runs]))
+    return np.unique(sample[np.arange(1, pieces) * len(sample) // pieces])
+
+
+def cut(runs: Sequence[States], keys: States) -> Iterator[list[States]]:
+    """The parts of each run below the first key, from it to the second, and so on; empty ones left out."""
+    ends = [[*np.searchsorted(run, keys).tolist(), len(run)] for run in runs]
+    begins = [0] * len(runs)
+    for piece in range(len(keys) + 1):
+        yield [run[begins[i] : ends[i][piece]] for i, run in enumerate(runs) if begins[i] < ends[i][piece]]
+        begins = [end[piece] for end in ends]
+
+
+def join(parts: Sequence[States]) -> States:
+    """One sorted array without doubles; a single part comes back as it is."""
+    if len(parts) == 1:
+        return parts[0]
+    if not parts:
+        return np.empty(0, np.int64)
+    keys = np.concatenate(parts)
+    return keys[: sort_unique(keys, np.empty_like(keys), len(keys))]
+
+
+@numba.njit(cache=True, nogil=True)
+def without(keys, known):
+    """The sorted keys that are not in `known` (sorted): galloping, so that a long `known` costs its logarithm."""
+    left = np.empty(len(keys), np.int64)
+    count = 0
+    low = 0
+    for i in range(len(keys)):
+        key = keys[i]
+        step = 1
+        high = low
+        while high < len(known) and known[high] < key:
+            low = high + 1
+            high += step
+            step *= 2
+        high = min(high, len(known))
+        while low < high:
+            middle = (low + high) // 2
+            if known[middle] < key:
+                low = middle + 1
+            else:
+                high = middle
+        if low == len(known) or known[low] != key:
+            left[count] = key
+            count += 1
+    return left[:count]

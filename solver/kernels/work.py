@@ -1,0 +1,414 @@
+"""The work folder of one solve: append-only files, and a manifest that says how far they can be trusted.
+
+A file is only ever appended to. A checkpoint syncs the files, then replaces the manifest, which has the length and
+checksum of each and where the solve stands. After a crash the files are cut back to what the last manifest says, so it
+does not matter what was written since. The manifest is the only file that is replaced, by rename.
+
+Without a folder the files have no names and nothing outlives the process. Cost: a checksum at about 1 GB/s on what is
+written; syncing goes on in the background once there is something worth keeping.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import json
+import mmap
+import os
+import re
+import shutil
+import stat
+import tempfile
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solver.errors import ResourceError
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+LOCK = "lock"
+OURS = re.compile(r"[a-z]{1,20}(-[0-9]{1,12})?\.column|manifest\.json(\.new)?|lock")
+BLOCK = 64 << 20  # bytes written between two looks at the disk
+BACKLOG = 256 << 20  # bytes written between two syncs in the background
+RESERVE = 64 << 20  # bytes of disk that are left alone
+PAGE = mmap.PAGESIZE
+
+
+class Column:
+    """An append-only file of integers of one type; `size` of them are written. Read it by `view` or `read`."""
+
+    def __init__(self, work: Work, name: str, dtype: Any, descriptor: int, size: int = 0, checksum: int = 0) -> None:
+        self.work = work
+        self.name = name
+        self.dtype = np.dtype(dtype)
+        self.size = size
+        self.checksum = checksum
+        self._descriptor = descriptor
+        self._unsynced = 0
+        self._map: mmap.mmap | None = None
+        self._view: NDArray[Any] = np.empty(0, self.dtype)
+
+    def append(self, array: NDArray[Any]) -> None:
+        """Write at the end. Raises ResourceError when the disk is full or fails."""
+        data = memoryview(np.ascontiguousarray(array, self.dtype)).cast("B") if len(array) else memoryview(b"")
+        at = self.size * self.dtype.itemsize
+        self.work.about_to_write(len(data))
+        with self.work.guarded():
+            done = 0
+            while done < len(data):
+                done += os.pwrite(self._descriptor, data[done : done + (1 << 30)], at + done)
+        if self.work.folder is not None:
+            self.checksum = zlib.crc32(data, self.checksum)
+        self.size += len(array)
+        self._unsynced += len(data)
+        if self._unsynced > BACKLOG:
+            self._unsynced = 0
+            self.work.sync_later(self._descriptor)
+
+    def reserve(self, size: int) -> NDArray[Any]:
+        """A view of `size` items of which those not yet written must not be read; it shows what is appended later."""
+        with self.work.guarded():
+            os.truncate(self._descriptor, size * self.dtype.itemsize)
+        return self._mapped(size)
+
+    def view(self) -> NDArray[Any]:
+        """All items, mapped, not to be written to."""
+        if self.size != len(self._view):
+            self._mapped(self.size)
+        return self._view
+
+    def release(self, begin: int = 0, end: int | None = None) -> None:
+        """Let the pages of view()[begin:end] go: they come back from the file when they are read."""
+        if self._map is None:
+            return
+        first = -(-begin * self.dtype.itemsize // PAGE) * PAGE
+        last = (len(self._view) if end is None else end) * self.dtype.itemsize
+        if last - first > PAGE:
+            self._map.madvise(mmap.MADV_DONTNEED, first, last - first)
+
+    def sync(self) -> None:
+        if self._unsynced:
+            with self.work.guarded():
+                os.fsync(self._descriptor)
+            self._unsynced = 0
+
+    def truncate(self, size: int) -> None:
+        """Cut off what was appended last, before any checkpoint knows of it."""
+        if size < self.size:
+            self._map, self._view = None, np.empty(0, self.dtype)
+            with self.work.guarded():
+                os.truncate(self._descriptor, size * self.dtype.itemsize)
+            self.size = size
+            self.checksum = self._checksum_of(size) if self.work.folder is not None else 0
+
+    def check(self) -> bool:
+        """Whether the file has what the manifest promised; what is behind it is cut off."""
+        wanted = self.size * self.dtype.itemsize
+        if os.fstat(self._descriptor).st_size < wanted:
+            return False
+        os.truncate(self._descriptor, wanted)
+        return self._checksum_of(self.size) == self.checksum
+
+    def close(self) -> None:
+        self._map, self._view = None, np.empty(0, self.dtype)
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def _checksum_of(self, size: int) -> int:
+        wanted, done, checksum = size * self.dtype.itemsize, 0, 0
+        while done < wanted:
+            data = os.pread(self._descriptor, min(BLOCK, wanted - done), done)
+            if not data:
+                return -1
+            checksum = zlib.crc32(data, checksum)
+            done += len(data)
+        return checksum
+
+    def _mapped(self, size: int) -> NDArray[Any]:
+        if size == 0:
+            self._map, self._view = None, np.empty(0, self.dtype)
+        else:
+            self._map = mmap.mmap(self._descriptor, size * self.dtype.itemsize, prot=mmap.PROT_READ)
+            self._view = np.frombuffer(self._map, self.dtype)
+        return self._view
+
+
+class Work:
+    """The columns of a solve and its last checkpoint. `with Work(folder, identity) as work`.
+
+    `identity` says which game, rules and options the files belong to; `every` is the seconds between checkpoints.
+    `resumed` is the state given to the last checkpoint of an earlier run, None if there was none. `save` is called
+    by `checkpoint` and returns that state. Raises ResourceError if the folder belongs to another solve, is in use, or
+    cannot be written.
+    """
+
+    def __init__(
+        self, folder: Path | None = None, identity: str = "", *, restart: bool = False, every: float = 30.0
+    ) -> None:
+        self.folder = folder
+        self.identity = identity
+        self.every = every
+        self.columns: dict[str, Column] = {}
+        self.resumed: Any = None
+        self.saved = time.monotonic()
+        self.begun = self.saved
+        self.kept = False  # whether there is a checkpoint
+        self._obsolete: list[Column] = []
+        self._numbers = 0
+        self._unchecked = BLOCK
+        self._lock = -1
+        self._syncer = ThreadPoolExecutor(1)
+        self._syncing: Future[None] | None = None
+        if folder is not None:
+            with self.guarded():
+                self._open(folder, restart)
+
+    def column(self, name: str, dtype: Any, *, numbered: bool = False) -> Column:
+        """The column of that name, of an earlier run or new; with `numbered` always a new one of that kind."""
+        if numbered:
+            self._numbers += 1
+            name = f"{name}-{self._numbers}"
+        if name not in self.columns:
+            with self.guarded():
+                self.columns[name] = Column(self, name, dtype, self._create(name))
+        return self.columns[name]
+
+    def discard(self, column: Column) -> None:
+        """The column is not needed any more; its file goes when no checkpoint speaks of it."""
+        del self.columns[column.name]
+        if self.kept:
+            self._obsolete.append(column)
+        else:
+            self._delete(column)
+
+    def due(self) -> bool:
+        """Whether it is time for a checkpoint."""
+        return self.folder is not None and time.monotonic() - self.saved > self.every
+
+    def checkpoint(self, state: Any) -> None:
+        """From here an interrupted solve can go on; `state` is what JSON can hold."""
+        if self.folder is None:
+            return
+        self._wait()
+        for column in self.columns.values():
+            column.sync()
+        facts = {name: [one.dtype.str, one.size, one.checksum] for name, one in self.columns.items()}
+        body = json.dumps(
+            {
+                "format": FORMAT,
+                "identity": self.identity,
+                "numbers": self._numbers,
+                "columns": facts,
+                "state": state,
+            }
+        )
+        text = f"{hashlib.sha256(body.encode()).hexdigest()}\n{body}\n"
+        new = self.folder / (MANIFEST + ".new")
+        with self.guarded():
+            new.unlink(missing_ok=True)
+            with open(new, "x") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(new, self.folder / MANIFEST)
+            _sync_folder(self.folder)
+        self.kept = True
+        for column in self._obsolete:
+            self._delete(column)
+        self._obsolete = []
+        self.saved = time.monotonic()
+
+    def about_to_write(self, size: int) -> None:
+        """Stop before the disk is full, not when it is."""
+        self._unchecked += size
+        if self._unchecked >= BLOCK:
+            self._unchecked = 0
+            free = self.free()
+            if free < RESERVE + size:
+                raise ResourceError(self._full(free))
+
+    def free(self) -> int:
+        """Bytes of disk that can still be written."""
+        return shutil.disk_usage(self.folder or tempfile.gettempdir()).free
+
+    def sync_later(self, descriptor: int) -> None:
+        """Sync a file in the background, so that a checkpoint need not wait for all of it at once."""
+        if self.folder is not None and time.monotonic() - self.begun > min(10.0, self.every):
+            self._wait()
+            self._syncing = self._syncer.submit(os.fsync, descriptor)
+
+    @contextlib.contextmanager
+    def guarded(self) -> Iterator[None]:
+        """Turn what the disk refuses into a ResourceError that names the folder."""
+        try:
+            yield
+        except OSError as error:
+            free = self.free() if self.folder is None or self.folder.exists() else 0
+            if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+                raise ResourceError(self._full(free)) from error
+            raise ResourceError(
+                f"{self.folder or tempfile.gettempdir()}: {error.strerror or error}: mend it, then the same command goes on"
+            ) from error
+
+    def remove(self) -> None:
+        """The solve is complete: nothing of it is needed any more."""
+        self.kept = False
+        self.close()
+
+    def close(self) -> None:
+        """Let go of all files; a folder without a checkpoint is of no use and goes."""
+        with contextlib.suppress(ResourceError):
+            self._wait()
+        self._syncer.shutdown(wait=True)
+        for column in [*self.columns.values(), *self._obsolete]:
+            column.close()
+        self.columns, self._obsolete = {}, []
+        if self._lock >= 0 and self.folder is not None:
+            if not self.kept:
+                for path in sorted(self._ours(self.folder), key=lambda path: path.name == LOCK):
+                    path.unlink(missing_ok=True)
+                with contextlib.suppress(OSError):  # someone put a file of their own there
+                    self.folder.rmdir()
+            os.close(self._lock)
+            self._lock = -1
+
+    def __enter__(self) -> Work:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _full(self, free: int) -> str:
+        place = self.folder or tempfile.gettempdir()
+        return f"the disk of {place} is full ({free:,} bytes free): make room, then the same command goes on"
+
+    def _wait(self) -> None:
+        """Until the background has synced what it was given; its error is fatal."""
+        if self._syncing is not None:
+            with self.guarded():
+                self._syncing.result()
+            self._syncing = None
+
+    def _create(self, name: str) -> int:
+        if self.folder is None:
+            with tempfile.TemporaryFile() as file:
+                return os.dup(file.fileno())
+        path = self.folder / f"{name}.column"
+        path.unlink(missing_ok=True)  # of a run that was killed
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _NO_FOLLOW, 0o666)
+
+    def _delete(self, column: Column) -> None:
+        column.close()
+        if self.folder is not None:
+            (self.folder / f"{column.name}.column").unlink(missing_ok=True)
+
+    def _open(self, folder: Path, restart: bool) -> None:
+        """Lock the folder, and take over what an earlier run left."""
+        self._lock = _locked(folder)
+        try:
+            manifest = folder / MANIFEST
+            if restart:
+                manifest.unlink(missing_ok=True)
+            if manifest.exists():
+                self._read(manifest)
+            known = {f"{name}.column" for name in self.columns} | {LOCK, MANIFEST}
+            for path in self._ours(folder):
+                if path.name not in known:
+                    path.unlink()
+        except BaseException:
+            self.kept = True  # whatever is there is not ours to remove
+            for column in self.columns.values():
+                column.close()
+            os.close(self._lock)
+            self._lock = -1
+            raise
+
+    def _read(self, manifest: Path) -> None:
+        remedy = "--restart discards it, or name another book"
+        if manifest.is_symlink() or not stat.S_ISREG(manifest.stat().st_mode) or manifest.stat().st_size > 1 << 30:
+            raise ResourceError(f"{manifest} is not a checkpoint: {remedy}")
+        digest, _, body = manifest.read_text(errors="replace").partition("\n")
+        body = body.removesuffix("\n")
+        if hashlib.sha256(body.encode(errors="replace")).hexdigest() != digest:
+            raise ResourceError(f"{manifest} is damaged: {remedy}")
+        facts = json.loads(body)
+        if facts["format"] != FORMAT or facts["identity"] != self.identity:
+            raise ResourceError(f"{self.folder} belongs to another solve, or to rules since changed: {remedy}")
+        self._numbers = facts["numbers"]
+        for name, (dtype, size, checksum) in facts["columns"].items():
+            try:
+                descriptor = os.open(manifest.parent / f"{name}.column", os.O_RDWR | _NO_FOLLOW)
+            except FileNotFoundError:
+                raise ResourceError(f"{self.folder} lacks the file {name}.column: {remedy}") from None
+            self.columns[name] = Column(self, name, dtype, descriptor, size, checksum)
+            if not self.columns[name].check():
+                raise ResourceError(f"{self.folder}: the file {name}.column is damaged: {remedy}")
+        self.resumed = facts["state"]
+        self.kept = True
+
+    @staticmethod
+    def _ours(folder: Path) -> list[Path]:
+        return [path for path in folder.iterdir() if OURS.fullmatch(path.name)]
+
+
+_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+
+
+def _locked(folder: Path) -> int:
+    """The descriptor of the folder's lock, which goes with the process, however it ends."""
+    for _ in range(100):
+        folder.mkdir(exist_ok=True)
+        try:
+            lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | _NO_FOLLOW, 0o666)
+        except FileNotFoundError:  # another solver has just finished and removed the folder
+            continue
+        if _lock(lock, folder) and _is_at(lock, folder / LOCK):
+            return lock
+        os.close(lock)
+    raise ResourceError(f"{folder} comes and goes: name another book")
+
+
+def _lock(lock: int, folder: Path) -> bool:
+    try:
+        import fcntl
+    except ImportError:  # not a POSIX system
+        return True
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        owner = os.pread(lock, 20, 0).decode(errors="replace").strip()
+        os.close(lock)
+        by = f"locked by process {owner}" if owner.isdigit() else "in use by another solver"
+        raise ResourceError(f"{folder} is {by}: wait for it, or name another book") from None
+    os.ftruncate(lock, 0)
+    os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+    return True
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    with contextlib.suppress(FileNotFoundError):
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    return False
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+Save = Callable[[], Any]
