@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from solver import extras, opening
 from solver.book import Header, check_target, write_book
 from solver.conformance import check_game
-from solver.errors import GameError, MethodError, UncompiledRules
+from solver.errors import GameError, MethodError, ResourceError, UncompiledRules
 from solver.fingerprint import fingerprint
 from solver.game import Game, canonical_of, game_text, is_built_in, is_score_game, validate
 from solver.progress import Progress, silent
@@ -28,6 +28,7 @@ from solver.value import WIN, Value, terminal_merit, value_of
 METHODS = ("auto", "minimax", "alphabeta", "retrograde")
 MOST_TIERS = 1024  # a header lists no more
 MOST_VALUES = 1 << 16  # nor counts more of them
+LEAST_MEMORY = 64 << 20  # below it the arrays of a few pieces would not fit
 MEMORY_SHARE = 0.6  # of what is free, where no budget is given
 Say = Callable[[str], None]
 
@@ -81,6 +82,8 @@ def solve(
         check_game(game)
     if method not in METHODS:
         raise MethodError(f"no method {method!r}: choose one of {', '.join(METHODS)}")
+    if memory is not None and memory < LEAST_MEMORY:
+        raise ResourceError(f"{memory:,} bytes of memory are too few: give at least --memory {LEAST_MEMORY >> 20}M")
     target = check_target(path) if path is not None else None
     journal = None if target is None or max_ply is None else target.with_name(target.name + ".journal")
     with contextlib.ExitStack() as stack:
@@ -182,10 +185,16 @@ def _solve(game: Game, method: str, files: _Files, options: _Options) -> _Outcom
         return _Outcome(_from_table(game, table, symmetry), method, "exact", None)
     if method == "auto":
         method = "minimax" if hasattr(game, "tier") or is_score_game(game) else "retrograde"
-        with contextlib.suppress(MethodError):  # a tier that its moves do not leave
-            return _Outcome(_from_table(game, _plain(method, game, symmetry, progress), symmetry), method, "complete", note)
-        method = "retrograde"
-    return _Outcome(_from_table(game, _plain(method, game, symmetry, progress), symmetry), method, "complete", note)
+        try:
+            table = _plain(method, game, symmetry, progress)
+        except MethodError:
+            if method == "retrograde" or is_score_game(game):
+                raise
+            method = "retrograde"  # some tier has moves that stay in it
+            table = _plain(method, game, symmetry, progress)
+    else:
+        table = _plain(method, game, symmetry, progress)
+    return _Outcome(_from_table(game, table, symmetry), method, "complete", note)
 
 
 def free_memory() -> int:
@@ -286,6 +295,6 @@ def _write(target: Path, header: Header, solved: Solved, workers: int | None, pr
     from solver.kernels import pack
     from solver.kernels.parallel import Workers
 
-    parts = ((pack.as_arrays(*part)) for part in solved.parts())
+    parts: Any = (pack.as_arrays(*part) for part in solved.parts())
     with Workers(workers) as team:
         return write_book(target, header, parts, encode=pack.encode_chunk, map=team.map, progress=progress)

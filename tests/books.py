@@ -1,7 +1,10 @@
 """Books for tests, from plain dictionaries of values."""
 
 from solver.book import Header, write_book
+from solver.book.format import GROUP
 from solver.value import Value
+
+PART = 40 * GROUP
 
 
 def header_of(values, palette, **changes):
@@ -30,4 +33,6 @@ def write_values(path, values, *, palette=None, **options):
     palette = palette or sorted(set(values.values()), key=str)
     place = {value: index for index, value in enumerate(palette)}
     states = sorted(values)
-    return write_book(path, header_of(values, palette), states, [place[values[state]] for state in states], **options)
+    indices = [place[values[state]] for state in states]
+    parts = [(states[at : at + PART], indices[at : at + PART]) for at in range(0, len(states), PART)]
+    return write_book(path, header_of(values, palette), parts, **options)

@@ -93,7 +93,7 @@ def test_palettes_of_any_size(tmp_path, size):
 
 
 def test_groups_are_what_the_documentation_says():
-    payload, lengths = codec.encode_chunk([1000, 1001, 1003], [7, 9, 7], 0, 3, 10, 1)
+    payload, lengths = codec.encode_chunk([1000, 1001, 1003], [7, 9, 7], 10, 1)
     assert payload.hex(" ") == "08 02 01 07 09 02 0b"
     assert lengths == [7]
 
@@ -108,18 +108,17 @@ def test_the_compiled_encoder_writes_the_same_bytes():
             values = sample_values(3000, spread=spread)
             keys = sorted(values)
             indices = [VALUES.index(values[state]) * 1151 % palette_size for state in keys]
-            plain, lengths = codec.encode_chunk(keys, indices, 256, len(keys), palette_size, index_bytes)
+            plain, lengths = codec.encode_chunk(keys, indices, palette_size, index_bytes)
             arrays = np.array(keys), np.array(indices, np.int32)
-            compiled, same_lengths = pack.encode_chunk(*arrays, 256, len(keys), palette_size, index_bytes)
+            compiled, same_lengths = pack.encode_chunk(*arrays, palette_size, index_bytes)
             assert (bytes(compiled), same_lengths) == (plain, lengths)
 
 
 def test_the_same_content_is_the_same_bytes(tmp_path):
     values = sample_values(40_000)
 
-    def backwards(function, begins):
-        done = {begin: function(begin) for begin in reversed(list(begins))}
-        return [done[begin] for begin in sorted(done)]
+    def backwards(function, parts):
+        return reversed([function(part) for part in reversed(list(parts))])
 
     digests = set()
     for place, mapping in enumerate((map, map, backwards)):
@@ -274,7 +273,7 @@ def test_nothing_is_left_behind_when_writing_fails(tmp_path):
 def test_states_out_of_order_are_refused(tmp_path):
     header = header_of({}, [Value(0)], stored=512, states=512)
     states = [*range(256, 512), *range(256)]
-    write_book(tmp_path / "book.lmdb", header, states, [0] * 512)
+    write_book(tmp_path / "book.lmdb", header, [(states, [0] * 512)])
     with pytest.raises(DamagedBook, match="not ascending"):
         check_book(tmp_path / "book.lmdb")
 

@@ -72,14 +72,14 @@ def sweep_in_a_new_process(game, cache, cwd):
     code = f"""
         import json, sys
         from solver.game import load_game
-        from solver.kernels import sweep
+        from solver.kernels import backward, forward, sweep
         from solver.kernels.compiled import bind
         game = load_game({str(game)!r})
         solved = sweep.solve(game, symmetry=False)
-        kernels = vars(bind(sweep, game, False)).values()
+        kernels = [one for room in (forward, backward) for one in vars(bind(room, game, False, tiers=True)).values()]
         print(json.dumps({{
             "states": sum(tier.states for tier in solved.tiers),
-            "root": list(solved.palette[solved.indices[list(solved.states).index(game.initial())]]),
+            "root": list(solved.root),
             "hits": sum(sum(kernel.stats.cache_hits.values()) for kernel in kernels),
             "misses": sum(sum(kernel.stats.cache_misses.values()) for kernel in kernels),
         }}))

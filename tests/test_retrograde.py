@@ -8,27 +8,22 @@ from solver.game import load_game
 from solver.value import Value
 from tests import naive
 from tests.oracles import ORACLES
+from tests.solutions import columns, values
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
-from solver.kernels import retrograde, sweep  # noqa: E402
+from solver.kernels import retrograde, runs, sweep  # noqa: E402
 
 CYCLIC = [one for one in ORACLES if not hasattr(load_game(one.game), "tier")]
 SMALL = [one for one in CYCLIC if (one.states or one.size) < 6_000]
-
-
-def values(solved):
-    """The solution as a dict."""
-    pairs = zip(solved.states.tolist(), solved.indices.tolist(), strict=True)
-    return {state: solved.palette[place] for state, place in pairs}
 
 
 @pytest.mark.parametrize("oracle", SMALL, ids=lambda oracle: oracle.game)
 def test_every_value_is_the_naive_twins_and_counts_are_the_published_ones(oracle):
     game = load_game(oracle.game)
     truth = naive.solve(game)
-    solved = retrograde.solve(game, symmetry=False)
+    solved = sweep.solve(game, symmetry=False)
     assert values(solved) == {state: value for state, value in truth.items() if not game.is_terminal(state)}
     (tier,) = solved.tiers
     assert (tier.states, tier.terminal) == (len(truth), sum(map(game.is_terminal, truth)))
@@ -51,9 +46,15 @@ def test_folded_values_of_the_start_are_the_published_ones(oracle):
 @pytest.mark.parametrize("text", ["tic-tac-toe", "connect-four:4,3"])
 def test_acyclic_games_agree_with_the_sweep(text):
     game = load_game(text)
-    back, swept = retrograde.solve(game), sweep.solve(game)
+    back, swept = sweep.solve(game, tiers=False), sweep.solve(game)
+    assert (back.cyclic, swept.cyclic) == (True, False)
     assert values(back) == values(swept)
-    assert back.examples == swept.examples
+    assert (back.palette, back.numbers, back.root, back.longest) == (
+        swept.palette,
+        swept.numbers,
+        swept.root,
+        swept.longest,
+    )
     assert back.tiers[0].states == sum(tier.states for tier in swept.tiers)
 
 
@@ -80,7 +81,7 @@ KQK = ([306, 629, 1135, 2499, 3273, 4010, 4016, 1877, 335, 1], None)
 
 def mates(solved, turn):
     """Numbers of positions by moves to mate, for one side to move."""
-    states, indices = np.asarray(solved.states), np.asarray(solved.indices)
+    states, indices = map(np.array, columns(solved))
     counts = np.bincount(indices[states >> 30 == turn], minlength=len(solved.palette))
     found = {}
     for value, count in zip(solved.palette, counts.tolist(), strict=True):
@@ -91,7 +92,7 @@ def mates(solved, turn):
 
 @pytest.mark.parametrize(("ending", "histograms"), [("KRK", KRK), ("KQK", KQK)])
 def test_mates_of_three_men_are_the_published_ones(ending, histograms):
-    solved = retrograde.solve(load_game(f"chess-ending:{ending}"))
+    solved = sweep.solve(load_game(f"chess-ending:{ending}"))
     for turn, histogram in enumerate(histograms):
         assert histogram is None or mates(solved, turn) == histogram
 
@@ -106,7 +107,7 @@ def test_mates_of_three_men_are_the_published_ones(ending, histograms):
     ],
 )
 def test_longest_mates_of_four_men(ending, moves, longest, won):
-    solved = retrograde.solve(load_game(f"chess-ending:{ending}"))
+    solved = sweep.solve(load_game(f"chess-ending:{ending}"))
     for turn in (0, 1):
         histogram = mates(solved, turn)
         assert (len(histogram), histogram[-1]) == (moves, longest[turn])
@@ -122,18 +123,26 @@ def test_an_ending_is_verified_starts_and_all(tmp_path):
 
 def test_chunks_of_any_size_agree(monkeypatch):
     game = load_game("three-mens-morris:1")
-    whole = retrograde.solve(game)
-    monkeypatch.setattr(retrograde, "CHUNK", 37)
-    cut = retrograde.solve(game, workers=3)
-    assert np.array_equal(whole.states, cut.states)
-    assert np.array_equal(whole.indices, cut.indices)
+    whole = sweep.solve(game)
+    for module, name, size in ((retrograde, "CHUNK", 37), (retrograde, "PIECE", 50), (runs, "PIECE", 64)):
+        monkeypatch.setattr(module, name, size)
+        cut = sweep.solve(game, workers=3)
+        assert columns(whole) == columns(cut)
+        assert whole._replace(parts=cut.parts) == cut
+
+
+@pytest.mark.parametrize("memory", [100_000, 10_000])
+def test_an_index_beyond_the_memory_is_built_in_ranges(memory):
+    game = load_game("three-mens-morris:1")
+    whole, frugal = sweep.solve(game, symmetry=False), sweep.solve(game, symmetry=False, memory=memory * 10)
+    assert columns(whole) == columns(frugal)
 
 
 def test_what_it_cannot_do_is_refused():
     with pytest.raises(MethodError, match="minimax"):
-        retrograde.solve(load_game("kalah:2,2"))
+        sweep.solve(load_game("kalah:2,2"), tiers=False)
     with pytest.raises(ResourceError, match="--memory"):
-        retrograde.solve(load_game("mu-torere"), memory=1000)
+        sweep.solve(load_game("mu-torere"), memory=1000)
 
 
 RING = """
@@ -173,4 +182,4 @@ def test_bad_rules_are_named_with_the_state(tmp_path, change, message):
     path = tmp_path / f"ring{len(message)}.py"
     path.write_text(RING.format(**{**GOOD, **change}))
     with pytest.raises(GameError, match=message):
-        retrograde.solve(load_game(f"{path}::Ring"))
+        sweep.solve(load_game(f"{path}::Ring"))

@@ -44,7 +44,8 @@ def tampered(path, header, values, **changes):
     }
     palette = sorted(set(values.values()), key=str)
     states = sorted(values)
-    write_book(path, header_of(values, palette, **facts), states, [palette.index(values[state]) for state in states])
+    indices = [palette.index(values[state]) for state in states]
+    write_book(path, header_of(values, palette, **facts), [(states, indices)])
     return path
 
 

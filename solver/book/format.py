@@ -144,7 +144,7 @@ class Header(NamedTuple):
         for name in ("states", "terminal"):
             if fields[name] is not None and (type(fields[name]) is not int or fields[name] < 0):
                 raise ValueError(f"{name} is no count")
-        header = cls(**{"numbers": None, **{name: fields[name] for name in cls._fields if name in fields}})
+        header = cls(**{name: fields[name] for name in cls._fields if name != "numbers"}, numbers=fields.get("numbers"))
         if header.numbers is not None and len(header.numbers) != len(header.palette):
             raise ValueError("numbers and palette differ")
         return header._replace(

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import importlib
 import os
+import shlex
 import signal
 import sys
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import click
@@ -75,9 +77,9 @@ class Commands(click.Group):
             error.show()
             code = error.exit_code
         except (click.Abort, KeyboardInterrupt):
-            code = _say("interrupted: no book was written; the same command goes on or starts again", 130)
+            code = _say(f"interrupted{_how_to_go_on(*arguments, **options)}", 130)
         except Terminated:
-            code = _say("terminated: no book was written; the same command goes on or starts again", 143)
+            code = _say(f"terminated{_how_to_go_on(*arguments, **options)}", 143)
         except BrokenPipeError:  # the reader of a pipe has seen enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             code = 0
@@ -125,6 +127,12 @@ def _end_again(number: int, frame: Any) -> None:
 
 def _exit_code(error: BaseException) -> int:
     return next(code for kind, code in EXIT_CODES if isinstance(error, kind))
+
+
+def _how_to_go_on(args: Sequence[str] | None = None, *_: Any, **__: Any) -> str:
+    """The command that goes on with an interrupted solve."""
+    words = [word for word in (sys.argv[1:] if args is None else args) if word != "--restart"]
+    return f": go on with  solver {shlex.join(words)}" if words[:1] == ["solve"] else ""
 
 
 def _say(message: str, code: int) -> int:

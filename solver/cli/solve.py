@@ -26,9 +26,16 @@ from solver.game import load_game
     "--max-ply", type=click.IntRange(0, 1000), metavar="N", help="An opening book: all unfinished states to ply N."
 )
 @click.option("--no-symmetry", is_flag=True, help="Keep symmetric states apart.")
-@click.option("--memory", type=Size(), metavar="SIZE", help="Stop before the arrays grow beyond this: 8G.")
+@click.option("--memory", type=Size(), metavar="SIZE", help="Keep within this: 8G. 60 % of what is free if left out.")
 @click.option("--table", type=Size(), metavar="SIZE", help="Alpha-beta's table; 64M. Larger is not always faster.")
-@click.option("--restart", is_flag=True, help="Discard what an interrupted solve of an opening book has done.")
+@click.option("--restart", is_flag=True, help="Discard what an interrupted solve has done.")
+@click.option(
+    "--checkpoint",
+    type=click.FloatRange(0, 86_400),
+    default=30.0,
+    metavar="S",
+    help="Seconds between checkpoints, so the most that an interruption costs; 30.",
+)
 @workers_option
 @click.option("--pruned", is_flag=True, help="For a tree: print the leaves that alpha-beta never looks at.")
 @json_option
@@ -42,12 +49,16 @@ def command(
     memory: int | None,
     table: int | None,
     restart: bool,
+    checkpoint: float,
     workers: int | None,
     pruned: bool,
     as_json: bool,
     quiet: bool,
 ) -> None:
     """Solve a game, and write its book with -o.
+
+    A solve that was interrupted, killed, or ran out of disk goes on with the same command: what is done lies in
+    BOOK.work until the book is complete.
 
     \b
     solver solve connect-four:5,5 -o connect-four-5x5.lmdb
@@ -72,7 +83,9 @@ def command(
             memory=memory,
             table=table,
             restart=restart,
+            checkpoint=checkpoint,
             progress=bars,
+            say=lambda message: note(message, quiet),
         )
     note(summary.note, quiet)
     facts = describe(summary.header, summary.path.stat().st_size if summary.path else None)

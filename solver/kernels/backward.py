@@ -238,18 +238,14 @@ class Backward:
 
     def _count(self, merits: Merits, states: NDArray[np.int64]) -> None:
         """Enter merits into the tally, and the longest win."""
-        if merits.dtype.itemsize == 1 and len(merits) > 256:
-            numbers = np.bincount(merits.view(np.uint8), minlength=256)
-            found = {int(np.int8(place - 256 if place > 127 else place)): int(numbers[place]) for place in np.flatnonzero(numbers).tolist()}
-        elif merits.dtype.itemsize == 2 and len(merits) > 4096:
-            numbers = np.bincount(merits.view(np.uint16), minlength=1 << 16)
-            found = {
-                place - (1 << 16) if place >= 1 << 15 else place: int(numbers[place])
-                for place in np.flatnonzero(numbers).tolist()
-            }
+        bits = 8 * merits.dtype.itemsize
+        if bits <= 16 and len(merits) >= 1 << bits - 4:
+            numbers = np.bincount(merits.view(f"u{bits // 8}"), minlength=1 << bits).tolist()
+            half = 1 << bits - 1  # numbers from there on are those of negative merits
+            found = {(place + half) % (2 * half) - half: number for place, number in enumerate(numbers) if number}
         else:
-            distinct, numbers = np.unique(merits, return_counts=True)
-            found = dict(zip(distinct.tolist(), numbers.tolist(), strict=True))
+            distinct, counts = np.unique(merits, return_counts=True)
+            found = dict(zip(distinct.tolist(), counts.tolist(), strict=True))
         self._layer_tally.update(found)
         merit = min((merit for merit in found if merit > 0), default=None)
         if merit is not None and (self.longest is None or merit <= self.longest[0]):

@@ -76,7 +76,7 @@ def table_of(layers: Sequence[Layer]) -> tuple[NDArray[np.int64], NDArray[np.int
 
 @numba.njit(cache=True, nogil=True)
 def locate(states, keys, rows, count, table, cells, places):
-    """places[:count] = where keys[:count] are in the tiers of rows[:count], counted from the tier's first; or MISSING."""
+    """places[:count]: where keys[:count] are in the tiers of rows[:count], from its first state; or MISSING."""
     highs = np.empty(count, np.int64)
     for j in range(count):
         row = rows[j]

@@ -410,7 +410,9 @@ class Forward:
 
     def _stay(self, tier: int, culprit: int) -> None:
         """A tier has moves that stay in it: refuse it where that cannot be solved."""
-        where = f"state {culprit} has a move that stays in its tier" if self.tiers else f"{game_text(self.game)} has no tier"
+        where = f"{game_text(self.game)} has no tier"
+        if self.tiers:
+            where = f"state {culprit} has a move that stays in its tier"
         if not self.cycles:
             raise MethodError(f"{where}: solve it by retrograde analysis")
         if is_score_game(self.game):

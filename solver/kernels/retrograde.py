@@ -254,6 +254,8 @@ class Resolver:
         self.progress = progress
         self.save = save
         self._kept: dict[str, Column] = {}  # what the last checkpoint has of this layer
+        self.begins: NDArray[Any] = np.empty(0, np.uint32)
+        self.parents: NDArray[Any] = np.empty(0, np.uint32)
         needed = 8 * self.size
         if needed > memory:
             raise ResourceError(
@@ -288,7 +290,7 @@ class Resolver:
     def _count(self, team: Workers) -> None:
         """The children of every state that are still open, and its place in the reverse index."""
         size, known = self.size, self.known
-        self.begins: NDArray[Any] = np.zeros(size + 1, np.uint32)
+        self.begins = np.zeros(size + 1, np.uint32)
         self.left = np.zeros(size, np.int16)
         self.merits = np.full(size, NONE, np.int16)
 
@@ -339,7 +341,7 @@ class Resolver:
         if column is not None:
             self._kept["parents"] = column
             parents = column.view()
-        self.parents: NDArray[Any] = parents
+        self.parents = parents
         if "begins" in self._kept:  # which are other numbers now
             self.work.discard(self._kept.pop("begins"))
 

@@ -82,7 +82,8 @@ class Runs:
     def saved(self) -> list[Any]:
         """What a checkpoint keeps; all runs must be in files."""
         return [
-            [*key, [[column.name, begin, end] for column, begin, end in self._files[key]]] for key in sorted(self._files)
+            [*key, [[column.name, begin, end] for column, begin, end in parts]]
+            for key, parts in sorted(self._files.items(), key=lambda item: item[0])
         ]
 
     def restore(self, saved: list[Any]) -> None:

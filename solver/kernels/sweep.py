@@ -22,7 +22,7 @@ from solver.kernels.backward import Backward
 from solver.kernels.compiled import compiling
 from solver.kernels.forward import Forward
 from solver.kernels.parallel import Workers
-from solver.kernels.runs import cut, splitters
+from solver.kernels.runs import splitters
 from solver.kernels.sorting import radix_sort_pairs
 from solver.kernels.work import Work
 from solver.progress import Progress, silent

@@ -22,7 +22,7 @@ import stat
 import tempfile
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
@@ -256,9 +256,8 @@ class Work:
             free = self.free() if self.folder is None or self.folder.exists() else 0
             if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
                 raise ResourceError(self._full(free)) from error
-            raise ResourceError(
-                f"{self.folder or tempfile.gettempdir()}: {error.strerror or error}: mend it, then the same command goes on"
-            ) from error
+            where = f"{self.folder or tempfile.gettempdir()}: {error.strerror or error}"
+            raise ResourceError(f"{where}: mend it, then the same command goes on") from error
 
     def remove(self) -> None:
         """The solve is complete: nothing of it is needed any more."""
@@ -409,6 +408,3 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-Save = Callable[[], Any]

@@ -1,0 +1,16 @@
+"""What a solve found, taken out of its parts."""
+
+
+def columns(solved):
+    """All states and the indices of their values, as two lists."""
+    states, indices = [], []
+    for some, places in solved.parts():
+        states += [int(state) for state in some]
+        indices += [int(place) for place in places]
+    assert len(states) == solved.stored
+    return states, indices
+
+
+def values(solved):
+    """The solution as a dict."""
+    return {state: solved.palette[place] for state, place in zip(*columns(solved), strict=True)}
