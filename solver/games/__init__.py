@@ -16,6 +16,7 @@ CATALOGUE = {
     "achi": "achi:Achi",
     "tapatan": "tapatan:Tapatan",
     "pong-hau-ki": "pong_hau_ki:PongHauKi",
+    "animal-shogi": "animal_shogi:AnimalShogi",
     "quixo": "quixo:Quixo",
     "chess-ending": "chess_ending:ChessEnding",
     "tree": "tree:Tree",
