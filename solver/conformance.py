@@ -16,7 +16,7 @@ from solver.game import REQUIRED, STATE_LIMIT, check_signatures, game_text, is_s
 MOST_ACTIONS = 1 << 16  # of one state
 MOST_PLIES = 500  # of one play-out, which may go in circles
 COMPARED = 20  # states whose symmetric twins are solved
-COMPARED_NODES = 3_000  # nodes for each
+COMPARED_NODES = 3_000  # nodes for each, or a tenth of a second
 
 
 def check_game(game: Any, *, playouts: int = 100, seed: int = 0) -> None:
@@ -102,6 +102,9 @@ class _Inspector:
             raise self.fault(state, f"is terminal, its utility is {utility!r}: it must be a whole number")
         if not is_score_game(self.game) and utility not in (-1, 0, 1):
             raise self.fault(state, f"has utility {utility}: -1, 0 or 1, or say score_game = True in the class")
+        left = self.call("plies_left", state) if hasattr(self.game, "plies_left") else 0
+        if type(left) is not int or not 0 <= left < 1000:
+            raise self.fault(state, f"is terminal with {left!r} plies left: it must be a small whole number")
 
     def check_tier(self, state: int, child: int) -> None:
         if not hasattr(self.game, "tier"):
@@ -128,10 +131,11 @@ class _Inspector:
         """Solve both without symmetry, if that is quickly done: their values must be equal."""
         from solver.search import Budget, alphabeta, retrograde
 
+        self.compared += 1
         for algorithm in (alphabeta, retrograde):
             try:
                 values = [
-                    algorithm.solve(self.game, one, symmetry=False, budget=Budget(nodes=COMPARED_NODES)).value
+                    algorithm.solve(self.game, one, symmetry=False, budget=Budget(COMPARED_NODES, 0.1)).value
                     for one in (state, twin)
                 ]
             except BudgetExceeded:
@@ -140,7 +144,6 @@ class _Inspector:
                 continue
             except Exception as error:
                 raise self.fault(state, f"play below it fails: {type(error).__name__}: {error}") from error
-            self.compared += 1
             if values[0] != values[1]:
                 raise self.fault(state, f"is worth {values[0]}, its canonical {twin} {values[1]}: they must be equal")
             return

@@ -20,6 +20,7 @@ from typing import Any, Protocol
 
 from solver.errors import GameError
 from solver.games import CATALOGUE
+from solver.value import terminal_merit
 
 STATE_LIMIT = 1 << 63
 USER_MODULE = "rules_of_file_"  # and a number: a file named random.py must not become the module random
@@ -59,6 +60,7 @@ OPTIONAL = {
     "canonical": ("state",),  # one of the states equivalent by symmetry; without it no symmetry saving
     "tier": ("state",),  # an int >= 0 that never decreases along a move; without it plain retrograde analysis
     "evaluate": ("state",),  # estimate for the side to move, |evaluate| < |utility|; without it no heuristic play
+    "plies_left": ("state",),  # of a terminal state: plies that its outcome still takes; 0 without it
     "bounds": ("state",),  # (lower, upper) static bounds of the score; without it fewer cuts
     "longest": ("state",),  # the most plies that the game can still take; without it quick wins are found less quickly
     "outlook": ("state",),  # 1: wins with this move; -1: loses in 2 plies; 0: neither, nor loses with this move
@@ -84,6 +86,15 @@ def canonical_of(game: Game, symmetry: bool = True) -> Callable[[int], int]:
     """The game's `canonical`, or the identity where there is none or symmetry is off."""
     canonical: Callable[[int], int] | None = getattr(game, "canonical", None)
     return canonical if canonical is not None and symmetry else _same
+
+
+def end_of(game: Any) -> Callable[[Any], int]:
+    """The function from a terminal state to its merit."""
+    utility, score_game = game.utility, is_score_game(game)
+    left = getattr(game, "plies_left", None)
+    if left is None:
+        return lambda state: terminal_merit(utility(state), 0, score_game)
+    return lambda state: terminal_merit(utility(state), left(state), score_game)
 
 
 def same_mover_of(game: Game) -> Callable[[int, int], bool]:

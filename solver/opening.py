@@ -22,10 +22,10 @@ from typing import Any
 from solver import extras
 from solver.errors import GameError, ResourceError
 from solver.fingerprint import fingerprint
-from solver.game import Game, canonical_of, game_text, is_score_game, same_mover_of, starts_of
+from solver.game import Game, canonical_of, end_of, game_text, is_score_game, same_mover_of, starts_of
 from solver.progress import Progress, silent
 from solver.search import refuse_chance
-from solver.value import Value, lift, merit_of, terminal_merit
+from solver.value import Value, lift, merit_of
 
 RECORD = struct.Struct("<QqI")  # state, merit, crc32 of both and of the header
 SYNCED = 2.0  # seconds between two syncs of the journal
@@ -100,6 +100,7 @@ def search_all(
 def derive(game: Game, layers: list[list[int]], merits: dict[int, int], symmetry: bool) -> None:
     """Add the merits of the shallower plies, from those of their children."""
     canonical, same_mover, score_game = canonical_of(game, symmetry), same_mover_of(game), is_score_game(game)
+    end = end_of(game)
     stack = [state for layer in layers for state in layer]
     while stack:
         state = stack[-1]
@@ -111,7 +112,7 @@ def derive(game: Game, layers: list[list[int]], merits: dict[int, int], symmetry
         for action in game.actions(state):
             child = game.result(state, action)
             if game.is_terminal(child):
-                merit = terminal_merit(game.utility(child), score_game)
+                merit = end(child)
             elif canonical(child) in merits:
                 merit = merits[canonical(child)]
             else:

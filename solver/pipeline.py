@@ -20,10 +20,10 @@ from solver.book import Header, check_target, write_book
 from solver.conformance import check_game
 from solver.errors import GameError, MethodError, ResourceError, UncompiledRules
 from solver.fingerprint import fingerprint
-from solver.game import Game, canonical_of, game_text, is_built_in, is_score_game, validate
+from solver.game import Game, canonical_of, end_of, game_text, is_built_in, is_score_game, validate
 from solver.progress import Progress, silent
 from solver.solved import Solved, TierCount
-from solver.value import WIN, Value, terminal_merit, value_of
+from solver.value import WIN, Value, value_of
 
 METHODS = ("auto", "minimax", "alphabeta", "retrograde")
 MOST_TIERS = 1024  # a header lists no more
@@ -260,7 +260,7 @@ def _root(game: Game, table: dict[Any, int], symmetry: bool) -> Value:
     """The value of the start."""
     state, score_game = game.initial(), is_score_game(game)
     if game.is_terminal(state):
-        return value_of(terminal_merit(game.utility(state), score_game), score_game)
+        return value_of(end_of(game)(state), score_game)
     return value_of(table[canonical_of(game, symmetry)(state)], score_game)
 
 

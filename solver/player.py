@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 from solver import extras
 from solver.book.reader import Book
 from solver.errors import BudgetExceeded, MethodError, MissingState, PositionError, UncompiledRules
-from solver.game import Game, canonical_of, is_score_game, same_mover_of
-from solver.value import Value
+from solver.game import Game, canonical_of, end_of, is_score_game, same_mover_of
+from solver.value import Value, value_of
 
 SECONDS = 5.0
 QUICK = 2_000  # nodes that plain alpha-beta may take before the compiled one, which takes time to load, is asked
@@ -88,6 +88,7 @@ class Player:
         self._live = live and not complete
         self._symmetry = symmetry
         self._score_game = is_score_game(game)
+        self._end = end_of(game)
         self._canonical = canonical_of(game, symmetry)
         self._folds = symmetry and hasattr(game, "canonical")
         self._same_mover = same_mover_of(game)
@@ -159,8 +160,7 @@ class Player:
         return Move(action, value, answer.exact, answer.source, False, child, answer.value)
 
     def _terminal(self, state: int) -> Value:
-        utility = self.game.utility(state)
-        return Value(utility, None if self._score_game or utility == 0 else 0)
+        return value_of(self._end(state), self._score_game)
 
     def _search(self, state: int) -> Answer:
         """Search a state live; the heuristic answers where the budget ends."""

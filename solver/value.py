@@ -48,9 +48,9 @@ def value_of(merit: int, score_game: bool = False, win: int = WIN) -> Value:
     return Value(1, win - merit) if merit > 0 else Value(-1, win + merit)
 
 
-def terminal_merit(utility: int, score_game: bool, win: int = WIN) -> int:
-    """The merit of a terminal state of this utility."""
-    return utility if score_game else utility * win
+def terminal_merit(utility: int, left: int, score_game: bool, win: int = WIN) -> int:
+    """The merit of a terminal state of this utility, whose outcome still takes `left` plies."""
+    return utility if score_game else utility * (win - left)
 
 
 def lift(merit: int, same_mover: bool, score_game: bool) -> int:

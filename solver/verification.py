@@ -120,7 +120,8 @@ def _value(book: Book, game: Game, state: int) -> Value | None:
         found: Value | None = book.get(state)
         return found
     utility = game.utility(state)
-    return Value(utility, None if is_score_game(game) or utility == 0 else 0)
+    left = game.plies_left(state) if hasattr(game, "plies_left") else 0
+    return Value(utility, None if is_score_game(game) or utility == 0 else left)
 
 
 def _preference(value: Value) -> tuple[int, int]:

@@ -3,7 +3,7 @@
 It is slow, obvious, right for games with and without cycles, and the judge of every other way of solving.
 """
 
-from collections import deque
+import heapq
 
 from solver.game import canonical_of, is_score_game, same_mover_of, starts_of
 from solver.value import Value
@@ -44,18 +44,20 @@ def _outcomes(game, children):
         for child, same in children[state]:
             parents[child].append((state, same))
     unresolved = {state: len(children[state]) for state in children}
-    values = {state: Value(game.utility(state), 0) for state in children if not children[state]}
+    left = getattr(game, "plies_left", lambda state: 0)
+    values = {state: Value(game.utility(state), left(state)) for state in children if not children[state]}
     values = {state: value if value.score else Value(0) for state, value in values.items()}
-    queue = deque(state for state in values if values[state].score)
+    queue = [(values[state].distance, state) for state in values if values[state].score]
+    heapq.heapify(queue)
     while queue:  # in order of distance
-        child = queue.popleft()
-        score, distance = values[child]
+        distance, child = heapq.heappop(queue)
+        score = values[child].score
         for state, same in parents[child]:
             unresolved[state] -= 1
             seen = score if same else -score
             if state not in values and (seen == 1 or unresolved[state] == 0):
                 values[state] = Value(seen, distance + 1)
-                queue.append(state)
+                heapq.heappush(queue, (distance + 1, state))
     return {state: values.get(state, Value(0)) for state in children}
 
 

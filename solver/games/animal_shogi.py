@@ -79,6 +79,9 @@ class AnimalShogi(NamedTuple):
             return 1
         return -1
 
+    def plies_left(self, state: int) -> int:
+        return 1 if self.utility(state) > 0 else 0
+
     def canonical(self, state: int) -> int:
         """The lesser of the state and its mirror image."""
         board = state & (1 << 48) - 1

@@ -137,7 +137,7 @@ def settle(state, bound):
     if OUTLOOK:
         # a draw may end the game with any move; wins and losses were foreseen
         if game.is_terminal(state):
-            return game.utility(state) * (1 if SCORES else WIN)
+            return game.utility(state) * (1 if SCORES else WIN - game.plies_left(state))
         outlook = game.outlook(state)
         if outlook > 0:
             return 1 if SCORES else WIN - 1
@@ -225,8 +225,8 @@ def prove(table, frames, moves, busy, search, allowance):
                         if not ALTERNATES:
                             same = 1 if game.to_move(child) == game.to_move(state) else 0
                         if not OUTLOOK and game.is_terminal(child):
-                            utility = game.utility(child) * (1 if SCORES else WIN)
-                            best = max(best, lift(utility, same == 1, SCORES))
+                            merit = game.utility(child) * (1 if SCORES else WIN - game.plies_left(child))
+                            best = max(best, lift(merit, same == 1, SCORES))
                             if best >= bound:
                                 break
                             continue
@@ -363,7 +363,8 @@ def solve(table, frames, moves, busy, search, allowance):
     May return PAUSED or CROWDED, like `prove`.
     """
     if game.is_terminal(frames[0, STATE]):
-        search[LOW] = search[HIGH] = game.utility(frames[0, STATE]) * (1 if SCORES else WIN)
+        left = game.plies_left(frames[0, STATE])
+        search[LOW] = search[HIGH] = game.utility(frames[0, STATE]) * (1 if SCORES else WIN - left)
         return DONE
     longest = game.longest(frames[0, STATE]) if LONGEST and not SCORES else np.int64(0)
     stop = search[COUNT] + allowance

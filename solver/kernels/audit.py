@@ -55,6 +55,7 @@ def audit(states, indices, scores, distances, begin, end, prefixes, shift, reach
             distance = 0
             if game.is_terminal(child):
                 score = game.utility(child)
+                distance = 0 if SCORES or score == 0 else game.plies_left(child)
             else:
                 key = game.canonical(child) if FOLDS else child
                 place = _look_up(states, key, prefixes, shift)

@@ -55,7 +55,7 @@ def evaluate(states, merits, table, slots, first_tier, cells, begin, end, win, l
             child = game.result(state, action)
             same_mover = not ALTERNATES and game.to_move(child) == game.to_move(state)
             if game.is_terminal(child):
-                merit = terminal_merit(game.utility(child), SCORES, win)
+                merit = terminal_merit(game.utility(child), game.plies_left(child), SCORES, win)
                 best[i - begin] = max(best[i - begin], lift(merit, same_mover, SCORES))
                 continue
             key = game.canonical(child) if FOLDS else child

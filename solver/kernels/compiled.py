@@ -194,6 +194,7 @@ _NOT_IN_THE_RULES: dict[str, Any] = {
     "starts": _one_start,
     "to_move": _zero,
     "tier": _zero,
+    "plies_left": _zero,
     "canonical": _zero,
     "replies": _zero,
     "outlook": _zero,

@@ -88,7 +88,8 @@ def count_children(states, merits, table, slots, first_tier, cells, own, begin, 
             child = game.result(state, action)
             same_mover = not ALTERNATES and game.to_move(child) == game.to_move(state)
             if game.is_terminal(child):
-                _offer(lift(game.utility(child) * WIN, same_mover, False), i, left, candidates)
+                merit = game.utility(child) * (WIN - game.plies_left(child))
+                _offer(lift(merit, same_mover, False), i, left, candidates)
                 continue
             key = game.canonical(child) if FOLDS else child
             keys[count] = key

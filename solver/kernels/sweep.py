@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from solver import value
 from solver.book.writer import CHUNK
 from solver.errors import ResourceError
-from solver.game import Game, canonical_of, is_score_game
+from solver.game import Game, canonical_of, end_of, is_score_game
 from solver.kernels.backward import Backward
 from solver.kernels.compiled import compiling
 from solver.kernels.forward import Forward
@@ -201,7 +201,7 @@ class _Ordered:
         score_game = is_score_game(self.game)
         state = self.game.initial()
         if self.game.is_terminal(state):
-            return value.value_of(value.terminal_merit(self.game.utility(state), score_game), score_game)
+            return value.value_of(end_of(self.game)(state), score_game)
         key = canonical_of(self.game, self.symmetry)(state)
         merits, total = self.merits.view(), self.states.size
         for layer in self.layers:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from solver.game import canonical_of, is_score_game, same_mover_of
+from solver.game import canonical_of, end_of, is_score_game, same_mover_of
 from solver.progress import Progress, silent
 from solver.search import (
     INFINITY,
@@ -28,7 +28,7 @@ from solver.search import (
     stuck,
     window,
 )
-from solver.value import lift, terminal_merit, value_of
+from solver.value import lift, value_of
 
 
 def solve(
@@ -51,7 +51,7 @@ def solve(
     table = {} if table is None else table
     counts = Counts()
     canonical, same_mover = canonical_of(game, symmetry), same_mover_of(game)
-    score_game = is_score_game(game)
+    score_game, end = is_score_game(game), end_of(game)
     result, is_terminal = game.result, game.is_terminal
     ordered = ordered_actions(game)
     path: set[Any] = set()
@@ -69,7 +69,7 @@ def solve(
         if is_terminal(state):
             if looked_at is not None:
                 looked_at.add(state)
-            table[key] = terminal_merit(game.utility(state), score_game)
+            table[key] = end(state)
             return table[key]
         path.add(key)
         best, floor = -INFINITY, alpha

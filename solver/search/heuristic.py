@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from solver.errors import BudgetExceeded, GameError, MethodError
-from solver.game import canonical_of, is_score_game, same_mover_of
+from solver.game import canonical_of, end_of, is_score_game, same_mover_of
 from solver.search import (
     INFINITY,
     Budget,
@@ -26,7 +26,7 @@ from solver.search import (
     run,
     stuck,
 )
-from solver.value import Value, drop, lift, terminal_merit, value_of
+from solver.value import Value, drop, lift, value_of
 
 Cutoff = Callable[[Any, int], bool]
 
@@ -55,7 +55,7 @@ def search(
     stop = cutoff or (lambda state, ply: ply >= depth)
     counts = Counts()
     canonical, same_mover = canonical_of(game, symmetry), same_mover_of(game)
-    score_game = is_score_game(game)
+    score_game, end = is_score_game(game), end_of(game)
     result, is_terminal = game.result, game.is_terminal
     ordered = ordered_actions(game)
     table: Table = {}
@@ -67,7 +67,7 @@ def search(
         if budget is not None:
             budget.spend()
         if is_terminal(state):
-            return terminal_merit(game.utility(state), score_game)
+            return end(state)
         if stop(state, ply):
             nearest_cut = ply if nearest_cut is None else min(ply, nearest_cut)
             return estimate(game, state)

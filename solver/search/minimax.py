@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from solver.game import canonical_of, is_score_game, same_mover_of
+from solver.game import canonical_of, end_of, is_score_game, same_mover_of
 from solver.progress import Progress, silent
 from solver.search import (
     INFINITY,
@@ -24,7 +24,7 @@ from solver.search import (
     run,
     stuck,
 )
-from solver.value import lift, terminal_merit, value_of
+from solver.value import lift, value_of
 
 
 def solve(
@@ -46,7 +46,7 @@ def solve(
     table = {} if table is None else table
     counts = Counts()
     canonical, same_mover = canonical_of(game, symmetry), same_mover_of(game)
-    score_game = is_score_game(game)
+    score_game, end = is_score_game(game), end_of(game)
     actions, result, is_terminal = game.actions, game.result, game.is_terminal
     path: set[Any] = set()
 
@@ -57,7 +57,7 @@ def solve(
         if budget is not None:
             budget.spend()
         if is_terminal(state):
-            table[key] = terminal_merit(game.utility(state), score_game)
+            table[key] = end(state)
             return table[key]
         path.add(key)
         best = -INFINITY

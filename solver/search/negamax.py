@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from solver.game import is_score_game, same_mover_of
+from solver.game import end_of, is_score_game, same_mover_of
 from solver.search import INFINITY, Budget, Counts, Result, Visit, best_move, refuse_chance, run, stuck
 from solver.search.heuristic import back_up, check_depth, estimate, estimated_value, is_exact
-from solver.value import terminal_merit
 
 
 def search(game: Any, state: Any, *, depth: int, budget: Budget | None = None) -> Result:
@@ -23,7 +22,7 @@ def search(game: Any, state: Any, *, depth: int, budget: Budget | None = None) -
     refuse_chance(game, "negamax")
     check_depth(depth)
     counts = Counts()
-    same_mover, score_game = same_mover_of(game), is_score_game(game)
+    same_mover, score_game, end = same_mover_of(game), is_score_game(game), end_of(game)
     has_estimate = hasattr(game, "evaluate")
     nearest_cut: int | None = None
 
@@ -33,7 +32,7 @@ def search(game: Any, state: Any, *, depth: int, budget: Budget | None = None) -
         if budget is not None:
             budget.spend()
         if game.is_terminal(state):
-            return terminal_merit(game.utility(state), score_game)
+            return end(state)
         if left == 0:
             nearest_cut = depth
             return estimate(game, state) if has_estimate else 0

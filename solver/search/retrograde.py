@@ -8,14 +8,13 @@ about 11 microseconds and 440 bytes a position in connect-four 4x5 (1,706,255 po
 
 from __future__ import annotations
 
-from collections import deque
 from typing import Any
 
 from solver.errors import MethodError
-from solver.game import canonical_of, is_score_game, same_mover_of
+from solver.game import canonical_of, end_of, is_score_game, same_mover_of
 from solver.progress import Progress, silent
 from solver.search import Budget, Counts, Result, Table, best_move, name_of, refuse_chance, roots_of, stuck
-from solver.value import lift, terminal_merit, value_of
+from solver.value import WIN, lift, value_of
 
 Parents = dict[Any, list[tuple[Any, bool]]]
 
@@ -59,6 +58,7 @@ def _expand(
     actions, result, is_terminal = game.actions, game.result, game.is_terminal
     parents: Parents = {canonical(root): [] for root in roots}
     unresolved: dict[Any, int] = {}
+    end = end_of(game)
     table: Table = {}
     todo = list(parents)
     while todo:
@@ -69,7 +69,7 @@ def _expand(
         if budget is not None:
             budget.spend()
         if is_terminal(state):
-            table[state] = terminal_merit(game.utility(state), False)
+            table[state] = end(state)
             continue
         children = [result(state, action) for action in actions(state)]
         if not children:
@@ -88,18 +88,22 @@ def _resolve(
     parents: Parents, unresolved: dict[Any, int], table: Table, budget: Budget | None, progress: Progress
 ) -> None:
     """Extend the terminal merits in `table` to all states."""
-    queue = deque(key for key, merit in table.items() if merit)
-    while queue:  # in the order of distance
-        child = queue.popleft()
-        if budget is not None:
-            budget.spend(nodes=0)
-        for parent, same in parents[child]:
-            unresolved[parent] -= 1
-            merit = lift(table[child], same, False)
-            if parent not in table and (merit > 0 or unresolved[parent] == 0):
-                table[parent] = merit
-                queue.append(parent)
-                if len(table) & 4095 == 0:
-                    progress("retrograde", len(table), len(parents))
+    waiting: dict[int, list[Any]] = {}  # by distance
+    for key, merit in table.items():
+        if merit:
+            waiting.setdefault(WIN - abs(merit), []).append(key)
+    while waiting:
+        distance = min(waiting)
+        for child in waiting.pop(distance):
+            if budget is not None:
+                budget.spend(nodes=0)
+            for parent, same in parents[child]:
+                unresolved[parent] -= 1
+                merit = lift(table[child], same, False)
+                if parent not in table and (merit > 0 or unresolved[parent] == 0):
+                    table[parent] = merit
+                    waiting.setdefault(distance + 1, []).append(parent)
+                    if len(table) & 4095 == 0:
+                        progress("retrograde", len(table), len(parents))
     for key in parents:
         table.setdefault(key, 0)

@@ -1,0 +1,127 @@
+"""Fox and hounds on the dark squares of a chess board: hounds, which only go down, hem in a fox (Winning Ways, chapter 20).
+
+The fox moves first and one step diagonally any way; it wins on the top row. Hounds start on the top row. A side that
+cannot move loses. Dark squares are numbered row by row from the bottom left, half a row's length in each. A state is the
+hounds' squares, the fox's number `size * size / 2` bits on, and 5 bits above that a bit for the hounds to move. An action
+is the number of squares times the square moved from plus the square moved to. The tier is how far the hounds have come:
+only the fox's moves, back and forth, stay in it. Repetition is a draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+
+class FoxAndHounds(NamedTuple):
+    """Hounds, which only go down, hem in the fox, which wants to reach the top row.
+
+    `size` x `size` squares, size / 2 hounds; the fox starts on the `fox`th dark square of the bottom row, from the left.
+    """
+
+    size: int = 8
+    fox: int = 1
+
+    def check(self) -> None:
+        if self.size not in (4, 6, 8):
+            raise ValueError("size must be 4, 6 or 8")
+        if not 1 <= self.fox <= self.size // 2:
+            raise ValueError(f"fox must be 1 to {self.size // 2}")
+
+    def initial(self) -> int:
+        half = self.size // 2
+        return ((1 << half) - 1) << half * (self.size - 1) | self.fox - 1 << half * self.size
+
+    def actions(self, state: int) -> Iterator[int]:
+        squares = self._squares()
+        taken = self._taken(state)
+        if state >> squares + 5:
+            for hound in range(squares):
+                if state >> hound & 1:
+                    for side in range(2):
+                        target = self._step(hound, -1, side)
+                        if target >= 0 and not taken >> target & 1:
+                            yield squares * hound + target
+        else:
+            fox = state >> squares & 31
+            for way in range(4):
+                target = self._step(fox, way // 2 * 2 - 1, way % 2)
+                if target >= 0 and not taken >> target & 1:
+                    yield squares * fox + target
+
+    def result(self, state: int, action: int) -> int:
+        squares = self._squares()
+        start, target = action // squares, action % squares
+        hounds, fox, turn = state & (1 << squares) - 1, state >> squares & 31, state >> squares + 5
+        if turn:
+            return hounds ^ (1 << start | 1 << target) | fox << squares
+        return hounds | target << squares | 1 << squares + 5
+
+    def is_terminal(self, state: int) -> bool:
+        squares = self._squares()
+        taken = self._taken(state)
+        fox = state >> squares & 31
+        if not state >> squares + 5:
+            for way in range(4):
+                target = self._step(fox, way // 2 * 2 - 1, way % 2)
+                if target >= 0 and not taken >> target & 1:
+                    return False
+            return True
+        if fox >= squares - self.size // 2:
+            return True
+        for hound in range(squares):
+            if state >> hound & 1:
+                for side in range(2):
+                    target = self._step(hound, -1, side)
+                    if target >= 0 and not taken >> target & 1:
+                        return False
+        return True
+
+    def utility(self, state: int) -> int:
+        return -1
+
+    def tier(self, state: int) -> int:
+        half = self.size // 2
+        tier = 0
+        for row in range(self.size):
+            tier += (self.size - 1 - row) * (state >> half * row & (1 << half) - 1).bit_count()
+        return tier
+
+    def format_action(self, state: int, action: int) -> str:
+        return self._name(action // self._squares()) + self._name(action % self._squares())
+
+    def show(self, state: int) -> str:
+        squares, half = self._squares(), self.size // 2
+        rows = []
+        for row in reversed(range(self.size)):
+            marks = []
+            for column in range(self.size):
+                square = half * row + column // 2
+                if (row + column) % 2:
+                    marks.append(" ")
+                else:
+                    fox = state >> squares & 31 == square
+                    marks.append("F" if fox else "h" if state >> square & 1 else ".")
+            rows.append(f"{row + 1} " + " ".join(marks).rstrip())
+        turn = "hounds" if state >> squares + 5 else "fox"
+        return "\n".join([*rows, "  " + " ".join("abcdefgh"[: self.size]) + f"   {turn} to move"])
+
+    def _squares(self) -> int:
+        return self.size * self.size // 2
+
+    def _taken(self, state: int) -> int:
+        squares = self._squares()
+        return state & (1 << squares) - 1 | 1 << (state >> squares & 31)
+
+    def _step(self, square: int, up: int, side: int) -> int:
+        """The square diagonally next, up 1 or -1, side 0 left or 1 right; -1 off the board."""
+        half = self.size // 2
+        row = square // half + up
+        column = 2 * (square % half) + square // half % 2 + 2 * side - 1
+        if row < 0 or row >= self.size or column < 0 or column >= self.size:
+            return -1
+        return half * row + column // 2
+
+    def _name(self, square: int) -> str:
+        half = self.size // 2
+        return "abcdefgh"[2 * (square % half) + square // half % 2] + str(square // half + 1)

@@ -1,0 +1,96 @@
+"""Hare and hounds on eleven points: three hounds, which never go back, hem in a hare (Winning Ways, chapter 21).
+
+    .  B3 C3 D3 .
+    A  B2 C2 D2 E
+    .  B1 C1 D1 .
+
+Lines join neighbours along rows and columns, A to every B, E to every D, and C2 to the corners of the square. The hare
+wins when, with the hounds to move, it is level with or behind the last of them; a side that cannot move loses. Points
+are numbered A, B1 to B3, C1 to C3, D1 to D3, E. A state is the hounds' points, the hare's number 11 bits on, and a bit
+15 bits on for the hare to move. An action is 11 times the point moved from plus the point moved to. Hounds may go up and
+down for ever, so there is no `tier`: repetition is a draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+NEAR = (0x00E, 0x035, 0x02B, 0x065, 0x0A2, 0x3DE, 0x228, 0x530, 0x6A0, 0x560, 0x380)
+NAMES = ("a2", "b1", "b2", "b3", "c1", "c2", "c3", "d1", "d2", "d3", "e2")
+COLUMNS = (0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4)
+
+
+class HareAndHounds(NamedTuple):
+    """Three hounds, which never go back, hem in the hare; hare: whether it moves first."""
+
+    hare: bool = False
+
+    def initial(self) -> int:
+        return 0b1011 | 10 << 11 | (1 << 15 if self.hare else 0)
+
+    def actions(self, state: int) -> Iterator[int]:
+        free = ~self._taken(state)
+        if state >> 15:
+            hare = state >> 11 & 15
+            for point in range(11):
+                if (self._near(hare) & free) >> point & 1:
+                    yield 11 * hare + point
+        else:
+            for hound in range(11):
+                if state >> hound & 1:
+                    ahead = self._near(hound) & free & ~self._behind(hound)
+                    for point in range(11):
+                        if ahead >> point & 1:
+                            yield 11 * hound + point
+
+    def result(self, state: int, action: int) -> int:
+        if state >> 15:
+            return state & 2047 | action % 11 << 11
+        return state ^ (1 << action // 11 | 1 << action % 11) | 1 << 15
+
+    def is_terminal(self, state: int) -> bool:
+        hare = state >> 11 & 15
+        if state >> 15:
+            return not self._near(hare) & ~self._taken(state)
+        stuck = escaped = True
+        for hound in range(11):
+            if state >> hound & 1:
+                stuck = stuck and not self._near(hound) & ~self._taken(state) & ~self._behind(hound)
+                escaped = escaped and COLUMNS[hare] <= COLUMNS[hound]
+        return stuck or escaped
+
+    def utility(self, state: int) -> int:
+        return -1
+
+    def canonical(self, state: int) -> int:
+        """The lesser of the state and its image with top and bottom exchanged."""
+        hare = state >> 11 & 15
+        hounds = state & 0x525 | (state & 0x092) << 2 | state >> 2 & 0x092
+        image = hounds | self._flipped(hare) << 11 | state >> 15 << 15
+        return min(state, image)
+
+    def format_action(self, state: int, action: int) -> str:
+        return NAMES[action // 11] + NAMES[action % 11]
+
+    def show(self, state: int) -> str:
+        marks = ["H" if state >> point & 1 else "h" if state >> 11 & 15 == point else "." for point in range(11)]
+        rows = [["-", *marks[3:10:3], "-"], [marks[0], *marks[2:9:3], marks[10]], ["-", *marks[1:8:3], "-"]]
+        lines = [f"{3 - number:2} " + " ".join(row).replace("-", " ") for number, row in enumerate(rows)]
+        return "\n".join([*lines, "   a b c d e   " + ("hare" if state >> 15 else "hounds") + " to move"])
+
+    def _taken(self, state: int) -> int:
+        return state & 2047 | 1 << (state >> 11 & 15)
+
+    def _near(self, point: int) -> int:
+        return NEAR[point]
+
+    def _behind(self, point: int) -> int:
+        """The points in columns to the left."""
+        column = COLUMNS[point]
+        return 0 if column == 0 else (1 << 3 * column - 2) - 1
+
+    def _flipped(self, point: int) -> int:
+        if point == 0 or point == 10:
+            return point
+        return point + 2 - 2 * ((point - 1) % 3)

@@ -1,0 +1,109 @@
+"""The L-game of Edward de Bono: move your L elsewhere on 4 x 4, then perhaps one of two neutral men; who cannot loses.
+
+Cells are numbered row by row from the bottom left. A state is the cells of the first player's L, of the second's 16 bits
+on, of the neutral men 32 bits on, and a bit for the side to move. An action is 33 times the new place of the L, plus 0,
+or 1 plus 16 times which neutral man (0 the lower) plus its new cell. Repetition is a draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+# an L of three cells and one: lying (3 x 2 cells) four ways, then standing (2 x 3)
+SHAPES = (0x0017, 0x0047, 0x0071, 0x0074, 0x0113, 0x0311, 0x0223, 0x0322)
+NAMES = ("a1", "b1", "c1", "d1", "a2", "b2", "c2", "d2", "a3", "b3", "c3", "d3", "a4", "b4", "c4", "d4")
+
+
+class LGame(NamedTuple):
+    """Move your L, then perhaps a neutral man; who cannot move the L loses."""
+
+    def initial(self) -> int:
+        first, second, neutral = 0x6440, 0x0226, 0x1008
+        return first | second << 16 | neutral << 32
+
+    def actions(self, state: int) -> Iterator[int]:
+        mine, others = self._mine(state), self._others(state)
+        for place in range(48):
+            shape = self._shape(place)
+            if not shape & others and shape != mine:
+                yield 33 * place
+                empty = ~(shape | others) & 0xFFFF
+                for cell in range(16):
+                    if empty >> cell & 1:
+                        yield 33 * place + 1 + cell
+                        yield 33 * place + 17 + cell
+
+    def result(self, state: int, action: int) -> int:
+        turn, neutral = state >> 48, state >> 32 & 0xFFFF
+        theirs = state >> 16 * (1 - turn) & 0xFFFF
+        option = action % 33
+        if option:
+            lower = neutral & -neutral
+            neutral ^= lower if option < 17 else neutral ^ lower
+            neutral |= 1 << (option - 1) % 16
+        return self._shape(action // 33) << 16 * turn | theirs << 16 * (1 - turn) | neutral << 32 | (1 - turn) << 48
+
+    def is_terminal(self, state: int) -> bool:
+        mine, others = self._mine(state), self._others(state)
+        for place in range(48):
+            shape = self._shape(place)
+            if not shape & others and shape != mine:
+                return False
+        return True
+
+    def utility(self, state: int) -> int:
+        return -1
+
+    def canonical(self, state: int) -> int:
+        """The least of the board's eight images, the mover's L first and to move."""
+        turn = state >> 48
+        boards = self._mine(state) | (state >> 16 * (1 - turn) & 0xFFFF) << 16 | (state >> 32 & 0xFFFF) << 32
+        best = min(boards, self._mirrored(boards))
+        for _ in range(3):
+            boards = self._turned(boards)
+            best = min(best, min(boards, self._mirrored(boards)))
+        return best
+
+    def format_action(self, state: int, action: int) -> str:
+        shape, option = self._shape(action // 33), action % 33
+        cells = "".join(NAMES[cell] for cell in range(16) if shape >> cell & 1)
+        if not option:
+            return cells
+        neutral = state >> 32 & 0xFFFF
+        man = (neutral & -neutral).bit_length() - 1 if option < 17 else neutral.bit_length() - 1
+        return f"{cells}/{NAMES[man]}{NAMES[(option - 1) % 16]}"
+
+    def show(self, state: int) -> str:
+        marks = []
+        for cell in range(16):
+            first, second, neutral = state >> cell & 1, state >> 16 + cell & 1, state >> 32 + cell & 1
+            marks.append("x" if first else "o" if second else "*" if neutral else ".")
+        rows = [f"{row + 1:2} " + " ".join(marks[4 * row : 4 * row + 4]) for row in (3, 2, 1, 0)]
+        return "\n".join([*rows, "   a b c d   " + "xo"[state >> 48] + " to move"])
+
+    def _mine(self, state: int) -> int:
+        return state >> 16 * (state >> 48) & 0xFFFF
+
+    def _others(self, state: int) -> int:
+        """All cells but the mover's and the empty ones."""
+        return (state >> 16 * (1 - (state >> 48)) | state >> 32) & 0xFFFF
+
+    def _shape(self, place: int) -> int:
+        """The cells of an L in one of its 48 places: eight shapes, six shifts each."""
+        shape, shift = place // 6, place % 6
+        if shape < 4:
+            return SHAPES[shape] << shift % 2 + 4 * (shift // 2)
+        return SHAPES[shape] << shift % 3 + 4 * (shift // 3)
+
+    def _mirrored(self, boards: int) -> int:
+        result = 0
+        for column in range(4):
+            result |= (boards >> column & 0x1111_1111_1111) << 3 - column
+        return result
+
+    def _turned(self, boards: int) -> int:
+        result = 0
+        for cell in range(16):
+            result |= (boards >> cell & 0x1_0001_0001) << cell % 4 * 4 + 3 - cell // 4
+        return result

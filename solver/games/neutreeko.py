@@ -1,0 +1,50 @@
+"""Neutreeko: slide a man like a chess queen until something stops it; three of your own in an unbroken line win.
+
+Jan Kristian Haugland, 2001. Men never leave the board, so the game has cycles and no `tier`; repetition is a draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from solver.games import five
+
+
+class Neutreeko(NamedTuple):
+    """Slide men until something stops them; three of your own in a line win."""
+
+    def initial(self) -> int:
+        black, white = 1 << 1 | 1 << 3 | 1 << 17, 1 << 7 | 1 << 21 | 1 << 23
+        return black | white << 25
+
+    def actions(self, state: int) -> Iterator[int]:
+        men, empty = five.mine(state), five.empty(state)
+        for man in range(25):
+            if men >> man & 1:
+                for way in range(9):
+                    here = 1 << man
+                    ahead = five.step(here, way % 3 - 1, way // 3 - 1) & empty
+                    while ahead and way != 4:
+                        here = ahead
+                        ahead = five.step(here, way % 3 - 1, way // 3 - 1) & empty
+                    if here != 1 << man:
+                        yield 25 * man + here.bit_length() - 1
+
+    def result(self, state: int, action: int) -> int:
+        return five.moved(state, action)
+
+    def is_terminal(self, state: int) -> bool:
+        return five.aligned(five.theirs(state), 3)
+
+    def utility(self, state: int) -> int:
+        return -1
+
+    def canonical(self, state: int) -> int:
+        return five.least(state)
+
+    def format_action(self, state: int, action: int) -> str:
+        return five.move_name(action)
+
+    def show(self, state: int) -> str:
+        return five.board(state)

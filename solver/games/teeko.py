@@ -1,0 +1,86 @@
+"""Teeko: drop four men each on 5 x 5, then move them like a chess king; four in a line or in a square win.
+
+John Scarne, 1937 and 1952. The tier is the number of men: it grows while they are dropped, and has cycles once all are on
+the board. Repetition is a draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from solver.games import five
+
+
+class Teeko(NamedTuple):
+    """Drop four men, then move them to a neighbouring point; a line or a square of four wins.
+
+    advanced: also the corners of a larger square; centre: whether the first man may be dropped there.
+    """
+
+    advanced: bool = False
+    centre: bool = True
+
+    def initial(self) -> int:
+        return 0
+
+    def actions(self, state: int) -> Iterator[int]:
+        empty = five.empty(state)
+        if self.tier(state) < 8:
+            if state == 0 and not self.centre:
+                empty &= ~(1 << 12)
+            for point in range(25):
+                if empty >> point & 1:
+                    yield 625 + point
+        else:
+            men = five.mine(state)
+            for man in range(25):
+                if men >> man & 1:
+                    targets = self._near(1 << man) & empty
+                    for point in range(25):
+                        if targets >> point & 1:
+                            yield 25 * man + point
+
+    def result(self, state: int, action: int) -> int:
+        return five.moved(state, action)
+
+    def is_terminal(self, state: int) -> bool:
+        theirs = five.theirs(state)
+        if theirs.bit_count() == 4 and (five.aligned(theirs, 4) or self._is_square(theirs)):
+            return True
+        return self.tier(state) == 8 and not self._near(five.mine(state)) & five.empty(state)
+
+    def utility(self, state: int) -> int:
+        return -1
+
+    def tier(self, state: int) -> int:
+        return (state & (1 << 50) - 1).bit_count()
+
+    def canonical(self, state: int) -> int:
+        return five.least(state)
+
+    def format_action(self, state: int, action: int) -> str:
+        return five.move_name(action)
+
+    def show(self, state: int) -> str:
+        return five.board(state)
+
+    def _near(self, men: int) -> int:
+        """The points next to the men, in all eight directions; perhaps with the men."""
+        wide = men | five.step(men, 1, 0) | five.step(men, -1, 0)
+        return wide | five.step(wide, 0, 1) | five.step(wide, 0, -1)
+
+    def _is_square(self, men: int) -> bool:
+        """Whether the four men are the corners of a square along the lines, of 2 x 2 or, when advanced, larger."""
+        corner = men & -men
+        for size in range(1, 5 if self.advanced else 2):
+            if corner & self._corners(size) and men == corner * (1 | 1 << size | 1 << 5 * size | 1 << 6 * size):
+                return True
+        return False
+
+    def _corners(self, size: int) -> int:
+        """The points where the bottom left corner of a square with sides of that many steps fits."""
+        points = 0
+        for row in range(5 - size):
+            points |= ((1 << 5 - size) - 1) << 5 * row
+        return points
