@@ -19,7 +19,10 @@ from typing import Any
 
 from solver.errors import GameError
 
-RULES = ("initial", "starts", "actions", "result", "is_terminal", "utility", "to_move", "canonical", "tier", "chance", "plies_left")
+RULES = (
+    *("initial", "starts", "actions", "result", "is_terminal", "utility"),
+    *("to_move", "canonical", "tier", "chance", "plies_left"),
+)
 HINTS = ("replies", "outlook", "promise", "bounds", "longest")  # they make a search quicker, they change no value
 
 

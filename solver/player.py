@@ -11,7 +11,7 @@ Every answer says where it comes from and whether it is exact:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from solver import extras
@@ -139,6 +139,22 @@ class Player:
         if best_action < 0:
             raise MissingState(f"no move from state {state} has a known value: allow a live search or more time")
         return best_action
+
+    def line(self, state: int, most: int = 1000) -> Iterator[tuple[int, int]]:
+        """Best play from a state to the end: each action and the state that it leads to, at most `most`.
+
+        It ends early where play comes back to a state that it has seen, which is a draw, and raises MissingState
+        where no move's value is known.
+        """
+        seen = {state}
+        while not self.game.is_terminal(state) and most:
+            action = self.best(state)
+            state = self.game.result(state, action)
+            yield action, state
+            if state in seen:
+                return
+            seen.add(state)
+            most -= 1
 
     def analyse(self, state: int) -> list[Move]:
         """Every action with its value and source, best first; unknown ones last."""

@@ -28,4 +28,7 @@ SMALL_GAMES = (
     "tapatan",
     "pong-hau-ki",
     "quixo:2",
+    "quixo:2,true",
+    "hare-and-hounds",
+    "fox-and-hounds:4",
 )

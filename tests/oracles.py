@@ -10,7 +10,9 @@ over them for the side to move; `root` score and distance of the start (None: no
     wilson  David Wilson's dots-and-boxes solver pages
     iru     Irving, Donkers and Uiterwijk, Solving Kalah, ICGA Journal 23(3), 2000
     ipsj    Takeshita and others, IPSJ-GI 2015 (othello 4xn)
-    wiki    Wikipedia, Mu torere
+    wiki    Wikipedia, Mu torere and L game
+    ways    Winning Ways, chapter 20 (fox and hounds); the counts by a program written apart
+    haugland Jan Kristian Haugland, neutreeko.net
     straffin Philip Straffin, Mathematics Magazine, 1995 (pong hau k'i)
     tanaka  Tanaka, Bonnet, Tixeuil and Tamura, arXiv:2007.15895 (quixo)
     closed  closed formula: misere coins are lost iff n % (most + 1) == 1
@@ -127,4 +129,15 @@ ORACLES = (
     Oracle("quixo:2", "tanaka", (1, 3), size=81),
     Oracle("quixo:3", "tanaka", (1, 7), size=19_683),
     Oracle("quixo:4", "tanaka", (1, 21), size=43_046_721),
+    Oracle("quixo:2,true", "own", (1, 3), 81, (50, 0, 31)),
+    Oracle("quixo:3,true", "own", (1, 7), 19_683, (12_748, 0, 6_935)),
+    Oracle("quixo:4,true", "own", (1, 21), 43_046_721, (26_434_489, 1_608_496, 15_003_736)),
+    Oracle("hare-and-hounds", "own", (1, 23), 2_303),
+    Oracle("hare-and-hounds:true", "own", (-1, 24), 2_303),
+    Oracle("l-game", "wiki", (0, None), 36_736, (16_096, 20_176, 464), 9),
+    Oracle("neutreeko", "haugland", (0, None), 6_935_248, (4_945_760, 209_296, 1_780_192), 51),
+    *(
+        Oracle(f"fox-and-hounds:8,{fox}", "ways", (-1, 44), states)
+        for fox, states in enumerate((892_699, 895_094, 895_280, 894_341), 1)
+    ),
 )

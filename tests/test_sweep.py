@@ -28,6 +28,7 @@ TIERED = (
     "dots-and-boxes:2,2",
     "kalah:2,3",
     "othello:4,2",
+    "fox-and-hounds:4",
 )
 MORE = (
     "tic-tac-toe:4,3,3",

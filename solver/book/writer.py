@@ -10,6 +10,7 @@ import contextlib
 import errno
 import hashlib
 import os
+import re
 import shutil
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -73,6 +74,7 @@ def write_book(
     cannot be written.
     """
     target = check_target(path)
+    _sweep_up(target)
     header = header.identified()
     build = target.with_name(f".{target.name}.{os.getpid()}.build")
     finished = target.with_name(f".{target.name}.{os.getpid()}.partial")
@@ -174,6 +176,25 @@ def _build(path: Path, header: Header, groups: Iterable[tuple[int, bytes]]) -> H
     return header
 
 
+def _sweep_up(target: Path) -> None:
+    """Remove what writers that were killed have left of this book."""
+    pattern = re.compile(rf"\.{re.escape(target.name)}\.([0-9]{{1,10}})\.(build|partial)")
+    for path in target.parent.iterdir():
+        match = pattern.fullmatch(path.name)
+        if match and not _is_alive(int(match[1])):
+            path.unlink(missing_ok=True)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
 def _copy(build: Path, finished: Path) -> None:
     """A compact, synced copy: its bytes depend on the records alone."""
     with (
@@ -204,9 +225,13 @@ def _disk_errors(target: Path) -> Iterator[None]:
         if isinstance(error, BookError):
             raise
         free = shutil.disk_usage(target.parent).free
-        full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) or free < 1 << 20
-        if full or isinstance(error, lmdb.DiskError):
+        number = getattr(error, "errno", None)
+        if number in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise BookError(f"{target} cannot be written: {error}") from error
+        if number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) or free < 1 << 20:
             raise ResourceError(
                 f"the disk of {target.parent} is full ({free:,} bytes free): make room, then again"
             ) from error
-        raise BookError(f"{target} cannot be written: {error}") from error
+        raise ResourceError(
+            f"{target} cannot be written, {free:,} bytes free: {error}: mend the disk, then again"
+        ) from error

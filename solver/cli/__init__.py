@@ -27,6 +27,7 @@ COMMANDS = {
     "estimate": ("solver.cli.estimate", "Say beforehand what solving a game will take."),
     "info": ("solver.cli.info", "Say what a book holds."),
     "query": ("solver.cli.query", "Value positions and their moves."),
+    "line": ("solver.cli.line", "Print the best play from a position to the end."),
     "play": ("solver.cli.play", "Play in the terminal."),
     "verify": ("solver.cli.verify", "Check a book: structure, checksums, every value."),
 }
@@ -132,7 +133,7 @@ def _exit_code(error: BaseException) -> int:
 def _how_to_go_on(args: Sequence[str] | None = None, *_: Any, **__: Any) -> str:
     """The command that goes on with an interrupted solve."""
     words = [word for word in (sys.argv[1:] if args is None else args) if word != "--restart"]
-    return f": go on with  solver {shlex.join(words)}" if words[:1] == ["solve"] else ""
+    return f": go on with solver {shlex.join(words)}" if words[:1] == ["solve"] else ""
 
 
 def _say(message: str, code: int) -> int:

@@ -32,6 +32,16 @@ class Size(click.ParamType):  # type: ignore[type-arg]
         return int(float(match[1]) * UNITS[match[2].upper()])
 
 
+class Seconds(click.FloatRange):
+    """A time; unlike its parent it refuses what is no number."""
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> float:
+        seconds = float(super().convert(value, parameter, context))
+        if seconds != seconds:
+            self.fail(f"{value!r} is no number of seconds", parameter, context)
+        return seconds
+
+
 def open_source(source: str, game_text: str | None = None) -> tuple[Book | None, Game]:
     """A book and its game, or None and the game that the text names."""
     if os.path.exists(source) and not os.path.isdir(source) and not source.endswith(".py"):

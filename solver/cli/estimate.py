@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from solver.cli.common import Bars, json_option, quiet_option, workers_option
+from solver.cli.common import Bars, Seconds, json_option, quiet_option, workers_option
 from solver.game import load_game
 
 
@@ -15,7 +15,7 @@ from solver.game import load_game
 @click.argument("game")
 @click.option("--max-ply", type=click.IntRange(0, 1000), metavar="N", help="Of an opening book to ply N.")
 @click.option("--no-symmetry", is_flag=True, help="Keep symmetric states apart.")
-@click.option("--seconds", type=click.FloatRange(1, 1e5), default=60.0, metavar="S", help="To spend on it; about 60.")
+@click.option("--seconds", type=Seconds(1, 1e5), default=60.0, metavar="S", help="To spend on it; about 60.")
 @workers_option
 @json_option
 @quiet_option

@@ -10,21 +10,38 @@ import click
 
 from solver.book import Book, Header
 from solver.cli.common import for_players, json_option
+from solver.game import is_built_in
 
 
 @click.command("info")
 @click.argument("book", type=click.Path())
+@click.option("--counts", is_flag=True, help="Also the counts by tier and by distance.")
+@click.option(
+    "--plot", type=click.Path(), metavar="FILE", help="Draw wins, draws and losses by tier and distance: .png or .svg."
+)
 @json_option
-def command(book: str, as_json: bool) -> None:
-    """Say what a book holds: game, value, counts, longest win, size.
+def command(book: str, counts: bool, plot: str | None, as_json: bool) -> None:
+    """Say what a book holds: game, value, counts, longest win and its line, size.
 
     \b
     solver info connect-four-5x5.lmdb
+    solver info connect-four-5x5.lmdb --counts
+    solver info connect-four-5x5.lmdb --plot connect-four.svg
     """
     with Book(book) as opened:
         facts = describe(opened.header, os.path.getsize(book))
         score_game = opened.header.score_game
+        if facts["longest"] and is_built_in(opened.header.game):
+            from solver.cli.line import describe_line
+
+            facts["longest"]["line"] = describe_line(opened, opened.game, facts["longest"]["position"])["moves"]
+    if plot is not None:
+        from solver.cli.plot import draw
+
+        draw(facts, plot)
     click.echo(json.dumps(facts) if as_json else text(facts, score_game))
+    if counts and not as_json:
+        click.echo("\n" + tables(facts))
 
 
 def describe(header: Header, size: int | None) -> dict[str, Any]:
@@ -44,6 +61,10 @@ def describe(header: Header, size: int | None) -> dict[str, Any]:
         "longest": None
         if header.longest is None
         else {"distance": header.longest[0], "position": f"#{header.longest[1]}"},
+        "values": None if header.numbers is None else [
+            {"score": value.score, "distance": value.distance, "stored": number}
+            for value, number in zip(header.palette, header.numbers, strict=True)
+        ],
         "codec": header.codec,
         "bytes": size,
         "bits_per_state": size * 8 / header.stored if size and header.stored else None,
@@ -73,6 +94,8 @@ def text(facts: dict[str, Any], score_game: bool) -> str:
     ]
     if facts["longest"]:
         rows.append(("longest", f"win in {facts['longest']['distance']} plies, at {facts['longest']['position']}"))
+        if facts["longest"].get("line"):
+            rows.append(("", " ".join(facts["longest"]["line"])))
     if facts["bytes"]:
         per_state = f", {facts['bits_per_state']:.2f} bits a stored state" if facts["bits_per_state"] else ""
         rows.append(("size", f"{facts['bytes']:,} bytes{per_state}"))
@@ -80,3 +103,23 @@ def text(facts: dict[str, Any], score_game: bool) -> str:
     if facts["digest"]:
         rows.append(("digest", facts["digest"]))
     return "\n".join(f"{name:8} {value}" for name, value in rows)
+
+
+def tables(facts: dict[str, Any]) -> str:
+    """The counts by tier, terminal states included, and by value, for the side to move."""
+    lines = []
+    if facts["tiers"]:
+        lines.append(f"{'tier':>6} {'states':>15} {'terminal':>15} {'wins':>15} {'draws':>15} {'losses':>15}")
+        for tier in facts["tiers"]:
+            counts = " ".join(f"{tier[name]:15,}" for name in ("states", "terminal", "win", "draw", "loss"))
+            lines.append(f"{tier['tier']:6} {counts}")
+    if facts["values"]:
+        lines += ["", f"{'value':>14} {'stored':>15}"]
+        for value in facts["values"]:
+            name = f"{value['score']:+}"
+            if value["distance"] is not None:
+                name = f"{'win' if value['score'] > 0 else 'loss'} in {value['distance']}"
+            elif not value["score"]:
+                name = "draw"
+            lines.append(f"{name:>14} {value['stored']:15,}")
+    return "\n".join(lines).strip("\n")

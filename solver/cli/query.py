@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from solver.cli.common import game_option, in_words, json_option, open_source, outcome
+from solver.cli.common import Seconds, game_option, in_words, json_option, open_source, outcome
 from solver.errors import MissingState, PositionError, SolverError
 from solver.game import game_text as text_of
 from solver.game import is_score_game
@@ -26,7 +26,7 @@ from solver.value import Value
 @click.option("--no-moves", is_flag=True, help="The value alone, not every move's.")
 @click.option("--book-only", is_flag=True, help="No live search: exit 3 where the book is silent.")
 @click.option(
-    "--budget", type=click.FloatRange(0.001, 1e6), default=SECONDS, metavar="SECONDS", help="For each live search; 5."
+    "--budget", type=Seconds(0.001, 1e6), default=SECONDS, metavar="SECONDS", help="For each live search; 5."
 )
 @game_option
 def command(

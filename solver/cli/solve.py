@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from solver.cli.common import Bars, Size, json_option, note, quiet_option, workers_option
+from solver.cli.common import Bars, Seconds, Size, json_option, note, quiet_option, workers_option
 from solver.cli.info import describe, text
 from solver.errors import GameError
 from solver.game import load_game
@@ -31,7 +31,7 @@ from solver.game import load_game
 @click.option("--restart", is_flag=True, help="Discard what an interrupted solve has done.")
 @click.option(
     "--checkpoint",
-    type=click.FloatRange(0, 86_400),
+    type=Seconds(0, 86_400),
     default=30.0,
     metavar="S",
     help="Seconds between checkpoints, so the most that an interruption costs; 30.",

@@ -1,9 +1,10 @@
 """Animal shogi (dobutsu shogi) on 3 x 4: Lion, Giraffe, Elephant and Chick a side, captured ones are dropped again.
 
-A state is seen by its mover, whose home rank is row 1. Four planes of 12 bits, cell by cell from the bottom left: three
-for the kind, one for "the other's", then six counts of two bits: Chicks, Giraffes and Elephants in the mover's hand and in
-the other's. An action is 12 times the cell moved from plus the cell moved to, or 144 plus 12 times the dropped kind (0
-Chick, 1 Giraffe, 2 Elephant) plus the cell. Captured men come back, so there is no `tier`; repetition is a draw.
+A state is seen by its mover, whose home rank is row 1. Four planes of 12 bits, cell by cell from the bottom left:
+three for the kind, one for "the other's", then six counts of two bits: Chicks, Giraffes and Elephants in the mover's
+hand and in the other's. An action is 12 times the cell moved from plus the cell moved to, or 144 plus 12 times the
+dropped kind (0 Chick, 1 Giraffe, 2 Elephant) plus the cell. Captured men come back, so there is no `tier`; repetition
+is a draw.
 
 A game is over when the mover can take the Lion, a win in one ply, and when the other's Lion stands on the mover's home
 rank, a loss (Tanaka, An analysis of the game of Dobutsu shogi, IPSJ SIG-GI 22, 2009). With `immediate` it is over as

@@ -1,10 +1,10 @@
-"""Fox and hounds on the dark squares of a chess board: hounds, which only go down, hem in a fox (Winning Ways, chapter 20).
+"""Fox and hounds on the dark squares of a board: hounds, which only go down, hem in a fox (Winning Ways, chapter 20).
 
 The fox moves first and one step diagonally any way; it wins on the top row. Hounds start on the top row. A side that
-cannot move loses. Dark squares are numbered row by row from the bottom left, half a row's length in each. A state is the
-hounds' squares, the fox's number `size * size / 2` bits on, and 5 bits above that a bit for the hounds to move. An action
-is the number of squares times the square moved from plus the square moved to. The tier is how far the hounds have come:
-only the fox's moves, back and forth, stay in it. Repetition is a draw.
+cannot move loses. Dark squares are numbered row by row from the bottom left, half a row's length in each. A state is
+the hounds' squares, the fox's number `size * size / 2` bits on, and 5 bits above that a bit for the hounds to move. An
+action is the number of squares times the square moved from plus the square moved to. The tier is how far the hounds
+have come: only the fox's moves, back and forth, stay in it. Repetition is a draw.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import NamedTuple
 class FoxAndHounds(NamedTuple):
     """Hounds, which only go down, hem in the fox, which wants to reach the top row.
 
-    `size` x `size` squares, size / 2 hounds; the fox starts on the `fox`th dark square of the bottom row, from the left.
+    size x size squares, size / 2 hounds; the fox starts on the `fox`th dark square of the bottom row.
     """
 
     size: int = 8

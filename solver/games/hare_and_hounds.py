@@ -7,8 +7,8 @@
 Lines join neighbours along rows and columns, A to every B, E to every D, and C2 to the corners of the square. The hare
 wins when, with the hounds to move, it is level with or behind the last of them; a side that cannot move loses. Points
 are numbered A, B1 to B3, C1 to C3, D1 to D3, E. A state is the hounds' points, the hare's number 11 bits on, and a bit
-15 bits on for the hare to move. An action is 11 times the point moved from plus the point moved to. Hounds may go up and
-down for ever, so there is no `tier`: repetition is a draw.
+15 bits on for the hare to move. An action is 11 times the point moved from plus the point moved to. Hounds may go up
+and down for ever, so there is no `tier`: repetition is a draw.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The L-game of Edward de Bono: move your L elsewhere on 4 x 4, then perhaps one of two neutral men; who cannot loses.
 
-Cells are numbered row by row from the bottom left. A state is the cells of the first player's L, of the second's 16 bits
-on, of the neutral men 32 bits on, and a bit for the side to move. An action is 33 times the new place of the L, plus 0,
-or 1 plus 16 times which neutral man (0 the lower) plus its new cell. Repetition is a draw.
+Cells are numbered row by row from the bottom left. A state is the cells of the first player's L, of the second's 16
+bits on, of the neutral men 32 bits on, and a bit for the side to move. An action is 33 times the new place of the L,
+plus 0, or 1 plus 16 times which neutral man (0 the lower) plus its new cell. Repetition is a draw.
 """
 
 from __future__ import annotations

@@ -15,9 +15,13 @@ from typing import NamedTuple
 
 
 class Quixo(NamedTuple):
-    """Push a blank or own rim cube in at another end of its row or column; a line of your own wins."""
+    """Push a blank or own rim cube in at another end of its row or column; a line of your own wins.
+
+    everything: solve from all boards, not only those that play from the empty one can reach.
+    """
 
     size: int = 3
+    everything: bool = False
 
     def check(self) -> None:
         if not 2 <= self.size <= 5:
@@ -25,6 +29,17 @@ class Quixo(NamedTuple):
 
     def initial(self) -> int:
         return 0
+
+    def starts(self) -> Iterator[int]:
+        cells = self.size * self.size
+        yield 0
+        if self.everything:
+            for number in range(1, 3**cells):
+                state = 0
+                for cell in range(cells):
+                    mark = number // 3**cell % 3
+                    state |= (mark & 1) << cell | (mark >> 1) << cells + cell
+                yield state
 
     def actions(self, state: int) -> Iterator[int]:
         size = self.size

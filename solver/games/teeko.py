@@ -1,7 +1,7 @@
 """Teeko: drop four men each on 5 x 5, then move them like a chess king; four in a line or in a square win.
 
-John Scarne, 1937 and 1952. The tier is the number of men: it grows while they are dropped, and has cycles once all are on
-the board. Repetition is a draw.
+John Scarne, 1937 and 1952. The tier is the number of men: it grows while they are dropped, and has cycles once all are
+on the board. Repetition is a draw.
 """
 
 from __future__ import annotations

@@ -138,7 +138,8 @@ class Column:
         if size == 0:
             self._map, self._view = None, np.empty(0, self.dtype)
         else:
-            self._map = mmap.mmap(self._descriptor, size * self.dtype.itemsize, prot=mmap.PROT_READ)
+            with self.work.guarded():
+                self._map = mmap.mmap(self._descriptor, size * self.dtype.itemsize, prot=mmap.PROT_READ)
             self._view = np.frombuffer(self._map, self.dtype)
         return self._view
 
@@ -220,6 +221,7 @@ class Work:
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
+            _sync_folder(self.folder)  # the columns must have their names before the manifest speaks of them
             os.replace(new, self.folder / MANIFEST)
             _sync_folder(self.folder)
         self.kept = True
@@ -256,6 +258,8 @@ class Work:
             free = self.free() if self.folder is None or self.folder.exists() else 0
             if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
                 raise ResourceError(self._full(free)) from error
+            if error.errno == errno.ENOMEM:
+                raise ResourceError(f"no more memory can be mapped ({error.strerror}): raise the limit") from error
             where = f"{self.folder or tempfile.gettempdir()}: {error.strerror or error}"
             raise ResourceError(f"{where}: mend it, then the same command goes on") from error
 
@@ -347,6 +351,8 @@ class Work:
             raise ResourceError(f"{self.folder} belongs to another solve, or to rules since changed: {remedy}")
         self._numbers = facts["numbers"]
         for name, (dtype, size, checksum) in facts["columns"].items():
+            if not OURS.fullmatch(f"{name}.column"):
+                raise ResourceError(f"{manifest} names a file that is not ours: {remedy}")
             try:
                 descriptor = os.open(manifest.parent / f"{name}.column", os.O_RDWR | _NO_FOLLOW)
             except FileNotFoundError:

@@ -1,0 +1,77 @@
+"""`solver line`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from solver.book import Book
+from solver.cli.common import game_option, in_words, json_option, open_source
+from solver.errors import MissingState, PositionError
+from solver.game import Game, is_score_game
+from solver.notation import format_action, parse_position, show
+from solver.player import SECONDS, Player
+
+
+@click.command("line")
+@click.argument("source", metavar="BOOK|GAME")
+@click.argument("position", default="start", metavar="[POSITION]")
+@click.option("--longest", is_flag=True, help="From the position of the book's longest win.")
+@click.option("--most", type=click.IntRange(1, 100_000), default=1000, metavar="N", help="Plies at most; 1000.")
+@json_option
+@game_option
+def command(source: str, position: str, longest: bool, most: int, as_json: bool, game_text: str | None) -> None:
+    """Print the best play from a position to the end: quick wins, slow losses.
+
+    A line ends where it comes back to a position that it has seen: that is a draw.
+
+    \b
+    solver line connect-four-5x5.lmdb
+    solver line connect-four-5x5.lmdb 4453
+    solver line krk.lmdb --longest
+    """
+    book, game = open_source(source, game_text)
+    if longest:
+        if book is None or book.header.longest is None:
+            raise PositionError(f"{source} has no longest win: name a position")
+        position = f"#{book.header.longest[1]}"
+    facts = describe_line(book, game, position, most)
+    if as_json:
+        click.echo(json.dumps(facts))
+        return
+    click.echo(show(game, parse_position(game, position).state))
+    click.echo(f"\n{facts['words']} for the side to move")
+    for first in range(0, len(facts["moves"]), 10):
+        click.echo(f"{first + 1:4}  " + " ".join(facts["moves"][first : first + 10]))
+    click.echo(f"\n{show(game, facts['end'])}\n\n{facts['ending']}")
+
+
+def describe_line(book: Book | None, game: Game, position: str, most: int = 1000) -> dict[str, Any]:
+    """The facts of a line: its moves, where it ends, and how."""
+    player = Player(book if book is not None else game, game, seconds=SECONDS)
+    state = parse_position(game, position).state
+    value = player.value(state).value
+    if value is None:
+        raise MissingState(f"{position} is not in the book: name a position that play can reach")
+    moves, states = [], [state]
+    for action, child in player.line(state, most):
+        moves.append(format_action(game, states[-1], action))
+        states.append(child)
+    if game.is_terminal(states[-1]):
+        ending = "the game is over"
+    elif states[-1] in states[:-1]:
+        ending = "the position repeats: a draw"
+    else:
+        ending = f"cut off after {most} plies: --most"
+    return {
+        "position": position,
+        "state": state,
+        "score": value.score,
+        "distance": value.distance,
+        "words": in_words(value, is_score_game(game)),
+        "moves": moves,
+        "end": states[-1],
+        "ending": ending,
+    }

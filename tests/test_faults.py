@@ -1,0 +1,470 @@
+"""Faults, injected from outside: whatever happens, the same book in the end, or one line that says what to do.
+
+The rows are those of the fault matrix in `docs/reliability.md`; rows that are not here are tested where their room is.
+"""
+
+import contextlib
+import hashlib
+import os
+import pty
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("numba")
+pytestmark = [pytest.mark.faults, pytest.mark.skipif(os.name != "posix", reason="signals")]
+
+ROOT = Path(__file__).parent.parent
+SWEEP = "connect-four:4,4"
+CYCLIC = "three-mens-morris:1"
+LONG = {"sweep": ("connect-four:5,5", 0.3), "retrograde": ("chess-ending:KBBK", 0.3)}
+
+
+def command(game, book, *options):
+    return [sys.executable, "-m", "solver", "solve", game, "-q", "-o", str(book), *map(str, options)]
+
+
+def solve(game, book, *options, timeout=120, **keywords):
+    """Exit code and stderr of a solve."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), **keywords.pop("env", {})}
+    done = subprocess.run(
+        command(game, book, *options),
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=timeout,
+        **keywords,
+    )
+    return done.returncode, done.stderr
+
+
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.fixture(scope="module")
+def truth(tmp_path_factory):
+    """The digest of each game's undisturbed book, and how long it took."""
+    folder, known = tmp_path_factory.mktemp("truth"), {}
+
+    def find(game):
+        if game not in known:
+            book = folder / f"{len(known)}.lmdb"
+            assert solve(game, book)[0] == 0  # compiles
+            book.unlink()
+            started = time.monotonic()
+            assert solve(game, book)[0] == 0
+            known[game] = digest(book), time.monotonic() - started
+        return known[game]
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def shim(tmp_path_factory):
+    """The library that injects faults of the disk."""
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None or not sys.platform.startswith("linux"):
+        pytest.skip("needs a C compiler and Linux")
+    library = tmp_path_factory.mktemp("shim") / "shim.so"
+    source = Path(__file__).parent / "faults" / "shim.c"
+    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl", "-lpthread"], check=True)
+    return library
+
+
+def is_one_line(error):
+    return len(error.strip().splitlines()) == 1 and error.strip().startswith("Error: ")
+
+
+def only(folder, *names):
+    return sorted(path.name for path in folder.iterdir()) == sorted(names)
+
+
+@pytest.mark.parametrize("kind", sorted(LONG))
+def test_twenty_random_kills_give_the_same_book(tmp_path, truth, kind):
+    """Row 1."""
+    game, every = LONG[kind]
+    expected, seconds = truth(game)
+    chance = random.Random(1)
+    book = tmp_path / "book.lmdb"
+    for trial in range(20):
+        kills = 0
+        while not book.exists():
+            process = subprocess.Popen(
+                command(game, book, "--checkpoint", every), cwd=ROOT, stdout=subprocess.DEVNULL, start_new_session=True
+            )
+            try:
+                process.wait(chance.uniform(0.3, 1.2) * seconds if kills < 1 + trial % 3 else 120)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+                kills += 1
+        assert digest(book) == expected
+        book.unlink()
+    assert only(tmp_path)
+
+
+def test_short_lives_get_there(tmp_path, truth):
+    """Row 2: killed again and again, it gets on, as long as a life is longer than it takes to begin."""
+    game = LONG["sweep"][0]
+    expected, _ = truth(game)
+    book, lives = tmp_path / "book.lmdb", 0
+    while not book.exists():
+        lives += 1
+        assert lives < 40
+        process = subprocess.Popen(command(game, book, "--checkpoint", 0.1), cwd=ROOT, stdout=subprocess.DEVNULL)
+        try:
+            process.wait(2.5 + lives / 20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+    assert digest(book) == expected
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("kind", sorted(LONG))
+def test_signals_end_it_within_five_seconds_and_say_how_to_go_on(tmp_path, truth, kind, number, code):
+    """Row 3."""
+    game, every = LONG[kind]
+    expected, seconds = truth(game)
+    chance = random.Random(number)
+    for trial in range(3):
+        book = tmp_path / f"{trial}.lmdb"
+        process = subprocess.Popen(
+            command(game, book, "--checkpoint", every),
+            cwd=ROOT,
+            stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            text=True,
+        )
+        time.sleep(chance.uniform(0.3, 0.8) * seconds)
+        process.send_signal(number)
+        sent = time.monotonic()
+        _, error = process.communicate(timeout=20)
+        assert time.monotonic() - sent < 5
+        if process.returncode:  # it may have been done
+            assert process.returncode == code
+            assert is_one_line(error) and f"go on with solver solve {game}" in error
+            assert solve(game, book)[0] == 0
+        assert digest(book) == expected
+
+
+def test_a_second_signal_ends_it_at_once(tmp_path, truth):
+    """Row 3."""
+    game, every = LONG["retrograde"]
+    _, seconds = truth(game)
+    process = subprocess.Popen(command(game, tmp_path / "b.lmdb", "--checkpoint", every), cwd=ROOT)
+    time.sleep(0.5 * seconds)
+    process.send_signal(signal.SIGTERM)
+    time.sleep(0.01)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(1.5) == 143
+
+
+def test_control_c_in_a_terminal(tmp_path, truth):
+    """Row 3: the whole process group gets it."""
+    game, every = LONG["sweep"]
+    _, seconds = truth(game)
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(ROOT)
+        os.execv(sys.executable, command(game, tmp_path / "b.lmdb", "--checkpoint", every))
+    time.sleep(0.6 * seconds)
+    os.write(terminal, b"\x03")
+    sent, output = time.monotonic(), b""
+    with contextlib.suppress(OSError):  # the terminal goes with the process
+        while chunk := os.read(terminal, 4096):
+            output += chunk
+    _, status = os.waitpid(pid, 0)
+    assert time.monotonic() - sent < 5
+    assert os.waitstatus_to_exitcode(status) == 130
+    assert b"go on with" in output and b"Traceback" not in output
+
+
+@pytest.mark.skipif(os.geteuid() != 0 if hasattr(os, "geteuid") else True, reason="mounts need root")
+@pytest.mark.parametrize("game", [SWEEP, CYCLIC, "connect-four:5,4"])
+def test_a_full_disk_of_any_size(tmp_path, truth, game):
+    """Row 4: the reserve is left alone, and after making room the same command goes on."""
+    expected, _ = truth(game)
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    seen = set()
+    for megabytes in (1, 40, 65, 66, 68, 72, 80, 120):
+        mount = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", disk]
+        mounted = subprocess.run(mount, capture_output=True)
+        if mounted.returncode:
+            pytest.skip("mounts are not allowed here")
+        try:
+            book = disk / "book.lmdb"
+            code, error = solve(game, book, "--checkpoint", 0)
+            seen.add(code)
+            if code:
+                assert (code, is_one_line(error)) == (6, True), error
+                assert str(disk) in error and "bytes free" in error
+                assert not book.exists()
+                subprocess.run(["mount", "-o", "remount,size=300m", disk], check=True)
+                assert solve(game, book, "--checkpoint", 0)[0] == 0
+            assert digest(book) == expected
+            assert only(disk, "book.lmdb")
+        finally:
+            subprocess.run(["umount", disk], check=True)
+    assert seen == {0, 6}
+
+
+@pytest.mark.parametrize("limit", [1 << 12, 1 << 16, 1 << 20, 3 << 20])
+def test_a_limit_on_the_size_of_files(tmp_path, truth, limit):
+    """Row 5."""
+    game = "connect-four:5,4"
+    expected, _ = truth(game)
+    book = tmp_path / "book.lmdb"
+    code, error = solve(
+        game, book, "--checkpoint", 0, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    )
+    assert (code, is_one_line(error)) == (6, True), error
+    assert solve(game, book, "--checkpoint", 0)[0] == 0
+    assert digest(book) == expected
+
+
+def calls_of(game, folder, shim):
+    """How many calls that change files a solve with many checkpoints makes."""
+    settings = {"LD_PRELOAD": str(shim), "FAULT_PATH": str(folder), "FAULT_COUNT": str(folder.parent / "count")}
+    assert solve(game, folder / "counted.lmdb", "--checkpoint", 0, env=settings)[0] == 0
+    (folder / "counted.lmdb").unlink()
+    return int((folder.parent / "count").read_text())
+
+
+@pytest.mark.parametrize("sticky", [False, True])
+@pytest.mark.parametrize("game", [SWEEP, CYCLIC])
+def test_the_disk_fails_at_any_call(tmp_path, truth, shim, game, sticky):
+    """Row 6."""
+    expected, _ = truth(game)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    calls = calls_of(game, folder, shim)
+    assert calls > 100
+    chance = random.Random(sticky)
+    book = folder / "book.lmdb"
+    for at in [*range(1, 6), *sorted(chance.sample(range(6, calls), 15)), calls - 1, calls]:
+        settings = {"LD_PRELOAD": str(shim), "FAULT_PATH": str(folder), "FAULT_KIND": "errno", "FAULT_AT": str(at)}
+        settings["FAULT_ERRNO"] = chance.choice(["5", "28"])
+        if sticky:
+            settings["FAULT_STICKY"] = "1"
+        code, error = solve(game, book, "--checkpoint", 0, env=settings)
+        if code:  # an error while cleaning up does not matter
+            assert (code, is_one_line(error)) == (6, True), (at, error)
+            assert str(folder) in error
+            assert not book.exists() or digest(book) == expected
+            assert solve(game, book, "--checkpoint", 0)[0] == 0
+        assert digest(book) == expected, at
+        book.unlink()
+        assert only(folder), at
+
+
+@pytest.mark.parametrize("game", [SWEEP, CYCLIC])
+def test_writes_that_do_half(tmp_path, truth, shim, game):
+    """Row 7."""
+    expected, _ = truth(game)
+    settings = {"LD_PRELOAD": str(shim), "FAULT_PATH": str(tmp_path), "FAULT_KIND": "short", "FAULT_AT": "1"}
+    code, error = solve(game, tmp_path / "book.lmdb", "--checkpoint", 0, env=settings)
+    if code:  # LMDB takes a short write for an error
+        assert (code, is_one_line(error)) == (6, True), error
+        assert solve(game, tmp_path / "book.lmdb")[0] == 0
+    assert digest(tmp_path / "book.lmdb") == expected
+
+
+@pytest.mark.parametrize("game", [SWEEP, CYCLIC])
+def test_the_power_goes_at_any_call(tmp_path, truth, shim, game):
+    """Row 8: what was not synced is cut off or zeros, a rename may be undone."""
+    expected, _ = truth(game)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    calls = calls_of(game, folder, shim)
+    chance = random.Random(8)
+    book = folder / "book.lmdb"
+    for at in sorted(chance.sample(range(1, calls + 1), 30)):
+        settings = {"LD_PRELOAD": str(shim), "FAULT_PATH": str(folder), "FAULT_KIND": "power", "FAULT_AT": str(at)}
+        code, error = solve(game, book, "--checkpoint", 0, env={**settings, "FAULT_SEED": str(at)})
+        assert code in (137, 0), error
+        assert solve(game, book, "--checkpoint", 0)[0] == 0
+        assert digest(book) == expected, at
+        book.unlink()
+        assert only(folder), at
+
+
+def test_too_little_address_space_is_said(tmp_path, truth):
+    """Row 9."""
+    truth(SWEEP)  # compiled
+    codes = set()
+    for megabytes in (700, 900, 1100, 1400, 3000):
+        limit = megabytes << 20
+        code, error = solve(
+            "connect-four:5,5",
+            tmp_path / "book.lmdb",
+            preexec_fn=lambda limit=limit: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+        )
+        codes.add(code)
+        assert code in (0, 6), error
+        assert code == 0 or is_one_line(error)
+        if code == 0:
+            break
+    assert 6 in codes
+    code, error = solve(SWEEP, tmp_path / "other.lmdb", "--memory", "1M")
+    assert (code, is_one_line(error)) == (6, True)
+
+
+def test_places_that_cannot_be_written(tmp_path):
+    """Row 11."""
+    file = tmp_path / "file"
+    file.touch()
+    for book in (tmp_path / "absent" / "b.lmdb", file / "b.lmdb", tmp_path, Path("/proc/b.lmdb")):
+        code, error = solve(SWEEP, book)
+        assert code in (2, 6) and is_one_line(error), (book, error)
+    (tmp_path / "b.lmdb.work").touch()  # a file where the folder must be
+    code, error = solve(SWEEP, tmp_path / "b.lmdb")
+    assert (code, is_one_line(error)) == (6, True), error
+    assert (tmp_path / "b.lmdb.work").exists()
+
+
+def interrupted(game, book):
+    """A work folder with a checkpoint."""
+    process = subprocess.Popen(command(game, book, "--checkpoint", 0), cwd=ROOT, stdout=subprocess.DEVNULL)
+    folder = book.with_name(book.name + ".work")
+    while not (folder / "manifest.json").exists():
+        time.sleep(0.01)
+        assert process.poll() is None
+    time.sleep(0.2)
+    process.kill()
+    process.wait()
+    return folder
+
+
+@pytest.mark.parametrize("game", ["connect-four:5,4", "chess-ending:KRK"])
+def test_a_damaged_checkpoint_is_refused_and_restart_discards_it(tmp_path, truth, game):
+    """Rows 12 to 16, and 20, for the files of an unfinished solve."""
+    expected, _ = truth(game)
+    book = tmp_path / "book.lmdb"
+    folder = interrupted(game, book)
+    saved = tmp_path / "saved"
+    shutil.copytree(folder, saved)
+    chance = random.Random(12)
+    for trial in range(20):
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(saved, folder)
+        victim = chance.choice([path for path in sorted(folder.iterdir()) if path.name != "lock"])
+        data = bytearray(victim.read_bytes())
+        kind = trial % 5
+        if kind == 0 and data:
+            data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+        elif kind == 1:
+            del data[chance.randrange(len(data) + 1) :]
+        elif kind == 2:
+            data += b"more"
+        victim.write_bytes(data)
+        if kind == 3:
+            victim.unlink()
+        if kind == 4:
+            victim.unlink()
+            victim.symlink_to("/etc/passwd")
+        code, error = solve(game, book)
+        if code:
+            assert (code, is_one_line(error)) == (6, True), (kind, victim, error)
+            assert solve(game, book, "--restart")[0] == 0
+        assert digest(book) == expected, (kind, victim)
+        book.unlink()
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(saved, folder)
+    code, error = solve("tic-tac-toe", book)
+    assert code == 6 and "belongs to another solve" in error
+    assert Path("/etc/passwd").stat().st_size > 0
+
+
+def test_twenty_solvers_at_once(tmp_path, truth):
+    """Row 21: one proceeds, the others say who; the lock goes with its owner, however it ends."""
+    game = LONG["sweep"][0]
+    expected, _ = truth(game)
+    book = tmp_path / "book.lmdb"
+    solvers = [
+        subprocess.Popen(
+            command(game, book, "--checkpoint", 0.5),
+            cwd=ROOT,
+            stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            text=True,
+        )
+        for _ in range(20)
+    ]
+    errors = [solver.communicate(timeout=120)[1] for solver in solvers]
+    codes = [solver.returncode for solver in solvers]
+    assert codes.count(0) >= 1 and set(codes) <= {0, 6}
+    assert all("locked by process" in error for code, error in zip(codes, errors, strict=True) if code == 6)
+    assert digest(book) == expected
+    book.unlink()
+    folder = interrupted(game, book)
+    assert folder.exists()
+    assert solve(game, book)[0] == 0
+    assert digest(book) == expected
+    assert only(tmp_path, "book.lmdb")
+
+
+def test_a_book_truncated_under_its_reader_ends_the_reader_alone(tmp_path):
+    """Row 23: the file is the operating system's; a child process dies, and its parent is told."""
+    book = tmp_path / "book.lmdb"
+    assert solve(SWEEP, book)[0] == 0
+    code = f"""
+import os, solver
+book = solver.Book({str(book)!r})
+states = list(book)[:1]
+os.truncate({str(book)!r}, 4096)
+for state in range(200_000):
+    book.get(state)
+"""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True)
+    assert done.returncode in (-signal.SIGBUS, 1)  # never an answer
+    book.unlink()
+    assert solve(SWEEP, book)[0] == 0
+    with subprocess.Popen(
+        [sys.executable, "-m", "solver", "query", str(book), "-", "--no-moves"],
+        cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as reader:  # fmt: skip
+        reader.stdin.write("start\n")
+        reader.stdin.flush()
+        first = reader.stdout.readline()
+        book.unlink()  # a file without a name goes on being read
+        answers, _ = reader.communicate("start\n1\n")
+    assert first and len(answers.splitlines()) == 2
+
+
+HOSTILE = [
+    ["--workers", "1000000000"],
+    ["--workers", "-1"],
+    ["--workers", "0"],
+    ["--workers", "1e309"],
+    ["--memory", "nan"],
+    ["--memory", "9223372036854775808G"],
+    ["--memory", "-1"],
+    ["--memory", "\u0661G"],
+    ["--checkpoint", "inf"],
+    ["--checkpoint", "nan"],
+    ["--max-ply", "18446744073709551616"],
+    ["--table", "0"],
+    ["--method", "../../etc"],
+]
+
+
+@pytest.mark.parametrize("options", HOSTILE, ids=" ".join)
+def test_hostile_options_are_refused_at_once(tmp_path, options):
+    """Row 26."""
+    started = time.monotonic()
+    code, error = solve("connect-four:4,4", tmp_path / "b.lmdb", *options)
+    assert code in (2, 6) and "Traceback" not in error, error
+    assert time.monotonic() - started < 3
+    assert only(tmp_path)
