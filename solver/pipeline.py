@@ -58,6 +58,7 @@ def solve(
     table: int | None = None,
     restart: bool = False,
     checkpoint: float = 30.0,
+    anyway: bool = False,
     progress: Progress = silent,
     say: Say = quiet,
 ) -> Summary:
@@ -67,7 +68,8 @@ def solve(
     keeps the exact entries of one search or, with `max_ply`, makes an opening book of all unfinished states to that
     ply; "auto" takes the first that fits. `memory` bounds the bytes of the sweep (MEMORY_SHARE of what is free if
     None), `table` those of the search's table. A solve that was stopped goes on from its last checkpoint, at most
-    `checkpoint` seconds before, unless `restart`; `say` gets a line about that. The book is the same, byte for byte,
+    `checkpoint` seconds before, unless `restart`; `say` gets a line about that. A game that the disk cannot hold is
+    refused after a few seconds of counting, unless `anyway`. The book is the same, byte for byte,
     whatever `workers` and `memory`, interrupted or not; and with or without the compiled kernels, but for
     alpha-beta's exact entries.
 
@@ -89,7 +91,7 @@ def solve(
     with contextlib.ExitStack() as stack:
         if max_ply is None:
             files = _Files(stack, target, restart, checkpoint)
-            options = _Options(symmetry, workers, memory, table, progress, say)
+            options = _Options(symmetry, workers, memory, table, anyway, progress, say)
             outcome = _solve(game, method, files, options)
         elif method in ("auto", "alphabeta"):
             merits = opening.solve(
@@ -141,6 +143,7 @@ class _Options(NamedTuple):
     workers: int | None
     memory: int | None
     table: int | None
+    anyway: bool
     progress: Progress
     say: Say
 
@@ -172,6 +175,7 @@ def _solve(game: Game, method: str, files: _Files, options: _Options) -> _Outcom
                     cycles=method != "minimax",
                     workers=options.workers,
                     memory=options.memory or free_memory(),
+                    anyway=options.anyway,
                     progress=progress,
                     say=options.say,
                 )

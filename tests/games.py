@@ -32,3 +32,14 @@ SMALL_GAMES = (
     "hare-and-hounds",
     "fox-and-hounds:4",
 )
+
+# too many states for the naive twin: their rules are played out only
+LARGE_GAMES = (
+    "l-game",
+    "neutreeko",
+    "teeko",
+    "teeko:true,false",
+    "animal-shogi",
+    "animal-shogi:true",
+    "fox-and-hounds",
+)

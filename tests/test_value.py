@@ -49,8 +49,10 @@ def test_drop_undoes_lift():
 
 
 def test_terminal_merits():
-    assert [value_of(terminal_merit(utility, False)) for utility in (1, 0, -1)] == [Value(1, 0), Value(0), Value(-1, 0)]
-    assert terminal_merit(-7, True) == -7
+    values = [value_of(terminal_merit(utility, 0, False)) for utility in (1, 0, -1)]
+    assert values == [Value(1, 0), Value(0), Value(-1, 0)]
+    assert terminal_merit(-7, 0, True) == -7
+    assert value_of(terminal_merit(1, 3, False)) == Value(1, 3)
 
 
 def test_outcomes():

@@ -228,7 +228,8 @@ def _disk_errors(target: Path) -> Iterator[None]:
         number = getattr(error, "errno", None)
         if number in (errno.EACCES, errno.EPERM, errno.EROFS):
             raise BookError(f"{target} cannot be written: {error}") from error
-        if number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) or free < 1 << 20:
+        full = number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) or "No space left" in str(error)
+        if full or free < 1 << 20:
             raise ResourceError(
                 f"the disk of {target.parent} is full ({free:,} bytes free): make room, then again"
             ) from error

@@ -30,8 +30,8 @@ def command(
 ) -> None:
     """Say beforehand how many states, how long, how much memory and disk solving a game will take.
 
-    With --max-ply a random sample of the deepest ply is searched. Without it the states are counted for the given
-    time, and what is left is extrapolated from the growth of the last tiers.
+    With --max-ply a random sample of the deepest ply is searched. Without it the states are counted for most of the
+    given time, and what is left is estimated from samples.
 
     \b
     solver estimate connect-four --max-ply 8

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from solver.cli.common import game_option, in_words, open_source
+from solver.cli.common import Seconds, game_option, in_words, open_source
 from solver.errors import MissingState, PositionError
 from solver.game import is_score_game
 from solver.notation import format_action, parse_action, parse_position, show
@@ -22,7 +22,7 @@ HELP = "a move, or: hint, undo, swap (sides), help, quit"
 @click.option("--second", is_flag=True, help="Let the computer begin.")
 @click.option("--from", "start", default="start", metavar="POSITION", help="Play from here.")
 @click.option(
-    "--budget", type=click.FloatRange(0.001, 1e6), default=SECONDS, metavar="SECONDS", help="For each live search; 5."
+    "--budget", type=Seconds(0.001, 1e6), default=SECONDS, metavar="SECONDS", help="For each live search; 5."
 )
 @click.option(
     "--method",

@@ -36,6 +36,7 @@ from solver.game import load_game
     metavar="S",
     help="Seconds between checkpoints, so the most that an interruption costs; 30.",
 )
+@click.option("--anyway", is_flag=True, help="Begin even if the estimate says that the disk will not do.")
 @workers_option
 @click.option("--pruned", is_flag=True, help="For a tree: print the leaves that alpha-beta never looks at.")
 @json_option
@@ -50,6 +51,7 @@ def command(
     table: int | None,
     restart: bool,
     checkpoint: float,
+    anyway: bool,
     workers: int | None,
     pruned: bool,
     as_json: bool,
@@ -84,6 +86,7 @@ def command(
             table=table,
             restart=restart,
             checkpoint=checkpoint,
+            anyway=anyway,
             progress=bars,
             say=lambda message: note(message, quiet),
         )

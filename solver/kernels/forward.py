@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.errors import GameError, MethodError
+from solver.errors import GameError, MethodError, ResourceError
 from solver.game import Game, game_text, is_score_game
 from solver.kernels.compiled import bind, kernel
 from solver.kernels.directory import Layer, cells_of
@@ -158,13 +158,23 @@ class Forward:
     """The forward pass: `states` in the work folder, `cells`, and `layers`, once `run` has returned True.
 
     `cycles`: tiers whose moves stay inside are closed; without it they raise MethodError. `limit`: bytes of runs
-    held in memory.
+    held in memory; `most`: unfinished states that a tier with cycles may have.
     """
 
     def __init__(
-        self, game: Game, work: Work, *, symmetry: bool, tiers: bool, cycles: bool, limit: int, progress: Progress
+        self,
+        game: Game,
+        work: Work,
+        *,
+        symmetry: bool,
+        tiers: bool,
+        cycles: bool,
+        limit: int,
+        most: int,
+        progress: Progress,
     ) -> None:
         self.game = game
+        self.most = most
         self.work = work
         self.tiers = tiers and hasattr(game, "tier")
         self.cycles = cycles
@@ -176,6 +186,8 @@ class Forward:
         self.layers: list[Layer] = []
         self.largest = 1
         self.finished = False
+        self.found = 0  # unfinished states found in this run
+        self.generations: list[int] = []  # unfinished states of each generation of the tier that is being closed
         self._position = 0  # states of the current key below it are done
         self._closing: int | None = None  # the tier that is being closed
         self._seen: list[Column] = []  # sorted files of its states of earlier generations
@@ -224,6 +236,7 @@ class Forward:
             "finished": self.finished,
             "position": self._position,
             "closing": self._closing,
+            "generations": self.generations,
             "seen": [column.name for column in self._seen],
             "new": self._new.name if self._new else None,
             "totals": self._totals.tolist(),
@@ -237,6 +250,7 @@ class Forward:
         self.layers = [Layer(*row) for row in saved["layers"]]
         self.largest, self.finished = saved["largest"], saved["finished"]
         self._position, self._closing = saved["position"], saved["closing"]
+        self.generations = saved["generations"]
         self._seen = [columns[name] for name in saved["seen"]]
         self._new = columns[saved["new"]] if saved["new"] else None
         self._totals[:] = saved["totals"]
@@ -286,6 +300,7 @@ class Forward:
             for part in found.states:
                 target.append(part)
             self._totals[0] += found.reached
+            self.found += found.reached - int(found.terminal.sum())
             self._totals[1:] += found.terminal
             self.largest = max(self.largest, found.largest)
             self._highest = max(self._highest, found.highest)
@@ -310,6 +325,14 @@ class Forward:
         else:
             self.work.discard(self._new)
         self._new = None
+        open_states = int(self._totals[0] - self._totals[1:].sum())
+        self.generations.append(open_states - sum(self.generations))
+        if open_states > self.most:
+            needed, free = 8 * open_states / 2**30, 8 * self.most / 2**30
+            raise ResourceError(
+                f"a tier with cycles has more than {open_states:,} states, which need {needed:.2f} GiB of memory,"
+                f" {free:.2f} are free for them: raise --memory"
+            )
         while len(self._seen) > 1 and self._seen[-1].size * GROWTH > self._seen[-2].size:
             pair = self._seen[-2:]
             both = self.work.column("seen", np.int64, numbered=True)
@@ -341,6 +364,7 @@ class Forward:
             self.progress("order", self.states.size - size, None)
         self._end_layer(self._closing, cyclic=True)
         self._closing = None
+        self.generations = []
         for column in self._seen:
             self.work.discard(column)
         self._seen = []

@@ -10,6 +10,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, TypeVar
 
+from solver.errors import ResourceError
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -43,7 +45,7 @@ class Workers:
             return
         try:
             for item in itertools.chain((first, second), queue):
-                under_way.append(self._pool.submit(function, item))
+                under_way.append(self._submit(function, item))
                 if len(under_way) > 2 * self.count:
                     yield under_way.popleft().result()
             while under_way:
@@ -51,6 +53,12 @@ class Workers:
         finally:
             for future in under_way:
                 future.cancel()
+
+    def _submit(self, function: Callable[[Item], Result], item: Item) -> Future[Result]:
+        try:
+            return self._pool.submit(function, item)
+        except RuntimeError as error:  # the limits on memory or processes
+            raise ResourceError(f"{error}: raise the limits on memory and processes, or take --workers 1") from None
 
 
 def cores() -> int:

@@ -5,7 +5,6 @@ The states of each tier are sorted; those of all tiers together are merged by ra
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -17,7 +16,9 @@ from numpy.typing import NDArray
 from solver import value
 from solver.book.writer import CHUNK
 from solver.errors import ResourceError
+from solver.estimation import BOOK_BYTES, needs
 from solver.game import Game, canonical_of, end_of, is_score_game
+from solver.kernels import sampling
 from solver.kernels.backward import Backward
 from solver.kernels.compiled import compiling
 from solver.kernels.forward import Forward
@@ -31,6 +32,7 @@ from solver.solved import Solved, TierCount
 from solver.value import Value
 
 MEMORY = 4 << 30
+TRIAL = 15.0  # seconds of counting after which the size of the game is estimated
 PART = 1 << 18  # states of all tiers that are put in order together
 Say = Callable[[str], None]
 
@@ -44,13 +46,15 @@ def solve(
     cycles: bool = True,
     workers: int | None = None,
     memory: int | None = None,
+    anyway: bool = False,
     progress: Progress = silent,
     say: Say = lambda message: None,
 ) -> Solved:
     """Solve a game on all cores, within about `memory` bytes; states and values are in the files of `work`.
 
     `tiers`: use the game's; `cycles`: solve tiers whose moves stay inside by retrograde analysis. A solve that
-    `work` has a checkpoint of goes on from there. Raises MethodError if the method does not fit, GameError with the
+    `work` has a checkpoint of goes on from there. After TRIAL seconds it is estimated whether the disk will do, unless
+    `anyway`. Raises MethodError if the method does not fit, GameError with the
     offending state if the rules break the protocol, ResourceError.
     """
     refuse_chance(game, "an exhaustive solve")
@@ -59,11 +63,16 @@ def solve(
     saved = work.resumed
     options: dict[str, Any] = {"symmetry": symmetry, "progress": progress}
     with Workers(workers) as team, compiling(game):
-        forward = Forward(game, work, tiers=tiers, cycles=cycles, limit=memory // 4, **options)
+        forward = Forward(
+            game, work, tiers=tiers, cycles=cycles, limit=memory // 4, most=memory // 16, **options
+        )
         if saved is not None:
             forward.restore(saved["forward"])
             say(f"going on from the checkpoint in {work.folder}: {saved['pass']}, {forward.states.size:,} states kept")
+        elif work.folder is not None and not anyway and not forward.run(team, time.monotonic() + TRIAL):
+            _refuse_the_hopeless(game, forward, work, symmetry)
         forward.run(team)
+        _refuse_without_room(work, forward.states.size)
         backward = Backward(game, work, forward, memory=memory // 2, **options)
         if saved is not None and saved["pass"] == "backward":
             backward.restore(saved["backward"])
@@ -75,17 +84,27 @@ def solve(
     return _Ordered(game, forward, backward, memory, workers, symmetry).solved()
 
 
-def count_tiers(
-    game: Game, *, symmetry: bool = True, seconds: float, progress: Progress = silent
-) -> tuple[list[int], bool]:
-    """Kept states of each tier, as many tiers as can be reached in that time, and whether those are all."""
-    deadline = time.monotonic() + seconds
-    with Work() as work, Workers() as team, compiling(game), contextlib.suppress(ResourceError):
-        forward = Forward(
-            game, work, symmetry=symmetry, tiers=True, cycles=True, limit=MEMORY // 4, progress=progress
+def _refuse_the_hopeless(game: Game, forward: Forward, work: Work, symmetry: bool) -> None:
+    """Raise ResourceError if the disk cannot hold even half of what the estimate says."""
+    if forward.generations or any(layer.cyclic for layer in forward.layers):
+        return  # generations tell too little of those to come
+    stored = sum(sampling.estimated(game, forward, symmetry))
+    needed, room = needs(stored, False)[1], work.free() + work.size()
+    if needed / 2 > room:
+        raise ResourceError(
+            f"about {stored:.2g} states will need about {needed / 2**30:,.0f} GiB of disk, {room / 2**30:,.0f} GiB are"
+            f" free for {work.folder}: take a smaller game, an opening book (--max-ply), or --anyway"
         )
-        finished = forward.run(team, deadline)
-    return [layer.end - layer.begin for layer in forward.layers], finished
+
+
+def _refuse_without_room(work: Work, stored: int) -> None:
+    """Raise ResourceError if the disk cannot hold the merits and the book as well."""
+    needed, free = round((1 + 2 * BOOK_BYTES) * stored), work.free()
+    if needed > free:
+        raise ResourceError(
+            f"the values of {stored:,} states and their book need about {needed:,} bytes more on the disk of"
+            f" {work.folder or 'temporary files'}, {free:,} bytes are free: make room, then the same command goes on"
+        )
 
 
 class _Ordered:

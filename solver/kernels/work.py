@@ -243,6 +243,10 @@ class Work:
         """Bytes of disk that can still be written."""
         return shutil.disk_usage(self.folder or tempfile.gettempdir()).free
 
+    def size(self) -> int:
+        """Bytes that the columns have."""
+        return sum(column.size * column.dtype.itemsize for column in self.columns.values())
+
     def sync_later(self, descriptor: int) -> None:
         """Sync a file in the background, so that a checkpoint need not wait for all of it at once."""
         if self.folder is not None and time.monotonic() - self.begun > min(10.0, self.every):
