@@ -21,6 +21,7 @@ from typing import Any
 
 from solver import extras
 from solver.errors import GameError, ResourceError
+from solver.files import lock
 from solver.fingerprint import fingerprint
 from solver.game import Game, canonical_of, end_of, game_text, is_score_game, same_mover_of, starts_of
 from solver.progress import Progress, silent
@@ -196,7 +197,7 @@ class Journal:
         except OSError as error:
             raise ResourceError(f"{path} cannot be opened ({error.strerror}): free it, or write elsewhere") from None
         try:
-            _lock(self._file, path)
+            lock(self._file.fileno(), path)
             if restart:
                 self._file.truncate(0)
             self._read(path)
@@ -227,14 +228,3 @@ class Journal:
         self._sync()
         self.resumed = len(self.merits)
 
-
-def _lock(file: Any, path: Path) -> None:
-    """One solver at a time; the lock goes with the process, however it ends."""
-    try:
-        import fcntl
-    except ImportError:  # not a POSIX system
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise ResourceError(f"{path} is in use by another solver: wait for it, or name another book") from None

@@ -34,6 +34,7 @@ from solver.book.format import (
     segment_key,
 )
 from solver.errors import BookError, ResourceError
+from solver.files import sync_folder
 from solver.progress import Progress, silent
 from solver.solved import Part
 
@@ -83,7 +84,7 @@ def write_book(
             header = _build(build, header, _encoded(header, parts, encode, map, progress))
             _copy(build, finished)
             os.replace(finished, target)
-            _sync_folder(target.parent)
+            sync_folder(target.parent)
     finally:
         for leftover in (build, finished):
             leftover.unlink(missing_ok=True)
@@ -206,14 +207,6 @@ def _copy(build: Path, finished: Path) -> None:
         if size > SMALL:
             os.ftruncate(file.fileno(), size + MARGIN)
         os.fsync(file.fileno())
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 @contextlib.contextmanager

@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.errors import ResourceError
+from solver.files import lock, sync_folder
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -221,9 +222,9 @@ class Work:
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
-            _sync_folder(self.folder)  # the columns must have their names before the manifest speaks of them
+            sync_folder(self.folder)  # the columns must have their names before the manifest speaks of them
             os.replace(new, self.folder / MANIFEST)
-            _sync_folder(self.folder)
+            sync_folder(self.folder)
         self.kept = True
         for column in self._obsolete:
             self._delete(column)
@@ -380,41 +381,31 @@ def _locked(folder: Path) -> int:
     for _ in range(100):
         folder.mkdir(exist_ok=True)
         try:
-            lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | _NO_FOLLOW, 0o666)
+            descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | _NO_FOLLOW, 0o666)
         except FileNotFoundError:  # another solver has just finished and removed the folder
             continue
-        if _lock(lock, folder) and _is_at(lock, folder / LOCK):
-            return lock
-        os.close(lock)
+        _take(descriptor, folder)
+        if _is_at(descriptor, folder / LOCK):
+            return descriptor
+        os.close(descriptor)
     raise ResourceError(f"{folder} comes and goes: name another book")
 
 
-def _lock(lock: int, folder: Path) -> bool:
+def _take(descriptor: int, folder: Path) -> None:
+    """Lock the folder and leave the name of this process in it."""
     try:
-        import fcntl
-    except ImportError:  # not a POSIX system
-        return True
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        owner = os.pread(lock, 20, 0).decode(errors="replace").strip()
-        os.close(lock)
-        by = f"locked by process {owner}" if owner.isdigit() else "in use by another solver"
-        raise ResourceError(f"{folder} is {by}: wait for it, or name another book") from None
-    os.ftruncate(lock, 0)
-    os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
-    return True
+        lock(descriptor, folder)
+    except ResourceError:
+        owner = os.pread(descriptor, 20, 0).decode(errors="replace").strip()
+        os.close(descriptor)
+        if not owner.isdigit():
+            raise
+        raise ResourceError(f"{folder} is locked by process {owner}: wait for it, or name another book") from None
+    os.ftruncate(descriptor, 0)
+    os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
 
 
 def _is_at(descriptor: int, path: Path) -> bool:
     with contextlib.suppress(FileNotFoundError):
         return os.path.samestat(os.fstat(descriptor), path.stat())
     return False
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -1,0 +1,163 @@
+"""The work folder: whatever moment a solve is stopped at, it goes on to the same book, and nothing else is trusted."""
+
+import random
+
+import pytest
+
+from solver import pipeline
+from solver.errors import ResourceError
+from solver.game import load_game
+
+np = pytest.importorskip("numpy")
+pytest.importorskip("numba")
+
+from solver.kernels import backward, forward, retrograde, runs, sweep  # noqa: E402
+from solver.kernels.work import Work  # noqa: E402
+
+
+class Stopped(Exception):
+    pass
+
+
+class Stop:
+    """A progress callback that stops the solve at a call."""
+
+    def __init__(self, at):
+        self.at = at
+        self.calls = 0
+
+    def __call__(self, step, done, total, note=""):
+        self.calls += 1
+        if self.calls == self.at:
+            raise Stopped
+
+
+@pytest.fixture
+def small_pieces(monkeypatch):
+    """Sizes at which small games are solved in as many steps as large ones."""
+    for module, name, size in (
+        (forward, "CHUNK", 50),
+        (runs, "PIECE", 200),
+        (backward, "CHUNK", 100),
+        (retrograde, "CHUNK", 100),
+        (retrograde, "PIECE", 64),
+        (sweep, "PART", 1000),
+    ):
+        monkeypatch.setattr(module, name, size)
+
+
+@pytest.mark.parametrize("memory", [None, 64 << 20])
+@pytest.mark.parametrize("text", ["connect-four:4,3", "kalah:2,3", "three-mens-morris:1", "fox-and-hounds:6"])
+def test_a_solve_stopped_anywhere_goes_on_to_the_same_book(tmp_path, small_pieces, monkeypatch, text, memory):
+    """A game with tiers, one with scores, one with cycles, and one with cycles in its tiers."""
+    if memory:  # as if it were far too little: everything goes through files
+        monkeypatch.setattr(pipeline, "free_memory", lambda: 1 << 16)
+    game, book = load_game(text), tmp_path / "book.lmdb"
+    whole = Stop(0)
+    pipeline.solve(game, book, checkpoint=0, progress=whole)
+    expected = book.read_bytes()
+    book.unlink()
+    chance = random.Random(text)
+    for _ in range(12):
+        said = []
+        stops = 0
+        while not book.exists():
+            try:
+                at = chance.randrange(1, whole.calls) if stops < 3 else 0
+                pipeline.solve(game, book, checkpoint=0, progress=Stop(at), say=said.append)
+            except Stopped:
+                stops += 1
+                assert not book.exists()
+        assert book.read_bytes() == expected
+        assert [path.name for path in tmp_path.iterdir()] == ["book.lmdb"]
+        assert len(said) <= stops and all("going on from the checkpoint" in line for line in said)
+        book.unlink()
+
+
+def test_a_short_solve_leaves_no_folder_when_it_is_stopped(tmp_path):
+    with pytest.raises(Stopped):
+        pipeline.solve(load_game("connect-four:4,3"), tmp_path / "book.lmdb", progress=Stop(5))
+    assert list(tmp_path.iterdir()) == []
+
+
+def interrupted(tmp_path, text="connect-four:4,3"):
+    with pytest.raises(Stopped):
+        pipeline.solve(load_game(text), tmp_path / "book.lmdb", checkpoint=0, progress=Stop(8))
+    return tmp_path / "book.lmdb.work"
+
+
+def test_another_game_is_refused_and_restart_discards(tmp_path):
+    folder = interrupted(tmp_path)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    for game, options in (("connect-four:3,3", {}), ("connect-four:4,3", {"symmetry": False})):
+        with pytest.raises(ResourceError, match="belongs to another solve.*--restart"):
+            pipeline.solve(load_game(game), tmp_path / "book.lmdb", **options)
+    after = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert {**after, "lock": b""} == {**before, "lock": b""}
+    said = []
+    pipeline.solve(load_game("connect-four:3,3"), tmp_path / "book.lmdb", restart=True, say=said.append)
+    assert said == [] and not folder.exists()
+
+
+def test_what_is_not_ours_stays(tmp_path):
+    folder = interrupted(tmp_path)
+    (folder / "notes.txt").write_text("mine")
+    pipeline.solve(load_game("connect-four:4,3"), tmp_path / "book.lmdb")
+    assert [path.name for path in folder.iterdir()] == ["notes.txt"]
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("manifest.json", lambda data: data[:-20], "is damaged"),
+        ("manifest.json", lambda data: data.replace(b'"format": 1', b'"format": 9'), "is damaged"),
+        ("states.column", lambda data: data[:8], "states.column is damaged"),
+        ("states.column", lambda data: bytes([data[0] ^ 1]) + data[1:], "states.column is damaged"),
+        ("states.column", None, "lacks the file states.column"),
+    ],
+)
+def test_damage_is_refused_with_the_remedy(tmp_path, name, change, message):
+    folder = interrupted(tmp_path)
+    data = (folder / name).read_bytes()
+    (folder / name).unlink()
+    if change:
+        (folder / name).write_bytes(change(data))
+    with pytest.raises(ResourceError, match=f"{message}: --restart"):
+        pipeline.solve(load_game("connect-four:4,3"), tmp_path / "book.lmdb")
+
+
+def test_what_was_written_after_the_checkpoint_is_cut_off(tmp_path):
+    with Work(tmp_path / "w", "one") as work:
+        column = work.column("states", np.int64)
+        column.append(np.arange(10))
+        work.checkpoint({"at": 10})
+        column.append(np.arange(5))
+    with Work(tmp_path / "w", "one") as work:
+        assert work.resumed == {"at": 10}
+        assert work.column("states", np.int64).view().tolist() == list(range(10))
+
+
+def test_one_solver_at_a_time(tmp_path):
+    with Work(tmp_path / "w", "one"), pytest.raises(ResourceError, match="locked by process"):
+        Work(tmp_path / "w", "one")
+    Work(tmp_path / "w", "one").close()
+    assert not (tmp_path / "w").exists()  # there was no checkpoint
+
+
+def test_a_full_disk_is_stopped_at_before_it_is_full(tmp_path, monkeypatch):
+    monkeypatch.setattr(Work, "free", lambda self: 1000)
+    with pytest.raises(ResourceError, match="is full \\(1,000 bytes free\\): make room, then the same command goes on"):
+        pipeline.solve(load_game("connect-four:4,3"), tmp_path / "book.lmdb")
+
+
+def test_a_game_that_the_disk_cannot_hold_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(sweep, "TRIAL", 0.3)
+    monkeypatch.setattr(Work, "free", lambda self: 10 << 30)
+    with pytest.raises(ResourceError, match="GiB of disk, 10 GiB are free.*--anyway"):
+        pipeline.solve(load_game("connect-four"), tmp_path / "book.lmdb")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_tier_with_cycles_that_memory_cannot_hold_is_refused():
+    with pytest.raises(ResourceError, match="states.*GiB of memory.*--memory"):
+        sweep.solve(load_game("quixo:3"), memory=1 << 13)
