@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 GAME ?= connect-four:5,5
 BOOK ?= connect-four-5x5.lmdb
 
-.PHONY: setup book test lint bench slow faults stress clean
+.PHONY: setup book test lint bench bench-large slow faults stress clean
 
 setup: $(VENV)/installed
 
@@ -31,6 +31,9 @@ bench: setup
 	$(BIN)/python scripts/bench_solve.py
 	$(BIN)/python scripts/bench_book.py
 	$(BIN)/python scripts/bench_search.py
+
+bench-large: setup
+	$(BIN)/python scripts/bench_large.py
 
 slow: setup
 	$(BIN)/python -m pytest -n auto -m slow

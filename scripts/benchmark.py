@@ -58,7 +58,7 @@ def machine() -> str:
     return f"{model}, {os.cpu_count()} cores, {memory:.0f} GiB, {platform.system()}, Python {platform.python_version()}"
 
 
-def publish(name: str, table: str, results: Any) -> None:
+def publish(name: str, table: str, results: Any, how: str = "Medians") -> None:
     """Put a table between the README's markers of this name, and the results into the JSON file."""
     everything = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     everything[name] = {"machine": machine(), "results": results}
@@ -69,7 +69,7 @@ def publish(name: str, table: str, results: Any) -> None:
     _, found, after = rest.partition(end)
     if not found:
         raise SystemExit(f"README.md has no markers {begin} and {end}: put them where the table goes")
-    readme.write_text(f"{before}{begin}\n{table}\n\nMedians on: {machine()}.\n{end}{after}")
+    readme.write_text(f"{before}{begin}\n{table}\n\n{how} on: {machine()}.\n{end}{after}")
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -28,7 +28,8 @@ from solver.value import WIN, Value, value_of
 METHODS = ("auto", "minimax", "alphabeta", "retrograde")
 MOST_TIERS = 1024  # a header lists no more
 MOST_VALUES = 1 << 16  # nor counts more of them
-LEAST_MEMORY = 64 << 20  # below it the arrays of a few pieces would not fit
+PROCESS = 384 << 20  # bytes that a solve takes besides what `memory` bounds: compiled code, pieces under way, the book
+LEAST_MEMORY = 2 * PROCESS
 MEMORY_SHARE = 0.6  # of what is free, where no budget is given
 Say = Callable[[str], None]
 
@@ -174,7 +175,7 @@ def _solve(game: Game, method: str, files: _Files, options: _Options) -> _Outcom
                     symmetry=symmetry,
                     cycles=method != "minimax",
                     workers=options.workers,
-                    memory=options.memory or free_memory(),
+                    memory=(options.memory or free_memory()) - PROCESS,
                     anyway=options.anyway,
                     progress=progress,
                     say=options.say,
@@ -206,7 +207,7 @@ def free_memory() -> int:
     try:
         with open("/proc/meminfo") as file:
             facts = dict(line.split(":", 1) for line in file)
-        return int(MEMORY_SHARE * int(facts["MemAvailable"].split()[0]) * 1024)
+        return max(LEAST_MEMORY, int(MEMORY_SHARE * int(facts["MemAvailable"].split()[0]) * 1024))
     except (OSError, KeyError, ValueError):
         return 2 << 30
 

@@ -206,3 +206,39 @@ def test_output_into_a_closed_pipe_is_no_error(book):
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
     assert done.stderr == ""
     assert json.loads(done.stdout)["value"] == "draw"
+
+
+def test_a_line_is_the_best_play_to_the_end(book):
+    facts = json.loads(ok("line", book, "--json"))
+    assert (facts["score"], facts["ending"], len(facts["moves"])) == (0, "the game is over", 9)
+    longest = json.loads(ok("line", book, "--longest", "--json"))
+    assert (longest["words"], len(longest["moves"])) == ("win in 5", 5)
+    assert "win in 5 for the side to move" in ok("line", book, "--longest")
+    assert json.loads(ok("line", book, "--json", "--most", "2"))["ending"] == "cut off after 2 plies: --most"
+    code, _, err = run("line", book, "a1a1")
+    assert code == 4 and "no legal move" in err
+
+
+def test_a_drawn_line_of_a_game_with_cycles_ends_where_it_repeats():
+    assert json.loads(ok("line", "mu-torere", "--json"))["ending"] == "the position repeats: a draw"
+
+
+def test_counts_by_tier_and_by_distance(book):
+    facts = json.loads(ok("info", book, "--json"))
+    assert sum(value["stored"] for value in facts["values"]) == facts["stored"]
+    assert len(facts["longest"]["line"]) == facts["longest"]["distance"]
+    distances = [value["distance"] for value in facts["values"] if value["score"] == 1]
+    assert distances == sorted(distances) and max(distances) == facts["longest"]["distance"]
+    words = ok("info", book, "--counts").split()
+    for tier in facts["tiers"]:
+        assert f"{tier['states']:,}" in words
+
+
+@pytest.mark.parametrize("name", ["chart.svg", "chart.png"])
+def test_a_chart_of_a_book(book, tmp_path, name):
+    pytest.importorskip("matplotlib")
+    path = tmp_path / name
+    ok("info", book, "--plot", path)
+    assert path.read_bytes()[:5] in (b"<?xml", b"\x89PNG\r")
+    code, _, err = run("info", book, "--plot", tmp_path / "chart.txt")
+    assert code == 2 and ".svg" in err

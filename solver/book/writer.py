@@ -38,7 +38,7 @@ from solver.files import sync_folder
 from solver.progress import Progress, silent
 from solver.solved import Part
 
-CHUNK = 4096 * GROUP
+CHUNK = 1024 * GROUP
 BATCH = 256  # segments to a transaction, 16 MB: dirty pages are held in memory
 SEGMENT_HEAD = 8
 Encode = Callable[..., tuple[Any, Sequence[int]]]

@@ -75,6 +75,9 @@ def _by_score(axes: Any, values: list[dict[str, Any]]) -> None:
 
 
 def _finish(axes: Any, across: str, up: str) -> None:
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    if axes.get_yscale() == "linear":
+        axes.yaxis.set_major_formatter("{x:,.0f}")
     axes.set_xlabel(across)
     axes.set_ylabel(up)
     axes.spines[["top", "right"]].set_visible(False)

@@ -194,6 +194,7 @@ class Forward:
         self._new: Column | None = None  # those of this generation
         self._totals = np.zeros(4, np.int64)  # of the current tier: reached, wins, draws, losses
         self._highest = -(1 << 62)
+        self._read = 0
         self._scratch = threading.local()
 
     def run(self, team: Workers, deadline: float | None = None) -> bool:
@@ -256,6 +257,14 @@ class Forward:
         self._totals[:] = saved["totals"]
         self._highest = saved["highest"]
 
+    def _relieve(self, read: int) -> None:
+        """Count bytes that were read from files; let their pages go when they are many."""
+        self._read += read
+        if self._read > self.runs.limit:
+            self._read = 0
+            for column in self.work.columns.values():
+                column.release()
+
     def _begin(self) -> int:
         """Where the states of the current tier begin."""
         return self.layers[-1].end if self.layers else 0
@@ -307,6 +316,7 @@ class Forward:
             for tier, run in found.runs:
                 self.runs.add(Key(tier, key.generation + 1 if tier == key.tier else 0), run)
             self.progress("forward", self.states.size + sum(one.size for one in self._seen), None)
+            self._relieve(16 * found.reached + 8 * sum(one.size for one in self._seen) // len(bounds))
             if self.runs.bytes > self.runs.limit:
                 self.runs.spill(team)
             if bound < 1 << 62 and self.work.due():
@@ -338,6 +348,7 @@ class Forward:
             both = self.work.column("seen", np.int64, numbered=True)
             for piece in merged([column.view() for column in pair], team):
                 both.append(piece)
+                self._relieve(piece.nbytes)
             self._seen[-2:] = [both]
             for column in pair:
                 self.work.discard(column)
@@ -361,6 +372,7 @@ class Forward:
         for kept, report, count in team.map(filtered, cut(views, splitters(views, PIECE // 2))):
             self.states.append(kept)
             self._totals += [count, *report[WINS : LOSSES + 1].tolist()]
+            self._relieve(8 * count)
             self.progress("order", self.states.size - size, None)
         self._end_layer(self._closing, cyclic=True)
         self._closing = None

@@ -366,6 +366,8 @@ class Resolver:
             pieces = (part[at : at + PIECE] for part in front for at in range(0, len(part), PIECE))
             for reached, delayed in team.map(back, pieces):
                 done += len(reached) + len(delayed)
+                if "parents" in self._kept:  # in a file
+                    self._kept["parents"].release()
                 if len(reached):
                     waiting.setdefault(distance + 1, []).append(reached)
                 for later, places in self._by_distance(delayed):

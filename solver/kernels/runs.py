@@ -6,6 +6,8 @@ pieces that fit the cache, and each piece is sorted and freed of doubles on its 
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import heapq
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -76,8 +78,11 @@ class Runs:
             for piece in merged(self._memory[key], team):
                 column.append(piece)
             self._files.setdefault(key, []).append((column, begin, column.size))
+            column.release()
+            self._memory[key] = []
         self._memory = {}
         self.bytes = 0
+        _give_back()
 
     def saved(self) -> list[Any]:
         """What a checkpoint keeps; all runs must be in files."""
@@ -91,6 +96,12 @@ class Runs:
             key = Key(tier, generation)
             self._files[key] = [(self.work.columns[name], begin, end) for name, begin, end in parts]
             heapq.heappush(self._heap, key)
+
+
+def _give_back() -> None:
+    """Return what was freed to the system, which glibc keeps for later otherwise."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def merged(runs: Sequence[States], team: Workers) -> Iterator[States]:
