@@ -26,7 +26,7 @@ class Published(NamedTuple):
     longest: int | None = None
 
 
-# sources as in tests/oracles.py; animal shogi: Tanaka, IPSJ SIG-GI 22, 2009, and two public solvers; teeko: Steele, 1998
+# sources as in tests/oracles.py; animal shogi: Tanaka, IPSJ SIG-GI 22, 2009; teeko: Steele, 1998
 GAMES = {
     "connect-four:5,5": Published(None, None, (0, None), 23),
     "connect-four:6,4": Published(None, None, (-1, 24)),

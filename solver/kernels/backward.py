@@ -36,6 +36,7 @@ game: Any = None  # what follows are constants of the bound copies
 SCORES = ALTERNATES = FOLDS = TIERS = False
 
 LAST = (1 << 63) - 1  # the end of all keys
+MOST_PLIES_LEFT = 1000  # of a finished game
 Merits = NDArray[Any]
 
 
@@ -91,7 +92,7 @@ def _take(states, merits, keys, rows, owners, places, count, table, cells, best)
 class Backward:
     """The backward pass over what `forward` reached: `merits` in the work folder, from the last tier to the first.
 
-    `win` is the merit of a win at once, `tallies` the numbers of kept states by merit, all in all and for each layer by
+    `win` is the merit of a win at once, `tally` the numbers of kept states by merit, `counts` those of each layer by
     outcome (wins, draws, losses), the last layer first; `longest` the smallest merit of a win and its first state.
     """
 
@@ -173,25 +174,17 @@ class Backward:
         elif any(layer.cyclic for layer in self.layers):
             return retrograde.WIN, np.dtype(np.int16)
         else:
-            largest = len(self.layers) + 1
+            largest = len(self.layers) + 1 + (MOST_PLIES_LEFT if hasattr(self.game, "plies_left") else 0)
         dtype = next(np.dtype(kind) for kind in (np.int8, np.int16, np.int32, np.int64) if largest < np.iinfo(kind).max)
         return int(np.iinfo(dtype).max), dtype
 
-    def _evaluated(
-        self,
-        layer: Layer,
-        begin: int,
-        known: retrograde.Known,
-        team: Workers,
-    ) -> Iterator[Merits]:
+    def _evaluated(self, layer: Layer, begin: int, known: retrograde.Known, team: Workers) -> Iterator[Merits]:
         """The merits of a layer's states from `begin` on, in parts."""
         dtype, none = self.merits.dtype, np.iinfo(self.merits.dtype).min
         ranges = self._ranges(layer)
 
         def evaluate(first: int, last: int, low: int, high: int, best: Merits) -> Merits:
-            culprit = self.kernels.evaluate(
-                *known, first, last, self.win, low, high, best
-            )
+            culprit = self.kernels.evaluate(*known, first, last, self.win, low, high, best)
             if culprit >= 0:
                 raise GameError(f"state {culprit} {FAULTS[UNKNOWN_CHILD]}")
             return best

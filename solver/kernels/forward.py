@@ -214,6 +214,8 @@ class Forward:
                     self._closing = key.tier
                     self.states.truncate(self._begin())
                     self._position, self._totals[:] = 0, 0
+                    if self.work.kept:  # the last checkpoint may have more of this tier
+                        self.save(team)
                     continue
                 self.runs.drop(key)
                 self._position = 0
