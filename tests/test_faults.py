@@ -102,7 +102,7 @@ def test_twenty_random_kills_give_the_same_book(tmp_path, truth, kind):
                 command(game, book, "--checkpoint", every), cwd=ROOT, stdout=subprocess.DEVNULL, start_new_session=True
             )
             try:
-                process.wait(chance.uniform(0.3, 1.2) * seconds if kills < 1 + trial % 3 else 120)
+                process.wait(chance.uniform(0.2, 0.9) * seconds if kills < 1 + trial % 2 else 120)
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
