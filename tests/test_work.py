@@ -58,7 +58,7 @@ def test_a_solve_stopped_anywhere_goes_on_to_the_same_book(tmp_path, small_piece
     expected = book.read_bytes()
     book.unlink()
     chance = random.Random(text)
-    for _ in range(12):
+    for _ in range(6):
         said = []
         stops = 0
         while not book.exists():
