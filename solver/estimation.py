@@ -14,6 +14,7 @@ from solver.progress import Progress, silent
 
 # Measured on connect-four 5x5 to 6x5 and animal shogi; other games differ, kalah 4,3 by a factor of two
 BOOK_BYTES = 2.1  # of a complete book, a stored state
+CYCLIC_BOOK_BYTES = 4.0  # between quixo 4x4 (2.6) and animal shogi (5.7); KBNK takes 1.3
 OPENING_BYTES = 5.0  # of an opening book, which is sparser
 WORK_BYTES = 11  # of the work folder, a stored state; the book is there twice while it is written
 SWEEP_BYTES = 16  # of memory, a stored state, as long as --memory allows it, beside 150 MiB of the process
@@ -145,16 +146,18 @@ def of_sweep(game: Game, *, symmetry: bool = True, seconds: float = 60.0, progre
     stored = sum(census.sizes)
     memory, disk = needs(stored, census.cyclic)
     whole = CYCLIC_WHOLE if census.cyclic else WHOLE
+    book = CYCLIC_BOOK_BYTES if census.cyclic else BOOK_BYTES
     took = whole * census.seconds * stored / max(1, census.in_seconds)
     return Sweep(
-        stored, census.counted, census.cyclic, len(census.sizes), took, memory, disk, round(BOOK_BYTES * stored)
+        stored, census.counted, census.cyclic, len(census.sizes), took, memory, disk, round(book * stored)
     )
 
 
 def needs(stored: int, cyclic: bool) -> tuple[int, int]:
     """Bytes of memory, where there is enough, and of disk, for so many stored states."""
     memory = (150 << 20) + (CYCLIC_BYTES if cyclic else SWEEP_BYTES) * stored
-    return memory, round((WORK_BYTES + (8 if cyclic else 0) + 2 * BOOK_BYTES) * stored)
+    book = CYCLIC_BOOK_BYTES if cyclic else BOOK_BYTES
+    return memory, round((WORK_BYTES + (8 if cyclic else 0) + 2 * book) * stored)
 
 
 def _need_kernels() -> None:
