@@ -173,6 +173,7 @@ def _solve(game: Game, method: str, files: _Files, options: _Options) -> _Outcom
                     game,
                     work,
                     symmetry=symmetry,
+                    tiers=method != "retrograde",
                     cycles=method != "minimax",
                     workers=options.workers,
                     memory=(options.memory or free_memory()) - PROCESS,
@@ -180,7 +181,7 @@ def _solve(game: Game, method: str, files: _Files, options: _Options) -> _Outcom
                     progress=progress,
                     say=options.say,
                 )
-                chosen = "retrograde" if solved.cyclic or method == "retrograde" else "minimax"
+                chosen = "retrograde" if solved.cyclic else "minimax"
                 return _Outcome(solved, chosen, "complete", None, work)
             except UncompiledRules as error:
                 work.close()
@@ -188,6 +189,7 @@ def _solve(game: Game, method: str, files: _Files, options: _Options) -> _Outcom
     if method == "alphabeta":
         table = _alphabeta(game, symmetry, options.table, progress)
         return _Outcome(_from_table(game, table, symmetry), method, "exact", None)
+    tiers = method != "retrograde"  # which takes a game as one tier
     if method == "auto":
         method = "minimax" if hasattr(game, "tier") or is_score_game(game) else "retrograde"
         try:
@@ -199,7 +201,7 @@ def _solve(game: Game, method: str, files: _Files, options: _Options) -> _Outcom
             table = _plain(method, game, symmetry, progress)
     else:
         table = _plain(method, game, symmetry, progress)
-    return _Outcome(_from_table(game, table, symmetry), method, "complete", note)
+    return _Outcome(_from_table(game, table, symmetry, tiers), method, "complete", note)
 
 
 def free_memory() -> int:
@@ -231,10 +233,10 @@ def _plain(method: str, game: Game, symmetry: bool, progress: Progress) -> dict[
     return table
 
 
-def _from_table(game: Game, table: dict[Any, int], symmetry: bool) -> Solved:
-    """A table of merits of all states, terminal ones included, sorted and tallied."""
+def _from_table(game: Game, table: dict[Any, int], symmetry: bool, tiers: bool = True) -> Solved:
+    """A table of merits of all states, terminal ones included, sorted and tallied, by the game's `tiers` if so."""
     score_game = is_score_game(game)
-    tier: Callable[[int], int] = getattr(game, "tier", lambda state: 0)
+    tier: Callable[[int], int] = getattr(game, "tier", _one_tier) if tiers else _one_tier
     terminal = {state for state in table if game.is_terminal(state)}
     states = sorted(state for state in table if state not in terminal)
     stored = Counter(table[state] for state in states)
@@ -259,6 +261,10 @@ def _from_table(game: Game, table: dict[Any, int], symmetry: bool) -> Solved:
         _root(game, table, symmetry),
         longest,
     )
+
+
+def _one_tier(state: int) -> int:
+    return 0
 
 
 def _root(game: Game, table: dict[Any, int], symmetry: bool) -> Value:
@@ -286,7 +292,7 @@ def _header(game: Game, outcome: _Outcome, symmetry: bool) -> Header:
         terminal=sum(tier.terminal for tier in tiers) if complete else None,
         stored=solved.stored,
         counts={name: sum(getattr(tier, name) for tier in tiers) for name in ("win", "draw", "loss")},
-        tiers=tiers if complete and hasattr(game, "tier") and len(tiers) <= MOST_TIERS else None,
+        tiers=tiers if complete and 1 < len(tiers) <= MOST_TIERS else None,
         root=solved.root,
         longest=solved.longest,
         numbers=solved.numbers if len(solved.numbers) <= MOST_VALUES else None,

@@ -41,6 +41,24 @@ def test_a_book_holds_the_truth(tmp_path, monkeypatch, text, symmetry):
 
 
 @compiled
+@pytest.mark.parametrize(("text", "method"), [("tic-tac-toe", "retrograde"), ("three-mens-morris:1", "auto")])
+def test_plain_and_compiled_retrograde_books_are_the_same_bytes(tmp_path, monkeypatch, text, method):
+    header = pipeline.solve(load_game(text), tmp_path / "fast.lmdb", method=method).header
+    assert (header.method, header.tiers is None) == ("retrograde", method == "retrograde")
+    plainly(monkeypatch)
+    pipeline.solve(load_game(text), tmp_path / "plain.lmdb", method=method)
+    assert (tmp_path / "plain.lmdb").read_bytes() == (tmp_path / "fast.lmdb").read_bytes()
+
+
+@pytest.mark.parametrize("kernels", [False, pytest.param(True, marks=compiled)])
+def test_retrograde_analysis_refuses_scores(monkeypatch, kernels):
+    if not kernels:
+        plainly(monkeypatch)
+    with pytest.raises(MethodError, match="minimax"):
+        pipeline.solve(load_game("kalah:2,2"), method="retrograde")
+
+
+@compiled
 @pytest.mark.parametrize("text", ["tic-tac-toe", "kalah:2,3", "dots-and-boxes:2,2"])
 def test_plain_and_compiled_books_are_the_same_bytes(tmp_path, monkeypatch, text):
     game = load_game(text)

@@ -3,8 +3,8 @@
 The fox moves first and one step diagonally any way; it wins on the top row. Hounds start on the top row. A side that
 cannot move loses. Dark squares are numbered row by row from the bottom left, half a row's length in each. A state is
 the hounds' squares, the fox's number `size * size / 2` bits on, and 5 bits above that a bit for the hounds to move. An
-action is the number of squares times the square moved from plus the square moved to. The tier is how far the hounds
-have come: only the fox's moves, back and forth, stay in it. Repetition is a draw.
+action is the number of squares times the square moved from plus the square moved to. Hounds never go
+back, so the game ends: the tier is twice the steps that they have come, and one while they are to move.
 """
 
 from __future__ import annotations
@@ -82,9 +82,9 @@ class FoxAndHounds(NamedTuple):
 
     def tier(self, state: int) -> int:
         half = self.size // 2
-        tier = 0
+        tier = state >> self._squares() + 5
         for row in range(self.size):
-            tier += (self.size - 1 - row) * (state >> half * row & (1 << half) - 1).bit_count()
+            tier += 2 * (self.size - 1 - row) * (state >> half * row & (1 << half) - 1).bit_count()
         return tier
 
     def format_action(self, state: int, action: int) -> str:

@@ -3,7 +3,7 @@
 Points are numbered row by row from the bottom left. A state is the first player's men, the second's nine bits on, and
 a bit for the side to move. An action is 9 times the point moved from plus the point moved to, or 81 plus the point of
 a new man. `slides`: 0 along rows and columns, 1 also between the centre and the corners, 2 to all neighbours, 3 to any
-point. The games have cycles, so no `tier`; repetition is a draw.
+point. The games have cycles; repetition is a draw.
 """
 
 from __future__ import annotations

@@ -47,6 +47,10 @@ class ThreeMensMorris(NamedTuple):
     def utility(self, state: int) -> int:
         return -1
 
+    def tier(self, state: int) -> int:
+        """The men on the board: it grows while they are placed, and has cycles once they slide."""
+        return (state & (1 << 18) - 1).bit_count()
+
     def canonical(self, state: int) -> int:
         return men.least(state)
 

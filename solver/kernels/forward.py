@@ -362,7 +362,7 @@ class Forward:
         assert self._closing is not None
         views = [column.view() for column in self._seen]
         self._totals[:] = 0
-        size = len(self.states.view())
+        size = self.states.size
 
         def filtered(parts: Sequence[States]) -> tuple[States, NDArray[np.int64], int]:
             states, report = join(parts), np.zeros(10, np.int64)

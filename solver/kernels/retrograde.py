@@ -25,6 +25,7 @@ from solver.errors import GameError, ResourceError
 from solver.game import Game, game_text
 from solver.kernels.compiled import kernel
 from solver.kernels.directory import BATCH, BEGIN, MERITS, MISSING, Layer, locate
+from solver.kernels.forward import FAULTS, UNKNOWN_CHILD
 from solver.kernels.parallel import Workers
 from solver.kernels.runs import PIECE, merged
 from solver.kernels.sorting import sort_unique
@@ -40,7 +41,6 @@ WIN = np.iinfo(np.int16).max
 NONE = np.iinfo(np.int16).min  # no merit known from finished games and other tiers
 NEVER = 1 << 14  # in a counter: a child is drawn, so the others cannot bring it down
 RESOLVED = -(1 << 14)  # below 0, whatever is still subtracted
-UNKNOWN_CHILD = "has a child that was not reached before: rules must be deterministic, canonical consistent"
 States = NDArray[np.int64]
 
 
@@ -305,7 +305,7 @@ class Resolver:
         chunks = range(0, size, CHUNK)
         for begin, culprit in zip(chunks, team.map(count, chunks), strict=True):
             if culprit >= 0:
-                raise GameError(f"state {culprit} {UNKNOWN_CHILD}")
+                raise GameError(f"state {culprit} {FAULTS[UNKNOWN_CHILD]}")
             self.progress("count moves", min(begin + CHUNK, size), size)
         moves = int(self.begins.sum(dtype=np.int64))
         if moves >= 1 << 32:

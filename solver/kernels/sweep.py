@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from solver import value
 from solver.book.writer import CHUNK
 from solver.errors import ResourceError
-from solver.estimation import BOOK_BYTES, needs
+from solver.estimation import BOOK_BYTES, CYCLIC_BOOK_BYTES, needs
 from solver.game import Game, canonical_of, end_of, is_score_game
 from solver.kernels import sampling
 from solver.kernels.backward import Backward
@@ -54,8 +54,8 @@ def solve(
 
     `tiers`: use the game's; `cycles`: solve tiers whose moves stay inside by retrograde analysis. A solve that
     `work` has a checkpoint of goes on from there. After TRIAL seconds it is estimated whether the disk will do, unless
-    `anyway`. Raises MethodError if the method does not fit, GameError with the
-    offending state if the rules break the protocol, ResourceError.
+    `anyway`. Raises MethodError if the method does not fit, GameError with the offending state if the rules break the
+    protocol, ResourceError.
     """
     refuse_chance(game, "an exhaustive solve")
     work = work or Work()
@@ -72,7 +72,7 @@ def solve(
         elif work.folder is not None and not anyway and not forward.run(team, time.monotonic() + TRIAL):
             _refuse_the_hopeless(game, forward, work, symmetry)
         forward.run(team)
-        _refuse_without_room(work, forward.states.size)
+        _refuse_without_room(work, forward)
         backward = Backward(game, work, forward, memory=memory // 2, **options)
         if saved is not None and saved["pass"] == "backward":
             backward.restore(saved["backward"])
@@ -97,9 +97,11 @@ def _refuse_the_hopeless(game: Game, forward: Forward, work: Work, symmetry: boo
         )
 
 
-def _refuse_without_room(work: Work, stored: int) -> None:
+def _refuse_without_room(work: Work, forward: Forward) -> None:
     """Raise ResourceError if the disk cannot hold the merits and the book as well."""
-    needed, free = round((1 + 2 * BOOK_BYTES) * stored), work.free()
+    stored, cyclic = forward.states.size, any(layer.cyclic for layer in forward.layers)
+    needed = round((2 + 2 * CYCLIC_BOOK_BYTES if cyclic else 1 + 2 * BOOK_BYTES) * stored)
+    free = work.free()
     if needed > free:
         raise ResourceError(
             f"the values of {stored:,} states and their book need about {needed:,} bytes more on the disk of"

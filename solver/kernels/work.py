@@ -45,7 +45,7 @@ PAGE = mmap.PAGESIZE
 
 
 class Column:
-    """An append-only file of integers of one type; `size` of them are written. Read it by `view` or `read`."""
+    """An append-only file of integers of one type; `size` of them are written. Read it by `view`."""
 
     def __init__(self, work: Work, name: str, dtype: Any, descriptor: int, size: int = 0, checksum: int = 0) -> None:
         self.work = work
@@ -149,8 +149,8 @@ class Work:
     """The columns of a solve and its last checkpoint. `with Work(folder, identity) as work`.
 
     `identity` says which game, rules and options the files belong to; `every` is the seconds between checkpoints.
-    `resumed` is the state given to the last checkpoint of an earlier run, None if there was none. `save` is called
-    by `checkpoint` and returns that state. Raises ResourceError if the folder belongs to another solve, is in use, or
+    `resumed` is the state given to the last checkpoint of an earlier run, None if there was none.
+    Raises ResourceError if the folder belongs to another solve, is in use, or
     cannot be written.
     """
 
