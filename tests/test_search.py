@@ -12,9 +12,8 @@ from solver.games.tree import Tree
 from solver.search import Budget, alphabeta, expectiminimax, heuristic, minimax, negamax, retrograde, solution_of
 from solver.value import Value
 from tests import naive
-from tests.games import SMALL_GAMES
+from tests.games import ACYCLIC, SMALL_GAMES
 
-ACYCLIC = [text for text in SMALL_GAMES if hasattr(load_game(text), "tier")]
 DECIDED = [text for text in SMALL_GAMES if not is_score_game(load_game(text))]
 
 
