@@ -102,7 +102,7 @@ def test_twenty_random_kills_give_the_same_book(tmp_path, truth, kind):
                 command(game, book, "--checkpoint", every), cwd=ROOT, stdout=subprocess.DEVNULL, start_new_session=True
             )
             try:
-                process.wait(chance.uniform(0.2, 0.9) * seconds if kills < 1 + trial % 2 else 120)
+                assert process.wait(chance.uniform(0.2, 0.9) * seconds if kills < 1 + trial % 2 else 120) == 0
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
@@ -122,7 +122,7 @@ def test_short_lives_get_there(tmp_path, truth):
         assert lives < 40
         process = subprocess.Popen(command(game, book, "--checkpoint", 0.1), cwd=ROOT, stdout=subprocess.DEVNULL)
         try:
-            process.wait(2.5 + lives / 20)
+            assert process.wait(2.5 + lives / 20) == 0
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()

@@ -1,6 +1,9 @@
 """The work folder: whatever moment a solve is stopped at, it goes on to the same book, and nothing else is trusted."""
 
+import os
 import random
+import subprocess
+import sys
 
 import pytest
 
@@ -40,7 +43,9 @@ def small_pieces(monkeypatch):
         (runs, "PIECE", 200),
         (backward, "CHUNK", 100),
         (retrograde, "CHUNK", 100),
+        (retrograde, "STEP", 400),
         (retrograde, "PIECE", 64),
+        (retrograde, "SOME", 2),
         (sweep, "PART", 1000),
     ):
         monkeypatch.setattr(module, name, size)
@@ -97,6 +102,30 @@ def test_another_game_is_refused_and_restart_discards(tmp_path):
     said = []
     pipeline.solve(load_game("connect-four:3,3"), tmp_path / "book.lmdb", restart=True, say=said.append)
     assert said == [] and not folder.exists()
+
+
+@pytest.mark.parametrize("removed", range(1, 6))
+def test_a_removal_stopped_anywhere_leaves_no_checkpoint(tmp_path, monkeypatch, removed):
+    """The book is complete then: what is left of the folder must not stand in the way of the next one."""
+    path = type(tmp_path)
+    unlink, calls = path.unlink, []
+
+    def stopping(self, **options):
+        if ".work" in str(self) and (tmp_path / "book.lmdb").exists():
+            calls.append(self.name)
+            if len(calls) >= removed:
+                raise Stopped
+        unlink(self, **options)
+
+    with monkeypatch.context() as patch, pytest.raises(Stopped):
+        patch.setattr(path, "unlink", stopping)
+        pipeline.solve(load_game("connect-four:4,3"), tmp_path / "book.lmdb", checkpoint=0)
+    expected = (tmp_path / "book.lmdb").read_bytes()
+    (tmp_path / "book.lmdb").unlink()
+    said = []
+    pipeline.solve(load_game("connect-four:4,3"), tmp_path / "book.lmdb", say=said.append)
+    assert (tmp_path / "book.lmdb").read_bytes() == expected
+    assert [one.name for one in tmp_path.iterdir()] == ["book.lmdb"]
 
 
 def test_what_is_not_ours_stays(tmp_path):
@@ -161,3 +190,19 @@ def test_a_game_that_the_disk_cannot_hold_is_refused(tmp_path, monkeypatch):
 def test_a_tier_with_cycles_that_memory_cannot_hold_is_refused():
     with pytest.raises(ResourceError, match="states.*GiB of memory.*--memory"):
         sweep.solve(load_game("quixo:3"), memory=1 << 13)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the resident size in KiB")
+@pytest.mark.parametrize("game", ["connect-four:5,5", "chess-ending:KBNK", "quixo:4"])
+def test_a_solve_keeps_within_its_memory(tmp_path, game):
+    """Where the index of a game with cycles lies in a file, and the later tiers of one without are gone to in turns."""
+    books = []
+    for megabytes in (768, 4096):
+        books.append(tmp_path / f"{megabytes}.lmdb")
+        options = ["-q", "--memory", f"{megabytes}M", "-o", str(books[-1])]
+        process = subprocess.Popen([sys.executable, "-m", "solver", "solve", game, *options], stdout=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        assert status == 0
+        assert usage.ru_maxrss < megabytes << 10
+    assert books[0].read_bytes() == books[1].read_bytes()

@@ -123,12 +123,12 @@ def keep(states, kept, report):
 
 
 @kernel
-def list_starts(starts):
-    """The canonical starts, doubles included, as far as they fit into `starts`; how many there are."""
+def list_starts(starts, begin):
+    """The canonical starts from number `begin` on, doubles included, as far as they fit; how many there are in all."""
     count = 0
     for state in game.starts():
-        if count < len(starts):
-            starts[count] = game.canonical(state) if FOLDS else state
+        if begin <= count < begin + len(starts):
+            starts[count - begin] = game.canonical(state) if FOLDS else state
         count += 1
     return count
 
@@ -272,10 +272,16 @@ class Forward:
         return self.layers[-1].end if self.layers else 0
 
     def _start(self, team: Workers) -> None:
-        """The starts as runs of their tiers."""
-        starts = np.empty(self.kernels.list_starts(np.empty(0, np.int64)), np.int64)
-        self.kernels.list_starts(starts)
-        if len(starts) and starts.min() < 0:
+        """The starts as runs of their tiers, listed part by part from the first on."""
+        count = self.kernels.list_starts(np.empty(0, np.int64), 0)
+        most = max(PIECE, self.runs.limit // 32)
+        for first in range(0, count, most):
+            self._add_starts(first, min(most, count - first), team)
+
+    def _add_starts(self, first: int, count: int, team: Workers) -> None:
+        starts = np.empty(count, np.int64)
+        self.kernels.list_starts(starts, first)
+        if starts.min() < 0:
             raise GameError(f"{game_text(self.game)} starts at {starts.min()}: states are non-negative 63-bit integers")
 
         def sort(begin: int) -> list[tuple[int, States]]:
@@ -284,9 +290,11 @@ class Forward:
             lowest, highest = self.kernels.list_tiers(part, tiers)
             return list(_by_tier(part, tiers, spare, len(part), lowest, highest))
 
-        for runs in team.map(sort, range(0, len(starts), PIECE)):
+        for runs in team.map(sort, range(0, count, PIECE)):
             for tier, run in runs:
                 self.runs.add(Key(tier), run)
+        if self.runs.bytes > self.runs.limit:
+            self.runs.spill(team)
 
     def _reach(self, key: Key, team: Workers) -> None:
         """Expand the states of a key, from `_position` on."""

@@ -37,6 +37,11 @@ game: Any = None  # constants of the bound copies
 ALTERNATES = FOLDS = TIERS = False
 
 CHUNK = 1 << 14  # states gone through in one call
+STEP = 1 << 22  # states between two looks at the time for a checkpoint
+SOME = 16  # pieces of a round between two such looks
+MAPPED = 128  # bytes of memory for each move of an index in a file that one piece may span
+OVERDUE = 1.5  # times between checkpoints after which one is made inside a pass, where it is dear
+COUNT, INDEX, RESOLVE = "count", "index", "resolve"  # what has to be done
 WIN = np.iinfo(np.int16).max
 NONE = np.iinfo(np.int16).min  # no merit known from finished games and other tiers
 NEVER = 1 << 14  # in a counter: a child is drawn, so the others cannot bring it down
@@ -266,88 +271,103 @@ class Resolver:
 
     def run(self, team: Workers, resolving: Any) -> Iterator[NDArray[np.int16]]:
         """The merits of the layer's states, in parts; `resolving` is what an earlier run saved."""
-        if resolving is None:
-            self._count(team)
-            self._checkpoint("counted", 0)
-            self._index(team)
-            distance = 0
+        stage, at = resolving["at"] if resolving else (COUNT, [0])
+        if resolving:
+            self._restore(resolving["columns"])
         else:
-            self._kept = {name: self.work.columns[column] for name, column in resolving["columns"].items()}
-            self.left, self.merits = self._kept["left"].view().copy(), self._kept["values"].view().copy()
-            self.begins = self._kept["begins"].view()
-            distance = resolving["distance"]
-            if "parents" in self._kept:
-                self.parents = self._kept["parents"].view()
-            else:
-                self.begins = self.begins.copy()
-                self._index(team)
-        self._rounds(team, distance)
+            self.begins = np.zeros(self.size + 1, np.uint32)
+            self.left = np.zeros(self.size, np.int16)
+            self.merits = np.full(self.size, NONE, np.int16)
+        if stage == COUNT:
+            self._count(team, *at)
+            stage, at = INDEX, [0, 0, 0, 0]
+            if self.work.due():
+                self._checkpoint(stage, at)
+        if stage == INDEX:
+            self._index(team, *at)
+            at = [0, 0]
+        self._rounds(team, *at)
         for column in self._kept.values():
             self.work.discard(column)
         for begin in range(0, self.size, PIECE):
             part = slice(begin, begin + PIECE)
             yield np.where(self.left[part] < 0, self.merits[part], 0).astype(np.int16)
 
-    def _count(self, team: Workers) -> None:
+    def _pass(
+        self, team: Workers, begin: int, visit: Callable[[int, int], Any], name: str, save: Callable[[int], None]
+    ) -> None:
+        """Visit all states from `begin` on, in chunks on all cores, and save how far it is when that is overdue."""
+        for step in range(begin, self.size, STEP):
+            end = min(step + STEP, self.size)
+
+            def chunk(first: int, end: int = end) -> int:
+                last = min(first + CHUNK, end)
+                visit(first, last)
+                return last
+
+            for last in team.map(chunk, range(step, end, CHUNK)):
+                self.progress(name, last, self.size)
+            if end < self.size and self.work.due(OVERDUE):
+                save(end)
+
+    def _count(self, team: Workers, begin: int) -> None:
         """The children of every state that are still open, and its place in the reverse index."""
-        size, known = self.size, self.known
-        self.begins = np.zeros(size + 1, np.uint32)
-        self.left = np.zeros(size, np.int16)
-        self.merits = np.full(size, NONE, np.int16)
 
-        def count(begin: int) -> int:
-            end = min(begin + CHUNK, size)
-            culprit: int = self.kernels.count_children(
-                *known, self.own, begin, end, self.begins, self.left, self.merits
+        def count(first: int, last: int) -> None:
+            culprit = self.kernels.count_children(
+                *self.known, self.own, first, last, self.begins, self.left, self.merits
             )
-            return culprit
-
-        chunks = range(0, size, CHUNK)
-        for begin, culprit in zip(chunks, team.map(count, chunks), strict=True):
             if culprit >= 0:
                 raise GameError(f"state {culprit} {FAULTS[UNKNOWN_CHILD]}")
-            self.progress("count moves", min(begin + CHUNK, size), size)
+
+        self._pass(team, begin, count, "count moves", lambda at: self._checkpoint(COUNT, [at]))
+        self._forget("begins", "left", "values")
         moves = int(self.begins.sum(dtype=np.int64))
         if moves >= 1 << 32:
             self.begins = self.begins.astype(np.int64)
         np.cumsum(self.begins, out=self.begins)
 
-    def _index(self, team: Workers) -> None:
-        """The reverse index, in memory if it fits, else range by range into a file."""
-        size, known, moves = self.size, self.known, int(self.begins[-1])
+    def _index(self, team: Workers, low: int, high: int, offset: int, begin: int) -> None:
+        """The reverse index, in memory if it fits, else range by range into a file.
+
+        The lists of the states below `low` are complete, with `offset` moves; those to `high` have the states below
+        `begin`.
+        """
+        size, moves = self.size, int(self.begins[-1])
+        states, _, *directory = self.known
         places = size if not hasattr(self.game, "to_move") else 2 * size
         kind = np.dtype(np.uint32 if places < 1 << 32 else np.int64)
         most = max(1, (self.memory - 8 * size) // kind.itemsize)  # moves of one range
-        column = self.work.column("parents", kind, numbered=True) if moves > most else None
-        low = offset = 0
+        column = self._kept.get("parents")
+        if column is None and moves - offset > max(most, len(self.parents)):
+            column = self._kept["parents"] = self.work.column("parents", kind, numbered=True)
         while low < size:
-            high = size if column is None else int(np.searchsorted(self.begins, offset + most, "right"))
-            high = min(size, max(low + 1, high))
-            count = int(self.begins[high - 1]) - offset
-            parents = np.empty(count, kind)
+            if not high:
+                high = int(np.searchsorted(self.begins[:size], offset + most, "right")) if column else size
+                high = max(low + 1, high)
+                self.parents = np.empty(int(self.begins[high - 1]) - offset, kind)
 
-            def enter(begin: int, within: Any = (low, high), offset: int = offset, parents: Any = parents) -> None:
-                end = min(begin + CHUNK, size)
-                states, _, table, slots, first_tier, cells = known
+            def enter(first: int, last: int, within: Any = (low, high), offset: int = offset) -> None:
                 self.kernels.list_parents(
-                    states, table, slots, first_tier, cells, self.own, begin, end, *within, self.begins, offset, parents
+                    states, *directory, self.own, first, last, *within, self.begins, offset, self.parents
                 )
 
-            chunks = range(0, size, CHUNK)
-            for begin, _ in zip(chunks, team.map(enter, chunks), strict=True):
-                self.progress("index moves", min(begin + CHUNK, size), size)
-            if column is not None:
-                column.append(parents)
-            low, offset = high, offset + count
-        if column is not None:
-            self._kept["parents"] = column
-            parents = column.view()
-        self.parents = parents
-        if "begins" in self._kept:  # which are other numbers now
-            self.work.discard(self._kept.pop("begins"))
+            def save(at: int, ranges: Any = (low, high, offset)) -> None:
+                self._checkpoint(INDEX, [*ranges, at])
 
-    def _rounds(self, team: Workers, distance: int) -> None:
-        """Backward by distance, from the states of that distance on."""
+            self._pass(team, begin, enter, "index moves", save)
+            self._forget("part", "begins")
+            low, high, offset, begin = high, 0, offset + len(self.parents), 0
+            if column is not None:
+                column.append(self.parents)
+                self.parents = np.empty(0, kind)
+                if low < size and self.work.due(OVERDUE):
+                    self._checkpoint(INDEX, [low, high, offset, begin])
+        if column is not None:
+            self.parents = column.view()
+
+    def _rounds(self, team: Workers, distance: int, begin: int) -> None:
+        """Backward by distance, from the states of that distance on, those below `begin` left out."""
         waiting, seeds = self._waiting(team, distance)
         done = int((self.left < 0).sum())
 
@@ -362,18 +382,35 @@ class Resolver:
             runs = waiting.pop(distance, [])
             if distance in seeds:
                 runs.append(self.kernels.claim(seeds.pop(distance), self.left))
-            front = list(merged(runs, team))
-            pieces = (part[at : at + PIECE] for part in front for at in range(0, len(part), PIECE))
-            for reached, delayed in team.map(back, pieces):
-                done += len(reached) + len(delayed)
-                if "parents" in self._kept:  # in a file
-                    self._kept["parents"].release()
-                if len(reached):
-                    waiting.setdefault(distance + 1, []).append(reached)
-                for later, places in self._by_distance(delayed):
-                    waiting.setdefault(later, []).append(places)
-            self.progress("resolve", min(done, self.size), self.size)
-            self._checkpoint("resolved", distance + 1)
+            front = [part[np.searchsorted(part, begin) :] for part in merged(runs, team)]
+            pieces = list(self._pieces(front))
+            begin = 0
+            for first in range(0, len(pieces), SOME):
+                some = pieces[first : first + SOME]
+                for reached, delayed in team.map(back, some):
+                    done += len(reached) + len(delayed)
+                    if "parents" in self._kept:  # in a file
+                        self._kept["parents"].release()
+                    if len(reached):
+                        waiting.setdefault(distance + 1, []).append(reached)
+                    for later, places in self._by_distance(delayed):
+                        waiting.setdefault(later, []).append(places)
+                self.progress("resolve", min(done, self.size), self.size)
+                if first + SOME < len(pieces) and self.work.due(OVERDUE):
+                    self._checkpoint(RESOLVE, [distance, int(some[-1][-1]) + 1])
+            if self.work.due():
+                self._checkpoint(RESOLVE, [distance + 1, 0])
+
+    def _pieces(self, front: list[States]) -> Iterator[States]:
+        """What is gone back from in one call; where the index is a file, no more of it than may be mapped at a time."""
+        for part in front:
+            for at in range(0, len(part), PIECE):
+                piece = part[at : at + PIECE]
+                if "parents" in self._kept:
+                    spans = self.begins[piece] // max(1, self.memory // MAPPED)
+                    yield from np.split(piece, np.flatnonzero(np.diff(spans)) + 1)
+                else:
+                    yield piece
 
     def _waiting(self, team: Workers, distance: int) -> tuple[dict[int, list[States]], dict[int, States]]:
         """The places of states that are resolved, not below `distance`, by distance; and of those that will be at the
@@ -408,20 +445,34 @@ class Resolver:
         for distance in np.flatnonzero(np.diff(ends, prepend=0)).tolist():
             yield distance, places[order[ends[distance - 1] : ends[distance]]]
 
-    def _checkpoint(self, phase: str, distance: int) -> None:
-        """Save the arrays, if it is time."""
-        if not self.work.due():
-            return
-        arrays = {"left": self.left, "values": self.merits}
-        if "begins" not in self._kept:
-            arrays["begins"] = self.begins
-        if phase == "resolved" and "parents" not in self._kept:
-            arrays["parents"] = self.parents
+    def _checkpoint(self, stage: str, at: list[int]) -> None:
+        """Save how far it is, and the arrays that changed."""
+        changing = {COUNT: ("begins", "left", "values"), INDEX: ("begins", "part"), RESOLVE: ("left", "values")}[stage]
+        arrays = {"begins": self.begins, "left": self.left, "values": self.merits}
+        if "parents" not in self._kept or stage == INDEX:
+            arrays["part"] = self.parents
         for name, array in arrays.items():
-            old = self._kept.get(name)
-            self._kept[name] = column = self.work.column(name, array.dtype, numbered=True)
+            if name in self._kept and name not in changing:
+                continue
+            column = self.work.column(name, array.dtype, numbered=True)
             for begin in range(0, len(array), 1 << 24):
                 column.append(array[begin : begin + (1 << 24)])
-            if old is not None:
-                self.work.discard(old)
-        self.save({"distance": distance, "columns": {name: column.name for name, column in self._kept.items()}})
+            self._forget(name)
+            self._kept[name] = column
+        self.save({"at": [stage, at], "columns": {name: column.name for name, column in self._kept.items()}})
+
+    def _forget(self, *names: str) -> None:
+        """What the last checkpoint has of these arrays is out of date."""
+        for name in names:
+            if name in self._kept:
+                self.work.discard(self._kept.pop(name))
+
+    def _restore(self, columns: dict[str, str]) -> None:
+        """The arrays of a checkpoint."""
+        self._kept = {name: self.work.columns[column] for name, column in columns.items()}
+        kept = {name: column.view().copy() for name, column in self._kept.items() if name != "parents"}
+        self.begins, self.left, self.merits = kept["begins"], kept["left"], kept["values"]
+        if "part" in kept:
+            self.parents = kept["part"]
+        elif "parents" in self._kept:
+            self.parents = self._kept["parents"].view()

@@ -82,7 +82,7 @@ class Runs:
             self._memory[key] = []
         self._memory = {}
         self.bytes = 0
-        _give_back()
+        give_back()
 
     def saved(self) -> list[Any]:
         """What a checkpoint keeps; all runs must be in files."""
@@ -98,7 +98,7 @@ class Runs:
             heapq.heappush(self._heap, key)
 
 
-def _give_back() -> None:
+def give_back() -> None:
     """Return what was freed to the system, which glibc keeps for later otherwise."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)

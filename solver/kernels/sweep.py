@@ -23,7 +23,7 @@ from solver.kernels.backward import Backward
 from solver.kernels.compiled import compiling
 from solver.kernels.forward import Forward
 from solver.kernels.parallel import Workers
-from solver.kernels.runs import splitters
+from solver.kernels.runs import give_back, splitters
 from solver.kernels.sorting import radix_sort_pairs
 from solver.kernels.work import Work
 from solver.progress import Progress, silent
@@ -72,6 +72,7 @@ def solve(
         elif work.folder is not None and not anyway and not forward.run(team, time.monotonic() + TRIAL):
             _refuse_the_hopeless(game, forward, work, symmetry)
         forward.run(team)
+        give_back()
         _refuse_without_room(work, forward)
         backward = Backward(game, work, forward, memory=memory // 2, **options)
         if saved is not None and saved["pass"] == "backward":

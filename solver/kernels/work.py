@@ -189,13 +189,14 @@ class Work:
         """The column is not needed any more; its file goes when no checkpoint speaks of it."""
         del self.columns[column.name]
         if self.kept:
+            column.release()
             self._obsolete.append(column)
         else:
             self._delete(column)
 
-    def due(self) -> bool:
-        """Whether it is time for a checkpoint."""
-        return self.folder is not None and time.monotonic() - self.saved > self.every
+    def due(self, times: float = 1.0) -> bool:
+        """Whether the time between checkpoints has passed, or that many times it."""
+        return self.folder is not None and time.monotonic() - self.saved > times * self.every
 
     def checkpoint(self, state: Any) -> None:
         """From here an interrupted solve can go on; `state` is what JSON can hold."""
@@ -282,13 +283,12 @@ class Work:
             column.close()
         self.columns, self._obsolete = {}, []
         if self._lock >= 0 and self.folder is not None:
-            if not self.kept:
-                for path in sorted(self._ours(self.folder), key=lambda path: path.name == LOCK):
-                    path.unlink(missing_ok=True)
-                with contextlib.suppress(OSError):  # someone put a file of their own there
-                    self.folder.rmdir()
-            os.close(self._lock)
-            self._lock = -1
+            try:
+                if not self.kept:
+                    self._remove(self.folder)
+            finally:
+                os.close(self._lock)
+                self._lock = -1
 
     def __enter__(self) -> Work:
         return self
@@ -297,6 +297,14 @@ class Work:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _remove(self, folder: Path) -> None:
+        """All our files; the manifest first, so that what is left if that is stopped is no checkpoint."""
+        _forget(folder / MANIFEST)
+        for path in sorted(self._ours(folder), key=lambda path: path.name == LOCK):
+            path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # someone put a file of their own there
+            folder.rmdir()
 
     def _full(self, free: int) -> str:
         place = self.folder or tempfile.gettempdir()
@@ -328,7 +336,7 @@ class Work:
         try:
             manifest = folder / MANIFEST
             if restart:
-                manifest.unlink(missing_ok=True)
+                _forget(manifest)
             if manifest.exists():
                 self._read(manifest)
             known = {f"{name}.column" for name in self.columns} | {LOCK, MANIFEST}
@@ -374,6 +382,13 @@ class Work:
 
 
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+
+
+def _forget(manifest: Path) -> None:
+    """Remove a manifest for good, before anything that it speaks of."""
+    if manifest.exists() or manifest.is_symlink():
+        manifest.unlink()
+        sync_folder(manifest.parent)
 
 
 def _locked(folder: Path) -> int:
