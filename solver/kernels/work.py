@@ -300,9 +300,10 @@ class Work:
 
     def _remove(self, folder: Path) -> None:
         """All our files; the manifest first, so that what is left if that is stopped is no checkpoint."""
-        _forget(folder / MANIFEST)
-        for path in sorted(self._ours(folder), key=lambda path: path.name == LOCK):
-            path.unlink(missing_ok=True)
+        with self.guarded():
+            _forget(folder / MANIFEST)
+            for path in sorted(self._ours(folder), key=lambda path: path.name == LOCK):
+                path.unlink(missing_ok=True)
         with contextlib.suppress(OSError):  # someone put a file of their own there
             folder.rmdir()
 
