@@ -10,7 +10,7 @@ from solver.game import load_game
 from solver.notation import parse_position
 from solver.value import Value
 from tests import naive
-from tests.games import SMALL_GAMES
+from tests.games import ACYCLIC
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
@@ -18,7 +18,6 @@ pytest.importorskip("numba")
 from solver.kernels import searcher as searcher_module  # noqa: E402
 from solver.kernels.searcher import Searcher, Team, new_table  # noqa: E402
 
-ACYCLIC = [text for text in SMALL_GAMES if hasattr(load_game(text), "tier")]
 QUICK = ("tic-tac-toe", "connect-four:4,3", "coins:20,3,false", "hexapawn:3,4", "dots-and-boxes:2,2", "kalah:2,3")
 SETS = Path(__file__).parent / "data" / "connect-four"
 
