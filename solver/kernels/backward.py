@@ -132,11 +132,14 @@ class Backward:
                 self._resolving = None
             else:
                 parts = self._evaluated(layer, layer.begin + done, known, team)
-            begin = layer.begin + done
+            begin = passed = layer.begin + done
             for found in parts:
                 self.merits.append(found)
                 self._count(found, states[begin : begin + len(found)])
                 begin += len(found)
+                if 8 * (begin - passed) > self.work.mapped:
+                    self.forward.states.release(passed, begin)
+                    passed = begin
                 self.progress("backward", self.merits.size, total)
                 if begin < layer.end and not layer.cyclic and self.work.due():
                     self.save(None)
@@ -204,6 +207,7 @@ class Backward:
                 evaluate(first, last, low, high, best[first - begin : last - begin])
 
             for _ in team.map(part, range(begin, layer.end, CHUNK)):
+                self.work.read(8 * CHUNK)
                 self.progress("backward", self.merits.size, self.forward.states.size)
             self.forward.states.release()
             self.forward.cells.release()

@@ -5,7 +5,7 @@ Look-ups come in batches: each stage is done for all of them, so that their cach
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numba
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 BATCH = 512  # states looked up together
 CELL = 4  # states to a cell
+PART = 1 << 20  # cells made at a time
 BEGIN, END, SHIFT, PREFIX, FIRST, CELLS, MERITS = range(7)  # columns of the table, a row for each tier
 MISSING = -1
 
@@ -40,26 +41,33 @@ class Layer(NamedTuple):
     cells: int
 
 
-def cells_of(states: NDArray[np.int64]) -> tuple[int, int, NDArray[np.int32]]:
-    """The directory of one tier's states: shift, first prefix, and for each prefix where its states begin."""
+def prefixes_of(states: NDArray[np.int64]) -> tuple[int, int, int]:
+    """How one tier's states are divided: shift, first prefix, and the cells of the directory."""
     if not len(states):
-        return 0, 0, np.zeros(1, np.int32)
+        return 0, 0, 1
     low, high = int(states[0]), int(states[-1])
     shift = max(0, ((high - low) * CELL // len(states)).bit_length() - 1)
     prefix = low >> shift
-    cells = np.empty((high >> shift) - prefix + 2, np.int32)
-    _fill(states, shift, prefix, cells)
-    return shift, prefix, cells
+    return shift, prefix, (high >> shift) - prefix + 2
+
+
+def cells_of(states: NDArray[np.int64], shift: int, prefix: int, cells: int) -> Iterator[NDArray[np.int32]]:
+    """The directory of one tier's states: for each prefix where its states begin, and their end; in parts."""
+    place = 0
+    for cell in range(0, cells, PART):
+        part = np.empty(min(PART, cells - cell), np.int32)
+        place = _fill(states, place, shift, prefix + cell, part)
+        yield part
 
 
 @numba.njit(cache=True, nogil=True)
-def _fill(states, shift, prefix, cells):
-    place = 0
-    for cell in range(len(cells) - 1):
+def _fill(states, place, shift, prefix, cells):
+    """The cells from `prefix` on, where `place` states come before them; how many come before the last of them."""
+    for cell in range(len(cells)):
         while place < len(states) and (states[place] >> shift) - prefix < cell:
             place += 1
         cells[cell] = place
-    cells[len(cells) - 1] = len(states)
+    return place
 
 
 def table_of(layers: Sequence[Layer]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:

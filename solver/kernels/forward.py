@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from solver.errors import GameError, MethodError, ResourceError
 from solver.game import Game, game_text, is_score_game
 from solver.kernels.compiled import bind, kernel
-from solver.kernels.directory import Layer, cells_of
+from solver.kernels.directory import CELL, Layer, cells_of, prefixes_of
 from solver.kernels.parallel import Workers
 from solver.kernels.runs import PIECE, Key, Runs, cut, join, merged, splitters, without
 from solver.kernels.sorting import group_by_tier, sort_unique
@@ -194,7 +194,6 @@ class Forward:
         self._new: Column | None = None  # those of this generation
         self._totals = np.zeros(4, np.int64)  # of the current tier: reached, wins, draws, losses
         self._highest = -(1 << 62)
-        self._read = 0
         self._scratch = threading.local()
 
     def run(self, team: Workers, deadline: float | None = None) -> bool:
@@ -259,14 +258,6 @@ class Forward:
         self._totals[:] = saved["totals"]
         self._highest = saved["highest"]
 
-    def _relieve(self, read: int) -> None:
-        """Count bytes that were read from files; let their pages go when they are many."""
-        self._read += read
-        if self._read > self.runs.limit:
-            self._read = 0
-            for column in self.work.columns.values():
-                column.release()
-
     def _begin(self) -> int:
         """Where the states of the current tier begin."""
         return self.layers[-1].end if self.layers else 0
@@ -303,16 +294,16 @@ class Forward:
             self._closing = key.tier
         closing = self._closing is not None
         runs = [run[np.searchsorted(run, self._position) :] for run in self.runs.of(key)]
-        keys = splitters(runs)
+        keys = splitters(runs, read=self.work.read)
         pieces: Iterator[tuple[list[States], list[States]]]
         if closing:
             if self._new is None:
                 self._new = self.work.column("seen", np.int64, numbered=True)
             views = [column.view() for column in self._seen]
             seen = [view[np.searchsorted(view, self._position) :] for view in views]
-            pieces = zip(cut(runs, keys), cut(seen, keys), strict=True)
+            pieces = zip(cut(runs, keys, self.work.read), cut(seen, keys, self.work.read), strict=True)
         else:
-            pieces = ((parts, []) for parts in cut(runs, keys))
+            pieces = ((parts, []) for parts in cut(runs, keys, self.work.read))
         target = self._new if closing and self._new else self.states
         bounds = [*keys.tolist(), 1 << 62]
         for bound, found in zip(bounds, team.map(lambda piece: self._expand(key, *piece), pieces), strict=True):
@@ -326,7 +317,7 @@ class Forward:
             for tier, run in found.runs:
                 self.runs.add(Key(tier, key.generation + 1 if tier == key.tier else 0), run)
             self.progress("forward", self.states.size + sum(one.size for one in self._seen), None)
-            self._relieve(16 * found.reached + 8 * sum(one.size for one in self._seen) // len(bounds))
+            self.work.read(16 * found.reached + 8 * sum(one.size for one in self._seen) // len(bounds))
             if self.runs.bytes > self.runs.limit:
                 self.runs.spill(team)
             if bound < 1 << 62 and self.work.due():
@@ -356,9 +347,9 @@ class Forward:
         while len(self._seen) > 1 and self._seen[-1].size * GROWTH > self._seen[-2].size:
             pair = self._seen[-2:]
             both = self.work.column("seen", np.int64, numbered=True)
-            for piece in merged([column.view() for column in pair], team):
+            for piece in merged([column.view() for column in pair], team, self.work.read):
                 both.append(piece)
-                self._relieve(piece.nbytes)
+                self.work.read(piece.nbytes)
             self._seen[-2:] = [both]
             for column in pair:
                 self.work.discard(column)
@@ -379,10 +370,11 @@ class Forward:
             self._refuse(report)
             return kept[:count], report, len(states)
 
-        for kept, report, count in team.map(filtered, cut(views, splitters(views, PIECE // 2))):
+        keys = splitters(views, PIECE // 2, self.work.read)
+        for kept, report, count in team.map(filtered, cut(views, keys, self.work.read)):
             self.states.append(kept)
             self._totals += [count, *report[WINS : LOSSES + 1].tolist()]
-            self._relieve(8 * count)
+            self.work.read(8 * count)
             self.progress("order", self.states.size - size, None)
         self._end_layer(self._closing, cyclic=True)
         self._closing = None
@@ -395,13 +387,15 @@ class Forward:
         """Enter the tier whose states are complete."""
         begin, end = self._begin(), self.states.size
         states = np.empty(0, np.int64) if begin == end else self.states.view()[begin:end]
-        shift, prefix, cells = cells_of(states)
-        self.states.release()
+        shift, prefix, cells = prefixes_of(states)
         first = self.cells.size
-        self.cells.append(cells)
+        for part in cells_of(states, shift, prefix, cells):
+            self.cells.append(part)
+            self.work.read(8 * CELL * len(part))
+        self.states.release()
         totals = self._totals.tolist()
         self.layers.append(
-            Layer(tier, begin, end, *totals, cyclic, self._highest, shift, prefix, first, len(cells))
+            Layer(tier, begin, end, *totals, cyclic, self._highest, shift, prefix, first, cells)
         )
         self._totals[:] = 0
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numba
@@ -21,7 +21,11 @@ from solver.kernels.sorting import sort_unique
 from solver.kernels.work import Column, Work
 
 States = NDArray[np.int64]
+Read = Callable[[int], None]
 PIECE = 1 << 18  # states of one piece, before doubles are dropped
+LOOK = 1 << 16  # bytes that the system maps around a state that is looked at
+SEARCH = 6 * LOOK  # and around those that a search goes by
+LOOKS = 128  # between two reports of what was mapped
 
 
 class Key(NamedTuple):
@@ -104,28 +108,52 @@ def give_back() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def merged(runs: Sequence[States], team: Workers) -> Iterator[States]:
-    """The runs as one, without doubles, in ascending pieces."""
+def ignore(size: int) -> None:
+    """What runs in memory need: nothing is mapped."""
+
+
+def merged(runs: Sequence[States], team: Workers, read: Read = ignore) -> Iterator[States]:
+    """The runs as one, without doubles, in ascending pieces; `read` is told what was touched of them before."""
     if len(runs) == 1:
         yield runs[0]
     else:
-        yield from team.map(join, cut(runs, splitters(runs)))
+        yield from team.map(join, cut(runs, splitters(runs, read=read), read))
 
 
-def splitters(runs: Sequence[States], size: int = 0) -> States:
+def splitters(runs: Sequence[States], size: int = 0, read: Read = ignore) -> States:
     """Keys that cut the runs together into pieces of about `size` (PIECE); fewer if keys repeat."""
     total = sum(map(len, runs))
     pieces = total // (size or PIECE)
     if pieces <= 1:
         return np.empty(0, np.int64)
     step = max(1, total // (64 * pieces))
-    sample = np.sort(np.concatenate([run[step // 2 :: step] for run in runs]))
+    looked_at = [states_at(run, np.arange(step // 2, len(run), step), read) for run in runs]
+    sample = np.sort(np.concatenate(looked_at))
     return np.unique(sample[np.arange(1, pieces) * len(sample) // pieces])
 
 
-def cut(runs: Sequence[States], keys: States) -> Iterator[list[States]]:
+def states_at(run: States, places: NDArray[np.int64], read: Read = ignore) -> States:
+    """run[places], of which little is mapped at a time."""
+    states = np.empty(len(places), np.int64)
+    for begin in range(0, len(places), LOOKS):
+        some = places[begin : begin + LOOKS]
+        states[begin : begin + LOOKS] = run[some]
+        read(len(some) * LOOK)
+    return states
+
+
+def places_in(run: States, keys: States, read: Read = ignore) -> NDArray[np.int64]:
+    """How many states of a run are below each of the sorted keys."""
+    places = [np.empty(0, np.int64)]
+    for begin in range(0, len(keys), LOOKS):
+        places.append(np.searchsorted(run, keys[begin : begin + LOOKS]))
+        read(len(places[-1]) * SEARCH)
+    return np.concatenate(places)
+
+
+def cut(runs: Sequence[States], keys: States, read: Read = ignore) -> Iterator[list[States]]:
     """The parts of each run below the first key, from it to the second, and so on; empty ones left out."""
-    ends = [[*np.searchsorted(run, keys).tolist(), len(run)] for run in runs]
+    ends = [[*places_in(run, keys, read).tolist(), len(run)] for run in runs]
     begins = [0] * len(runs)
     for piece in range(len(keys) + 1):
         yield [run[begins[i] : ends[i][piece]] for i, run in enumerate(runs) if begins[i] < ends[i][piece]]

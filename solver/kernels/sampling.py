@@ -21,6 +21,7 @@ from solver.game import Game
 from solver.kernels.compiled import bind, compiling, kernel
 from solver.kernels.forward import Forward
 from solver.kernels.parallel import Workers
+from solver.kernels.runs import states_at
 from solver.kernels.work import Work
 from solver.progress import Progress, silent
 
@@ -143,7 +144,7 @@ class _Sampler:
             kept = layer.end - layer.begin
             if kept:
                 picked = np.sort(self.chance.choice(kept, min(self.size, kept), replace=False))
-                self._expand(states[layer.begin + picked], kept / len(picked))
+                self._expand(states_at(states, layer.begin + picked, self.forward.work.read), kept / len(picked))
         parents = parents[1:][-TREND:]  # the first ones lack moves that skip tiers
         sizes: list[int] = []
         while self.moves and len(sizes) < most:

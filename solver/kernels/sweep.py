@@ -23,7 +23,7 @@ from solver.kernels.backward import Backward
 from solver.kernels.compiled import compiling
 from solver.kernels.forward import Forward
 from solver.kernels.parallel import Workers
-from solver.kernels.runs import give_back, splitters
+from solver.kernels.runs import give_back, places_in, splitters
 from solver.kernels.sorting import radix_sort_pairs
 from solver.kernels.work import Work
 from solver.progress import Progress, silent
@@ -60,6 +60,7 @@ def solve(
     refuse_chance(game, "an exhaustive solve")
     work = work or Work()
     memory = memory or MEMORY
+    work.mapped = memory // 4
     saved = work.resumed
     options: dict[str, Any] = {"symmetry": symmetry, "progress": progress}
     with Workers(workers) as team, compiling(game):
@@ -82,7 +83,7 @@ def solve(
         backward.run(team)
         if work.due():
             backward.save(None)
-    return _Ordered(game, forward, backward, memory, workers, symmetry).solved()
+    return _Ordered(game, forward, backward, workers, symmetry).solved()
 
 
 def _refuse_the_hopeless(game: Game, forward: Forward, work: Work, symmetry: bool) -> None:
@@ -114,13 +115,12 @@ class _Ordered:
     """The solution in the order of its states."""
 
     def __init__(
-        self, game: Game, forward: Forward, backward: Backward, memory: int, workers: int | None, symmetry: bool
+        self, game: Game, forward: Forward, backward: Backward, workers: int | None, symmetry: bool
     ) -> None:
         self.game = game
         self.states, self.merits = forward.states, backward.merits
         self.layers = forward.layers
         self.backward = backward
-        self.memory = memory
         self.workers = workers
         self.symmetry = symmetry
         self.distinct = np.array(sorted(backward.tally, reverse=True), np.int64)
@@ -178,14 +178,13 @@ class _Ordered:
         view, merits, total = self.states.view(), self.merits.view(), self.states.size
         runs = [view[layer.begin : layer.end] for layer in self.layers]
         values = [merits[total - layer.end : total - layer.begin] for layer in self.layers]
-        keys = splitters(runs, PART)
-        starts = [np.concatenate([[0], np.searchsorted(run, keys)]) for run in runs] if len(keys) else None
+        read = self.states.work.read
+        keys = splitters(runs, PART, read)
+        starts = [np.concatenate([[0], places_in(run, keys, read)]) for run in runs] if len(keys) else None
         ascending = self.distinct[::-1]
         lock = threading.Lock()
-        touched = 0
 
         def place(piece: tuple[int, list[tuple[int, int, int]]]) -> tuple[NDArray[np.int64], NDArray[Any]]:
-            nonlocal touched
             parts = [(runs[i][begin:end], values[i][begin:end]) for i, begin, end in piece[1]]
             if len(parts) == 1:
                 states, merits = parts[0]
@@ -196,12 +195,8 @@ class _Ordered:
                 radix_sort_pairs(states, merits, np.empty_like(states), np.empty_like(merits), len(states))
             dtype = np.uint8 if len(ascending) <= 256 else np.int32
             indices = (len(ascending) - 1 - np.searchsorted(ascending, merits)).astype(dtype)
-            with lock:  # pages that were read are not needed again
-                touched += states.nbytes + merits.nbytes
-                if touched > self.memory // 4:
-                    touched = 0
-                    self.states.release()
-                    self.merits.release()
+            with lock:
+                read(states.nbytes + merits.nbytes)
             return states, indices
 
         def pieces() -> Iterator[tuple[int, list[tuple[int, int, int]]]]:

@@ -165,6 +165,8 @@ class Work:
         self.saved = time.monotonic()
         self.begun = self.saved
         self.kept = False  # whether there is a checkpoint
+        self.mapped = 1 << 30  # bytes read from files after which their pages are let go
+        self._touched = 0
         self._obsolete: list[Column] = []
         self._numbers = 0
         self._unchecked = BLOCK
@@ -240,6 +242,14 @@ class Work:
             free = self.free()
             if free < RESERVE + size:
                 raise ResourceError(self._full(free))
+
+    def read(self, size: int) -> None:
+        """Count bytes whose pages were read from the columns' views; let all pages go when they are many."""
+        self._touched += size
+        if self._touched > self.mapped:
+            self._touched = 0
+            for column in self.columns.values():
+                column.release()
 
     def free(self) -> int:
         """Bytes of disk that can still be written."""
