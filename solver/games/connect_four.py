@@ -66,6 +66,24 @@ class ConnectFour(NamedTuple):
     def longest(self, state: int) -> int:
         return self.width * self.height - self._occupied(state).bit_count()
 
+    def bounds(self, state: int) -> tuple[int, int]:
+        """What a player can hold by answering every stone on top of it (Allis 1988, claimeven).
+
+        Columns with an odd number of empty cells are paired by their next cells. If their number is even, it is the
+        player who moves second who can answer always; if it is odd, the mover after a stone in one of them. The other
+        player gets at most those next cells, and the lower cell of each two that are left in a column.
+        """
+        occupied = self._occupied(state)
+        empty = ~occupied & self._bottom() * ((1 << self.height) - 1)
+        lower = self._bottom() * self._alternate(self.height - 2)
+        odd = occupied + self._bottom() & self._bottom() * self._alternate(self.height - 1)
+        reach = empty & lower | odd
+        mover_holds = odd.bit_count() & 1 == 1
+        others = occupied & ~state if mover_holds else state & occupied
+        if self._has_line(others | reach):
+            return -1, 1
+        return (0, 1) if mover_holds else (-1, 0)
+
     def outlook(self, state: int) -> int:
         occupied = self._occupied(state)
         playable = self._playable(occupied)
@@ -123,6 +141,14 @@ class ConnectFour(NamedTuple):
     def _bottom(self) -> int:
         """The lowest cell of each column."""
         return ((1 << self.width * (self.height + 1)) - 1) // ((1 << self.height + 1) - 1)
+
+    def _alternate(self, row: int) -> int:
+        """The cells of one column in this row, and in every second row below it."""
+        cells = 0
+        while row >= 0:
+            cells |= 1 << row
+            row -= 2
+        return cells
 
     def _occupied(self, state: int) -> int:
         """All stones: the bits below the guards."""

@@ -145,9 +145,13 @@ def settle(state, bound):
             return -1 if SCORES else 2 - WIN
     if BOUNDS:
         lower, upper = game.bounds(state)
-        if lower >= bound and (SCORES or lower >= 0):
+        if not SCORES:  # a win is worth at least the slowest
+            slowest = WIN - game.longest(state) if LONGEST else 0
+            lower = slowest if lower > 0 else 0 if lower == 0 else -WIN
+            upper = -slowest if upper < 0 else 0 if upper == 0 else WIN
+        if lower >= bound:
             return lower
-        if upper < bound and (SCORES or upper <= 0):
+        if upper < bound:
             return upper
     if bound > best_possible():
         return best_possible()
