@@ -252,7 +252,7 @@ def test_the_disk_fails_at_any_call(tmp_path, truth, shim, game, sticky):
     assert calls > 100
     chance = random.Random(sticky)
     book = folder / "book.lmdb"
-    for at in [*range(1, 6), *sorted(chance.sample(range(6, calls), 15)), calls - 1, calls]:
+    for at in [*range(1, 6), *sorted(chance.sample(range(6, calls), 11)), calls - 1, calls]:
         settings = {"LD_PRELOAD": str(shim), "FAULT_PATH": str(folder), "FAULT_KIND": "errno", "FAULT_AT": str(at)}
         settings["FAULT_ERRNO"] = chance.choice(["5", "28"])
         if sticky:
@@ -289,7 +289,7 @@ def test_the_power_goes_at_any_call(tmp_path, truth, shim, game):
     calls = calls_of(game, folder, shim)
     chance = random.Random(8)
     book = folder / "book.lmdb"
-    for at in sorted(chance.sample(range(1, calls + 1), 30)):
+    for at in sorted(chance.sample(range(1, calls + 1), 24)):
         settings = {"LD_PRELOAD": str(shim), "FAULT_PATH": str(folder), "FAULT_KIND": "power", "FAULT_AT": str(at)}
         code, error = solve(game, book, "--checkpoint", 0, env={**settings, "FAULT_SEED": str(at)})
         assert code in (137, 0), error
@@ -301,21 +301,27 @@ def test_the_power_goes_at_any_call(tmp_path, truth, shim, game):
 
 def test_too_little_address_space_is_said(tmp_path, truth):
     """Row 9."""
-    truth(SWEEP)  # compiled
+    expected, _ = truth("connect-four:5,5")
+    book = tmp_path / "book.lmdb"
     codes = set()
     for megabytes in (700, 900, 1100, 1400, 3000):
         limit = megabytes << 20
         code, error = solve(
             "connect-four:5,5",
-            tmp_path / "book.lmdb",
+            book,
             preexec_fn=lambda limit=limit: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
         )
         codes.add(code)
-        assert code in (0, 6), error
-        assert code == 0 or is_one_line(error)
-        if code == 0:
+        if code == 127:  # the C library's own end, where a thread is begun with nothing left
+            assert error.strip() == "cannot allocate memory for thread-local data: ABORT"
+        elif code:
+            assert (code, is_one_line(error)) == (6, True), error
+            assert "disk" not in error
+        else:
             break
     assert 6 in codes
+    assert code == 0 or solve("connect-four:5,5", book)[0] == 0
+    assert digest(book) == expected
     code, error = solve(SWEEP, tmp_path / "other.lmdb", "--memory", "1M")
     assert (code, is_one_line(error)) == (6, True)
 

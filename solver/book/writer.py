@@ -221,6 +221,8 @@ def _disk_errors(target: Path) -> Iterator[None]:
         number = getattr(error, "errno", None)
         if number in (errno.EACCES, errno.EPERM, errno.EROFS):
             raise BookError(f"{target} cannot be written: {error}") from error
+        if number == errno.ENOMEM or isinstance(error, lmdb.MemoryError):
+            raise ResourceError(f"no more memory can be mapped for {target}: raise the limit, then again") from error
         full = number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) or "No space left" in str(error)
         if full or free < 1 << 20:
             raise ResourceError(
