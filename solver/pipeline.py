@@ -68,11 +68,11 @@ def solve(
     `method`: "minimax" values every reachable state by tiers, "retrograde" those of a game with cycles, "alphabeta"
     keeps the exact entries of one search or, with `max_ply`, makes an opening book of all unfinished states to that
     ply; "auto" takes the first that fits. `memory` bounds the bytes of the sweep (MEMORY_SHARE of what is free if
-    None), `table` those of the search's table. A solve that was stopped goes on from its last checkpoint, at most
-    `checkpoint` seconds before, unless `restart`; `say` gets a line about that. A game that the disk cannot hold is
-    refused after a few seconds of counting, unless `anyway`. The book is the same, byte for byte,
-    whatever `workers` and `memory`, interrupted or not; and with or without the compiled kernels, but for
-    alpha-beta's exact entries.
+    None), `table` those of the search's table. A solve that was stopped goes on from its last checkpoint, unless
+    `restart`; they are `checkpoint` seconds apart, half as much again inside a pass over a tier with cycles; `say`
+    gets a line about that. A game that the disk cannot hold is refused after a few seconds of counting, unless
+    `anyway`. The book is the same, byte for byte, whatever `workers` and `memory`, interrupted or not; and with or
+    without the compiled kernels, but for alpha-beta's exact entries.
 
     Raises GameError (bad rules or parameters), MethodError (the method does not fit), ResourceError (memory, disk).
     """

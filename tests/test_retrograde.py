@@ -14,7 +14,7 @@ from tests.solutions import columns, values
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
-from solver.kernels import retrograde, runs, sweep  # noqa: E402
+from solver.kernels import forward, retrograde, runs, sweep  # noqa: E402
 
 MORRIS = "three-mens-morris"  # has tiers, the last of them with cycles
 CYCLIC = [one for one in ORACLES if MORRIS in one.game or not hasattr(load_game(one.game), "tier")]
@@ -138,6 +138,15 @@ def test_chunks_of_any_size_agree(monkeypatch):
 def test_an_index_beyond_the_memory_is_built_in_ranges(memory):
     game = load_game("three-mens-morris:1")
     whole, frugal = sweep.solve(game, symmetry=False), sweep.solve(game, symmetry=False, memory=memory * 10)
+    assert columns(whole) == columns(frugal)
+
+
+def test_starts_are_listed_in_parts(monkeypatch):
+    """Most placements of an ending are reached from no other."""
+    game = load_game("chess-ending:KRK")
+    whole = sweep.solve(game)
+    monkeypatch.setattr(forward, "PIECE", 1 << 14)
+    frugal = sweep.solve(game, memory=8 << 20)
     assert columns(whole) == columns(frugal)
 
 

@@ -3,8 +3,8 @@
 The fox moves first and one step diagonally any way; it wins on the top row. Hounds start on the top row. A side that
 cannot move loses. Dark squares are numbered row by row from the bottom left, half a row's length in each. A state is
 the hounds' squares, the fox's number `size * size / 2` bits on, and 5 bits above that a bit for the hounds to move. An
-action is the number of squares times the square moved from plus the square moved to. Hounds never go
-back, so the game ends: the tier is twice the steps that they have come, and one while they are to move.
+action is the number of squares times the square moved from plus the square moved to. Hounds never go back,
+so the game ends: the tier is twice the steps that they have come, and one while they are to move.
 """
 
 from __future__ import annotations

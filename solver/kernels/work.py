@@ -149,9 +149,8 @@ class Work:
     """The columns of a solve and its last checkpoint. `with Work(folder, identity) as work`.
 
     `identity` says which game, rules and options the files belong to; `every` is the seconds between checkpoints.
-    `resumed` is the state given to the last checkpoint of an earlier run, None if there was none.
-    Raises ResourceError if the folder belongs to another solve, is in use, or
-    cannot be written.
+    `resumed` is the state given to the last checkpoint of an earlier run, None if there was none. Raises ResourceError
+    if the folder belongs to another solve, is in use, or cannot be written.
     """
 
     def __init__(
@@ -349,7 +348,7 @@ class Work:
             if restart:
                 _forget(manifest)
             if manifest.exists():
-                self._read(manifest)
+                self._take_over(manifest)
             known = {f"{name}.column" for name in self.columns} | {LOCK, MANIFEST}
             for path in self._ours(folder):
                 if path.name not in known:
@@ -362,7 +361,7 @@ class Work:
             self._lock = -1
             raise
 
-    def _read(self, manifest: Path) -> None:
+    def _take_over(self, manifest: Path) -> None:
         remedy = "--restart discards it, or name another book"
         if manifest.is_symlink() or not stat.S_ISREG(manifest.stat().st_mode) or manifest.stat().st_size > 1 << 30:
             raise ResourceError(f"{manifest} is not a checkpoint: {remedy}")
