@@ -9,21 +9,19 @@ and utilities are for the side to move. The methods run twice: as they are, and 
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import inspect
 import os
 import sys
 import typing
-import zlib
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from solver.errors import GameError
 from solver.games import CATALOGUE
+from solver.loading import is_user_file, user_class
 from solver.value import terminal_merit
 
 STATE_LIMIT = 1 << 63
-USER_MODULE = "rules_of_file_"  # and a number: a file named random.py must not become the module random
 
 
 class Game(Protocol):
@@ -128,7 +126,7 @@ def load_game(text: str) -> Game:
     source, own, rest = text.partition("::")
     if own:
         name, _, parameters = rest.partition(":")
-        cls = _user_class(source, name)
+        cls: Any = user_class(source, name)
         check_signatures(cls)
     else:
         name, _, parameters = text.partition(":")
@@ -143,6 +141,8 @@ def load_game(text: str) -> Game:
         validate(game)
     except (ValueError, TypeError) as error:
         raise GameError(f"{text}: {error}") from None
+    except Exception as error:  # a user's `check`
+        raise GameError(f"{text}: {type(error).__name__}: {error}") from error
     return typing.cast(Game, game)
 
 
@@ -189,35 +189,6 @@ def check_signatures(cls: type) -> None:
             )
 
 
-def _user_class(source: str, name: str) -> type:
-    """A class of a user's file or module; a file is loaded as a named module, which Numba's cache needs."""
-    try:
-        if source.endswith(".py"):
-            path = os.path.realpath(source)
-            module_name = f"{USER_MODULE}{zlib.crc32(path.encode()):08x}"
-            module = sys.modules.get(module_name)
-            if module is None:
-                spec = importlib.util.spec_from_file_location(module_name, path)
-                assert spec is not None and spec.loader is not None
-                module = importlib.util.module_from_spec(spec)
-                sys.modules[module_name] = module
-                try:
-                    spec.loader.exec_module(module)
-                except BaseException:
-                    del sys.modules[module_name]
-                    raise
-        else:
-            module = importlib.import_module(source)
-    except FileNotFoundError:
-        raise GameError(f"no file {source!r}: give the path of the file with the rules") from None
-    except Exception as error:
-        raise GameError(f"{source} cannot be imported: {type(error).__name__}: {error}") from error
-    cls = getattr(module, name, None)
-    if not isinstance(cls, type):
-        raise GameError(f"{source} has no class {name!r}: name the class of the rules, {source}::Class")
-    return cls
-
-
 def _parameters(cls: Any, text: str) -> dict[str, Any]:
     """Values by field from `5,4`, `width=5,height=4` or both, converted by the fields' annotations."""
     kinds = typing.get_type_hints(cls)
@@ -256,6 +227,8 @@ def _convert(name: str, text: str, kind: Any) -> Any:
         if not (text.lstrip("-").isdecimal() and text.isascii() and len(text) <= 20):
             raise ValueError(f"{name} is a whole number below 2**63, not {text[:40]!r}")
         return int(text)
+    if kind is float:
+        return float(text)
     return text
 
 
@@ -282,7 +255,7 @@ def _class_text(cls: type) -> str:
         if cls.__module__ == f"solver.games.{module}" and cls.__name__ == class_name:
             return name
     file = getattr(sys.modules.get(cls.__module__), "__file__", None) or ""
-    if cls.__module__.startswith(USER_MODULE):
+    if is_user_file(cls.__module__):
         return f"{os.path.basename(file)}::{cls.__name__}"
     return f"{cls.__module__}::{cls.__name__}"
 

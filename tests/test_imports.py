@@ -15,7 +15,9 @@ ALLOWED = {  # third-party and sibling rooms that each may import anywhere in it
     "search": {"errors", "game", "progress", "value", "search"},
     "player": {"extras", "book", "errors", "game", "value", "search", "kernels"},
     "value": set(),
-    "game": {"errors", "games", "value"},
+    "game": {"errors", "games", "loading", "value"},
+    "loading": {"errors", "fingerprint"},
+    "fingerprint": {"errors"},
     "verification": {"book", "errors", "extras", "game", "kernels", "progress", "value"},
 }
 

@@ -1,0 +1,173 @@
+"""Importing a user's rules: a file, or a module of the working folder, with what lies beside it.
+
+Modules beside the rules are imported from source: Python's cached bytecode is taken for current if size and time in
+whole seconds agree, so that of an edit of one digit within a second the old code would run. Each module keeps the text
+that it was made from, which the fingerprint reads: the file may be edited while the process runs.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.machinery
+import importlib.util
+import os
+import sys
+import types
+import zlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from solver.errors import GameError
+from solver.fingerprint import NOT_RULES, SOURCE
+
+USER_MODULE = "rules_of_file_"  # and a number: a file named random.py must not become the module random
+
+
+def user_class(source: str, name: str) -> type:
+    """A class of a user's file or module, which is imported, that is, run; anew if it has changed since.
+
+    A file becomes a module of a name of its own, which Numba's cache needs.
+    """
+    try:
+        module = _of_file(os.path.realpath(source)) if source.endswith(".py") else _of_name(source)
+    except FileNotFoundError:
+        raise GameError(f"no file {source!r}: give the path of the file with the rules") from None
+    except GameError:
+        raise
+    except RecursionError:
+        raise GameError(f"{source} cannot be imported: it recurses without end") from None
+    except (Exception, SystemExit) as error:
+        place = _place_of(error, source)
+        raise GameError(f"{source} cannot be imported: {type(error).__name__}{place}: {error}") from error
+    cls = getattr(module, name, None)
+    if not isinstance(cls, type):
+        raise GameError(f"{source} has no class {name!r}: name the class of the rules, {source}::Class")
+    return cls
+
+
+def is_user_file(module: str) -> bool:
+    """Whether a module's name is that of a user's file."""
+    return module.startswith(USER_MODULE)
+
+
+def _of_file(path: str) -> types.ModuleType:
+    if not os.path.isfile(path):
+        if os.path.exists(path):
+            raise GameError(f"{path} is no regular file: give the path of the file with the rules")
+        raise FileNotFoundError(path)
+    name = f"{USER_MODULE}{zlib.crc32(path.encode('utf-8', 'surrogateescape')):08x}"
+    _beside.add(os.path.dirname(path))
+    if name in sys.modules and not any(_has_changed(module) for module in _made_beside(path)):
+        return sys.modules[name]
+    _forget_others(os.path.dirname(path))
+    spec = importlib.util.spec_from_file_location(name, path, loader=_FromSource(name, path))
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _of_name(name: str) -> types.ModuleType:
+    if not all(part.isidentifier() for part in name.split(".")):
+        raise GameError(f"{name!r} names neither a file (my_game.py::Class) nor a module (package.module::Class)")
+    _beside.add(os.getcwd())
+    return importlib.import_module(name)
+
+
+class _FromSource(importlib.machinery.SourceFileLoader):
+    """Imports from source, never from cached bytecode, and keeps the text."""
+
+    def path_stats(self, path: str) -> Any:
+        raise OSError("bytecode is not looked for")
+
+    def set_data(self, path: str, data: Any, *, _mode: int = 0o666) -> None:
+        """No bytecode is written."""
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        data = self.get_data(self.path)
+        vars(module)[SOURCE] = importlib.util.decode_source(data)
+        exec(self.source_to_code(data, self.path), vars(module))  # noqa: S102
+
+
+class _Beside:
+    """Finds modules in the folders of users' rules, but none of the names of the standard library."""
+
+    def __init__(self) -> None:
+        self.folders: list[str] = []
+
+    def add(self, folder: str) -> None:
+        """Look in a folder, before all others."""
+        if self not in sys.meta_path:
+            sys.meta_path.insert(0, self)
+        if folder in self.folders:
+            self.folders.remove(folder)
+        self.folders.insert(0, folder)
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: types.ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if name.partition(".")[0] in NOT_RULES | {"solver"}:
+            return None
+        folders = self.folders if path is None else [one for one in path if _is_within(one, self.folders)]
+        for folder in folders:
+            finder = importlib.machinery.FileFinder(folder, (_FromSource, importlib.machinery.SOURCE_SUFFIXES))
+            spec = finder.find_spec(name)
+            if spec is None:
+                continue
+            # a folder without __init__.py is a package only where nothing else has that name
+            if spec.loader is not None or importlib.machinery.PathFinder.find_spec(name, path) is None:
+                return spec
+        return None
+
+
+_beside = _Beside()
+
+
+def _is_within(path: str, folders: list[str]) -> bool:
+    return any(path == folder or path.startswith(folder + os.sep) for folder in folders)
+
+
+def _made_beside(path: str) -> Iterator[types.ModuleType]:
+    """The modules that were imported from a file and from its folder."""
+    folder = os.path.dirname(path) + os.sep
+    for module in list(sys.modules.values()):
+        if SOURCE in vars(module) and str(module.__file__).startswith(folder):
+            yield module
+
+
+def _has_changed(module: types.ModuleType) -> bool:
+    try:
+        with open(str(module.__file__), "rb") as file:
+            return bool(importlib.util.decode_source(file.read()) != vars(module)[SOURCE])
+    except (OSError, SyntaxError, UnicodeDecodeError):
+        return True
+
+
+def _forget_others(folder: str) -> None:
+    """Let modules be imported anew that were imported from the folder, and those of the same names from elsewhere."""
+    for name, module in list(sys.modules.items()):
+        if SOURCE not in vars(module) or name.startswith(USER_MODULE):
+            continue
+        first = name.partition(".")[0]
+        here = os.path.exists(os.path.join(folder, first + ".py")) or os.path.isdir(os.path.join(folder, first))
+        if here or str(module.__file__).startswith(folder + os.sep):
+            del sys.modules[name]
+    importlib.invalidate_caches()
+
+
+def _place_of(error: BaseException, source: str) -> str:
+    """The line of the user's file in which it failed."""
+    if isinstance(error, SyntaxError):
+        return ""  # its text says
+    line = None
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == os.path.realpath(source):
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return "" if line is None else f" in line {line}"

@@ -1,0 +1,234 @@
+"""What changes a value changes the fingerprint: one thing is edited at a time, in the same file, within a second."""
+
+import pickle
+import textwrap
+
+import pytest
+
+from solver.errors import GameError
+from solver.fingerprint import fingerprint
+from solver.game import load_game
+
+HEAD = "from typing import NamedTuple\n"
+RULES = """
+    class Rules(NamedTuple):
+        goal: int = 9
+
+        def initial(self):
+            return 0
+
+        def actions(self, state):
+            yield 1
+
+        def result(self, state, action):
+            return {result}
+
+        def is_terminal(self, state):
+            return state >= self.goal
+
+        def utility(self, state):
+            return -1
+"""
+
+
+def write(folder, head="", result="state + action", body="", name="rules.py", tail=""):
+    rules = textwrap.dedent(RULES).format(result=result) + textwrap.indent(textwrap.dedent(body), "    ")
+    (folder / name).write_text(HEAD + textwrap.dedent(head) + rules + textwrap.dedent(tail))
+
+
+# head of the file, what result returns, more methods; `1` becomes `2` where it says ONE
+EDITS = {
+    "the rule itself": ("", "state + ONE", ""),
+    "int": ("STEP = ONE", "state + STEP", ""),
+    "float": ("STEP = ONE.0", "state + int(STEP)", ""),
+    "int made at import": ("STEP = sum([ONE])", "state + STEP", ""),
+    "list": ("STEPS = [0, ONE]", "state + STEPS[1]", ""),
+    "nested list": ("STEPS = [[0], [5, ONE]]", "state + STEPS[1][1]", ""),
+    "dict": ("STEPS = {'a': ONE}", "state + STEPS['a']", ""),
+    "order of a dict": ("a, b = ONE, 3 - ONE\nSTEPS = {a: 1, b: 2}", "state + next(iter(STEPS))", ""),
+    "set": ("STEPS = {ONE}", "state + max(STEPS)", ""),
+    "bytes": ("STEPS = b'ONE'", "state + STEPS[0]", ""),
+    "array": ("import numpy as np\nSTEPS = np.arange(3) * ONE", "state + int(STEPS[1])", ""),
+    "array scalar": ("import numpy as np\nSTEP = np.int64(ONE)", "state + int(STEP)", ""),
+    "enum": ("import enum\nclass Step(enum.Enum):\n    A = ONE", "state + Step.A.value", ""),
+    "int enum": ("import enum\nclass Step(enum.IntEnum):\n    A = ONE", "state + Step.A", ""),
+    "enum member": ("import enum\nclass Step(enum.Enum):\n    A = ONE\nSTEP = Step.A", "state + STEP.value", ""),
+    "object": ("import types\nSTEP = types.SimpleNamespace(by=ONE)", "state + STEP.by", ""),
+    "object's class": (
+        "class Step:\n    def by(self):\n        return ONE\nSTEP = Step()", "state + STEP.by()", "",
+    ),
+    "dataclass": (
+        "import dataclasses\n@dataclasses.dataclass\nclass Step:\n    by: int\nSTEP = Step(ONE)", "state + STEP.by", "",
+    ),
+    "fraction": ("from fractions import Fraction\nSTEP = Fraction(ONE, 1)", "state + int(STEP)", ""),
+    "namedtuple": ("class Step(NamedTuple):\n    by: int\nSTEP = Step(ONE)", "state + STEP.by", ""),
+    "class of constants": ("class Steps:\n    A = ONE", "state + Steps.A", ""),
+    "helper function": ("def step():\n    return ONE", "state + step()", ""),
+    "helper's helper": ("def two():\n    return ONE\ndef step():\n    return two()", "state + step()", ""),
+    "helper in a tuple": ("def step():\n    return ONE\nSTEPS = (step,)", "state + STEPS[0]()", ""),
+    "helper in a dict": ("def step():\n    return ONE\nSTEPS = {'a': step}", "state + STEPS['a']()", ""),
+    "lambda": ("step = lambda: ONE", "state + step()", ""),
+    "lambda in a list": ("STEPS = [lambda: 0, lambda: ONE]", "state + STEPS[1]()", ""),
+    "default argument": ("def step(by=ONE):\n    return by", "state + step()", ""),
+    "default made at import": ("BY = ONE\ndef step(by=BY + 0):\n    return by", "state + step()", ""),
+    "keyword default": ("BY = ONE\ndef step(*, by=BY + 0):\n    return by", "state + step()", ""),
+    "default of a method": ("BY = ONE", "state + self.step()", "def step(self, by=BY + 0):\n    return by"),
+    "attribute of a function": ("def step():\n    return step.by\nstep.by = ONE", "state + step()", ""),
+    "closure": ("def make(by):\n    return lambda: by\nstep = make(ONE)", "state + step()", ""),
+    "partial": ("import functools\ndef add(a, b):\n    return a + b\nstep = functools.partial(add, ONE)",
+                "state + step(0)", ""),
+    "function in a partial": ("import functools\ndef add(a, b):\n    return a + b * ONE\nf = functools.partial(add, 0)",
+                              "state + f(1)", ""),
+    "lru_cache": ("import functools\n@functools.lru_cache\ndef step():\n    return ONE", "state + step()", ""),
+    "wraps": (
+        "import functools\ndef same(f):\n    @functools.wraps(f)\n    def g(*a):\n        return f(*a)\n    return g\n"
+        "@same\ndef step():\n    return ONE", "state + step()", "",
+    ),
+    "what wraps": (
+        "import functools\ndef same(f):\n    @functools.wraps(f)\n    def g(*a):\n        return f(*a) * ONE\n"
+        "    return g\n@same\ndef step():\n    return 1", "state + step()", "",
+    ),
+    "njit": ("from numba import njit\n@njit\ndef step():\n    return ONE", "state + step.py_func()", ""),
+    "static method": ("", "state + self.step()", "@staticmethod\ndef step():\n    return ONE"),
+    "class method": ("", "state + self.step()", "@classmethod\ndef step(cls):\n    return ONE"),
+    "property": ("", "state + self.step", "@property\ndef step(self):\n    return ONE"),
+    "class constant": ("", "state + self.STEP", "STEP = ONE"),
+    "class constant by the class": ("", "state + Rules.STEP", "STEP = ONE"),
+    "name made at run time": ("", "state + getattr(self, 'st' + 'ep')()", "def step(self):\n    return ONE"),
+    "globals": ("STEP = ONE", "state + globals()['STEP']", ""),
+    "value behind globals": ("import os\nSTEP = len('x' * ONE)", "state + globals()['STEP']", ""),
+    "eval": ("STEP = ONE", "state + eval('ST' 'EP')", ""),
+    "global of the name of a method": ("step = ONE", "state + step", "def step(self):\n    return 0"),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edit_changes_the_fingerprint(tmp_path, edit):
+    head, result, body = EDITS[edit]
+    found = []
+    for one in "12":
+        write(tmp_path, *(part.replace("ONE", one) for part in (head, result, body)))
+        game = load_game(f"{tmp_path}/rules.py::Rules")
+        found.append((game.result(0, 1), fingerprint(game)))
+        assert fingerprint(load_game(f"{tmp_path}/rules.py::Rules:9")) == found[-1][1]
+    assert found[0][0] != found[1][0]
+    assert found[0][1] != found[1][1]
+
+
+BASE = "class Steps:\n    def step(self):\n        return {}\n"
+FILES = {
+    "module beside": ({"steps.py": "STEP = {}"}, "import steps", "state + steps.STEP"),
+    "function of a module beside": ({"steps.py": "def step():\n    return {}"}, "import steps", "state + steps.step()"),
+    "name from a module beside": ({"steps.py": "STEP = {}"}, "from steps import STEP", "state + STEP"),
+    "module of a package": (
+        {"pack/__init__.py": "", "pack/steps.py": "STEP = {}"}, "import pack.steps as h", "state + h.STEP",
+    ),
+    "module of a package by its full name": (
+        {"pack/__init__.py": "", "pack/steps.py": "STEP = {}"}, "import pack.steps", "state + pack.steps.STEP",
+    ),
+    "relative import": (
+        {"pack/__init__.py": "from .steps import step", "pack/steps.py": "def step():\n    return {}"},
+        "import pack", "state + pack.step()",
+    ),
+    "module of a module": (
+        {"steps.py": "import more\ndef step():\n    return more.STEP", "more.py": "STEP = {}"},
+        "import steps", "state + steps.step()",
+    ),
+    "names of two modules": (
+        {"a.py": "STEP = 0\ndef step():\n    return STEP", "b.py": "STEP = {}\ndef step():\n    return STEP"},
+        "import a, b", "state + a.step() + b.step()",
+    ),
+    "module in a function": ({"steps.py": "STEP = {}"}, "", "state + __import__('steps').STEP"),
+    "data file": ({"steps.txt": "{}"}, "import pathlib\nSTEP = int(pathlib.Path(__file__).with_name('steps.txt')"
+                  ".read_text())", "state + STEP"),
+}
+
+
+@pytest.mark.parametrize("edit", FILES)
+def test_an_edit_of_another_file_changes_the_fingerprint(tmp_path, edit):
+    files, head, result = FILES[edit]
+    found = []
+    for one in "12":
+        for name, text in files.items():
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).write_text(text.replace("{}", one))
+        write(tmp_path, head, result, tail=f"# {one if edit == 'data file' else ''}")
+        game = load_game(f"{tmp_path}/rules.py::Rules")
+        found.append((game.result(0, 1), fingerprint(game)))
+    assert found[0][0] != found[1][0]
+    assert found[0][1] != found[1][1]
+
+
+def test_an_edit_of_a_base_class_or_a_method_behind_super_changes_the_fingerprint(tmp_path):
+    found = set()
+    for one, two in (("1", "1"), ("2", "1"), ("1", "2")):
+        (tmp_path / "mixin.py").write_text(f"class Steps:\n    def step(self):\n        return {one}\n")
+        write(
+            tmp_path, "import mixin", "state + self.step()",
+            tail=f"""
+            class Mine(mixin.Steps, Rules):
+                def utility(self, state):
+                    return super().utility(state) * {two}
+            """,
+        )
+        found.add(fingerprint(load_game(f"{tmp_path}/rules.py::Mine")))
+    assert len(found) == 3
+
+
+def test_an_import_inside_a_rule_is_followed(tmp_path):
+    found = set()
+    for one in "12":
+        (tmp_path / "steps.py").write_text(f"STEP = {one}")
+        body = "def step(self, state):\n    import steps\n    return state + steps.STEP"
+        write(tmp_path, "", "self.step(state)", body)
+        found.add(fingerprint(load_game(f"{tmp_path}/rules.py::Rules")))
+    assert len(found) == 2
+
+
+def test_what_changes_no_value_leaves_the_fingerprint(tmp_path):
+    write(tmp_path)
+    plain = fingerprint(load_game(f"{tmp_path}/rules.py::Rules"))
+    (tmp_path / "elsewhere").mkdir()
+    for folder, head, body in (
+        (tmp_path, "# a remark", ""),
+        (tmp_path, "UNUSED = 5", ""),
+        (tmp_path, "", "def show(self, state):\n    return str(state)"),
+        (tmp_path / "elsewhere", "", ""),
+    ):
+        write(folder, head, body=body)
+        assert fingerprint(load_game(f"{folder}/rules.py::Rules")) == plain
+
+
+def test_data_that_cannot_be_told_apart_are_refused(tmp_path):
+    write(tmp_path, "import threading\nLOCK = threading.Lock()", "state + LOCK.locked() + 1")
+    with pytest.raises(GameError, match="content cannot be told"):
+        fingerprint(load_game(f"{tmp_path}/rules.py::Rules"))
+
+
+def test_a_game_made_before_an_edit_keeps_its_fingerprint(tmp_path):
+    write(tmp_path)
+    before = load_game(f"{tmp_path}/rules.py::Rules")
+    write(tmp_path, result="state + 2")
+    assert fingerprint(load_game(f"{tmp_path}/rules.py::Rules")) != fingerprint(before)
+    write(tmp_path)
+    assert fingerprint(load_game(f"{tmp_path}/rules.py::Rules")) == fingerprint(before)
+
+
+def test_modules_of_one_name_in_two_folders_are_two(tmp_path):
+    games = []
+    for one in "12":
+        folder = tmp_path / one
+        folder.mkdir()
+        (folder / "steps.py").write_text(f"STEP = {one}")
+        write(folder, "import steps", "state + steps.STEP")
+        games.append(load_game(f"{folder}/rules.py::Rules"))
+    assert [game.result(0, 1) for game in games] == [1, 2]
+
+
+def test_a_module_of_the_working_folder(tmp_path, monkeypatch):
+    (tmp_path / "mygames").mkdir()
+    write(tmp_path / "mygames", name="race.py")
+    monkeypatch.chdir(tmp_path)
+    game = load_game("mygames.race::Rules:12")
+    assert game.goal == 12
+    assert pickle.loads(pickle.dumps(game)) == game  # noqa: S301
