@@ -6,17 +6,26 @@ it finds the usual slips in a second; the kernels check again what they must rel
 
 from __future__ import annotations
 
+import contextlib
+import itertools
+import math
 import random
-from collections.abc import Callable
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from solver.errors import BudgetExceeded, GameError, MethodError
-from solver.game import REQUIRED, STATE_LIMIT, check_signatures, game_text, is_score_game, starts_of, validate
+from solver.game import REQUIRED, STATE_LIMIT, check_signatures, game_text, is_score_game, validate
 
 MOST_ACTIONS = 1 << 16  # of one state
 MOST_PLIES = 500  # of one play-out, which may go in circles
-COMPARED = 20  # states whose symmetric twins are solved
-COMPARED_NODES = 3_000  # nodes for each, or a tenth of a second
+STARTS = 10_000  # from which play-outs begin
+SLOW = 10.0  # seconds of computing for what one state says
+COMPARED_NODES = 3_000  # nodes for the value of a state whose symmetric twin is compared, or a tenth of a second
+COMPARED_SECONDS = 0.5  # for all of them
+SURE = 1e-9  # that far from 1 the probabilities of a chance node may add up
 
 
 def check_game(game: Any, *, playouts: int = 100, seed: int = 0) -> None:
@@ -28,9 +37,35 @@ def check_game(game: Any, *, playouts: int = 100, seed: int = 0) -> None:
         raise GameError(f"{game_text(game)}: {error}") from None
     chance = random.Random(seed)
     inspector = _Inspector(game)
-    starts = inspector.call("initial"), *starts_of(game)
-    for _ in range(playouts):
-        inspector.play_out(chance.choice(starts), chance)
+    with impatient(SLOW, f"{game_text(game)}: its rules take more than {SLOW:g} seconds for a state: they must end"):
+        starts = inspector.starts()
+        for _ in range(playouts):
+            inspector.play_out(chance.choice(starts), chance)
+
+
+@contextlib.contextmanager
+def impatient(seconds: float, message: str) -> Iterator[None]:
+    """Raise GameError if the process computes longer than that without `not_yet`; in the main thread only."""
+    if not hasattr(signal, "ITIMER_VIRTUAL") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(number: int, frame: Any) -> None:
+        raise GameError(message)
+
+    earlier = signal.signal(signal.SIGVTALRM, end)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 1.0)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, earlier)
+
+
+def not_yet(seconds: float) -> None:
+    """Something has ended: the patience begins anew."""
+    if hasattr(signal, "ITIMER_VIRTUAL") and signal.getitimer(signal.ITIMER_VIRTUAL)[0]:
+        signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 1.0)
 
 
 class _Inspector:
@@ -40,33 +75,53 @@ class _Inspector:
         self.game = game
         self.name = game_text(game)
         self.moves: list[int] = []
-        self.compared = 0
+        self._table: dict[Any, Any] = {}  # of the searches that compare twins
+        self._seconds = COMPARED_SECONDS
+
+    def starts(self) -> list[int]:
+        """Where play-outs begin: the start, and the first of the others."""
+        starts = [self.call("initial")]
+        if hasattr(self.game, "starts"):
+            try:
+                starts += itertools.islice(self.game.starts(), STARTS)
+            except Exception as error:
+                raise self.fault(starts[0], f"starts fails: {type(error).__name__}: {error}") from error
+        return starts
 
     def play_out(self, state: int, chance: random.Random) -> None:
         self.moves = []
         self.check_number(state, "the start")
-        while True:
-            actions = self.inspect(state)
-            if not actions or len(self.moves) >= MOST_PLIES:
-                return
-            action = chance.choice(actions)
-            child = self.call("result", state, action)
-            self.check_number(child, f"result({state}, {action})")
-            if child != self.call("result", state, action):
-                raise self.fault(
-                    state, f"result({state}, {action}) differs from call to call: rules must be deterministic"
-                )
+        path = [state]
+        while len(self.moves) < MOST_PLIES:
+            not_yet(SLOW)
+            following = self.inspect(state)
+            if not following:
+                break
+            move, child = chance.choice(following)
+            if move is not None:
+                self.moves.append(move)
+            self.check_number(child, f"a child of {state}")
             self.check_tier(state, child)
-            self.moves.append(action)
             state = child
+            path.append(state)
+        self.compare_twins(path)
 
-    def inspect(self, state: int) -> list[int]:
-        """Check all that one state says; its actions, none if it is terminal."""
+    def inspect(self, state: int) -> list[tuple[int | None, int]]:
+        """Check all that one state says; its actions and the states they lead to, none if it is terminal.
+
+        A chance node has no actions: it leads on by itself.
+        """
         self.check_canonical(state)
+        self.check_mover(state)
         if self.call("is_terminal", state):
             self.check_utility(state)
             return []
+        outcomes = self.outcomes(state)
         actions = self.actions(state)
+        if outcomes:
+            if actions:
+                raise self.fault(state, "has both actions and chance: a state has one or the other")
+            return [(None, child) for child in outcomes]
         if not actions:
             raise self.fault(state, "has no actions and is not terminal: is_terminal must say so")
         for action in actions:
@@ -74,20 +129,47 @@ class _Inspector:
                 raise self.fault(state, f"has the action {action!r}: actions are ints >= 0")
         if len(set(actions)) < len(actions):
             raise self.fault(state, "has an action twice")
-        return actions
+        children: list[tuple[int | None, int]] = [(action, self.call("result", state, action)) for action in actions]
+        for place, child in children:
+            self.check_number(child, f"result({state}, {place})")
+        return children
 
     def actions(self, state: int) -> list[int]:
-        """The actions of a state, which must end."""
-        found: list[int] = []
+        """The actions of a state, which must end, and be the same when they are asked for again."""
+        found, again = self._listed("actions", state), self._listed("actions", state)
+        if found != again:
+            raise self.fault(state, "actions differ from call to call: rules must be deterministic")
+        return found
+
+    def outcomes(self, state: int) -> list[int]:
+        """The states that chance leads to, whose probabilities add up to 1; none where it has no say."""
+        if not hasattr(self.game, "chance"):
+            return []
+        pairs = self._listed("chance", state)
+        if not pairs:
+            return []
         try:
-            for action in self.game.actions(state):
-                found.append(action)
+            chances, children = zip(*pairs, strict=True)
+            total = math.fsum(chances)
+        except (TypeError, ValueError):
+            raise self.fault(state, f"chance yields {pairs[0]!r}: it must yield (probability, next state)") from None
+        if min(chances) < 0 or abs(total - 1) > SURE:
+            raise self.fault(state, f"chance adds up to {total}: probabilities are positive and add up to 1")
+        for child in children:
+            self.check_number(child, f"a state that chance leads to from {state}")
+        return list(children)
+
+    def _listed(self, name: str, state: int) -> list[Any]:
+        found: list[Any] = []
+        try:
+            for item in getattr(self.game, name)(state):
+                found.append(item)
                 if len(found) > MOST_ACTIONS:
-                    raise self.fault(state, f"has more than {MOST_ACTIONS} actions: actions must end")
+                    raise self.fault(state, f"has more than {MOST_ACTIONS} {name}: they must end")
         except GameError:
             raise
         except Exception as error:
-            raise self.fault(state, f"actions fails: {type(error).__name__}: {error}") from error
+            raise self.fault(state, f"{name} fails: {type(error).__name__}: {error}") from error
         return found
 
     def check_number(self, state: Any, what: str) -> None:
@@ -102,9 +184,17 @@ class _Inspector:
             raise self.fault(state, f"is terminal, its utility is {utility!r}: it must be a whole number")
         if not is_score_game(self.game) and utility not in (-1, 0, 1):
             raise self.fault(state, f"has utility {utility}: -1, 0 or 1, or say score_game = True in the class")
-        left = self.call("plies_left", state) if hasattr(self.game, "plies_left") else 0
+        left = self.plies_left(state)
         if type(left) is not int or not 0 <= left < 1000:
             raise self.fault(state, f"is terminal with {left!r} plies left: it must be a small whole number")
+
+    def plies_left(self, state: int) -> Any:
+        return self.call("plies_left", state) if hasattr(self.game, "plies_left") else 0
+
+    def check_mover(self, state: int) -> None:
+        if hasattr(self.game, "to_move") and self.call("to_move", state) not in (0, 1):
+            mover = self.call("to_move", state)
+            raise self.fault(state, f"has player {mover!r} to move: to_move is 0 or 1, for two players")
 
     def check_tier(self, state: int, child: int) -> None:
         if not hasattr(self.game, "tier"):
@@ -112,7 +202,7 @@ class _Inspector:
         tier, child_tier = self.call("tier", state), self.call("tier", child)
         if type(tier) is not int or tier < 0:
             raise self.fault(state, f"has tier {tier!r}: tiers are ints >= 0")
-        if child_tier < tier:
+        if type(child_tier) is not int or child_tier < tier:
             raise self.fault(state, f"is in tier {tier}, its child {child} in {child_tier}: tier must never decrease")
 
     def check_canonical(self, state: int) -> None:
@@ -122,45 +212,72 @@ class _Inspector:
         self.check_number(twin, f"canonical({state})")
         if self.call("canonical", twin) != twin:
             raise self.fault(state, f"canonical({state}) is {twin}, whose canonical is another: it must be idempotent")
+        if twin == state:
+            return
         if bool(self.call("is_terminal", state)) != bool(self.call("is_terminal", twin)):
             raise self.fault(state, f"is terminal or not unlike its canonical {twin}")
-        if twin != state and self.compared < COMPARED:
-            self.compare(state, twin)
+        if self.call("is_terminal", state):
+            ends = [(self.call("utility", one), self.plies_left(one)) for one in (state, twin)]
+            if ends[0] != ends[1]:
+                raise self.fault(state, f"is worth {ends[0][0]}, its canonical {twin} {ends[1][0]}: they must be equal")
 
-    def compare(self, state: int, twin: int) -> None:
-        """Solve both without symmetry, if that is quickly done: their values must be equal."""
+    def compare_twins(self, path: list[int]) -> None:
+        """Compare states with their canonicals from the end of a game backwards, as far as that is quickly solved."""
+        if not hasattr(self.game, "canonical"):
+            return
+        for state in reversed(path):
+            if self._seconds <= 0:
+                return
+            twin = self.call("canonical", state)
+            if twin != state and not self.call("is_terminal", state) and not self.compare(state, twin):
+                return
+
+    def compare(self, state: int, twin: int) -> bool:
+        """Whether both could be solved without symmetry; their values must be equal."""
         from solver.search import Budget, alphabeta, retrograde
 
-        self.compared += 1
-        for algorithm in (alphabeta, retrograde):
+        for algorithm, options in ((alphabeta, {"table": self._table}), (retrograde, {})):
+            budget, begun = Budget(COMPARED_NODES, 0.1), time.perf_counter()
             try:
                 values = [
-                    algorithm.solve(self.game, one, symmetry=False, budget=Budget(COMPARED_NODES, 0.1)).value
+                    algorithm.solve(self.game, one, symmetry=False, budget=budget, **options).value
                     for one in (state, twin)
                 ]
             except BudgetExceeded:
-                self.compared += 2  # each costs time and says nothing
-                return
+                return False
             except MethodError:
                 continue
+            except GameError:
+                raise
             except Exception as error:
                 raise self.fault(state, f"play below it fails: {type(error).__name__}: {error}") from error
+            finally:
+                self._seconds -= time.perf_counter() - begun
             if values[0] != values[1]:
                 raise self.fault(state, f"is worth {values[0]}, its canonical {twin} {values[1]}: they must be equal")
-            return
+            return True
+        return False
 
     def call(self, name: str, *arguments: int) -> Any:
-        """A rule's answer; what it raises becomes a GameError."""
+        """A rule's answer, the same when it is asked again; what it raises becomes a GameError."""
         method: Callable[..., Any] = getattr(self.game, name)
         try:
-            return method(*arguments)
+            answer, again = method(*arguments), method(*arguments)
+        except GameError:
+            raise
         except Exception as error:
             call = f"{name}({', '.join(map(str, arguments))})"
             kind = "a legal action's result" if name == "result" else "the rule" if name in REQUIRED else "the method"
             raise self.fault(
                 arguments[0] if arguments else 0, f"{kind} {call} fails: {type(error).__name__}: {error}"
             ) from error
+        if answer != again and answer == answer:  # what is no number is refused for that
+            call = f"{name}({', '.join(map(str, arguments))}) differs from call to call"
+            raise self.fault(arguments[0] if arguments else 0, f"{call}: rules must be deterministic")
+        return answer
 
     def fault(self, state: Any, what: str) -> GameError:
         path = " after the moves " + " ".join(map(str, self.moves[-20:])) if self.moves else ""
         return GameError(f"{self.name}: state {state}{path}: {what}")
+
+

@@ -34,6 +34,7 @@ RULES = """
         def canonical(self, state):
             return {canonical}
 """
+MORE, BODY = "\n\n        def ", "\n            "  # another method behind the last
 GOOD = {
     "initial": "0",
     "actions": "yield from (1, 2)",
@@ -77,6 +78,10 @@ def test_good_rules_pass(tmp_path):
         ("not_preserving", {"canonical": "state - state % 2"}, "they must be equal|unlike its canonical"),
         ("random", {"result": "state + random.choice((1, 2))"}, "rules must be deterministic"),
         ("failing_actions", {"actions": "yield from [1] * (1 // state)"}, "actions fails: ZeroDivisionError"),
+        ("random_utility", {"utility": "random.choice((-1, 0, 1))"}, r"utility\(.*\) differs from call to call"),
+        ("random_end", {"is_terminal": "state >= 6 + random.randrange(3)"}, "differs from call to call"),
+        ("random_actions", {"actions": "yield random.choice((1, 2))"}, "actions differ from call to call"),
+        ("third_player", {"tier": f"state{MORE}to_move(self, state):{BODY}return state % 3"}, "has player 2 to move"),
         ("failing_start", {"initial": "{}[0]"}, "initial.* fails: KeyError"),
     ],
 )
@@ -85,6 +90,97 @@ def test_bad_rules_are_named(tmp_path, name, change, message):
         check_game(load(tmp_path, name, change))
     assert "state " in str(error.value)
     assert "\n" not in str(error.value)
+
+
+LONG = """
+    from typing import NamedTuple
+
+    class Long(NamedTuple):
+        '''Twenty choices between 0 and 1: an odd number of ones wins for who moves last.'''
+
+        def initial(self):
+            return 1
+
+        def actions(self, state):
+            yield 0
+            yield 1
+
+        def result(self, state, action):
+            return 2 * state + action
+
+        def is_terminal(self, state):
+            return state >= 1 << 20
+
+        def utility(self, state):
+            return {utility}
+
+        def canonical(self, state):
+            return {canonical}
+"""
+
+
+@pytest.mark.parametrize(
+    ("utility", "canonical"),
+    [
+        ("-1 if state.bit_count() % 2 else 1", "state & ~1"),  # merges winners with losers at the end
+        ("-1 if state % 4 == 3 else 1", "state & ~2 if state >= 1 << 19 else state"),  # and a ply before it
+    ],
+)
+def test_a_canonical_that_merges_winners_and_losers_is_found_in_a_long_game(tmp_path, utility, canonical):
+    (tmp_path / "long_rules.py").write_text(textwrap.dedent(LONG.format(utility=utility, canonical=canonical)))
+    with pytest.raises(GameError, match="they must be equal"):
+        check_game(load_game(f"{tmp_path}/long_rules.py::Long"))
+
+
+DICE = """
+    from typing import NamedTuple
+
+    class Dice(NamedTuple):
+        def initial(self):
+            return 0
+
+        def actions(self, state):
+            if state % 2 == 0:
+                yield 1
+
+        def result(self, state, action):
+            return state + action
+
+        def is_terminal(self, state):
+            return state >= 20
+
+        def utility(self, state):
+            return 1
+
+        def chance(self, state):
+            if state % 2:
+                yield {chance}, state + 1
+                yield 0.5, state + 3
+"""
+
+
+def test_chance_nodes_are_checked(tmp_path):
+    faults = {"0.5": None, "0.6": "adds up to 1.1", "-1": "adds up to -0.5", "None": "must yield"}
+    for chance, message in faults.items():
+        (tmp_path / "dice_rules.py").write_text(textwrap.dedent(DICE.format(chance=chance)))
+        game = load_game(f"{tmp_path}/dice_rules.py::Dice")
+        if message is None:
+            check_game(game)
+        else:
+            with pytest.raises(GameError, match=message):
+                check_game(game)
+
+
+def test_rules_that_do_not_end_are_given_up(tmp_path, monkeypatch):
+    monkeypatch.setattr("solver.conformance.SLOW", 0.2)
+    game = load(tmp_path, "slow_rules", {"is_terminal": "all(True for _ in iter(int, 1))"})
+    with pytest.raises(GameError, match="they must end"):
+        check_game(game)
+
+
+def test_starts_are_sampled(tmp_path):
+    change = {"canonical": f"state{MORE}starts(self):{BODY}yield from range(10**12)", "tier": "0"}
+    check_game(load(tmp_path, "many_starts", change | {"is_terminal": "state >= 2"}), playouts=3)
 
 
 def test_the_moves_that_lead_to_the_fault_are_named(tmp_path):
