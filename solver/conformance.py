@@ -13,11 +13,22 @@ import random
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from solver.errors import BudgetExceeded, GameError, MethodError
-from solver.game import REQUIRED, STATE_LIMIT, check_signatures, game_text, is_score_game, validate
+from solver.errors import BudgetExceeded, GameError, MethodError, UncompiledRules
+from solver.fingerprint import inner
+from solver.game import (
+    REQUIRED,
+    STATE_LIMIT,
+    check_signatures,
+    end_of,
+    game_text,
+    is_score_game,
+    same_mover_of,
+    validate,
+)
+from solver.value import lift, value_of
 
 MOST_ACTIONS = 1 << 16  # of one state
 MOST_PLIES = 500  # of one play-out, which may go in circles
@@ -25,11 +36,15 @@ STARTS = 10_000  # from which play-outs begin
 SLOW = 10.0  # seconds of computing for what one state says
 COMPARED_NODES = 3_000  # nodes for the value of a state whose symmetric twin is compared, or a tenth of a second
 COMPARED_SECONDS = 0.5  # for all of them
+OTHERWISE = "numbers beyond 64 bits, an index out of range, or what else Numba does otherwise than Python"
+UNSOUND = "canonical must keep values, they must be equal"
+LOOKED_AT = 20_000  # states of a table
+FOLDING_SECONDS = 1.0
 SURE = 1e-9  # that far from 1 the probabilities of a chance node may add up
 
 
-def check_game(game: Any, *, playouts: int = 100, seed: int = 0) -> None:
-    """Raise GameError if the rules break the protocol anywhere in `playouts` random games."""
+def check_game(game: Any, *, playouts: int = 100, seed: int = 0) -> list[int]:
+    """Raise GameError if the rules break the protocol anywhere in `playouts` random games; the states looked at."""
     check_signatures(type(game))
     try:
         validate(game)
@@ -41,6 +56,100 @@ def check_game(game: Any, *, playouts: int = 100, seed: int = 0) -> None:
         starts = inspector.starts()
         for _ in range(playouts):
             inspector.play_out(chance.choice(starts), chance)
+    return sorted(inspector.visited)
+
+
+def check_table(game: Any, table: Mapping[Any, int], symmetry: bool) -> None:
+    """Raise GameError if the states of a complete table of merits break the protocol, or folding has changed values.
+
+    All numbers are looked at, of the rest what about LOOKED_AT states say.
+    """
+    inspector = _Inspector(game)
+    for number, state in enumerate(table):
+        inspector.check_number(state, "a state")
+        if number % (len(table) // LOOKED_AT + 1) == 0:
+            inspector.check_mover(state)
+            inspector.check_tier(state, state)
+            if inspector.call("is_terminal", state):
+                inspector.check_utility(state)
+    if symmetry and hasattr(game, "canonical"):
+        _check_folding(inspector, table)
+
+
+def _check_folding(inspector: _Inspector, table: Mapping[Any, int]) -> None:
+    """Go through states as they are, not folded: each one's value must follow from its children's.
+
+    If all do, the folded table has the values of the whole game, by induction from its ends.
+    """
+    game = inspector.game
+    canonical, end, same_mover, scores = game.canonical, end_of(game), same_mover_of(game), is_score_game(game)
+    todo = inspector.starts()[:LOOKED_AT]
+    seen = set(todo)
+    deadline = time.perf_counter() + FOLDING_SECONDS
+    while todo and time.perf_counter() < deadline:
+        state = todo.pop()
+        merit = table.get(canonical(state))
+        if game.is_terminal(state):
+            derived: int | None = end(state)
+        else:
+            derived = None
+            for action in game.actions(state):
+                child = game.result(state, action)
+                known = table.get(canonical(child))
+                if known is None:
+                    raise inspector.fault(state, f"has the child {child}, whose canonical was not reached: {UNSOUND}")
+                lifted = lift(known, same_mover(state, child), scores)
+                derived = lifted if derived is None else max(derived, lifted)
+                if child not in seen:
+                    seen.add(child)
+                    todo.append(child)
+        if merit != derived:
+            worth = "unknown" if merit is None else value_of(merit, scores)
+            raise inspector.fault(
+                state, f"is worth {value_of(derived or 0, scores)}, its canonical {canonical(state)} {worth}: {UNSOUND}"
+            )
+
+
+def confirmed(game: Any, states: Iterable[int], fault: str) -> GameError:
+    """The error of a fault that the compiled rules have shown in some of the states, or in the only one.
+
+    It is of the rules if the plain ones show one as well, else of how they were compiled (UncompiledRules).
+    """
+    states = list(states)
+    inspector = _Inspector(game)
+    for state in states:
+        try:
+            for _, child in inspector.inspect(state):
+                inspector.check_tier(state, child)
+                inspector.check_mover(child)
+                inspector.check_canonical(child)
+        except GameError as error:
+            return GameError(f"{game_text(game)}: {fault}") if len(states) == 1 else error
+    return UncompiledRules(f"{game_text(game)}: as compiled, {fault}; not as plain Python: {OTHERWISE}")
+
+
+def blamed(game: Any, error: BaseException) -> GameError | None:
+    """The error of rules whose method has raised this one, with its arguments; None if something else has."""
+    methods = {inner(item).__code__: name for name, item in _methods(type(game))}
+    trace = error.__traceback__
+    while trace is not None:
+        frame = trace.tb_frame
+        if frame.f_code in methods:
+            names = frame.f_code.co_varnames[1 : frame.f_code.co_argcount]
+            values = ", ".join(repr(frame.f_locals.get(name)) for name in names)
+            state = frame.f_locals.get("state")
+            where = "" if state is None else f"state {state}: "
+            call = f"{methods[frame.f_code]}({values})"
+            return GameError(f"{game_text(game)}: {where}{call} fails: {type(error).__name__}: {error}")
+        trace = trace.tb_next
+    return None
+
+
+def _methods(cls: type) -> Iterator[tuple[str, Any]]:
+    for base in cls.__mro__:
+        for name, item in vars(base).items():
+            if hasattr(inner(item), "__code__"):
+                yield name, item
 
 
 @contextlib.contextmanager
@@ -77,6 +186,7 @@ class _Inspector:
         self.moves: list[int] = []
         self._table: dict[Any, Any] = {}  # of the searches that compare twins
         self._seconds = COMPARED_SECONDS
+        self.visited: set[int] = set()
 
     def starts(self) -> list[int]:
         """Where play-outs begin: the start, and the first of the others."""
@@ -104,6 +214,7 @@ class _Inspector:
             self.check_tier(state, child)
             state = child
             path.append(state)
+        self.visited.update(path)
         self.compare_twins(path)
 
     def inspect(self, state: int) -> list[tuple[int | None, int]]:

@@ -2,7 +2,7 @@
 
     SolverError
     ├── GameError (ValueError)            no such game, bad parameters, rules that break the protocol
-    │   └── UncompiledRules               rules that Numba cannot compile
+    │   └── UncompiledRules               rules that Numba cannot compile, or compiles to something else
     ├── MethodError (ValueError)          the method cannot solve this game
     ├── PositionError (ValueError)        text or number that is no legal position or move
     ├── MissingState (KeyError)           the book has no value for this state
@@ -27,7 +27,10 @@ class GameError(SolverError, ValueError):
 
 
 class UncompiledRules(GameError):
-    """Rules that Numba cannot compile; the plain algorithms may still run them."""
+    """Rules that Numba cannot compile, or that it does not compile to what Python makes of them.
+
+    The plain algorithms may still run them.
+    """
 
 
 class MethodError(SolverError, ValueError):

@@ -364,21 +364,30 @@ def _text_of(module: types.ModuleType) -> str:
         raise GameError(f"the source of {module.__name__} is not at hand: put the rules into a file") from None
 
 
+def source_of(item: Any, name: str = "") -> str:
+    """The source of a function, or of the one in a decorator's object, without indentation. Raises GameError."""
+    function = inner(item)
+    text = None if _is_generated(function) else getattr(function, "__globals__", {}).get(SOURCE)
+    try:
+        return _source_of_code(function.__code__, text)
+    except (AttributeError, OSError, TypeError, SyntaxError, tokenize.TokenError):
+        raise GameError(f"the source of {name or item} is not at hand: put the rules into a file") from None
+
+
 @functools.lru_cache(maxsize=4096)
-def _tokens_of_code(code: types.CodeType, text: str | None) -> str:
-    """The tokens of a function's source; kept, since a file may change after it was imported."""
+def _source_of_code(code: types.CodeType, text: str | None) -> str:
+    """A function's source; kept, since a file may change after it was imported."""
     if text is None:
         source = inspect.getsource(code)
     else:
         source = "".join(inspect.getblock(text.splitlines(keepends=True)[code.co_firstlineno - 1 :]))
-    return "".join(_tokens(textwrap.dedent(source)))
+    return textwrap.dedent(source)
 
 
 def _tokens_of(function: types.FunctionType, name: str) -> str:
-    text = None if _is_generated(function) else function.__globals__.get(SOURCE)
     try:
-        return _tokens_of_code(function.__code__, text)
-    except (OSError, TypeError, SyntaxError, tokenize.TokenError):
+        return "".join(_tokens(source_of(function, name)))
+    except tokenize.TokenError:
         raise GameError(f"the source of {name} is not at hand: put the rules into a file") from None
 
 

@@ -82,6 +82,20 @@ def solve(
     return merits
 
 
+def is_begun(journal: Path | None, game: Game, max_ply: int, symmetry: bool) -> bool:
+    """Whether a journal of this very solve is there, of which the rules were checked."""
+    if journal is None or not journal.is_file():
+        return False
+    header = header_of(game, max_ply, symmetry)
+    with open(journal, "rb") as file:
+        return file.read(len(header)) == header
+
+
+def header_of(game: Game, max_ply: int, symmetry: bool) -> bytes:
+    """The first line of a journal."""
+    return f"solver journal 1 {game_text(game)} {fingerprint(game)} ply {max_ply} {symmetry}\n".encode()
+
+
 def search_all(
     game: Game, states: list[int], *, symmetry: bool, workers: int | None, table: int | None
 ) -> Iterator[tuple[int, Value, float]]:
@@ -151,7 +165,7 @@ class Journal:
 
     def __init__(self, path: Path | None, game: Game, max_ply: int, symmetry: bool, restart: bool) -> None:
         self.path = path
-        self.header = f"solver journal 1 {game_text(game)} {fingerprint(game)} ply {max_ply} {symmetry}\n".encode()
+        self.header = header_of(game, max_ply, symmetry)
         self.seed = zlib.crc32(self.header)
         self.merits: dict[int, int] = {}
         self.resumed = 0

@@ -8,20 +8,22 @@ in a work folder beside the book until the book is complete.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from solver import extras, opening
 from solver.book import Header, check_target, write_book
-from solver.conformance import check_game
-from solver.errors import GameError, MethodError, ResourceError, UncompiledRules
+from solver.conformance import SLOW, blamed, check_game, check_table, impatient
+from solver.errors import BudgetExceeded, GameError, MethodError, ResourceError, SolverError, UncompiledRules
 from solver.fingerprint import fingerprint
-from solver.game import Game, canonical_of, end_of, game_text, is_built_in, is_score_game, validate
+from solver.game import Game, canonical_of, end_of, game_text, is_built_in, is_score_game, load_game, validate
 from solver.progress import Progress, silent
+from solver.search import Budget, alphabeta, minimax, retrograde
 from solver.solved import Solved, TierCount
 from solver.value import WIN, Value, value_of
 
@@ -30,6 +32,9 @@ MOST_TIERS = 1024  # a header lists no more
 MOST_VALUES = 1 << 16  # nor counts more of them
 PROCESS = 384 << 20  # bytes that a solve takes besides what `memory` bounds: compiled code, pieces under way, the book
 LEAST_MEMORY = 2 * PROCESS
+SMALL = 20_000  # states that plain Python solves before a compiler is ready
+SMALL_SECONDS = 1.0
+PLAIN_BYTES = 500  # of memory that plain Python takes for a state at most
 MEMORY_SHARE = 0.6  # of what is free, where no budget is given
 Say = Callable[[str], None]
 
@@ -48,7 +53,7 @@ class Summary(NamedTuple):
 
 
 def solve(
-    game: Game,
+    game: Game | str,
     path: str | os.PathLike[str] | None = None,
     *,
     method: str = "auto",
@@ -63,7 +68,7 @@ def solve(
     progress: Progress = silent,
     say: Say = quiet,
 ) -> Summary:
-    """Solve a game and write its book to `path` (or only solve it).
+    """Solve a game, or the one that a string names, and write its book to `path` (or only solve it).
 
     `method`: "minimax" values every reachable state by tiers, "retrograde" those of a game with cycles, "alphabeta"
     keeps the exact entries of one search or, with `max_ply`, makes an opening book of all unfinished states to that
@@ -77,12 +82,11 @@ def solve(
     Raises GameError (bad rules or parameters), MethodError (the method does not fit), ResourceError (memory, disk).
     """
     started = time.perf_counter()
+    game = load_game(game) if isinstance(game, str) else game
     try:
         validate(game)
     except ValueError as error:
         raise GameError(f"{game_text(game)}: {error}") from None
-    if not is_built_in(game_text(game)):
-        check_game(game)
     if method not in METHODS:
         raise MethodError(f"no method {method!r}: choose one of {', '.join(METHODS)}")
     if memory is not None and memory < LEAST_MEMORY:
@@ -93,19 +97,23 @@ def solve(
         if max_ply is None:
             files = _Files(stack, target, restart, checkpoint)
             options = _Options(symmetry, workers, memory, table, anyway, progress, say)
-            outcome = _solve(game, method, files, options)
+            with _blaming(game):
+                outcome = _solve(game, method, files, options)
         elif method in ("auto", "alphabeta"):
-            merits = opening.solve(
-                game,
-                journal,
-                max_ply=max_ply,
-                symmetry=symmetry,
-                workers=workers,
-                table=table,
-                restart=restart,
-                progress=progress,
-            )
-            outcome = _Outcome(_from_table(game, merits, symmetry), "alphabeta", f"ply {max_ply}", None)
+            with _blaming(game):
+                if not is_built_in(game_text(game)) and not opening.is_begun(journal, game, max_ply, symmetry):
+                    check_game(game)
+                merits = opening.solve(
+                    game,
+                    journal,
+                    max_ply=max_ply,
+                    symmetry=symmetry,
+                    workers=workers,
+                    table=table,
+                    restart=restart,
+                    progress=progress,
+                )
+                outcome = _Outcome(_from_table(game, merits, symmetry), "alphabeta", f"ply {max_ply}", None)
         else:
             raise MethodError(f"an opening book is made by alpha-beta: --method alphabeta, not {method}")
         header = _header(game, outcome, symmetry)
@@ -130,6 +138,10 @@ class _Files(NamedTuple):
     target: Path | None
     restart: bool
     checkpoint: float
+
+    def are_there(self) -> bool:
+        """Whether an earlier solve has left its work folder."""
+        return self.target is not None and work_folder(self.target).exists()
 
     def open(self, game: Game, symmetry: bool, method: str) -> Any:
         from solver.kernels.work import Work
@@ -157,51 +169,116 @@ class _Outcome(NamedTuple):
     work: Any = None  # to be removed when the book is written
 
 
-def _solve(game: Game, method: str, files: _Files, options: _Options) -> _Outcome:
-    """Solve by the first method that fits."""
-    note = None
-    symmetry, progress = options.symmetry, options.progress
-    if method != "alphabeta" and not getattr(game, "plain_only", False):
-        if not extras.has_kernels():
-            note = "solved in plain Python: pip install 'solverbook[solve]' makes it a hundred times faster"
-        else:
-            from solver.kernels import sweep
+@contextlib.contextmanager
+def _blaming(game: Game) -> Iterator[None]:
+    """What a user's rules raise, wherever they do, in a line that names the state."""
+    try:
+        yield
+    except SolverError:
+        raise
+    except Exception as error:
+        fault = blamed(game, error)
+        if fault is None:
+            raise
+        raise fault from error
 
-            work = files.open(game, symmetry, method)
-            try:
-                solved = sweep.solve(
-                    game,
-                    work,
-                    symmetry=symmetry,
-                    tiers=method != "retrograde",
-                    cycles=method != "minimax",
-                    workers=options.workers,
-                    memory=(options.memory or free_memory()) - PROCESS,
-                    anyway=options.anyway,
-                    progress=progress,
-                    say=options.say,
-                )
-                chosen = "retrograde" if solved.cyclic else "minimax"
-                return _Outcome(solved, chosen, "complete", None, work)
-            except UncompiledRules as error:
-                work.close()
-                note = f"solved in plain Python: {error}"
+
+def _solve(game: Game, method: str, files: _Files, options: _Options) -> _Outcome:
+    """Solve by the first way that fits: small games plainly, others by kernels, plainly where those do not do."""
+    kernels = method != "alphabeta" and not getattr(game, "plain_only", False) and extras.has_kernels()
+    work = files.open(game, options.symmetry, method) if kernels and files.are_there() else None
+    states: list[int] = []
+    if work is None or work.resumed is None:
+        if not is_built_in(game_text(game)):
+            states = check_game(game)
+        if method != "alphabeta":
+            outcome = _small(game, method, options.symmetry)
+            if outcome is not None:
+                return outcome._replace(work=work)
     if method == "alphabeta":
-        table = _alphabeta(game, symmetry, options.table, progress)
-        return _Outcome(_from_table(game, table, symmetry), method, "exact", None)
-    tiers = method != "retrograde"  # which takes a game as one tier
-    if method == "auto":
-        method = "minimax" if hasattr(game, "tier") or is_score_game(game) else "retrograde"
+        table = _alphabeta(game, options.symmetry, options.table, options.progress)
+        return _Outcome(_from_table(game, table, options.symmetry), method, "exact", None)
+    note = None
+    if kernels:
+        from solver.kernels import sweep
+
+        work = work or files.open(game, options.symmetry, method)
         try:
-            table = _plain(method, game, symmetry, progress)
-        except MethodError:
-            if method == "retrograde" or is_score_game(game):
-                raise
-            method = "retrograde"  # some tier has moves that stay in it
-            table = _plain(method, game, symmetry, progress)
-    else:
-        table = _plain(method, game, symmetry, progress)
-    return _Outcome(_from_table(game, table, symmetry, tiers), method, "complete", note)
+            solved = sweep.solve(
+                game,
+                work,
+                symmetry=options.symmetry,
+                tiers=method != "retrograde",
+                cycles=method != "minimax",
+                workers=options.workers,
+                memory=(options.memory or free_memory()) - PROCESS,
+                anyway=options.anyway,
+                progress=options.progress,
+                say=options.say,
+                states=states,
+            )
+            return _Outcome(solved, "retrograde" if solved.cyclic else "minimax", "complete", None, work)
+        except UncompiledRules as error:
+            work.remove()
+            note = f"solved in plain Python, which is about a hundred times slower: {error}"
+            options.say(note.replace("solved", "solving", 1))
+    elif not getattr(game, "plain_only", False):
+        note = "solved in plain Python: pip install 'solverbook[solve]' makes it a hundred times faster"
+    most = (options.memory or free_memory()) // PLAIN_BYTES
+    try:
+        return _plainly(game, method, options.symmetry, Budget(most), options.progress)._replace(note=note)
+    except BudgetExceeded:
+        raise ResourceError(
+            f"{game_text(game)} has more than {most:,} states, which plain Python cannot hold: raise --memory"
+            + (f", or make the rules compile: {note.partition(': ')[2]}" if note else "")
+        ) from None
+
+
+def _small(game: Game, method: str, symmetry: bool) -> _Outcome | None:
+    """The outcome for a game of few states, by the plain algorithms; None if it is not small."""
+    starts = getattr(game, "starts", None)
+    if starts is not None and sum(1 for _ in itertools.islice(starts(), SMALL + 1)) > SMALL:
+        return None
+    slow = f"{game_text(game)}: its rules take more than {SLOW:g} seconds for a state: they must end"
+    try:
+        with impatient(SLOW + SMALL_SECONDS, slow):
+            return _plainly(game, method, symmetry, Budget(SMALL, SMALL_SECONDS), silent)
+    except BudgetExceeded:
+        return None
+
+
+def _plainly(game: Game, method: str, symmetry: bool, budget: Budget, progress: Progress) -> _Outcome:
+    """Solve by the plain algorithms: minimax, or retrograde analysis if the method is that or moves stay in a tier."""
+    tiers = method != "retrograde"  # which takes a game as one tier
+    options: dict[str, Any] = {"symmetry": symmetry, "budget": budget, "progress": progress}
+    scores = is_score_game(game)
+    chosen = method
+    if method == "auto":
+        chosen = "minimax" if hasattr(game, "tier") or scores else "retrograde"
+    try:
+        table = minimax.solve(game, **options).table if chosen == "minimax" else {}
+        if method == "auto" and chosen == "minimax" and not scores and _some_stay(game, table, symmetry):
+            chosen = "retrograde"  # as the kernels would: the values are the same
+    except MethodError:
+        if method != "auto" or scores:
+            raise
+        chosen, table = "retrograde", {}
+    if not table:
+        table = retrograde.solve(game, **options).table
+    if not is_built_in(game_text(game)):
+        check_table(game, table, symmetry)
+    return _Outcome(_from_table(game, table, symmetry, tiers), chosen, "complete", None)
+
+
+def _some_stay(game: Any, table: dict[Any, int], symmetry: bool) -> bool:
+    """Whether some move stays in its tier."""
+    canonical, tier = canonical_of(game, symmetry), game.tier
+    return any(
+        tier(canonical(game.result(state, action))) == tier(state)
+        for state in table
+        if not game.is_terminal(state)
+        for action in game.actions(state)
+    )
 
 
 def free_memory() -> int:
@@ -221,16 +298,8 @@ def _alphabeta(game: Game, symmetry: bool, table: int | None, progress: Progress
 
         with contextlib.suppress(UncompiledRules):
             return Searcher(game, symmetry=symmetry, table=table or TABLE).entries(progress)
-    return _plain("alphabeta", game, symmetry, progress)
-
-
-def _plain(method: str, game: Game, symmetry: bool, progress: Progress) -> dict[Any, int]:
-    """The table of merits of a plain algorithm."""
-    from solver.search import alphabeta, minimax, retrograde
-
-    algorithm: Callable[..., Any] = {"minimax": minimax, "alphabeta": alphabeta, "retrograde": retrograde}[method].solve
-    table: dict[Any, int] = algorithm(game, symmetry=symmetry, progress=progress).table
-    return table
+    found: dict[Any, int] = alphabeta.solve(game, symmetry=symmetry, progress=progress).table
+    return found
 
 
 def _from_table(game: Game, table: dict[Any, int], symmetry: bool, tiers: bool = True) -> Solved:

@@ -18,6 +18,10 @@ def plainly(monkeypatch):
     monkeypatch.setattr(extras, "has_kernels", lambda: False)
 
 
+def by_kernels(monkeypatch):
+    monkeypatch.setattr(pipeline, "SMALL", 0)
+
+
 @pytest.mark.parametrize("symmetry", [True, False])
 @pytest.mark.parametrize("text", SMALL_GAMES)
 def test_a_book_holds_the_truth(tmp_path, monkeypatch, text, symmetry):
@@ -43,6 +47,7 @@ def test_a_book_holds_the_truth(tmp_path, monkeypatch, text, symmetry):
 @compiled
 @pytest.mark.parametrize(("text", "method"), [("tic-tac-toe", "retrograde"), ("three-mens-morris:1", "auto")])
 def test_plain_and_compiled_retrograde_books_are_the_same_bytes(tmp_path, monkeypatch, text, method):
+    by_kernels(monkeypatch)
     header = pipeline.solve(load_game(text), tmp_path / "fast.lmdb", method=method).header
     assert (header.method, header.tiers is None) == ("retrograde", method == "retrograde")
     plainly(monkeypatch)
@@ -62,8 +67,11 @@ def test_retrograde_analysis_refuses_scores(monkeypatch, kernels):
 @pytest.mark.parametrize("text", ["tic-tac-toe", "kalah:2,3", "dots-and-boxes:2,2"])
 def test_plain_and_compiled_books_are_the_same_bytes(tmp_path, monkeypatch, text):
     game = load_game(text)
+    pipeline.solve(game, tmp_path / "small.lmdb")
+    by_kernels(monkeypatch)
     fast, note = tmp_path / "fast.lmdb", pipeline.solve(game, tmp_path / "fast.lmdb").note
     assert note is None
+    assert (tmp_path / "small.lmdb").read_bytes() == fast.read_bytes()
     for workers in (1, 3):
         pipeline.solve(game, tmp_path / "again.lmdb", workers=workers)
         assert (tmp_path / "again.lmdb").read_bytes() == fast.read_bytes()
@@ -119,7 +127,8 @@ class Ring(NamedTuple):
 
 
 @compiled
-def test_moves_inside_a_tier_turn_to_retrograde_analysis(tmp_path):
+def test_moves_inside_a_tier_turn_to_retrograde_analysis(tmp_path, monkeypatch):
+    by_kernels(monkeypatch)
     (tmp_path / "ring.py").write_text(SAME_TIER.format(tier="0"))
     game = load_game(f"{tmp_path / 'ring.py'}::Ring")
     summary = pipeline.solve(game, tmp_path / "ring.lmdb")
@@ -132,7 +141,8 @@ def test_moves_inside_a_tier_turn_to_retrograde_analysis(tmp_path):
 
 
 @compiled
-def test_rules_that_numba_cannot_compile_are_solved_plainly(tmp_path):
+def test_rules_that_numba_cannot_compile_are_solved_plainly(tmp_path, monkeypatch):
+    by_kernels(monkeypatch)
     sum_ = "__import__('operator').add(state, action)"
     text = SAME_TIER.format(tier="state").replace("(state + action) % self.size", sum_)
     (tmp_path / "dynamic.py").write_text(text.replace("state == 0", "state >= self.size"))

@@ -17,6 +17,11 @@ from solver.kernels import backward, forward, retrograde, runs, sweep  # noqa: E
 from solver.kernels.work import Work  # noqa: E402
 
 
+@pytest.fixture(autouse=True)
+def by_kernels(monkeypatch):
+    monkeypatch.setattr(pipeline, "SMALL", 0)
+
+
 class Stopped(Exception):
     pass
 

@@ -19,7 +19,7 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from solver import value
-from solver.errors import GameError
+from solver.conformance import confirmed
 from solver.game import Game, is_score_game
 from solver.kernels import retrograde
 from solver.kernels.compiled import bind, kernel
@@ -189,7 +189,7 @@ class Backward:
         def evaluate(first: int, last: int, low: int, high: int, best: Merits) -> Merits:
             culprit = self.kernels.evaluate(*known, first, last, self.win, low, high, best)
             if culprit >= 0:
-                raise GameError(f"state {culprit} {FAULTS[UNKNOWN_CHILD]}")
+                raise confirmed(self.game, [int(culprit)], f"state {culprit} {FAULTS[UNKNOWN_CHILD]}")
             return best
 
         def whole(first: int) -> Merits:

@@ -25,7 +25,7 @@ from numba.core.errors import NumbaError
 from numba.extending import intrinsic, overload_method, register_jitable
 
 from solver import value
-from solver.errors import GameError, UncompiledRules
+from solver.errors import GameError, SolverError, UncompiledRules
 from solver.fingerprint import HINTS, fingerprint, sibling_modules
 from solver.game import Game, is_score_game
 
@@ -75,16 +75,35 @@ def bind(
     return types.SimpleNamespace(**kernels)
 
 
+FAILURES = (ArithmeticError, LookupError, ValueError, TypeError, AssertionError, RuntimeError)  # what rules may raise
+
+
 @contextlib.contextmanager
 def compiling(game: Game) -> Iterator[None]:
-    """Turn Numba's errors, which appear when a kernel is first called, into one line that names the place."""
+    """Turn what Numba raises, when a kernel is first called, and what compiled rules raise into UncompiledRules."""
     try:
         yield
-    except NumbaError as error:
-        raise uncompiled(game, error) from error
+    except SolverError:
+        raise
+    except Exception as error:
+        if is_of_compiler(error):
+            raise uncompiled(game, error) from error
+        if isinstance(error, FAILURES):
+            name = f"{type(error).__name__}: {error}"
+            raise UncompiledRules(f"{type(game).__name__} fails where it is compiled: {name}") from error
+        raise
 
 
-def uncompiled(game: Game, error: NumbaError) -> UncompiledRules:
+def is_of_compiler(error: Exception) -> bool:
+    """Whether Numba raised this while it compiled, not compiled code while it ran."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    home = "" if trace is None else trace.tb_frame.f_globals.get("__name__", "")
+    return isinstance(error, NumbaError) or home.partition(".")[0] in ("numba", "llvmlite")
+
+
+def uncompiled(game: Game, error: Exception) -> UncompiledRules:
     """What Numba says of rules that it cannot compile, in one line."""
     return UncompiledRules(f"{type(game).__name__} cannot be compiled: {_reason(str(error))}")
 

@@ -13,15 +13,16 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from solver.conformance import confirmed
 from solver.errors import GameError, MethodError, ResourceError
 from solver.game import Game, game_text, is_score_game
-from solver.kernels.compiled import bind, kernel
+from solver.kernels.compiled import FAILURES, bind, is_of_compiler, kernel
 from solver.kernels.directory import CELL, Layer, cells_of, prefixes_of
 from solver.kernels.parallel import Workers
 from solver.kernels.runs import PIECE, Key, Runs, cut, join, merged, splitters, without
@@ -37,10 +38,13 @@ SCORES = ALTERNATES = FOLDS = TIERS = False
 CHUNK = 1 << 15  # states expanded in one call
 CHILDREN = 1 << 18  # children of one call, sorted in cache
 TIER_SPAN = 1 << 22  # tiers that one chunk's children may span
+MOST_ACTIONS = 1 << 20  # of one state
+INSPECTED = 8  # states of a tier, and as many again at most
 GROWTH = 4  # sorted files of states seen are merged when the newer is more than a fourth of the older
 
 # slots of the report that `expand` fills
 KEPT, CHILD_COUNT, WINS, DRAWS, LOSSES, LARGEST, LOWEST, HIGHEST, ERROR, CULPRIT = range(10)
+FIELDS = 10
 NO_ACTIONS, NEGATIVE, BAD_UTILITY, UNKNOWN_CHILD, SAME_TIER, TIER_FALLS = range(1, 7)
 FAULTS = {
     NO_ACTIONS: "has no actions and is not terminal: is_terminal must say so",
@@ -186,6 +190,7 @@ class Forward:
         self.layers: list[Layer] = []
         self.largest = 1
         self.finished = False
+        self.inspect: Callable[[list[int]], None] | None = None  # looks at some states of each complete tier
         self.found = 0  # unfinished states found in this run
         self.generations: list[int] = []  # unfinished states of each generation of the tier that is being closed
         self._position = 0  # states of the current key below it are done
@@ -387,6 +392,8 @@ class Forward:
         """Enter the tier whose states are complete."""
         begin, end = self._begin(), self.states.size
         states = np.empty(0, np.int64) if begin == end else self.states.view()[begin:end]
+        if self.inspect is not None and begin < end:
+            self.inspect(states[:: max(1, len(states) // INSPECTED)].tolist())
         shift, prefix, cells = prefixes_of(states)
         first = self.cells.size
         for part in cells_of(states, shift, prefix, cells):
@@ -414,11 +421,19 @@ class Forward:
             end = min(begin + CHUNK, len(states))
             children, child_tiers, spare = self._arrays(min(CHILDREN, 64 * (end - begin)))
             kept = np.empty(end - begin, np.int64)
-            reached = self.kernels.expand(
-                states, begin, end, key.tier, closing, kept, children, child_tiers, report
-            )
+            try:
+                reached = self.kernels.expand(
+                    states, begin, end, key.tier, closing, kept, children, child_tiers, report
+                )
+            except FAILURES as error:
+                if is_of_compiler(error):
+                    raise
+                fault = f"they fail with {type(error).__name__}: {error}"
+                raise confirmed(self.game, states[begin:end].tolist(), fault) from error
             self._refuse(report, key.tier)
             if reached == begin:
+                if len(children) > MOST_ACTIONS:
+                    raise GameError(f"state {states[begin]} has more than {MOST_ACTIONS} actions: they must end")
                 self._arrays(2 * len(children))
                 continue
             begin = reached
@@ -446,7 +461,7 @@ class Forward:
             self._stay(tier, culprit)
             raise _Stays
         if error:
-            raise GameError(f"state {culprit} {FAULTS[error]}")
+            raise confirmed(self.game, [culprit], f"state {culprit} {FAULTS[error]}")
 
     def _stay(self, tier: int, culprit: int) -> None:
         """A tier has moves that stay in it: refuse it where that cannot be solved."""

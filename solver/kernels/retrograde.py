@@ -21,6 +21,7 @@ from numba.extending import intrinsic, register_jitable
 from numpy.typing import NDArray
 
 from solver import value
+from solver.conformance import confirmed
 from solver.errors import GameError, ResourceError
 from solver.game import Game, game_text
 from solver.kernels.compiled import kernel
@@ -318,7 +319,7 @@ class Resolver:
                 *self.known, self.own, first, last, self.begins, self.left, self.merits
             )
             if culprit >= 0:
-                raise GameError(f"state {culprit} {FAULTS[UNKNOWN_CHILD]}")
+                raise confirmed(self.game, [int(culprit)], f"state {culprit} {FAULTS[UNKNOWN_CHILD]}")
 
         self._pass(team, begin, count, "count moves", lambda at: self._checkpoint(COUNT, [at]))
         self._forget("begins", "left", "values")

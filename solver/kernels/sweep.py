@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from solver.book.writer import CHUNK
 from solver.errors import ResourceError
 from solver.estimation import BOOK_BYTES, CYCLIC_BOOK_BYTES, needs
 from solver.game import Game, canonical_of, end_of, is_score_game
-from solver.kernels import sampling
+from solver.kernels import sampling, twins
 from solver.kernels.backward import Backward
 from solver.kernels.compiled import compiling
 from solver.kernels.forward import Forward
@@ -49,13 +50,15 @@ def solve(
     anyway: bool = False,
     progress: Progress = silent,
     say: Say = lambda message: None,
+    states: Sequence[int] = (),
 ) -> Solved:
     """Solve a game on all cores, within about `memory` bytes; states and values are in the files of `work`.
 
     `tiers`: use the game's; `cycles`: solve tiers whose moves stay inside by retrograde analysis. A solve that
     `work` has a checkpoint of goes on from there. After TRIAL seconds it is estimated whether the disk will do, unless
-    `anyway`. Raises MethodError if the method does not fit, GameError with the offending state if the rules break the
-    protocol, ResourceError.
+    `anyway`. The compiled rules are held against the plain ones on `states` and, where there are any, on some of every
+    tier; the solution always is. Raises MethodError if the method does not fit, GameError with the offending state if
+    the rules break the protocol, UncompiledRules if they cannot be compiled or say something else then, ResourceError.
     """
     refuse_chance(game, "an exhaustive solve")
     work = work or Work()
@@ -67,6 +70,9 @@ def solve(
         forward = Forward(
             game, work, tiers=tiers, cycles=cycles, limit=memory // 4, most=memory // 16, **options
         )
+        if states:
+            forward.inspect = partial(twins.compare, game, symmetry=symmetry, tiers=tiers)
+            forward.inspect(states)
         if saved is not None:
             forward.restore(saved["forward"])
             say(f"going on from the checkpoint in {work.folder}: {saved['pass']}, {forward.states.size:,} states kept")
@@ -83,6 +89,10 @@ def solve(
         backward.run(team)
         if work.due():
             backward.save(None)
+        solution = twins.Solution(
+            game, forward.layers, forward.states.view(), backward.merits.view(), backward.win, symmetry, tiers
+        )
+        twins.audit(solution)
     return _Ordered(game, forward, backward, workers, symmetry).solved()
 
 

@@ -1,0 +1,236 @@
+"""The compiled rules beside the plain ones: what both say of a state must be the same.
+
+Numba computes with 64 bits, where Python does not stop there; it shifts by what the processor makes of the distance,
+reads behind the end of an array, and knows no exception where LLVM has left it out. So the kernel that lists a
+state's children is run on states of random games, and of every tier, and held against the methods as they are. The
+solution itself is held against the plain rules on a sample of every tier, when it is complete.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solver.conformance import OTHERWISE
+from solver.errors import GameError, SolverError, UncompiledRules
+from solver.fingerprint import source_of
+from solver.game import Game, canonical_of, game_text, is_score_game, same_mover_of
+from solver.kernels import forward, probe
+from solver.kernels.compiled import bind, compiling
+from solver.kernels.directory import Layer
+from solver.value import lift, terminal_merit
+
+AUDITED = 1024  # states of a solution
+OF_A_TIER = 64  # of them at most
+LOWEST = -(1 << 62)
+States = NDArray[np.int64]
+
+
+def compare(game: Game, states: Sequence[int], *, symmetry: bool = True, tiers: bool = True) -> None:
+    """Raise UncompiledRules with the first of the states of which compiled and plain rules say different things."""
+    twins = _Twins(game, symmetry, tiers)
+    with compiling(game):
+        for state in states:
+            twins.compare(state)
+
+
+class _Twins:
+    """Both kinds of rules of a game."""
+
+    def __init__(self, game: Game, symmetry: bool, tiers: bool) -> None:
+        self.game: Any = game
+        self.expand = bind(forward, game, symmetry, tiers=tiers).expand
+        self.canonical = canonical_of(game, symmetry)
+        self.tier: Any = getattr(game, "tier", None) if tiers else None
+        self.room = 256
+
+    def compare(self, state: int) -> None:
+        plain = self.plain(state)
+        compiled = self.compiled(state)
+        if plain != compiled:
+            raise UncompiledRules(self.difference(state, plain, compiled))
+
+    def plain(self, state: int) -> Any:
+        """The utility of a terminal state, as far as the kernel tells it; the keys and tiers of the children of others.
+        """
+        game = self.game
+        if game.is_terminal(state):
+            utility = game.utility(state)
+            return (utility > 0) - (utility < 0), max(1, abs(utility)) if is_score_game(game) else 1
+        children = [self.canonical(game.result(state, action)) for action in game.actions(state)]
+        return [(child, self.tier(child) if self.tier else 0) for child in children]
+
+    def compiled(self, state: int) -> Any:
+        """The same from the kernel; the text of an exception if it raises one."""
+        report, kept = np.zeros(forward.FIELDS, np.int64), np.empty(1, np.int64)
+        one = np.array([state], np.int64)
+        while True:
+            children, tiers = np.empty(self.room, np.int64), np.empty(self.room, np.int64)
+            try:
+                reached = self.expand(one, 0, 1, LOWEST, True, kept, children, tiers, report)
+            except (ArithmeticError, LookupError, ValueError, TypeError, AssertionError) as error:
+                return f"{type(error).__name__}: {error}"
+            if reached or self.room > forward.MOST_ACTIONS:
+                break
+            self.room *= 2
+        if report[forward.ERROR]:
+            return forward.FAULTS.get(int(report[forward.ERROR]), "an error")
+        ends = [int(report[place]) for place in (forward.WINS, forward.DRAWS, forward.LOSSES)]
+        if sum(ends):
+            return ends[0] - ends[2], max(1, int(report[forward.LARGEST]))
+        count = int(report[forward.CHILD_COUNT])
+        return list(zip(children[:count].tolist(), tiers[:count].tolist(), strict=True))
+
+    def difference(self, state: int, plain: Any, compiled: Any) -> str:
+        """One line about a state: the first rule whose answers differ, and the likely cause."""
+        name = game_text(self.game)
+        for rule, arguments, mine, theirs in self._answers(state):
+            if mine != theirs:
+                call = f"{rule}({', '.join(map(str, arguments))})"
+                return f"{name}: {call} is {mine} in Python and {theirs} compiled: {_cause(self.game, rule)}"
+        return f"{name}: state {state} leads to {_short(plain)} in Python and {_short(compiled)} compiled: {OTHERWISE}"
+
+    def _answers(self, state: int) -> Iterable[tuple[str, tuple[int, ...], Any, Any]]:
+        """Each rule about the state with both answers, compiled anew one by one."""
+        game, rules = self.game, bind(probe, self.game)
+
+        def both(rule: str, *arguments: int) -> tuple[str, tuple[int, ...], Any, Any]:
+            mine = getattr(game, rule)(*arguments)
+            try:
+                theirs = getattr(rules, rule)(*arguments)
+                theirs = theirs.tolist() if rule == "actions" else theirs
+            except Exception as error:
+                theirs = type(error).__name__
+            if rule == "actions":
+                mine = list(mine)
+            return rule, arguments, mine, type(mine)(theirs) if isinstance(mine, bool) and theirs in (0, 1) else theirs
+
+        yield both("is_terminal", state)
+        if game.is_terminal(state):
+            yield both("utility", state)
+            return
+        yield both("actions", state)
+        for action in game.actions(state):
+            yield both("result", state, action)
+            child = game.result(state, action)
+            for rule in ("canonical", "tier"):
+                if hasattr(game, rule):
+                    yield both(rule, child)
+
+
+CAUSES = {
+    "<<": "a shift beyond 63 bits, or by a negative distance",
+    ">>": "a shift by 64 or more, or by a negative distance",
+    "**": "a power beyond 63 bits, or with a negative exponent",
+    "[": "an index out of range",
+    "*": "a product beyond 63 bits",
+    "/": "a division of negative numbers or by 0, or a fraction",
+}
+
+
+def _cause(game: Any, rule: str) -> str:
+    """What in the source of a rule is most likely to differ."""
+    text = ""
+    with contextlib.suppress(GameError):
+        text = source_of(getattr(type(game), rule))
+    found = [cause for sign, cause in CAUSES.items() if sign in text]
+    return found[0] if found else OTHERWISE
+
+
+def _short(what: Any) -> str:
+    text = str(what)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+class Solution:
+    """The states and merits of a sweep, to be looked up one by one."""
+
+    def __init__(
+        self, game: Game, layers: Sequence[Layer], states: States, merits: NDArray[Any], win: int, symmetry: bool,
+        tiers: bool,
+    ) -> None:
+        self.game: Any = game
+        self.layers = layers
+        self.states, self.merits, self.win = states, merits, win
+        self.scores = is_score_game(game)
+        self.canonical = canonical_of(game, symmetry)
+        self.folds = symmetry and hasattr(game, "canonical")
+        self.same_mover = same_mover_of(game)
+        self.tier: Any = getattr(game, "tier", None) if tiers else None
+        self.rows = {layer.tier: layer for layer in layers}
+
+    def merit(self, state: int) -> int | None:
+        """The merit of a state that some move leads to, None if it was not reached."""
+        game = self.game
+        if game.is_terminal(state):
+            left = game.plies_left(state) if hasattr(game, "plies_left") else 0
+            return terminal_merit(game.utility(state), left, self.scores, self.win)
+        key = self.canonical(state)
+        layer = self.rows.get(self.tier(key) if self.tier else self.layers[0].tier)
+        if layer is None or not 0 <= key < 1 << 63:
+            return None
+        place = layer.begin + int(np.searchsorted(self.states[layer.begin : layer.end], key))
+        if place == layer.end or self.states[place] != key:
+            return None
+        return int(self.merits[len(self.states) - layer.end + place - layer.begin])
+
+    def derived(self, state: int) -> int | str:
+        """The merit that the plain rules give an unfinished state by those of its children, or what is wrong."""
+        best: int | None = None
+        for action in self.game.actions(state):
+            child = self.game.result(state, action)
+            merit = self.merit(child)
+            if merit is None:
+                return f"its child {child} was not reached"
+            lifted = lift(merit, self.same_mover(state, child), self.scores)
+            best = lifted if best is None else max(best, lifted)
+        return "it has no actions" if best is None else best
+
+
+def audit(solution: Solution, *, seed: int = 0) -> int:
+    """Hold a sample of every tier against the plain rules; how many states. Raises UncompiledRules.
+
+    Where states are folded by symmetry the children that are not stored themselves are looked at as well: their
+    values follow from their own children, if `canonical` keeps values.
+    """
+    chance = np.random.default_rng(seed)
+    layers = [layer for layer in solution.layers if layer.begin < layer.end]
+    if len(layers) > AUDITED:
+        layers = [layers[i] for i in np.sort(chance.choice(len(layers), AUDITED, replace=False))]
+    number = max(1, min(OF_A_TIER, AUDITED // max(1, len(layers))))
+    audited = 0
+    for layer in layers:
+        for place in chance.integers(layer.begin, layer.end, number).tolist():
+            state = int(solution.states[place])
+            _audit(solution, state)
+            audited += 1
+            if solution.folds:
+                children = [solution.game.result(state, action) for action in solution.game.actions(state)]
+                twins = [child for child in children if solution.canonical(child) != child]
+                for child in twins[:1]:
+                    if not solution.game.is_terminal(child):
+                        _audit(solution, child)
+    return audited
+
+
+def _audit(solution: Solution, state: int) -> None:
+    try:
+        found, derived = solution.merit(state), solution.derived(state)
+    except SolverError:
+        raise
+    except Exception as error:
+        raise UncompiledRules(
+            f"{game_text(solution.game)}: state {state}: the plain rules fail ({type(error).__name__}: {error}), the"
+            " compiled ones do not: mend the rules"
+        ) from error
+    if found != derived:
+        what = derived if isinstance(derived, str) else f"its children give it {derived}"
+        raise UncompiledRules(
+            f"{game_text(solution.game)}: state {state} was found worth {found} by compiled rules, by the plain ones"
+            f" {what}: {OTHERWISE}" + (", or a canonical that changes values" if solution.folds else "")
+        )
+
