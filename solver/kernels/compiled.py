@@ -14,10 +14,12 @@ import collections
 import contextlib
 import functools
 import hashlib
+import inspect
+import traceback
 import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numba
 from numba.core import types as nb
@@ -28,6 +30,8 @@ from solver import value
 from solver.errors import GameError, SolverError, UncompiledRules
 from solver.fingerprint import HINTS, fingerprint, sibling_modules
 from solver.game import Game, is_score_game
+from solver.kernels.advice import reason
+from solver.kernels.rewriting import Rewriter, methods_of, renamed
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -57,7 +61,7 @@ def bind(
     if getattr(game, "plain_only", False):
         raise GameError(f"{type(game).__name__} runs in plain Python only: solve it without the compiled kernels")
     rules = game if getattr(game, "_fields", ()) else _with_a_field(type(game))
-    names = _teach(type(rules))
+    taught = _teach(type(rules))
     constants = {
         "SCORES": is_score_game(game) or outcomes,
         "ALTERNATES": not hasattr(game, "to_move"),
@@ -71,7 +75,7 @@ def bind(
     identity = hashlib.sha256(code.encode()).hexdigest()[:24]
     kernels = {name: item for name, item in vars(module).items() if getattr(item, "is_kernel", False)}
     for name, function in kernels.items():
-        scope[name] = kernels[name] = _compile(function, scope, identity, names)
+        scope[name] = kernels[name] = _compile(function, scope, identity, taught)
     return types.SimpleNamespace(**kernels)
 
 
@@ -96,33 +100,22 @@ def compiling(game: Game) -> Iterator[None]:
 
 def is_of_compiler(error: Exception) -> bool:
     """Whether Numba raised this while it compiled, not compiled code while it ran."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    home = "" if trace is None else trace.tb_frame.f_globals.get("__name__", "")
-    return isinstance(error, NumbaError) or home.partition(".")[0] in ("numba", "llvmlite")
+    homes = [frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return isinstance(error, NumbaError) or any(home.startswith("numba.") for home in homes)
 
 
 def uncompiled(game: Game, error: Exception) -> UncompiledRules:
     """What Numba says of rules that it cannot compile, in one line."""
-    return UncompiledRules(f"{type(game).__name__} cannot be compiled: {_reason(str(error))}")
+    return UncompiledRules(f"{type(game).__name__} cannot be compiled: {reason(type(game), str(error))}")
 
 
-def _reason(report: str) -> str:
-    """What Numba could not compile and where: its first place is the innermost, and the line above says what."""
-    lines = [line.strip() for line in report.splitlines() if line.strip()]
-    for above, line in zip(["", *lines], lines, strict=False):
-        if line.startswith("During: typing"):
-            return f"{line.removeprefix('During: ')}: {above.removeprefix('During: ')}"
-    return lines[-1] if lines else "unknown"
-
-
-def _compile(function: Any, scope: dict[str, Any], identity: str, names: dict[str, str]) -> Any:
+def _compile(function: Any, scope: dict[str, Any], identity: str, taught: _Taught) -> Any:
     """A dispatcher of a copy that lives in `scope` and has cache files of its own."""
-    copy = types.FunctionType(_renamed(function.__code__, names), scope, function.__name__, function.__defaults__)
+    copy = types.FunctionType(renamed(function.__code__, taught.names), scope, function.__name__, function.__defaults__)
     copy.__qualname__ = f"{function.__name__}-{identity}"
     copy.__module__ = function.__module__
-    return numba.njit(copy, cache=True, nogil=True, forceinline=getattr(function, "is_inlined", False))
+    inlined = getattr(function, "is_inlined", False)
+    return numba.njit(copy, cache=True, nogil=True, forceinline=inlined, boundscheck=taught.arrays)
 
 
 @functools.cache
@@ -143,34 +136,56 @@ def _with_a_field(cls: type) -> Any:
 
 
 @functools.cache
-def _teach(cls: type) -> dict[str, str]:
-    """Teach Numba the methods of a class of rules; the names under which compiled code calls them.
+def _teach(cls: type) -> _Taught:
+    """Teach Numba the methods of a class of rules.
 
     Numba keeps one signature for each method name of all named tuples: where a helper `_line(self, a)` of one game
-    meets `_line(self, a, b)` of another, compiled code calls the later one `_line_3`.
+    meets `_line(self, a, b)` of another, compiled code calls the later one `_line_1`.
     """
-    members = {name: item for base in reversed(cls.__mro__) for name, item in vars(base).items()}
-    methods = {
-        name: item
-        for name, item in members.items()
-        if isinstance(item, types.FunctionType) and item.__module__ != "collections"  # a named tuple's own
-    }
-    methods = {**_NOT_IN_THE_RULES, **methods}
-    names = {name: _compiled_name(name, method.__code__.co_argcount) for name, method in methods.items()}
+    methods = {**_NOT_IN_THE_RULES, **methods_of(cls)}
+    names = {name: _compiled_name(name, method) for name, method in methods.items()}
+    rewriter = Rewriter(cls, names)
     for name, method in methods.items():
-        _teach_method(names[name], method.__code__.co_argcount)
-    for name, method in methods.items():
-        copy = types.FunctionType(_renamed(method.__code__, names), method.__globals__, name, method.__defaults__)
+        method = rewriter.rewritten(method)
+        code = renamed(method.__code__, names)
+        copy = types.FunctionType(code, method.__globals__, name, method.__defaults__, method.__closure__)
+        copy.__kwdefaults__ = method.__kwdefaults__
         setattr(cls, f"compiled_{names[name]}", copy)
         _teach_functions(method)
-    return names
+    return _Taught(names, rewriter.arrays)
 
 
-def _compiled_name(name: str, arguments: int) -> str:
-    return name if _arguments.setdefault(name, arguments) == arguments else f"{name}_{arguments}"
+class _Taught(NamedTuple):
+    """The names under which compiled code calls the methods, and whether the rules read arrays."""
+
+    names: dict[str, str]
+    arrays: bool
 
 
-_arguments: dict[str, int] = {}
+def _compiled_name(name: str, method: types.FunctionType) -> str:
+    """The name for methods of this name and signature; Numba learns it when it is first needed."""
+    signature = _signature(method)
+    known = _signatures.setdefault(name, [])
+    if signature not in known:
+        known.append(signature)
+        own = name if len(known) == 1 else f"{name}_{len(known) - 1}"
+        _teach_method(own, signature)
+    place = known.index(signature)
+    return name if place == 0 else f"{name}_{place}"
+
+
+def _signature(method: types.FunctionType) -> str:
+    """The parameters of a method, defaults as they are written: `self, a, b=3`."""
+    parameters = inspect.signature(method, follow_wrapped=False).parameters.values()
+    return ", ".join(
+        ("*" if one.kind is one.VAR_POSITIONAL else "") + one.name
+        if one.default is one.empty
+        else f"{one.name}={one.default!r}"
+        for one in parameters
+    )
+
+
+_signatures: dict[str, list[str]] = {}
 
 
 def _teach_functions(function: types.FunctionType) -> None:
@@ -223,29 +238,20 @@ _NOT_IN_THE_RULES: dict[str, Any] = {
 }
 
 
-def _renamed(code: types.CodeType, names: dict[str, str]) -> types.CodeType:
-    return code.replace(co_names=tuple(names.get(name, name) for name in code.co_names))
-
-
-@functools.cache
-def _teach_method(name: str, arguments: int) -> None:
+def _teach_method(name: str, signature: str) -> None:
     """`instance.name(...)` of a named tuple compiles to its class's `compiled_name`."""
 
     def find(self: Any) -> Any:
         return getattr(self.instance_class, f"compiled_{name}", None)
 
-    typing_functions = (
-        lambda self: find(self),
-        lambda self, a: find(self),
-        lambda self, a, b: find(self),
-        lambda self, a, b, c: find(self),
-        lambda self, a, b, c, d: find(self),
-        lambda self, a, b, c, d, e: find(self),
-        lambda self, a, b, c, d, e, f: find(self),
-    )
+    try:
+        this = signature.split(",")[0]
+        typing_function = eval(f"lambda {signature}: find({this})", {"find": find})  # noqa: S307
+    except (SyntaxError, NameError):
+        raise UncompiledRules(f"{name}({signature}) does not compile: give it plain parameters") from None
     # inlined: what several methods work out of one state, a search then works out once
     options = {"forceinline": True}
-    overload_method(nb.BaseNamedTuple, name, strict=False, jit_options=options)(typing_functions[arguments - 1])
+    overload_method(nb.BaseNamedTuple, name, strict=False, jit_options=options)(typing_function)
 
 
 @intrinsic

@@ -20,7 +20,7 @@ from solver.errors import GameError, SolverError, UncompiledRules
 from solver.fingerprint import source_of
 from solver.game import Game, canonical_of, game_text, is_score_game, same_mover_of
 from solver.kernels import forward, probe
-from solver.kernels.compiled import bind, compiling
+from solver.kernels.compiled import FAILURES, bind, compiling, is_of_compiler
 from solver.kernels.directory import Layer
 from solver.value import lift, terminal_merit
 
@@ -72,7 +72,9 @@ class _Twins:
             children, tiers = np.empty(self.room, np.int64), np.empty(self.room, np.int64)
             try:
                 reached = self.expand(one, 0, 1, LOWEST, True, kept, children, tiers, report)
-            except (ArithmeticError, LookupError, ValueError, TypeError, AssertionError) as error:
+            except FAILURES as error:
+                if is_of_compiler(error):
+                    raise
                 return f"{type(error).__name__}: {error}"
             if reached or self.room > forward.MOST_ACTIONS:
                 break
