@@ -1,0 +1,186 @@
+"""What people write in rules and Numba does not know: it compiles all the same, or the line and the remedy are named."""
+
+import textwrap
+
+import pytest
+
+from solver import pipeline
+from solver.errors import UncompiledRules
+from solver.game import load_game
+from solver.search import minimax
+from solver.value import Value
+
+pytest.importorskip("numba")
+
+from solver.kernels import twins  # noqa: E402
+from solver.kernels.advice import reason  # noqa: E402
+from solver.kernels.rewriting import Rewriter, frozen  # noqa: E402
+
+HEAD = """
+import enum
+import functools
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+RAGGED = ((0, 1, 2), (3, 4), ())
+LIST = [1, -1, 1]
+LONG = tuple(range(300))
+ARRAY = np.array([2, 3, 5])
+
+
+class Colour(enum.Enum):
+    RED = 3
+
+
+@functools.lru_cache
+def parity(number):
+    return bin(number).count("1") % 2
+
+
+class Rules(NamedTuple):
+    n: int = 40
+    k: int = 70
+
+    SIGNS = (1, -1, 1)
+    STEP = 3
+
+    def initial(self):
+        return 1
+
+    def actions(self, state):
+        yield from range(1, self.STEP + 1)
+
+    def result(self, state, action):
+        return {result}
+
+    def is_terminal(self, state):
+        return state >= self.n
+
+    def utility(self, state):
+        return {utility}
+
+    def tier(self, state):
+        return state
+"""
+EVERYTHING = """
+    def worth(self, state):
+        worth = bin(state).count("1") + 2 * any(state % d == 0 for d in (2, 5)) + 4 * all([state > d for d in RAGGED[0]])
+        worth += sum(d for d in range(1, 10) if state % d == 0) + sum((state >> d & 1 for d in range(5)), 7)
+        worth += max(state % d for d in range(1, 10)) + min((d for d in range(9) if d > state), default=3)
+        worth += sum(a * b for a in range(3) for b in range(self.two) if a != b)
+        for cells in RAGGED:
+            worth += len(cells)
+            for cell in cells:
+                worth += state >> cell & 1
+        worth += self.static(state) + Rules.static(state) + self.klass(state) + self.defaults(state, c=4)
+        worth += self.many(1, 2, 3, 4, 5, 6, 7, state) + self.cached(state) + parity(state) + Colour.RED.value
+        return worth + LIST[state % 3] + LONG[state] + Rules.STEP + int(ARRAY[state % 3]) + self.STEP
+
+    @property
+    def two(self):
+        return 2
+
+    @staticmethod
+    def static(state):
+        return state % 5
+
+    @classmethod
+    def klass(cls, state):
+        return state % cls.STEP
+
+    def defaults(self, state, b=3, c=1):
+        return state % b + c
+
+    def many(self, a, b, c, d, e, f, g, h):
+        return a + b * c - d + e * f - g + h
+
+    @functools.lru_cache
+    def cached(self, state):
+        return state % 7
+"""
+
+
+def load(folder, name, *, result="state + action", utility="-1 if state % 3 else 1", body=""):
+    path = folder / f"{name}.py"
+    path.write_text(HEAD.format(result=result, utility=utility) + body)
+    return load_game(f"{path}::Rules")
+
+
+def test_what_numba_does_not_know_compiles_to_what_python_makes_of_it(tmp_path):
+    game = load(tmp_path, "everything", utility="self.SIGNS[self.worth(state) % 3]", body=EVERYTHING)
+    assert len({game.worth(state) for state in range(1, 43)}) > 20
+    twins.compare(game, range(1, 43))
+
+
+DIFFERENT = {
+    "shift": ({"result": "((state + action) << 70) >> 70"}, r"result\(1, 1\) is 2 in Python and .* compiled: a shift"),
+    "index": ({"utility": "1 if ARRAY[state - 40 if state > 40 else 3 - state % 2] else -1"}, "IndexError"),
+}
+
+
+@pytest.mark.parametrize("case", DIFFERENT)
+def test_rules_that_compile_to_something_else_are_not_believed(tmp_path, case):
+    change, message = DIFFERENT[case]
+    game = load(tmp_path, f"different_{case}", **change)
+    with pytest.raises(UncompiledRules, match=message):
+        twins.compare(game, [1, 38, 39, 40] if case == "index" else [1])
+
+
+def test_plain_python_solves_what_compiles_to_something_else(tmp_path, monkeypatch):
+    monkeypatch.setattr(pipeline, "SMALL", 0)
+    game = load(tmp_path, "differently", **DIFFERENT["shift"][0])
+    said = []
+    summary = pipeline.solve(game, tmp_path / "book.lmdb", say=said.append)
+    assert summary.header.root == minimax.solve(game).value != Value(0)
+    assert "a shift beyond 63 bits" in summary.note and "a hundred times slower" in said[0]
+    assert sorted(path.name for path in tmp_path.glob("book*")) == ["book.lmdb"]
+
+
+@pytest.mark.parametrize(
+    ("body", "advice"),
+    [
+        ("d = {1: 2}\nreturn d[state]", "dicts do not compile: use a tuple"),
+        ("return super().utility(state)", "`super()` does not compile"),
+        ("global G\nreturn 1", "`global` does not compile"),
+        ("a, *b = (state, 1)\nreturn a", "`*` does not compile here"),
+        ("import math\nreturn math.gcd(state, 3)", "import at the top"),
+        ("return self.worth(state - 1)", "a method that calls itself"),
+        ("try:\n    return 1 // state\nexcept ZeroDivisionError:\n    return 0", "`try` does not compile here"),
+        ("return len(list(x for x in range(3)))", "inside any, all, sum, min and max"),
+        ("return state in TAKEN", "TAKEN is a set, which does not compile"),
+    ],
+)
+def test_the_line_and_what_to_write_instead_are_named(tmp_path, body, advice):
+    text = "\n    def worth(self, state):\n" + textwrap.indent(body, " " * 8) + "\n\nTAKEN = {1, 2}\n"
+    game = load(tmp_path, "advised", body=text)
+    told = reason(type(game), "No implementation of function found in solver/kernels/forward.py (103)")
+    assert advice in told and told.startswith("advised.py line 5")
+    assert "forward" not in told
+
+
+def test_the_line_that_numba_names_comes_first(tmp_path):
+    body = "\n    def worth(self, state):\n        a = {1: 2}\n        b = {3}\n        return a, b\n"
+    game = load(tmp_path, "placed", body=body)
+    lines = (tmp_path / "placed.py").read_text().splitlines()
+    for text, told in (("a = {1: 2}", "dicts do not compile"), ("b = {3}", "sets do not compile")):
+        line = next(number for number, one in enumerate(lines, 1) if text in one)
+        report = f'File "../{tmp_path.name}/placed.py", line {line}:\n    def initial(self):'
+        assert reason(type(game), report).startswith(f"placed.py line {line}: {told}")
+
+
+def test_what_compiles_as_it_is_stays_as_it_is():
+    cls = type(load_game("connect-four"))
+    rewriter = Rewriter(cls, {})
+    for method in (cls.actions, cls.result, cls.is_terminal, cls.canonical):
+        assert rewriter.rewritten(method) is method
+
+
+def test_frozen_data():
+    rows = ((1, 2), (3, 4))
+    assert frozen(rows) is rows
+    assert frozen([1, [2, 3]]) == (1, (2, 3))
+    assert [row.tolist() for row in frozen([[1], [], [2, 3]])] == [[1], [], [2, 3]]
+    assert [row.shape for row in frozen((((1, 2),), ()))] == [(1, 2), (0, 0)]
+    assert frozen(tuple(range(1000))).tolist() == list(range(1000))
