@@ -1,4 +1,4 @@
-"""What people write in rules and Numba does not know: it compiles all the same, or the line and the remedy are named."""
+"""What people write in rules and Numba does not know compiles all the same, or its line and the remedy are named."""
 
 import textwrap
 
@@ -66,7 +66,8 @@ class Rules(NamedTuple):
 """
 EVERYTHING = """
     def worth(self, state):
-        worth = bin(state).count("1") + 2 * any(state % d == 0 for d in (2, 5)) + 4 * all([state > d for d in RAGGED[0]])
+        worth = bin(state).count("1") + 2 * any(state % d == 0 for d in (2, 5))
+        worth += 4 * all([state > d for d in RAGGED[0]])
         worth += sum(d for d in range(1, 10) if state % d == 0) + sum((state >> d & 1 for d in range(5)), 7)
         worth += max(state % d for d in range(1, 10)) + min((d for d in range(9) if d > state), default=3)
         worth += sum(a * b for a in range(3) for b in range(self.two) if a != b)
@@ -142,7 +143,6 @@ def test_plain_python_solves_what_compiles_to_something_else(tmp_path, monkeypat
     ("body", "advice"),
     [
         ("d = {1: 2}\nreturn d[state]", "dicts do not compile: use a tuple"),
-        ("return super().utility(state)", "`super()` does not compile"),
         ("global G\nreturn 1", "`global` does not compile"),
         ("a, *b = (state, 1)\nreturn a", "`*` does not compile here"),
         ("import math\nreturn math.gcd(state, 3)", "import at the top"),
