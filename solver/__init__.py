@@ -60,6 +60,10 @@ _HOMES = {
 __all__ = sorted(name for names in _HOMES.values() for name in names)
 
 
+def __dir__() -> list[str]:
+    return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])
+
+
 def __getattr__(name: str) -> Any:
     for home, names in _HOMES.items():
         if name in names:

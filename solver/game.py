@@ -54,7 +54,7 @@ REQUIRED = {
 
 OPTIONAL = {
     "to_move": ("state",),  # 0 or 1; without it players strictly alternate
-    "starts": (),  # yields the states to solve from; without it `initial()` alone
+    "starts": (),  # yields the states to solve from besides `initial()`
     "canonical": ("state",),  # one of the states equivalent by symmetry; without it no symmetry saving
     "tier": ("state",),  # an int >= 0 that never decreases along a move; without it plain retrograde analysis
     "evaluate": ("state",),  # estimate for the side to move, |evaluate| < |utility|; without it no heuristic play
@@ -104,9 +104,9 @@ def same_mover_of(game: Game) -> Callable[[int, int], bool]:
 
 
 def starts_of(game: Game) -> list[int]:
-    """The states to solve from."""
+    """The states to solve from: the start, and those of `starts` where the game has it."""
     starts: Callable[[], Iterator[int]] | None = getattr(game, "starts", None)
-    return [game.initial()] if starts is None else list(starts())
+    return list(dict.fromkeys([game.initial(), *(() if starts is None else starts())]))
 
 
 def _same(state: int) -> int:

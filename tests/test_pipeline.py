@@ -7,6 +7,7 @@ from solver.book import Book
 from solver.errors import BookError, GameError, MethodError, ResourceError
 from solver.game import load_game
 from solver.value import Value
+from solver.verification import verify
 from tests import naive
 from tests.games import SMALL_GAMES
 
@@ -138,6 +139,25 @@ def test_moves_inside_a_tier_turn_to_retrograde_analysis(tmp_path, monkeypatch):
     assert summary.header.root == truth[1]
     with pytest.raises(MethodError, match="stays in its tier"):
         pipeline.solve(game, method="minimax")
+
+
+STARTS = """
+    def starts(self):
+        yield 5
+        yield 3
+"""
+
+
+@pytest.mark.parametrize("kernels", [False, pytest.param(True, marks=compiled)])
+def test_the_start_is_solved_though_starts_does_not_name_it(tmp_path, monkeypatch, kernels):
+    if kernels:
+        by_kernels(monkeypatch)
+    text = SAME_TIER.replace("(state + action) % self.size", "state + action").replace("state == 0", "state >= 9")
+    (tmp_path / "several.py").write_text(text.format(tier="state") + STARTS)
+    game = load_game(f"{tmp_path / 'several.py'}::Ring")
+    header = pipeline.solve(game, tmp_path / "book.lmdb").header
+    assert (header.root, header.stored) == (naive.solve(game)[1], 8)
+    assert verify(tmp_path / "book.lmdb", game).states == 8
 
 
 @compiled

@@ -129,7 +129,9 @@ def keep(states, kept, report):
 @kernel
 def list_starts(starts, begin):
     """The canonical starts from number `begin` on, doubles included, as far as they fit; how many there are in all."""
-    count = 0
+    if begin == 0 and len(starts):
+        starts[0] = game.canonical(game.initial()) if FOLDS else game.initial()
+    count = 1
     for state in game.starts():
         if begin <= count < begin + len(starts):
             starts[count - begin] = game.canonical(state) if FOLDS else state
