@@ -6,6 +6,7 @@ import random
 import pytest
 
 from solver.conformance import check_game
+from solver.errors import PositionError
 from solver.game import is_score_game, load_game
 from solver.notation import format_action, parse_action, show
 from solver.value import Value
@@ -174,3 +175,67 @@ def test_hand_checked_positions():
     state = kalah.result(kalah.initial(), 1)  # 3 seeds from house 2: the last one into the store
     assert kalah.to_move(state) == 0
     assert " ".join(kalah.show(state).split()) == "3 3 3 3 0 1 3 0 4 4 player 1 to move"
+
+
+def test_a_pawn_promotes_to_all_four_pieces():
+    """b8=N mates; g8=N wins in 51 plies where a queen or a rook is stalemate, a bishop of that colour too little."""
+    game = load_game("chess-ending:KBPK")
+    state = game.parse_position("8/1P6/kBK5/8/8/8/8/8 w")
+    mate = game.result(state, parse_action(game, state, "b8=N"))
+    assert game.is_terminal(mate) and game.utility(mate) == -1
+    state = game.parse_position("8/6P1/7k/8/6K1/8/8/1B6 w")
+    names = [format_action(game, state, action) for action in game.actions(state)]
+    assert {name for name in names if "=" in name} == {"g8=N", "g8=B", "g8=R", "g8=Q"}
+    knight = game.result(state, parse_action(game, state, "g8=N"))
+    assert game.format_position(knight) == "6N1/8/7k/8/6K1/8/8/1B6 b - - 0 1"
+    assert not game.is_terminal(knight)
+    alone = load_game("chess-ending:KPK")
+    state = alone.parse_position("7k/1P6/8/8/6K1/8/8/8 w")
+    drawn = {"b8=N": True, "b8=B": True, "b8=R": False, "b8=Q": False}  # a bare minor piece cannot mate
+    for name, over in drawn.items():
+        after = alone.result(state, parse_action(alone, state, name))
+        assert (alone.is_terminal(after), alone.utility(after)) == (over, 0 if over else alone.utility(after))
+
+
+@pytest.mark.parametrize("ending", ["KQK", "KPK", "KBPK", "KPPK", "KBBK", "KBNK"])
+def test_placements_as_fen_and_back(ending):
+    game = load_game(f"chess-ending:{ending}")
+    for state in itertools.islice(game.starts(), 0, 20_000, 997):
+        fen = game.format_position(state)
+        assert game.parse_position(fen) == state
+        assert game.parse_position(" ".join(fen.split()[:2])) == state
+
+
+@pytest.mark.parametrize(
+    ("fen", "message"),
+    [
+        ("", "w or b"),
+        ("8/8/7k/8/6K1/8/8/1B6", "w or b"),
+        ("8/8/7k/8/6K1/8/8 w", "8 ranks"),
+        ("8/8/7k/8/6K1/8/8/1B7 w", "8 ranks"),
+        ("8/8/7k/8/6K1/8/8/1X6 w", "no piece is written 'X'"),
+        ("8/8/7k/8/6K1/8/8/1b6 w", "Black nothing else"),
+        ("8/8/7k/8/6K1/8/8/KB6 w", "one king"),
+        ("8/8/7k/8/6K1/8/8/1N2R3 b", "never stand on the board in KBPK"),
+        ("8/8/7k/8/6K1/8/8/BBB5 b", "never stand on the board in KBPK"),
+        ("8/8/7k/8/6K1/8/8/1P6 b", "first or the last rank"),
+        ("8/8/7k/6K1/8/8/8/1B6 b", "side by side"),
+        ("8/6Q1/7k/8/6K1/8/8/1B6 w", "Black is in check"),
+        ("7k/8/8/8/8/8/8/R3K3 w Q - 0 1", "castling"),
+    ],
+)
+def test_fen_that_is_no_position_of_the_ending(fen, message):
+    with pytest.raises(ValueError, match=message):
+        load_game("chess-ending:KBPK").parse_position(fen)
+
+
+def test_moves_of_pieces_by_other_names():
+    game = load_game("chess-ending:KBPK")
+    state = game.parse_position("8/1P6/kBK5/8/8/8/8/8 w - - 0 1")
+    names = {"b8=N": "b8n B8=n b7b8N b8N#", "Bb6c5": "bc5 b6c5 Bb6-c5", "Kd7": "kd7 c6d7 KC6D7"}
+    for name, others in names.items():
+        assert {parse_action(game, state, text) for text in others.split()} == {parse_action(game, state, name)}
+    state = game.parse_position("8/8/8/8/8/BP6/8/k6K w")
+    assert format_action(game, state, parse_action(game, state, "bb4")) == "Ba3b4"
+    with pytest.raises(PositionError, match="no legal move"):
+        parse_action(game, state, "b3b4")  # the pawn's, or the bishop's from the third rank
