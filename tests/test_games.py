@@ -11,7 +11,7 @@ from solver.game import is_score_game, load_game
 from solver.notation import format_action, parse_action, show
 from solver.value import Value
 from tests import naive
-from tests.games import LARGE_GAMES, SMALL_GAMES
+from tests.games import EDGE_GAMES, LARGE_GAMES, SMALL_GAMES
 from tests.oracles import ORACLES
 
 NAIVELY_SOLVED = 12_100  # states that the naive twin may take
@@ -34,10 +34,44 @@ def test_the_rules_pass_the_public_check(text):
     check_game(load_game(text), playouts=30)
 
 
-@pytest.mark.parametrize("text", [*SMALL_GAMES, *LARGE_GAMES])
+class Word(int):
+    """A number that is shifted by 0 to 63 places only: compiled, another shift gives anything."""
+
+
+def _checked(name):
+    def method(self, other):
+        if "shift" in name:
+            assert 0 <= (self if name.startswith("__r") and name != "__rshift__" else other) < 64
+        return Word(getattr(int, name)(self, other))
+
+    return method
+
+
+for name in ("and", "or", "xor", "add", "sub", "mul", "floordiv", "mod", "lshift", "rshift"):
+    setattr(Word, f"__{name}__", _checked(f"__{name}__"))
+    setattr(Word, f"__r{name}__", _checked(f"__r{name}__"))
+
+
+@pytest.mark.parametrize("text", [*SMALL_GAMES, *LARGE_GAMES, *EDGE_GAMES])
+def test_rules_shift_by_less_than_64_places(text):
+    game = load_game(text)
+    game = type(game)(*(Word(field) if type(field) is int else field for field in game))
+    methods = ("canonical", "tier", "bounds", "outlook", "replies", "longest", "evaluate", "utility", "to_move")
+    for state in map(Word, itertools.islice(play_outs(game, 1), 0, None, 4)):
+        assert state < 1 << 63
+        for name in methods:
+            if hasattr(game, name) and (name == "utility") == game.is_terminal(state):
+                getattr(game, name)(state)
+        for action in [] if game.is_terminal(state) else map(Word, game.actions(state)):
+            game.result(state, action)
+            if hasattr(game, "promise"):
+                game.promise(state, action)
+
+
+@pytest.mark.parametrize("text", [*SMALL_GAMES, *LARGE_GAMES, *EDGE_GAMES])
 def test_moves_have_names_that_are_theirs_alone(text):
     game = load_game(text)
-    for state in play_outs(game, 10 if text in SMALL_GAMES else 1):
+    for state in play_outs(game, 10 if text in SMALL_GAMES else 1, length=6 if text in EDGE_GAMES else 60):
         assert show(game, state)
         if game.is_terminal(state):
             continue
