@@ -42,8 +42,13 @@ def parse_action(game: Any, state: int, text: str) -> int:
 
 
 def show(game: Any, state: int) -> str:
-    """The board, or the state's number."""
-    return str(game.show(state)) if hasattr(game, "show") else f"#{state}"
+    """The board, or the state's number. Raises PositionError for a number that the rules cannot show."""
+    if not hasattr(game, "show"):
+        return f"#{state}"
+    try:
+        return str(game.show(state))
+    except Exception as error:  # rules need not bear numbers that are no states
+        raise PositionError(f"#{state} cannot be shown as a state of this game: {type(error).__name__}") from None
 
 
 def parse_position(game: Any, text: str) -> Position:
@@ -77,10 +82,11 @@ def _number(game: Any, text: str) -> int:
         raise PositionError(f"{_short(text)} is no state: # and a whole number below 2**63")
     state = int(digits)
     try:
-        game.is_terminal(state)
-        _legal_actions(game, state)
+        stuck = not game.is_terminal(state) and not _legal_actions(game, state)
     except Exception as error:  # rules need not bear numbers that are no states
         raise PositionError(f"{_short(text)} is no state of this game: {type(error).__name__}") from None
+    if stuck:
+        raise PositionError(f"{_short(text)} is no state of this game: it has no moves and is not over")
     return state
 
 

@@ -46,3 +46,25 @@ LARGE_GAMES = (
     "animal-shogi:true",
     "fox-and-hounds",
 )
+
+# boards at the limits of what their rules take
+EDGE_GAMES = (
+    "tic-tac-toe:26,1,3",
+    "tic-tac-toe:1,15,31",
+    "tic-tac-toe:4,4,20",
+    "connect-four:31,1",
+    "connect-four:1,61",
+    "connect-four:2,30",
+    "connect-four:3,3,62",
+    "coins:100,65536",
+    "hexapawn:15,2",
+    "hexapawn:1,30",
+    "breakthrough:1,30,15",
+    "breakthrough:15,2,1",
+    "dots-and-boxes:18,1",
+    "dots-and-boxes:1,17",
+    "kalah:1,200",
+    "othello:14,2",
+    "othello:2,2",
+    "quixo:5",
+)

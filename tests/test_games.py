@@ -6,11 +6,12 @@ import random
 import pytest
 
 from solver.conformance import check_game
+from solver.errors import PositionError
 from solver.game import is_score_game, load_game
 from solver.notation import format_action, parse_action, show
 from solver.value import Value
 from tests import naive
-from tests.games import LARGE_GAMES, SMALL_GAMES
+from tests.games import EDGE_GAMES, LARGE_GAMES, SMALL_GAMES
 from tests.oracles import ORACLES
 
 NAIVELY_SOLVED = 12_100  # states that the naive twin may take
@@ -33,10 +34,44 @@ def test_the_rules_pass_the_public_check(text):
     check_game(load_game(text), playouts=30)
 
 
-@pytest.mark.parametrize("text", [*SMALL_GAMES, *LARGE_GAMES])
+class Word(int):
+    """A number that is shifted by 0 to 63 places only: compiled, another shift gives anything."""
+
+
+def _checked(name):
+    def method(self, other):
+        if "shift" in name:
+            assert 0 <= (self if name.startswith("__r") and name != "__rshift__" else other) < 64
+        return Word(getattr(int, name)(self, other))
+
+    return method
+
+
+for name in ("and", "or", "xor", "add", "sub", "mul", "floordiv", "mod", "lshift", "rshift"):
+    setattr(Word, f"__{name}__", _checked(f"__{name}__"))
+    setattr(Word, f"__r{name}__", _checked(f"__r{name}__"))
+
+
+@pytest.mark.parametrize("text", [*SMALL_GAMES, *LARGE_GAMES, *EDGE_GAMES])
+def test_rules_shift_by_less_than_64_places(text):
+    game = load_game(text)
+    game = type(game)(*(Word(field) if type(field) is int else field for field in game))
+    methods = ("canonical", "tier", "bounds", "outlook", "replies", "longest", "evaluate", "utility", "to_move")
+    for state in map(Word, itertools.islice(play_outs(game, 1), 0, None, 4)):
+        assert state < 1 << 63
+        for name in methods:
+            if hasattr(game, name) and (name == "utility") == game.is_terminal(state):
+                getattr(game, name)(state)
+        for action in [] if game.is_terminal(state) else map(Word, game.actions(state)):
+            game.result(state, action)
+            if hasattr(game, "promise"):
+                game.promise(state, action)
+
+
+@pytest.mark.parametrize("text", [*SMALL_GAMES, *LARGE_GAMES, *EDGE_GAMES])
 def test_moves_have_names_that_are_theirs_alone(text):
     game = load_game(text)
-    for state in play_outs(game, 10 if text in SMALL_GAMES else 1):
+    for state in play_outs(game, 10 if text in SMALL_GAMES else 1, length=6 if text in EDGE_GAMES else 60):
         assert show(game, state)
         if game.is_terminal(state):
             continue
@@ -174,3 +209,67 @@ def test_hand_checked_positions():
     state = kalah.result(kalah.initial(), 1)  # 3 seeds from house 2: the last one into the store
     assert kalah.to_move(state) == 0
     assert " ".join(kalah.show(state).split()) == "3 3 3 3 0 1 3 0 4 4 player 1 to move"
+
+
+def test_a_pawn_promotes_to_all_four_pieces():
+    """b8=N mates; g8=N wins in 51 plies where a queen or a rook is stalemate, a bishop of that colour too little."""
+    game = load_game("chess-ending:KBPK")
+    state = game.parse_position("8/1P6/kBK5/8/8/8/8/8 w")
+    mate = game.result(state, parse_action(game, state, "b8=N"))
+    assert game.is_terminal(mate) and game.utility(mate) == -1
+    state = game.parse_position("8/6P1/7k/8/6K1/8/8/1B6 w")
+    names = [format_action(game, state, action) for action in game.actions(state)]
+    assert {name for name in names if "=" in name} == {"g8=N", "g8=B", "g8=R", "g8=Q"}
+    knight = game.result(state, parse_action(game, state, "g8=N"))
+    assert game.format_position(knight) == "6N1/8/7k/8/6K1/8/8/1B6 b - - 0 1"
+    assert not game.is_terminal(knight)
+    alone = load_game("chess-ending:KPK")
+    state = alone.parse_position("7k/1P6/8/8/6K1/8/8/8 w")
+    drawn = {"b8=N": True, "b8=B": True, "b8=R": False, "b8=Q": False}  # a bare minor piece cannot mate
+    for name, over in drawn.items():
+        after = alone.result(state, parse_action(alone, state, name))
+        assert (alone.is_terminal(after), alone.utility(after)) == (over, 0 if over else alone.utility(after))
+
+
+@pytest.mark.parametrize("ending", ["KQK", "KPK", "KBPK", "KPPK", "KBBK", "KBNK"])
+def test_placements_as_fen_and_back(ending):
+    game = load_game(f"chess-ending:{ending}")
+    for state in itertools.islice(game.starts(), 0, 20_000, 997):
+        fen = game.format_position(state)
+        assert game.parse_position(fen) == state
+        assert game.parse_position(" ".join(fen.split()[:2])) == state
+
+
+@pytest.mark.parametrize(
+    ("fen", "message"),
+    [
+        ("", "w or b"),
+        ("8/8/7k/8/6K1/8/8/1B6", "w or b"),
+        ("8/8/7k/8/6K1/8/8 w", "8 ranks"),
+        ("8/8/7k/8/6K1/8/8/1B7 w", "8 ranks"),
+        ("8/8/7k/8/6K1/8/8/1X6 w", "no piece is written 'X'"),
+        ("8/8/7k/8/6K1/8/8/1b6 w", "Black nothing else"),
+        ("8/8/7k/8/6K1/8/8/KB6 w", "one king"),
+        ("8/8/7k/8/6K1/8/8/1N2R3 b", "never stand on the board in KBPK"),
+        ("8/8/7k/8/6K1/8/8/BBB5 b", "never stand on the board in KBPK"),
+        ("8/8/7k/8/6K1/8/8/1P6 b", "first or the last rank"),
+        ("8/8/7k/6K1/8/8/8/1B6 b", "side by side"),
+        ("8/6Q1/7k/8/6K1/8/8/1B6 w", "Black is in check"),
+        ("7k/8/8/8/8/8/8/R3K3 w Q - 0 1", "castling"),
+    ],
+)
+def test_fen_that_is_no_position_of_the_ending(fen, message):
+    with pytest.raises(ValueError, match=message):
+        load_game("chess-ending:KBPK").parse_position(fen)
+
+
+def test_moves_of_pieces_by_other_names():
+    game = load_game("chess-ending:KBPK")
+    state = game.parse_position("8/1P6/kBK5/8/8/8/8/8 w - - 0 1")
+    names = {"b8=N": "b8n B8=n b7b8N b8N#", "Bb6c5": "bc5 b6c5 Bb6-c5", "Kd7": "kd7 c6d7 KC6D7"}
+    for name, others in names.items():
+        assert {parse_action(game, state, text) for text in others.split()} == {parse_action(game, state, name)}
+    state = game.parse_position("8/8/8/8/8/BP6/8/k6K w")
+    assert format_action(game, state, parse_action(game, state, "bb4")) == "Ba3b4"
+    with pytest.raises(PositionError, match="no legal move"):
+        parse_action(game, state, "b3b4")  # the pawn's, or the bishop's from the third rank

@@ -43,6 +43,13 @@ def test_bad_positions_say_where(text, message):
     assert len(str(error.value)) < 400
 
 
+def test_numbers_that_are_no_states():
+    with pytest.raises(PositionError, match="has no moves and is not over"):
+        parse_position(load_game("tic-tac-toe"), "#2311495")
+    with pytest.raises(PositionError, match="cannot be shown"):
+        show(load_game("chess-ending:KQK"), 2029221097926325141)
+
+
 def test_moves_of_several_characters_need_separators():
     assert parse_position(PAWNS, "a1a2 b3a2").ply == 2
     with pytest.raises(PositionError, match="move 1"):

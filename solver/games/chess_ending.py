@@ -5,12 +5,13 @@ one kind being alike. A state holds the white king's square, the black king's, f
 and square, and the side to move, six bits a square, a1 = 0, b1 = 1. A piece that was taken is gone: the game is then
 drawn, as is one of too few pieces to mate. Black to move in check without a move has lost; without check it is a draw.
 
-A pawn promotes to a queen or a rook (more is never needed for the shortest mate with one pawn); a move is the piece's
-number, 0 for the king, times 512, plus the square times 8, plus the kind it becomes.
+A pawn promotes to a queen, rook, bishop or knight. A move is the piece's number, 0 for the king, times 512, plus the
+square times 8, plus the kind it becomes.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -23,8 +24,8 @@ class ChessEnding(NamedTuple):
     pieces: int = 5  # digits, the larger first: 1 pawn, 2 knight, 3 bishop, 4 rook, 5 queen
 
     def check(self) -> None:
-        if not (1 <= self.pieces <= 5 or (11 <= self.pieces <= 55 and 1 <= self.pieces % 10 <= 5)):
-            raise ValueError("pieces are one or two digits 1 to 5: 5 is KQK, 4 KRK, 1 KPK, 33 KBBK, 32 KBNK")
+        if not (1 <= self.pieces <= 5 or (11 <= self.pieces <= 55 and 1 <= self.pieces % 10 <= self.pieces // 10)):
+            raise ValueError("pieces are one or two digits 1 to 5, the larger first: 5 is KQK, 1 KPK, 33 KBBK, 32 KBNK")
 
     @classmethod
     def from_text(cls, text: str) -> ChessEnding:
@@ -74,8 +75,8 @@ class ChessEnding(NamedTuple):
                         if kind == PAWN:
                             if self._pawn_goes(state, at, square):
                                 if square >= 56:
-                                    yield piece * 512 + square * 8 + ROOK
-                                    yield piece * 512 + square * 8 + QUEEN
+                                    for promoted in range(KNIGHT, QUEEN + 1):
+                                        yield piece * 512 + square * 8 + promoted
                                 else:
                                     yield piece * 512 + square * 8 + PAWN
                         elif self._is_empty(state, square) and self._attacks(state, kind, at, square):
@@ -125,22 +126,83 @@ class ChessEnding(NamedTuple):
 
     def format_action(self, state: int, action: int) -> str:
         piece, square, kind = action // 512, action // 8 % 64, action % 8
-        name = "abcdefgh"[square % 8] + str(square // 8 + 1)
         if piece == 0:
-            return "K" + name
-        here = self._square(state, piece)
+            return "K" + _square_name(square)
         if self._kind(state, piece) == PAWN:
-            return name + ("" if kind == PAWN else "=" + " PNBRQ"[kind])
-        return " PNBRQ"[kind] + "abcdefgh"[here % 8] + str(here // 8 + 1) + name
+            return _square_name(square) + ("" if kind == PAWN else "=" + " PNBRQ"[kind])
+        return " PNBRQ"[kind] + _square_name(self._square(state, piece)) + _square_name(square)
+
+    def parse_action(self, state: int, text: str) -> int:
+        """The move of a text in any case: g8=N or g8N; Qg1h2, g1h2 or, where clear, Qh2. Raises ValueError."""
+        wanted = re.sub("[-=x+#]", "", text.strip().lower())
+        found = [action for action in self.actions(state) if wanted in self._names(state, action)]
+        if len(found) != 1:
+            raise ValueError(f"{len(found)} moves are called {text!r}")
+        return found[0]
 
     def show(self, state: int) -> str:
+        marks = self._marks(state)
+        rows = [f"{row + 1} " + " ".join(marks[8 * row : 8 * row + 8]) for row in reversed(range(8))]
+        return "\n".join([*rows, "  a b c d e f g h   " + ("black" if state >> 30 else "white") + " to move"])
+
+    def parse_position(self, text: str) -> int:
+        """The state of a position in FEN. Raises ValueError for a position or pieces that the ending never has."""
+        placement, *rest = text.split() or [""]
+        if not rest or rest[0] not in ("w", "b") or len(rest) > 5:
+            raise ValueError("FEN is the ranks from 8 to 1, then w or b for the side to move")
+        if rest[1:2] not in ([], ["-"]):
+            raise ValueError("nobody castles in these endings: write - for the castling rights")
+        men = _placed(placement)
+        if sorted(mark for _, mark in men if mark in "Kk" or mark.islower()) != ["K", "k"]:
+            raise ValueError("each side has one king, and Black nothing else")
+        kings = {mark: square for square, mark in men}
+        pieces = sorted(("PNBRQ".index(mark) + 1, square) for square, mark in men if mark in "PNBRQ")
+        self._check_material([kind for kind, _ in pieces])
+        state = kings["K"] | kings["k"] << 6 | (rest[0] == "b") << 30
+        for place, (kind, square) in enumerate(pieces):
+            state |= (kind | square << 3) << 12 + 9 * place
+        state = self._ordered(state)
+        if any(kind == PAWN and not 8 <= square < 56 for kind, square in pieces):
+            raise ValueError("no pawn stands on the first or the last rank")
+        if self._steps(kings["K"], kings["k"]) == 1:
+            raise ValueError("the kings stand side by side")
+        if not self._is_legal(state):
+            raise ValueError("Black is in check, and it is White's move")
+        return state
+
+    def format_position(self, state: int) -> str:
+        """The position in FEN."""
+        marks = self._marks(state)
+        ranks = ["".join(marks[8 * row : 8 * row + 8]) for row in reversed(range(8))]
+        return f"{'/'.join(map(_in_fen, ranks))} {'b' if state >> 30 else 'w'} - - 0 1"
+
+    def _names(self, state: int, action: int) -> set[str]:
+        """What a move may be called in small letters: with all, a part or nothing of the square that it starts from."""
+        piece, target, kind = action // 512, _square_name(action // 8 % 64), " pnbrq"[action % 8]
+        king = self._black(state) if state >> 30 else self._white(state)
+        start = _square_name(self._square(state, piece) if piece else king)
+        if piece and self._kind(state, piece) == PAWN:
+            target += kind.replace("p", "")
+            return {target, start + target}
+        letter = kind if piece else "k"
+        return {letter + part + target for part in ("", start[0], start[1], start)} | {start + target}
+
+    def _marks(self, state: int) -> list[str]:
+        """What stands on each square, in letters; a dot for nothing."""
         marks = ["."] * 64
         for piece in (1, 2):
             if self._kind(state, piece):
                 marks[self._square(state, piece)] = " PNBRQ"[self._kind(state, piece)]
         marks[self._white(state)], marks[self._black(state)] = "K", "k"
-        rows = [f"{row + 1} " + " ".join(marks[8 * row : 8 * row + 8]) for row in reversed(range(8))]
-        return "\n".join([*rows, "  a b c d e f g h   " + ("black" if state >> 30 else "white") + " to move"])
+        return marks
+
+    def _check_material(self, kinds: list[int]) -> None:
+        """Raise ValueError unless these are pieces of the ending, promoted or taken ones included."""
+        left = [int(digit) for digit in str(self.pieces)]
+        for kind in reversed(kinds):
+            if kind not in left and PAWN not in left:
+                raise ValueError(f"these pieces never stand on the board in {self.to_text()}")
+            left.remove(kind if kind in left else PAWN)
 
     def _ordered(self, state: int) -> int:
         """The two pieces in descending order, so that equal placements are equal states; an empty place is 0."""
@@ -256,3 +318,24 @@ class ChessEnding(NamedTuple):
         if kind == 1 or kind == 2 or kind == 4 or kind == 6:
             row = 7 - row
         return column + 8 * row if kind < 3 else row + 8 * column
+
+
+def _square_name(square: int) -> str:
+    return "abcdefgh"[square % 8] + str(square // 8 + 1)
+
+
+def _in_fen(rank: str) -> str:
+    """A rank with the length of each run of empty squares instead of its dots."""
+    return re.sub(r"\.+", lambda run: str(len(run[0])), rank)
+
+
+def _placed(placement: str) -> list[tuple[int, str]]:
+    """The squares and letters of the men in the first field of FEN. Raises ValueError."""
+    ranks = [re.sub("[1-8]", lambda run: "." * int(run[0]), rank) for rank in placement.split("/")]
+    if len(ranks) != 8 or any(len(rank) != 8 for rank in ranks):
+        raise ValueError("FEN is 8 ranks of 8 squares with / between them")
+    men = [(square, mark) for square, mark in enumerate("".join(reversed(ranks))) if mark != "."]
+    for _, mark in men:
+        if mark not in "KQRBNPkqrbnp":
+            raise ValueError(f"no piece is written {mark!r}: K Q R B N P and, for Black, k")
+    return men

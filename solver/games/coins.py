@@ -20,8 +20,8 @@ class Coins(NamedTuple):
     def check(self) -> None:
         if not 1 <= self.coins < 1 << 62:
             raise ValueError("coins must be from 1 to 2**62 - 1")
-        if not 1 <= self.most < 1 << 62:
-            raise ValueError("most must be from 1 to 2**62 - 1")
+        if not 1 <= self.most <= 1 << 16:
+            raise ValueError("most must be from 1 to 65536: each number is a move to be listed")
 
     def initial(self) -> int:
         return self.coins

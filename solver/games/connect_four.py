@@ -27,6 +27,8 @@ class ConnectFour(NamedTuple):
             raise ValueError("width and height must be at least 1, connect at least 2")
         if self.width * (self.height + 1) > 62:
             raise ValueError("width * (height + 1) must be at most 62 to fit a state")
+        if self.connect > 62:
+            raise ValueError("connect must be at most 62, the cells of the largest board")
 
     def initial(self) -> int:
         return self._bottom()
@@ -172,7 +174,7 @@ class ConnectFour(NamedTuple):
         """The empty cells that would complete a line of these stones."""
         cells = 0
         for step in (1, self.height, self.height + 1, self.height + 2):
-            for gap in range(self.connect):
+            for gap in range(self.connect if self._fits(step) else 0):
                 line = -1
                 for place in range(self.connect):
                     if place < gap:
@@ -182,9 +184,13 @@ class ConnectFour(NamedTuple):
                 cells |= line
         return cells & self._bottom() * ((1 << self.height) - 1) & ~occupied
 
+    def _fits(self, step: int) -> bool:
+        """Whether a line has room on the board; where it has none, it must not be shifted for: 64 bits are no shift."""
+        return (self.connect - 1) * step < self.width * (self.height + 1)
+
     def _has_line(self, stones: int) -> bool:
         for step in (1, self.height, self.height + 1, self.height + 2):
-            run = stones & stones >> step
+            run = stones & stones >> step if self._fits(step) else 0
             length = 2
             while run and length < self.connect:
                 more = length if 2 * length <= self.connect else self.connect - length

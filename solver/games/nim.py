@@ -21,6 +21,8 @@ class Nim(NamedTuple):
             raise ValueError("it takes one to seven heaps of 0 or more")
         if max(self.heaps).bit_length() * len(self.heaps) > 62:
             raise ValueError("the heaps together must fit 62 bits, each in the bits of the largest")
+        if sum(self.heaps) > 1 << 16:
+            raise ValueError("the heaps together must be at most 65536: each number to take is a move to be listed")
 
     def initial(self) -> int:
         state = 0

@@ -26,6 +26,8 @@ class Quixo(NamedTuple):
     def check(self) -> None:
         if not 2 <= self.size <= 5:
             raise ValueError("size must be 2 to 5")
+        if self.everything and self.size == 5:
+            raise ValueError("everything is for sizes 2 to 4: 847,288,609,443 boards are too many to list")
 
     def initial(self) -> int:
         return 0

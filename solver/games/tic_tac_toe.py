@@ -21,8 +21,10 @@ class TicTacToe(NamedTuple):
     def check(self) -> None:
         if self.width < 1 or self.height < 1 or self.line < 2:
             raise ValueError("width and height must be at least 1, line at least 2")
-        if (self.width + 1) * self.height > 31:
-            raise ValueError("(width + 1) * height must be at most 31 to fit a state")
+        if (self.width + 1) * self.height > 31 or self.width > 26:
+            raise ValueError("(width + 1) * height must be at most 31 to fit a state, width at most 26 to have letters")
+        if self.line > 31:
+            raise ValueError("line must be at most 31, more than the cells of the largest board")
 
     def initial(self) -> int:
         return 0
@@ -93,6 +95,8 @@ class TicTacToe(NamedTuple):
 
     def _starts(self, stones: int, step: int) -> int:
         """The cells from which stones run in a line of full length."""
+        if (self.line - 1) * step >= self._bits():  # no room, and 64 bits are no shift
+            return 0
         length = 1
         while length < self.line:
             more = min(length, self.line - length)
