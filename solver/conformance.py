@@ -13,11 +13,11 @@ import random
 import signal
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from solver.errors import BudgetExceeded, GameError, MethodError, UncompiledRules
-from solver.fingerprint import inner
 from solver.game import (
     REQUIRED,
     STATE_LIMIT,
@@ -128,28 +128,19 @@ def confirmed(game: Any, states: Iterable[int], fault: str) -> GameError:
     return UncompiledRules(f"{game_text(game)}: as compiled, {fault}; not as plain Python: {OTHERWISE}")
 
 
-def blamed(game: Any, error: BaseException) -> GameError | None:
-    """The error of rules whose method has raised this one, with its arguments; None if something else has."""
-    methods = {inner(item).__code__: name for name, item in _methods(type(game))}
-    trace = error.__traceback__
-    while trace is not None:
-        frame = trace.tb_frame
-        if frame.f_code in methods:
-            names = frame.f_code.co_varnames[1 : frame.f_code.co_argcount]
-            values = ", ".join(repr(frame.f_locals.get(name)) for name in names)
-            state = frame.f_locals.get("state")
-            where = "" if state is None else f"state {state}: "
-            call = f"{methods[frame.f_code]}({values})"
-            return GameError(f"{game_text(game)}: {where}{call} fails: {type(error).__name__}: {error}")
-        trace = trace.tb_next
+def blamed(error: BaseException) -> GameError | None:
+    """The error of rules in which this one was raised, with the method and its arguments; None if it was elsewhere."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        game = frame.f_locals.get("self")
+        if not (isinstance(game, tuple) and hasattr(game, "_fields") and hasattr(game, "is_terminal")):
+            continue
+        code = frame.f_code
+        names = code.co_varnames[1 : code.co_argcount]
+        call = f"{code.co_name}({', '.join(repr(frame.f_locals.get(name)) for name in names)})"
+        state = frame.f_locals.get("state")
+        where = "" if state is None else f"state {state}: "
+        return GameError(f"{game_text(game)}: {where}{call} fails: {type(error).__name__}: {error}")
     return None
-
-
-def _methods(cls: type) -> Iterator[tuple[str, Any]]:
-    for base in cls.__mro__:
-        for name, item in vars(base).items():
-            if hasattr(inner(item), "__code__"):
-                yield name, item
 
 
 @contextlib.contextmanager

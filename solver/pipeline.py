@@ -97,10 +97,10 @@ def solve(
         if max_ply is None:
             files = _Files(stack, target, restart, checkpoint)
             options = _Options(symmetry, workers, memory, table, anyway, progress, say)
-            with _blaming(game):
+            with _blaming():
                 outcome = _solve(game, method, files, options)
         elif method in ("auto", "alphabeta"):
-            with _blaming(game):
+            with _blaming():
                 if not is_built_in(game_text(game)) and not opening.is_begun(journal, game, max_ply, symmetry):
                     check_game(game)
                 merits = opening.solve(
@@ -170,14 +170,14 @@ class _Outcome(NamedTuple):
 
 
 @contextlib.contextmanager
-def _blaming(game: Game) -> Iterator[None]:
+def _blaming() -> Iterator[None]:
     """What a user's rules raise, wherever they do, in a line that names the state."""
     try:
         yield
     except SolverError:
         raise
     except Exception as error:
-        fault = blamed(game, error)
+        fault = blamed(error)
         if fault is None:
             raise
         raise fault from error

@@ -201,3 +201,15 @@ def test_boards_too_large_are_refused_at_once():
     for text in ("connect-four:20,20", "connect-four:0,4", "tic-tac-toe:1000,1000", "nim:" + ",".join(["9999"] * 7)):
         with pytest.raises(GameError):
             load_game(text)
+
+
+@pytest.mark.parametrize("kernels", [False, pytest.param(True, marks=compiled)])
+def test_rules_that_fail_where_no_random_game_went_are_named_with_the_state(tmp_path, monkeypatch, kernels):
+    if kernels:
+        by_kernels(monkeypatch)
+    monkeypatch.setattr(pipeline, "check_game", lambda game: [])
+    text = SAME_TIER.replace("(state + action) % self.size", "state + action + 0 // (7 - state)")
+    (tmp_path / "failing.py").write_text(text.replace("state == 0", "state >= 9").format(tier="state"))
+    with pytest.raises(GameError, match=r"state 7.*fails: ZeroDivisionError"):
+        pipeline.solve(load_game(f"{tmp_path / 'failing.py'}::Ring"), tmp_path / "book.lmdb")
+    assert [path.name for path in tmp_path.glob("book*")] == []

@@ -87,6 +87,13 @@ class Commands(click.Group):
             code = 0
         except (errors.SolverError, MemoryError) as error:
             code = _say(str(error) or "out of memory: take a smaller game or --memory", _exit_code(error))
+        except Exception as error:
+            from solver.conformance import blamed
+
+            fault = blamed(error)
+            if fault is None:
+                raise
+            code = _say(str(fault), _exit_code(fault))
         finally:
             _asked.clear()
             sys.unraisablehook = hook

@@ -18,7 +18,7 @@ from solver.game import OPTIONAL, game_text, load_game
 @json_option
 @quiet_option
 def command(game: str, seed: int, as_json: bool, quiet: bool) -> None:
-    """Check rules without solving: the protocol, on random games, and whether they compile to what Python makes of them.
+    """Check rules without solving: the protocol, on random games, and whether they compile to what they say.
 
     Exit code 2 and the state where something is wrong; docs/rules.md tells how rules are written.
 
