@@ -1,35 +1,50 @@
 """A player: answers from a solution, and by live search where the solution is silent.
 
-Every answer says where it comes from and whether it is exact:
+Every answer says where it comes from, and whether it is known:
 
     terminal    the rules: the game is over
     book        the solution
-    search      live alpha-beta (plain at first, then compiled where numba is installed; plain retrograde analysis in a
-                game with cycles), or, where its budget ended and the game has `evaluate`, the heuristic, not exact
+    search      live alpha-beta (plain until the compiled one is loaded, where numba is installed), plain retrograde
+                analysis in a game with cycles, wins and losses that a search of limited depth forces; or, where the
+                budget ends before that, an estimate by the game's `evaluate`
     missing     nobody knows: the budget ended, or a complete book lacks the state, which play cannot reach then
+
+The budget is for an answer, be it one value, one move, or all moves of a state: most of it goes to exact searches of
+the states asked for, in turns that double, which share one table; the rest to one search of limited depth that is
+deepened for all that are left, so that their estimates compare.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import contextlib
+import functools
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from solver import extras
 from solver.book.reader import Book
 from solver.errors import BudgetExceeded, MethodError, MissingState, PositionError, UncompiledRules
-from solver.game import Game, canonical_of, end_of, is_score_game, same_mover_of
+from solver.game import Game, canonical_of, end_of, is_score_game, load_game, same_mover_of
 from solver.value import Value, value_of
 
 SECONDS = 5.0
+EXACT = 0.75  # the part of a budget for exact searches, before estimates are made
 QUICK = 2_000  # nodes that plain alpha-beta may take before the compiled one, which takes time to load, is asked
+PATIENCE = 1.0  # seconds to wait for code that is compiled already
 
 
 class Answer(NamedTuple):
-    """What a state is worth for the side to move, None if nobody knows."""
+    """What a state is worth for the side to move: `value` if that is known (`exact`), else perhaps an `estimate`.
+
+    An estimate lies between -1 and 1, or within the margins of a score game; it is ±1 where a win or loss is certain
+    but perhaps not its distance.
+    """
 
     value: Value | None
     exact: bool
     source: str
+    estimate: float | None = None
 
 
 class Move(NamedTuple):
@@ -45,6 +60,7 @@ class Move(NamedTuple):
     best: bool
     child: int
     child_value: Value | None
+    estimate: float | None = None
 
 
 MISSING = Answer(None, False, "missing")
@@ -53,14 +69,18 @@ MISSING = Answer(None, False, "missing")
 class Player:
     """Plays any game from any solution: `Player(book)`, `Player(mapping, game)`, or `Player(game)` without one.
 
-    `seconds` and `nodes` bound each live search; `live=False` forbids it. Values found live are kept for the
-    session. A book's rules must be the game's (ForeignBook).
+    A game may be given by its name. `seconds` and `nodes` bound the live search for each answer, with all moves of a
+    state if those are asked for; loading compiled code counts. `live=False` forbids it. Values found live are kept for
+    the session. A book's rules must be the game's (ForeignBook).
+
+    Threads may share a player: books are asked at once, live searches go one after another, and waiting counts. A
+    player can be pickled if its solution can; what was found live is left behind.
     """
 
     def __init__(
         self,
-        source: Book | Mapping[int, Value] | Game,
-        game: Game | None = None,
+        source: Book | Mapping[int, Value] | Game | str,
+        game: Game | str | None = None,
         *,
         seconds: float | None = SECONDS,
         nodes: int | None = None,
@@ -69,6 +89,8 @@ class Player:
         solution: Mapping[int, Value] = {}
         symmetry = True
         complete = False
+        if isinstance(game, str):
+            game = load_game(game)
         if isinstance(source, Book):
             if game is None:
                 game = source.game
@@ -79,41 +101,38 @@ class Player:
         elif isinstance(source, Mapping):
             solution = source
         else:
-            game = source
+            game = load_game(source) if isinstance(source, str) else source
         if game is None:
             raise TypeError("a mapping of values does not know its game: Player(values, game)")
         self.game: Game = game
         self.solution = solution
         self.seconds, self.nodes = seconds, nodes
-        self._live = live and not complete
-        self._symmetry = symmetry
+        self.live = live and not complete
         self._score_game = is_score_game(game)
         self._end = end_of(game)
         self._canonical = canonical_of(game, symmetry)
         self._folds = symmetry and hasattr(game, "canonical")
         self._same_mover = same_mover_of(game)
         self._alternates = not hasattr(game, "to_move")
-        self._table: dict[Any, Any] = {}
-        self._solved_live: dict[Any, Value] = {}
-        self._searcher: Any = None
+        self._stores_ends = not isinstance(solution, Book)
+        self._searching = _Live(game, symmetry) if self.live else None
+        self._solved: dict[Any, Value] = self._searching.solved if self._searching else {}
+        self._turn = threading.Lock()
+
+    def __reduce__(self) -> Any:
+        again = functools.partial(Player, seconds=self.seconds, nodes=self.nodes, live=self.live)
+        return again, (self.solution, self.game)
 
     def value(self, state: int) -> Answer:
         """What a state is worth for the side to move."""
-        if self.game.is_terminal(state):
-            return Answer(self._terminal(state), True, "terminal")
-        key = self._canonical(state)
-        found = self.solution.get(key)
-        if found is not None:
-            return Answer(found, True, "book")
-        found = self._solved_live.get(key)
-        if found is not None:
-            return Answer(found, True, "search")
-        return self._search(state) if self._live else MISSING
+        known = self._known(state)
+        return self._search([state], None, self._budget())[state] if known is MISSING and self.live else known
 
     def best(self, state: int) -> int:
         """A best action: the quickest win, else a draw, else the longest loss; the first of equals.
 
-        Raises PositionError where the game is over, MissingState where no child's value is known.
+        Where the values of some moves are not known this is the first of the moves that rank highest, as in
+        `analyse`. Raises PositionError where the game is over, MissingState where nothing is known of any move.
         """
         game, find, folds, alternates = self.game, self.solution.get, self._folds, self._alternates
         canonical, result = self._canonical, game.result
@@ -124,9 +143,9 @@ class Player:
             child = result(state, action)
             value = find(canonical(child) if folds else child)
             if value is None:
-                value = self.value(child).value
+                value = self._known(child).value
                 if value is None:
-                    continue
+                    return self.choose(state).action
             score, distance = value
             if alternates or not self._same_mover(state, child):
                 score = -score
@@ -136,115 +155,369 @@ class Player:
                 distance = -distance
             if score > best_score or best_action < 0 or (score == best_score and distance > best_distance):
                 best_action, best_score, best_distance = action, score, distance
-        if best_action < 0:
-            raise MissingState(f"no move from state {state} has a known value: allow a live search or more time")
         return best_action
+
+    def choose(self, state: int) -> Move:
+        """The move of `best`, and what is known of it; not of all others. Raises as `best`."""
+        if self.game.is_terminal(state):
+            raise PositionError(f"the game is over at state {state}: no action is left")
+        budget = self._budget()
+        moves = self._moves(state)
+        unknown = [move for move in moves if move.value is None]
+        if unknown:
+            value = self._known(state).value
+            if value is None and self.live:
+                value = self._solve([state], None, budget)[state].value
+            if value is not None:
+                attained = self._attaining(state, moves, value, budget)
+                if attained is not None:
+                    return attained
+            if self.live:
+                answers = self._estimate([move.child for move in unknown], budget)
+                moves = self._moves(state, answers)
+        move = min(moves, key=_rank)
+        if all(one.value is None and one.estimate is None for one in moves):
+            raise MissingState(f"no move from state {state} has a known value: {self._remedy()}")
+        return move._replace(best=move.value is not None or move.estimate is not None)
 
     def line(self, state: int, most: int = 1000) -> Iterator[tuple[int, int]]:
         """Best play from a state to the end: each action and the state that it leads to, at most `most`.
 
         It ends early where play comes back to a state that it has seen, which is a draw, and raises MissingState
-        where no move's value is known.
+        where no move is known to be best.
         """
         seen = {state}
         while not self.game.is_terminal(state) and most:
-            action = self.best(state)
-            state = self.game.result(state, action)
-            yield action, state
+            move = self.choose(state)
+            if not move.exact:
+                raise MissingState(f"no move from state {state} is known to be best: {self._remedy()}")
+            state = move.child
+            yield move.action, state
             if state in seen:
                 return
             seen.add(state)
             most -= 1
 
     def analyse(self, state: int) -> list[Move]:
-        """Every action with its value and source, best first; unknown ones last."""
-        if self.game.is_terminal(state):
-            return []
-        moves = [self._move(state, action) for action in self.game.actions(state)]
-        moves.sort(key=_rank)  # stable: equals stay in the game's order
-        first = _rank(moves[0])
-        return [move._replace(best=move.value is not None and _rank(move) == first) for move in moves]
+        """Every action with its value and source, best first: wins, draws, losses.
 
-    def _move(self, state: int, action: int) -> Move:
-        child = self.game.result(state, action)
-        answer = self.value(child)
-        value = answer.value
+        Estimates rank between by their number; moves of which nothing is known between draws and losses.
+        """
+        return self.examine(state)[1]
+
+    def examine(self, state: int) -> tuple[Answer, list[Move]]:
+        """What a state is worth, and every action as in `analyse`, both under one budget."""
+        if self.game.is_terminal(state):
+            return self._known(state), []
+        moves, answer = self._moves(state), self._known(state)
+        unknown = [move.child for move in moves if move.value is None]
+        if unknown and self.live:
+            budget, parent = self._budget(), None if answer.exact else state
+            asked = unknown if parent is None else [*unknown, parent]
+            answers = self._search(asked, parent, budget)
+            moves, answer = self._moves(state, answers), answers.get(state, answer)
+        moves.sort(key=_rank)  # stable: equals stay in the game's order
+        first = moves[0]
+        moves = [
+            move._replace(best=_rank(move) == _rank(first) and (move.exact or move.estimate is not None))
+            for move in moves
+        ]
+        if not answer.exact and self.live:
+            answer = _from_moves(moves)
+        return answer, moves
+
+    def prepare(self, wait: bool = True) -> None:
+        """Load the compiled search, so that the first live one need not wait for it."""
+        if self._searching is not None:
+            self._searching.load(wait)
+
+    def lacks_compiled_search(self) -> bool:
+        """Whether live answers were made without the compiled search, because it is still being compiled."""
+        return self._searching is not None and self._searching.is_loading()
+
+    def _budget(self) -> Any:
+        from solver.search import Budget
+
+        return Budget(self.nodes, self.seconds)
+
+    def _remedy(self) -> str:
+        return "allow more time, or solve the game into a book" if self.live else "allow a live search or more time"
+
+    def _known(self, state: int) -> Answer:
+        """What the rules, the solution or an earlier search say."""
+        if self._stores_ends and self.game.is_terminal(state):
+            return self._terminal(state)
+        key = self._canonical(state) if self._folds else state
+        found = self.solution.get(key)
+        if found is not None:
+            return Answer(found, True, "book")
+        if self.game.is_terminal(state):
+            return self._terminal(state)
+        found = self._solved.get(key)
+        return MISSING if found is None else Answer(found, True, "search")
+
+    def _terminal(self, state: int) -> Answer:
+        return Answer(value_of(self._end(state), self._score_game), True, "terminal")
+
+    def _moves(self, state: int, answers: Mapping[int, Answer] | None = None) -> list[Move]:
+        """All moves, in the game's order, with what is known of them and these answers."""
+        moves = []
+        for action in self.game.actions(state):
+            child = self.game.result(state, action)
+            answer = answers[child] if answers and child in answers else self._known(child)
+            moves.append(self._move(state, action, child, answer))
+        return moves
+
+    def _move(self, state: int, action: int, child: int, answer: Answer) -> Move:
+        value, estimate = answer.value, answer.estimate
+        sign = 1 if self._same_mover(state, child) else -1
         if value is not None:
             score, distance = value
-            sign = 1 if self._same_mover(state, child) else -1
             value = Value(sign * score if score else 0, None if distance is None else distance + 1)
-        return Move(action, value, answer.exact, answer.source, False, child, answer.value)
+        if estimate is not None:
+            estimate = sign * estimate + 0  # no -0.0
+        return Move(action, value, answer.exact, answer.source, False, child, answer.value, estimate)
 
-    def _terminal(self, state: int) -> Value:
-        return value_of(self._end(state), self._score_game)
+    def _attaining(self, state: int, moves: list[Move], value: Value, budget: Any) -> Move | None:
+        """The first move that is known, or can be shown, to keep a state's value; None if the budget ends before."""
+        for move in moves:
+            if move.value is None:
+                child_value = self._seen_from(state, move.child, value)
+                if child_value is None or self._searching is None:
+                    continue
+                with self._my_turn(budget) as mine:
+                    same = self._same_mover(state, move.child)
+                    if not mine or not self._searching.attains(state, move, child_value, same, budget):
+                        continue
+                self._solved[self._canonical(move.child)] = child_value
+                move = self._move(state, move.action, move.child, Answer(child_value, True, "search"))
+            if move.value == value:
+                return move._replace(best=True)
+        return None
 
-    def _search(self, state: int) -> Answer:
-        """Search a state live; the heuristic answers where the budget ends."""
-        from solver.search import Budget, heuristic
+    def _seen_from(self, state: int, child: int, value: Value) -> Value | None:
+        """The value that a child has if its move keeps the state's; None if no move's can."""
+        sign = 1 if self._same_mover(state, child) else -1
+        if value.distance is None:
+            return Value(sign * value.score if value.score else 0, None)
+        return Value(sign * value.score, value.distance - 1) if value.distance else None
 
+    def _search(self, states: list[int], parent: int | None, budget: Any) -> dict[int, Answer]:
+        """Live answers for states, `parent` of all others perhaps among them, under one budget."""
+        answers = self._solve(states, parent, budget)
+        return {**answers, **self._estimate([state for state, answer in answers.items() if not answer.exact], budget)}
+
+    def _solve(self, states: list[int], parent: int | None, budget: Any) -> dict[int, Answer]:
+        """Exact values of states, as far as a part of the budget goes."""
+        with self._my_turn(budget) as mine:
+            if mine and self._searching is not None:
+                self._searching.solve(states, parent, budget.part(EXACT))
+        return {state: self._known(state) for state in states}
+
+    def _estimate(self, states: list[int], budget: Any) -> dict[int, Answer]:
+        """What a search of limited depth says of states in the rest of the budget."""
+        answers = self._searching.estimates(states, budget) if states and self._searching is not None else {}
+        for state, answer in answers.items():
+            if answer.value is not None:
+                self._solved[self._canonical(state)] = answer.value
+        return answers
+
+    @contextlib.contextmanager
+    def _my_turn(self, budget: Any) -> Iterator[bool]:
+        """Whether this thread's turn to search live has come within the budget."""
+        seconds = budget.seconds_left
+        mine = self._turn.acquire(timeout=-1 if seconds is None else min(seconds, threading.TIMEOUT_MAX))
         try:
-            value = self._alphabeta(state)
-        except MethodError:
-            return self._retrograde(state)
-        except BudgetExceeded:
-            if not hasattr(self.game, "evaluate"):
-                return MISSING
-        else:
-            self._solved_live[self._canonical(state)] = value
-            return Answer(value, True, "search")
-        allowance = Budget(self.nodes, None if self.seconds is None else self.seconds / 4)
-        guess = heuristic.deepen(self.game, state, budget=allowance, symmetry=self._symmetry)
-        return Answer(guess.value, guess.exact, "search")
+            yield mine
+        finally:
+            if mine:
+                self._turn.release()
 
-    def _alphabeta(self, state: int) -> Value:
-        """The exact value by plain alpha-beta if that is quick, else by the compiled one if it is at hand."""
-        from solver.search import Budget, alphabeta
 
-        game, table, symmetry = self.game, self._table, self._symmetry
-        if self._searcher is None:
-            quick = Budget(QUICK if self.nodes is None else min(QUICK, self.nodes), self.seconds)
-            try:
-                return alphabeta.solve(game, state, table=table, symmetry=symmetry, budget=quick).value
-            except BudgetExceeded:
-                if self.nodes is not None and self.nodes <= QUICK:
-                    raise
-            self.prepare()
-        if self._searcher:
-            found: Value = self._searcher.value(state, nodes=self.nodes, seconds=self.seconds)
-            return found
-        budget = Budget(self.nodes, self.seconds)
-        return alphabeta.solve(game, state, table=table, symmetry=symmetry, budget=budget).value
+class _Live:
+    """The searches of a game without a book, in one thread at a time."""
 
-    def prepare(self) -> None:
-        """Load the compiled search, so that the first live one need not wait for it; safe to call from a thread."""
-        searcher: Any = False
-        if self._live and extras.has_kernels() and not getattr(self.game, "plain_only", False):
+    def __init__(self, game: Game, symmetry: bool) -> None:
+        self.game = game
+        self._symmetry = symmetry
+        self._canonical = canonical_of(game, symmetry)
+        self.solved: dict[Any, Value] = {}  # what searches have found, canonical states
+        self._table: dict[Any, Any] = {}
+        self._searcher: Any = None
+        self._loading = threading.Lock()
+        self._started = False
+        self._loaded = threading.Event()
+        self._cyclic = False
+        self._tried = 0.0  # seconds that retrograde analysis had in vain
+
+    def load(self, wait: bool) -> None:
+        """Begin to load the compiled search in a thread, unless that is under way."""
+        with self._loading:
+            if not self._started:
+                self._started = True
+                if extras.has_kernels() and not getattr(self.game, "plain_only", False):
+                    threading.Thread(target=self._load, daemon=True).start()
+                else:
+                    self._loaded.set()
+        if wait:
+            self._loaded.wait()
+
+    def _load(self) -> None:
+        try:
             from solver.kernels.searcher import Searcher
 
-            try:
-                searcher = Searcher(self.game, symmetry=self._symmetry)
-                searcher.warm()
-            except (UncompiledRules, MethodError):
-                searcher = False
-        if self._searcher is None:
+            searcher = Searcher(self.game, symmetry=self._symmetry)
+            searcher.warm()
             self._searcher = searcher
+        except (UncompiledRules, MethodError, ImportError):
+            pass  # the plain search goes on
+        finally:
+            self._loaded.set()
 
-    def _retrograde(self, state: int) -> Answer:
-        """In a game with cycles all states below must be resolved together."""
-        from solver.search import Budget, retrograde, solution_of
+    def is_loading(self) -> bool:
+        """Whether the compiled search has been asked for and is not there yet."""
+        return self._started and not self._loaded.is_set()
+
+    def solve(self, states: list[int], parent: int | None, budget: Any) -> None:
+        """Solve states of unknown value exactly, as far as the budget goes; `parent` of the others needs no search."""
+        todo = states
+        try:
+            if not self._cyclic and self._searcher is None:
+                todo = self._round(todo, parent, lambda _: budget.part(0.5, nodes=QUICK))
+                if todo and (budget.nodes_left is None or budget.nodes_left > QUICK):
+                    self.load(wait=False)
+                    patience = budget.seconds_left
+                    self._loaded.wait(None if patience is None else min(PATIENCE, patience / 2))
+            for share in (1 / 8, 1 / 4, 1 / 2, 1) if len(todo) > 1 else (1,):
+                if todo and not self._cyclic:
+                    todo = self._round(todo, parent, functools.partial(_fair_part, budget.part(share)))
+        except MethodError:
+            self._cyclic = True
+        if self._cyclic and todo:
+            self._retrograde(states[-1] if parent is None else parent, budget)
+
+    def _round(self, states: list[int], parent: int | None, part: Callable[[int], Any]) -> list[int]:
+        """Search each of the states for the budget that `part(how many come yet)` gives; those left unsolved."""
+        left: list[int] = []
+        for place, state in enumerate(states):
+            key = self._canonical(state)
+            if key in self.solved or (state == parent and not left):
+                continue
+            try:
+                self.solved[key] = self._exact(state, part(len(states) - place))
+            except BudgetExceeded:
+                left.append(state)
+        return left
+
+    def _exact(self, state: int, budget: Any) -> Value:
+        """The exact value, by the compiled alpha-beta if it is loaded. Raises BudgetExceeded, MethodError (cycles)."""
+        from solver.search import alphabeta
+
+        plain = functools.partial(alphabeta.solve, self.game, state, table=self._table, symmetry=self._symmetry)
+        if not self._loaded.is_set():
+            try:
+                return plain(budget=budget.part(1, stop=self._loaded.is_set)).value
+            except BudgetExceeded:
+                if self._searcher is None:
+                    raise
+        if self._searcher is not None:
+            try:
+                found: Value = self._compiled(self._searcher.value, budget, state)
+                return found
+            except UncompiledRules:
+                self._searcher = None
+        return plain(budget=budget).value
+
+    def attains(self, state: int, move: Move, value: Value, same_mover: bool, budget: Any) -> bool:
+        """Whether the move keeps the state's value, so that its child's is `value`; False if the budget ends before."""
+        from solver.search import alphabeta
 
         try:
-            budget = Budget(self.nodes, self.seconds)
+            if self._searcher is not None:
+                reaches = functools.partial(self._compiled, self._searcher.reaches, budget, move.child, value)
+                return bool(reaches() if same_mover else not reaches(more=True))
+            found = alphabeta.solve(self.game, state, table=self._table, symmetry=self._symmetry, budget=budget)
+        except (BudgetExceeded, MethodError, UncompiledRules):
+            return False
+        return found.action == move.action
+
+    def _compiled(self, ask: Callable[..., Any], budget: Any, *arguments: Any, **options: Any) -> Any:
+        """The answer of the compiled search, whose nodes the budget counts."""
+        before = self._searcher.nodes
+        try:
+            return ask(*arguments, nodes=budget.nodes_left, seconds=budget.seconds_left, **options)
+        finally:
+            budget.take(self._searcher.nodes - before)
+
+    def _retrograde(self, state: int, budget: Any) -> None:
+        """In a game with cycles all states below one must be resolved together; again only with more time."""
+        from solver.search import retrograde, solution_of
+
+        seconds = budget.seconds_left
+        if seconds is not None and seconds < 1.5 * self._tried:
+            return
+        try:
             found = retrograde.solve(self.game, state, symmetry=self._symmetry, budget=budget)
-        except (BudgetExceeded, MethodError):
-            return MISSING
-        self._solved_live.update(solution_of(found.table))
-        return Answer(found.value, True, "search")
+        except MethodError:
+            return
+        except BudgetExceeded:
+            self._tried = seconds or 0.0
+            return
+        self.solved.update(solution_of(found.table))
+
+    def estimates(self, states: list[int], budget: Any) -> dict[int, Answer]:
+        """One search of limited depth for all states, deepened while the budget lasts: forced ends and estimates.
+
+        One ply is always searched. Without `evaluate` only forced ends are found.
+        """
+        from solver.search import Budget, heuristic
+
+        blind = not hasattr(self.game, "evaluate")
+        if blind and is_score_game(self.game):
+            return {}
+        if budget.seconds_left is None and budget.nodes_left is None:
+            budget = Budget(seconds=SECONDS)
+        look = functools.partial(heuristic.search, self.game, symmetry=self._symmetry)
+        if blind:
+            look = functools.partial(look, evaluate=_even)
+        found: dict[int, Answer] = {}
+        todo, depth = states, 1
+        with contextlib.suppress(BudgetExceeded, MethodError):
+            while todo:
+                guesses = {}
+                for state in todo:
+                    result = look(state, depth=depth, budget=budget if depth > 1 else None)
+                    if result.exact:
+                        found[state] = Answer(result.value, True, "search")
+                    elif result.value.score or not blind:
+                        guesses[state] = Answer(None, False, "search", result.value.score)
+                found.update(guesses)
+                todo, depth = [state for state in todo if state not in found or not found[state].exact], depth + 1
+        return found
 
 
-def _rank(move: Move) -> tuple[bool, float, int]:
-    """Known values first, then higher scores, then quick wins and slow losses."""
+def _fair_part(budget: Any, left: int) -> Any:
+    """What one of so many searches may spend of a budget that was begun on."""
+    return budget.part(1 / left)
+
+
+def _even(state: Any) -> int:
+    """The estimate of one who cannot tell."""
+    return 0
+
+
+def _from_moves(moves: list[Move]) -> Answer:
+    """What all moves, best first, make of their state."""
+    first = moves[0]
+    if all(move.exact for move in moves):
+        return Answer(first.value, True, "search")
+    estimate = first.estimate if first.value is None else first.value.score
+    return MISSING if estimate is None else Answer(None, False, "search", estimate)
+
+
+def _rank(move: Move) -> tuple[float, bool, int]:
+    """Higher scores first, quick wins and slow losses; estimates by their number, 0 where there is none."""
     if move.value is None:
-        return True, 0, 0
+        return -(move.estimate or 0), True, 0
     score, distance = move.value
-    return False, -score, 0 if distance is None else distance if score > 0 else -distance
+    return -score, False, 0 if distance is None else distance if score > 0 else -distance

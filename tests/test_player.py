@@ -86,7 +86,8 @@ def test_a_complete_book_is_never_searched_past(tmp_path):
         unreachable = next(
             state for state in range(4096, 65536) if not game.is_terminal(state) and game.canonical(state) not in book
         )
-        assert player.value(unreachable) == (None, False, "missing")
+        assert player.value(unreachable) == (None, False, "missing", None)
+        assert player.examine(unreachable)[0].source == "missing"
         with pytest.raises(ForeignBook):
             Player(book, load_game("connect-four:3,4"))
 
@@ -94,14 +95,19 @@ def test_a_complete_book_is_never_searched_past(tmp_path):
 def test_where_the_budget_ends_the_heuristic_answers_and_says_so():
     player = Player(load_game("tic-tac-toe:4,4,4"), nodes=300)
     answer = player.value(player.game.initial())
-    assert (answer.source, answer.exact) == ("search", False)
-    assert -1 < answer.value.score < 1
+    assert (answer.source, answer.exact, answer.value) == ("search", False, None)
+    assert -1 < answer.estimate < 1
+    answer, moves = player.examine(player.game.initial())
+    assert (answer.value, answer.estimate) == (None, moves[0].estimate)
+    estimates = [move.estimate for move in moves if not move.exact]
+    assert estimates == sorted(estimates, reverse=True) and len(estimates) > 10
+    assert player.choose(player.game.initial()).estimate == estimates[0]
 
 
 def test_nobody_knows_is_none_and_never_a_draw():
     game = load_game("hexapawn:5,5")  # no `evaluate`
     player = Player(game, nodes=50)
-    assert player.value(game.initial()) == (None, False, "missing")
+    assert player.value(game.initial()) == (None, False, "missing", None)
     silent = Player({}, game, live=False)
     assert [(move.value, move.best) for move in silent.analyse(game.initial())] == [(None, False)] * 5
     with pytest.raises(MissingState, match="live search or more time"):

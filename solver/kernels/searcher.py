@@ -151,10 +151,16 @@ class Searcher:
         return value_of(merit, self._scores or self._outcomes, WIN)
 
     def reaches(
-        self, state: int, value: Value, *, nodes: int | None = None, seconds: float | None = None
+        self,
+        state: int,
+        value: Value,
+        *,
+        more: bool = False,
+        nodes: int | None = None,
+        seconds: float | None = None,
     ) -> bool:
-        """Whether a state that is not terminal is worth at least that much, by one null window. Like `value`."""
-        bound = merit_of(value, WIN)
+        """Whether a state that is not terminal is worth at least that much (`more`: more), by one null window."""
+        bound = merit_of(value, WIN) + more
         self._search[:] = 0
         self._search[ENTERING] = 1
         self._frames[0] = 0
@@ -201,7 +207,7 @@ class Searcher:
                     return
                 if status == CROWDED:
                     self._give_room()
-                elif self._most and 16 * len(self.table) <= self._most and search[COUNT] - grown >= len(self.table) // 2:
+                elif 16 * len(self.table) <= self._most and search[COUNT] - grown >= len(self.table) // 2:
                     self._grow()
                     grown = int(search[COUNT])
                 if (
