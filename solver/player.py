@@ -31,7 +31,7 @@ from solver.value import Value, value_of
 SECONDS = 5.0
 EXACT = 0.75  # the part of a budget for exact searches, before estimates are made
 QUICK = 2_000  # nodes that plain alpha-beta may take before the compiled one, which takes time to load, is asked
-PATIENCE = 1.0  # seconds to wait for code that is compiled already
+SHORT = 0.3  # seconds in which the compiled search cannot be loaded
 
 
 class Answer(NamedTuple):
@@ -231,8 +231,8 @@ class Player:
         if self._searching is not None:
             self._searching.load(wait)
 
-    def lacks_compiled_search(self) -> bool:
-        """Whether live answers were made without the compiled search, because it is still being compiled."""
+    def is_preparing(self) -> bool:
+        """Whether the compiled search is being loaded, so that answers are made without it."""
         return self._searching is not None and self._searching.is_loading()
 
     def _budget(self) -> Any:
@@ -382,12 +382,10 @@ class _Live:
         """Solve states of unknown value exactly, as far as the budget goes; `parent` of the others needs no search."""
         todo = states
         try:
-            if not self._cyclic and self._searcher is None:
-                todo = self._round(todo, parent, lambda _: budget.part(0.5, nodes=QUICK))
+            if not self._cyclic and not self._loaded.is_set():
+                todo = self._round(todo, parent, lambda _: budget.part(0.5, nodes=QUICK), go_on=False)
                 if todo and (budget.nodes_left is None or budget.nodes_left > QUICK):
-                    self.load(wait=False)
-                    patience = budget.seconds_left
-                    self._loaded.wait(None if patience is None else min(PATIENCE, patience / 2))
+                    self._await(budget)
             for share in (1 / 8, 1 / 4, 1 / 2, 1) if len(todo) > 1 else (1,):
                 if todo and not self._cyclic:
                     todo = self._round(todo, parent, functools.partial(_fair_part, budget.part(share)))
@@ -396,7 +394,16 @@ class _Live:
         if self._cyclic and todo:
             self._retrograde(states[-1] if parent is None else parent, budget)
 
-    def _round(self, states: list[int], parent: int | None, part: Callable[[int], Any]) -> list[int]:
+    def _await(self, budget: Any) -> None:
+        """Have the compiled search loaded, if there is time for it, and give it half of the time undisturbed."""
+        seconds = budget.seconds_left
+        if seconds is None or seconds > SHORT:
+            self.load(wait=False)
+            self._loaded.wait(None if seconds is None else seconds / 2)
+
+    def _round(
+        self, states: list[int], parent: int | None, part: Callable[[int], Any], go_on: bool = True
+    ) -> list[int]:
         """Search each of the states for the budget that `part(how many come yet)` gives; those left unsolved."""
         left: list[int] = []
         for place, state in enumerate(states):
@@ -407,6 +414,8 @@ class _Live:
                 self.solved[key] = self._exact(state, part(len(states) - place))
             except BudgetExceeded:
                 left.append(state)
+                if not go_on:
+                    return left + states[place + 1 :]
         return left
 
     def _exact(self, state: int, budget: Any) -> Value:

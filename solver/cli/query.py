@@ -10,12 +10,12 @@ from typing import Any
 
 import click
 
-from solver.cli.common import Seconds, game_option, in_words, json_option, open_source, outcome
+from solver.cli.common import budget_option, game_option, in_words, json_option, note, open_source, thinking
 from solver.errors import MissingState, PositionError, SolverError
 from solver.game import game_text as text_of
 from solver.game import is_score_game
 from solver.notation import Position, format_action, parse_position, show
-from solver.player import SECONDS, Answer, Move, Player
+from solver.player import Move, Player
 from solver.value import Value
 
 
@@ -25,9 +25,7 @@ from solver.value import Value
 @json_option
 @click.option("--no-moves", is_flag=True, help="The value alone, not every move's.")
 @click.option("--book-only", is_flag=True, help="No live search: exit 3 where the book is silent.")
-@click.option(
-    "--budget", type=Seconds(0.001, 1e6), default=SECONDS, metavar="SECONDS", help="For each live search; 5."
-)
+@budget_option
 @game_option
 def command(
     source: str,
@@ -42,7 +40,11 @@ def command(
 
     POSITION is the moves played from the start (4453, or "a2a3 b7b6"), `start`, or #12345 for a state's number. `-`
     reads one position a line and writes one JSON line for each, errors included. A GAME without a book is searched
-    live.
+    live, within the budget: compiling the search, which happens once, counts.
+
+    In JSON what is not known exactly is null; "estimate" then is what a search of limited depth takes it for: from -1,
+    lost, to 1, won, or a margin; null without one. Moves are sorted best first, those of which nothing is known before
+    those that are known to lose.
 
     \b
     solver query connect-four-5x5.lmdb 4453
@@ -51,16 +53,29 @@ def command(
     book, game = open_source(source, game_text)
     player = Player(book if book is not None else game, game, seconds=budget, live=not book_only)
     asker = Asker(player, moves=not no_moves)
-    missing = 0
+    missing, inexact = 0, 0
     for position in positions:
         if position == "-":
             answer_lines(asker, sys.stdin)
             continue
-        facts = asker.ask(position)
+        with thinking(budget, quiet=not sys.stderr.isatty()):
+            facts = asker.ask(position)
         click.echo(json.dumps(facts) if as_json else asker.text(facts))
         missing += facts["source"] == "missing"
+        inexact += not facts["exact"]
     if missing and book_only:
         raise MissingState(f"{missing} of {len(positions)} positions not in {source}: leave out --book-only to search")
+    if inexact and player.live:
+        _say_what_helps(player)
+
+
+def _say_what_helps(player: Player) -> None:
+    """After an answer that is not exact: more time, a book, or the search that is still being compiled."""
+    if player.is_preparing():
+        note("the compiled search was not ready in time; compiling it now, once, for the next question", quiet=False)
+        player.prepare()
+        return
+    note(f"not known within the budget: more --budget, or solver solve {text_of(player.game)} -o BOOK", quiet=False)
 
 
 def answer_lines(asker: Asker, lines: Iterable[str]) -> None:
@@ -103,8 +118,11 @@ class Asker:
 
     def _facts(self, position: str, parsed: Position) -> dict[str, Any]:
         state = parsed.state
-        moves = self.player.analyse(state) if self.moves else None
-        answer = _from_moves(moves) or self.player.value(state)
+        moves: list[Move] | None = None
+        if self.moves:
+            answer, moves = self.player.examine(state)
+        else:
+            answer = self.player.value(state)
         facts = {
             "game": self.name,
             "position": position,
@@ -113,6 +131,7 @@ class Asker:
             "ply": parsed.ply,
             "terminal": answer.source == "terminal",
             **_value(answer.value),
+            "estimate": answer.estimate,
             "exact": answer.exact,
             "source": answer.source,
         }
@@ -131,6 +150,7 @@ class Asker:
         return {
             "move": format_action(self.game, state, move.action),
             **_value(move.value),
+            "estimate": move.estimate,
             "exact": move.exact,
             "source": move.source,
             "best": move.best,
@@ -157,19 +177,10 @@ class Asker:
 
     def _words(self, facts: dict[str, Any]) -> str:
         value = None if facts["score"] is None else Value(facts["score"], facts["distance"])
-        return in_words(value, self.score_game) + ("" if facts["exact"] or value is None else ", not exact")
+        return in_words(value, self.score_game, facts["estimate"])
 
 
 def _value(value: Value | None) -> dict[str, Any]:
     if value is None:
-        return {"value": "unknown", "score": None, "distance": None}
-    return {"value": outcome(value), "score": value.score, "distance": value.distance}
-
-
-def _from_moves(moves: list[Move] | None) -> Answer | None:
-    """The value that a state's moves give it, if all are known; spares a search of the state itself."""
-    if not moves or any(move.source != "search" or not move.exact for move in moves if move.source != "terminal"):
-        return None
-    if all(move.source == "terminal" for move in moves):
-        return None
-    return Answer(moves[0].value, True, "search")
+        return {"value": None, "score": None, "distance": None}
+    return {"value": value.outcome, "score": value.score, "distance": value.distance}

@@ -133,6 +133,75 @@ class ChessEnding(NamedTuple):
             return name + ("" if kind == PAWN else "=" + " PNBRQ"[kind])
         return " PNBRQ"[kind] + "abcdefgh"[here % 8] + str(here // 8 + 1) + name
 
+    def parse_action(self, state: int, text: str) -> int:
+        """A move as players write it: Qg7, Qd4g7, d4g7, e8=Q, e8Q, Kg3, with or without marks of check and capture.
+
+        A small letter may be a pawn's file or a piece: what can be read as written counts first.
+        """
+        wanted = "".join(letter for letter in text if letter not in "+#x=-!? ")
+        spellings = [(action, self._spellings(state, action)) for action in self.actions(state)]
+        for fold in (str, str.lower):
+            meant = [action for action, names in spellings if fold(wanted) in map(fold, names)]
+            if len(meant) == 1:
+                return meant[0]
+        raise ValueError("no move, or one of several")
+
+    def _spellings(self, state: int, action: int) -> list[str]:
+        """Piece and target, piece and both squares, both squares; of a pawn the target alone."""
+        piece, square, kind = action // 512, action // 8 % 64, action % 8
+        target = self._square_name(square)
+        moved = self._kind(state, piece) if piece else 0
+        king = self._black(state) if state >> 30 else self._white(state)
+        source = self._square_name(self._square(state, piece) if piece else king)
+        if moved == PAWN:
+            promoted = "" if kind == PAWN else " PNBRQ"[kind]
+            return [target + promoted, source + target + promoted, "P" + target + promoted]
+        letter = " PNBRQ"[moved] if moved else "K"
+        return [letter + target, letter + source + target, source + target]
+
+    def _square_name(self, square: int) -> str:
+        return "abcdefgh"[square % 8] + str(square // 8 + 1)
+
+    def parse_position(self, text: str) -> int | None:
+        """The state of a position in FEN, of which the board and the side to move are read."""
+        if "/" not in text:
+            return None
+        board, _, rest = text.strip().partition(" ")
+        rows, turn = board.split("/"), rest.strip()[:1] or "w"
+        marks = "".join("".join("." * int(mark) if mark in "12345678" else mark for mark in row) for row in rows[::-1])
+        if len(rows) != 8 or len(marks) != 64 or set(marks) - set(".KkPNBRQ") or turn not in "wb":
+            raise ValueError("a FEN has eight rows of eight squares and w or b; Black has the king alone")
+        if marks.count("K") != 1 or marks.count("k") != 1 or not self._may_hold(marks):
+            raise ValueError(f"this is no position of {self.to_text()}, or of what it may become")
+        pieces = [" PNBRQ".index(mark) | square << 3 for square, mark in enumerate(marks) if mark in "PNBRQ"]
+        one, two = [*pieces, 0, 0][:2]
+        state = marks.index("K") | marks.index("k") << 6 | (one | two << 9) << 12 | (turn == "b") << 30
+        state = self._ordered(state)
+        if not self._is_legal(state) or self._steps(self._white(state), self._black(state)) < 2:
+            raise ValueError("not legal: kings must not touch, pawns stand on rows 2 to 7, Black in check must be to move")
+        return state
+
+    def _may_hold(self, marks: str) -> bool:
+        """Whether the pieces on a board are some of the ending's, pawns perhaps promoted."""
+        left = [" PNBRQ"[int(digit)] for digit in str(self.pieces)]
+        for mark in sorted((mark for mark in marks if mark in "PNBRQ"), key=lambda mark: mark not in left):
+            if mark not in left and "P" not in left:
+                return False
+            left.remove(mark if mark in left else "P")
+        return True
+
+    def _fen(self, state: int) -> str:
+        """Board and side to move."""
+        marks = ["1"] * 64
+        for piece in (1, 2):
+            if self._kind(state, piece):
+                marks[self._square(state, piece)] = " PNBRQ"[self._kind(state, piece)]
+        marks[self._white(state)], marks[self._black(state)] = "K", "k"
+        board = "/".join("".join(marks[8 * row : 8 * row + 8]) for row in reversed(range(8)))
+        for empty in range(8, 1, -1):
+            board = board.replace("1" * empty, str(empty))
+        return f"{board} {'b' if state >> 30 else 'w'}"
+
     def show(self, state: int) -> str:
         marks = ["."] * 64
         for piece in (1, 2):
@@ -140,7 +209,8 @@ class ChessEnding(NamedTuple):
                 marks[self._square(state, piece)] = " PNBRQ"[self._kind(state, piece)]
         marks[self._white(state)], marks[self._black(state)] = "K", "k"
         rows = [f"{row + 1} " + " ".join(marks[8 * row : 8 * row + 8]) for row in reversed(range(8))]
-        return "\n".join([*rows, "  a b c d e f g h   " + ("black" if state >> 30 else "white") + " to move"])
+        turn = "black" if state >> 30 else "white"
+        return "\n".join([*rows, f"  a b c d e f g h   {turn} to move", self._fen(state)])
 
     def _ordered(self, state: int) -> int:
         """The two pieces in descending order, so that equal placements are equal states; an empty place is 0."""

@@ -107,17 +107,22 @@ class Kalah(NamedTuple):
         return str(action + 1)
 
     def show(self, state: int) -> str:
+        """The first player's houses below, from left to right; the houses of the side to move have their numbers."""
         own = [self._count(state, house) for house in range(self.houses)]
         other = [self._count(state, self.houses + house) for house in range(self.houses)]
         store = self._count(state, 2 * self.houses)
         rest = self._total() - store - sum(own) - sum(other)
-        return "\n".join(
-            [
-                "     " + " ".join(f"{seeds:2}" for seeds in reversed(other)),
-                f"{rest:3}" + "   " * self.houses + f"{store:5}",
-                "     " + " ".join(f"{seeds:2}" for seeds in own) + f"   player {self.to_move(state) + 1} to move",
-            ]
-        )
+        numbers = "     " + " ".join(f"{house + 1:2}" for house in range(self.houses))
+        if self.to_move(state):
+            numbers = "     " + " ".join(f"{house + 1:2}" for house in reversed(range(self.houses)))
+            own, other, store, rest = other, own, rest, store
+        rows = [
+            "     " + " ".join(f"{seeds:2}" for seeds in reversed(other)),
+            f"{rest:3}" + "   " * self.houses + f"{store:5}",
+            "     " + " ".join(f"{seeds:2}" for seeds in own),
+        ]
+        rows.insert(0 if self.to_move(state) else 3, numbers)
+        return "\n".join([*rows, f"player {self.to_move(state) + 1} to move"])
 
     def _total(self) -> int:
         return 2 * self.houses * self.seeds
