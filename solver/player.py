@@ -131,8 +131,7 @@ class Player:
     def best(self, state: int) -> int:
         """A best action: the quickest win, else a draw, else the longest loss; the first of equals.
 
-        Where the values of some moves are not known this is the first of the moves that rank highest, as in
-        `analyse`. Raises PositionError where the game is over, MissingState where nothing is known of any move.
+        Where the values of some moves are not known this is one of the moves that rank highest, as in `analyse`. Raises PositionError where the game is over, MissingState where nothing is known of any move.
         """
         game, find, folds, alternates = self.game, self.solution.get, self._folds, self._alternates
         canonical, result = self._canonical, game.result
@@ -175,7 +174,10 @@ class Player:
             if self.live:
                 answers = self._estimate([move.child for move in unknown], budget)
                 moves = self._moves(state, answers)
+        promise = getattr(self.game, "promise", None)
         move = min(moves, key=_rank)
+        if promise is not None and not move.exact:  # of equal guesses the most promising
+            move = min(moves, key=lambda one: (*_rank(one), -promise(state, one.action)))
         if all(one.value is None and one.estimate is None for one in moves):
             raise MissingState(f"no move from state {state} has a known value: {self._remedy()}")
         return move._replace(best=move.value is not None or move.estimate is not None)

@@ -178,7 +178,7 @@ class ChessEnding(NamedTuple):
         state = marks.index("K") | marks.index("k") << 6 | (one | two << 9) << 12 | (turn == "b") << 30
         state = self._ordered(state)
         if not self._is_legal(state) or self._steps(self._white(state), self._black(state)) < 2:
-            raise ValueError("not legal: kings must not touch, pawns stand on rows 2 to 7, Black in check must be to move")
+            raise ValueError("not legal: kings may not touch, pawns stand on rows 2 to 7, Black in check is to move")
         return state
 
     def _may_hold(self, marks: str) -> bool:
