@@ -131,7 +131,8 @@ class Player:
     def best(self, state: int) -> int:
         """A best action: the quickest win, else a draw, else the longest loss; the first of equals.
 
-        Where the values of some moves are not known this is one of the moves that rank highest, as in `analyse`. Raises PositionError where the game is over, MissingState where nothing is known of any move.
+        Where the values of some moves are not known this is one of the moves that rank highest, as in `analyse`.
+        Raises PositionError where the game is over, MissingState where nothing is known of any move.
         """
         game, find, folds, alternates = self.game, self.solution.get, self._folds, self._alternates
         canonical, result = self._canonical, game.result
