@@ -4,14 +4,13 @@ Every answer says where it comes from, and whether it is known:
 
     terminal    the rules: the game is over
     book        the solution
-    search      live alpha-beta (plain until the compiled one is loaded, where numba is installed), plain retrograde
-                analysis in a game with cycles, wins and losses that a search of limited depth forces; or, where the
-                budget ends before that, an estimate by the game's `evaluate`
+    search      live: alpha-beta, in a game with cycles retrograde analysis, or a win or loss that a search of limited
+                depth forces; where the budget ends before, an estimate by the game's `evaluate`
     missing     nobody knows: the budget ended, or a complete book lacks the state, which play cannot reach then
 
 The budget is for an answer, be it one value, one move, or all moves of a state: most of it goes to exact searches of
-the states asked for, in turns that double, which share one table; the rest to one search of limited depth that is
-deepened for all that are left, so that their estimates compare.
+the states asked for; the rest to one search of limited depth, deepened for all that are left, so that their estimates
+compare.
 """
 
 from __future__ import annotations
@@ -19,19 +18,16 @@ from __future__ import annotations
 import contextlib
 import functools
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from solver import extras
 from solver.book.reader import Book
-from solver.errors import BudgetExceeded, MethodError, MissingState, PositionError, UncompiledRules
+from solver.errors import MissingState, PositionError
 from solver.game import Game, canonical_of, end_of, is_score_game, load_game, same_mover_of
+from solver.live import SECONDS, Live
 from solver.value import Value, value_of
 
-SECONDS = 5.0
 EXACT = 0.75  # the part of a budget for exact searches, before estimates are made
-QUICK = 2_000  # nodes that plain alpha-beta may take before the compiled one, which takes time to load, is asked
-SHORT = 0.3  # seconds in which the compiled search cannot be loaded
 
 
 class Answer(NamedTuple):
@@ -110,12 +106,12 @@ class Player:
         self.live = live and not complete
         self._score_game = is_score_game(game)
         self._end = end_of(game)
-        self._canonical = canonical_of(game, symmetry)
+        self.canonical = canonical_of(game, symmetry)
         self._folds = symmetry and hasattr(game, "canonical")
         self._same_mover = same_mover_of(game)
         self._alternates = not hasattr(game, "to_move")
         self._stores_ends = not isinstance(solution, Book)
-        self._searching = _Live(game, symmetry) if self.live else None
+        self._searching = Live(game, symmetry) if self.live else None
         self._solved: dict[Any, Value] = self._searching.solved if self._searching else {}
         self._turn = threading.Lock()
 
@@ -135,7 +131,7 @@ class Player:
         Raises PositionError where the game is over, MissingState where nothing is known of any move.
         """
         game, find, folds, alternates = self.game, self.solution.get, self._folds, self._alternates
-        canonical, result = self._canonical, game.result
+        canonical, result = self.canonical, game.result
         if find(canonical(state) if folds else state) is None and game.is_terminal(state):
             raise PositionError(f"the game is over at state {state}: no action is left")
         best_action, best_score, best_distance = -1, 0, 0
@@ -210,21 +206,21 @@ class Player:
 
     def examine(self, state: int) -> tuple[Answer, list[Move]]:
         """What a state is worth, and every action as in `analyse`, both under one budget."""
-        if self.game.is_terminal(state):
-            return self._known(state), []
-        moves, answer = self._moves(state), self._known(state)
+        answer = self._known(state)
+        if answer.source == "terminal":
+            return answer, []
+        moves = self._moves(state)
         unknown = [move.child for move in moves if move.value is None]
         if unknown and self.live:
             budget, parent = self._budget(), None if answer.exact else state
             asked = unknown if parent is None else [*unknown, parent]
             answers = self._search(asked, parent, budget)
             moves, answer = self._moves(state, answers), answers.get(state, answer)
-        moves.sort(key=_rank)  # stable: equals stay in the game's order
-        first = moves[0]
-        moves = [
-            move._replace(best=_rank(move) == _rank(first) and (move.exact or move.estimate is not None))
-            for move in moves
-        ]
+        ranks = [_rank(move) for move in moves]
+        best = min(ranks)
+        order = sorted(range(len(moves)), key=ranks.__getitem__)  # stable: equals stay in the game's order
+        known = moves[order[0]].exact or moves[order[0]].estimate is not None
+        moves = [moves[at]._replace(best=True) if known and ranks[at] == best else moves[at] for at in order]
         if not answer.exact and self.live:
             answer = _from_moves(moves)
         return answer, moves
@@ -250,7 +246,7 @@ class Player:
         """What the rules, the solution or an earlier search say."""
         if self._stores_ends and self.game.is_terminal(state):
             return self._terminal(state)
-        key = self._canonical(state) if self._folds else state
+        key = self.canonical(state) if self._folds else state
         found = self.solution.get(key)
         if found is not None:
             return Answer(found, True, "book")
@@ -290,9 +286,11 @@ class Player:
                     continue
                 with self._my_turn(budget) as mine:
                     same = self._same_mover(state, move.child)
-                    if not mine or not self._searching.attains(state, move, child_value, same, budget):
+                    if not mine or not self._searching.attains(
+                        state, move.action, move.child, child_value, same, budget
+                    ):
                         continue
-                self._solved[self._canonical(move.child)] = child_value
+                self._solved[self.canonical(move.child)] = child_value
                 move = self._move(state, move.action, move.child, Answer(child_value, True, "search"))
             if move.value == value:
                 return move._replace(best=True)
@@ -319,10 +317,14 @@ class Player:
 
     def _estimate(self, states: list[int], budget: Any) -> dict[int, Answer]:
         """What a search of limited depth says of states in the rest of the budget."""
-        answers = self._searching.estimates(states, budget) if states and self._searching is not None else {}
-        for state, answer in answers.items():
-            if answer.value is not None:
-                self._solved[self._canonical(state)] = answer.value
+        answers = {}
+        if states and self._searching is not None:
+            for state, found in self._searching.estimates(states, budget).items():
+                if isinstance(found, Value):
+                    self._solved[self.canonical(state)] = found
+                    answers[state] = Answer(found, True, "search")
+                else:
+                    answers[state] = Answer(None, False, "search", found)
         return answers
 
     @contextlib.contextmanager
@@ -335,187 +337,6 @@ class Player:
         finally:
             if mine:
                 self._turn.release()
-
-
-class _Live:
-    """The searches of a game without a book, in one thread at a time."""
-
-    def __init__(self, game: Game, symmetry: bool) -> None:
-        self.game = game
-        self._symmetry = symmetry
-        self._canonical = canonical_of(game, symmetry)
-        self.solved: dict[Any, Value] = {}  # what searches have found, canonical states
-        self._table: dict[Any, Any] = {}
-        self._searcher: Any = None
-        self._loading = threading.Lock()
-        self._started = False
-        self._loaded = threading.Event()
-        self._cyclic = False
-        self._tried = 0.0  # seconds that retrograde analysis had in vain
-
-    def load(self, wait: bool) -> None:
-        """Begin to load the compiled search in a thread, unless that is under way."""
-        with self._loading:
-            if not self._started:
-                self._started = True
-                if extras.has_kernels() and not getattr(self.game, "plain_only", False):
-                    threading.Thread(target=self._load, daemon=True).start()
-                else:
-                    self._loaded.set()
-        if wait:
-            self._loaded.wait()
-
-    def _load(self) -> None:
-        try:
-            from solver.kernels.searcher import Searcher
-
-            searcher = Searcher(self.game, symmetry=self._symmetry)
-            searcher.warm()
-            self._searcher = searcher
-        except (UncompiledRules, MethodError, ImportError):
-            pass  # the plain search goes on
-        finally:
-            self._loaded.set()
-
-    def is_loading(self) -> bool:
-        """Whether the compiled search has been asked for and is not there yet."""
-        return self._started and not self._loaded.is_set()
-
-    def solve(self, states: list[int], parent: int | None, budget: Any) -> None:
-        """Solve states of unknown value exactly, as far as the budget goes; `parent` of the others needs no search."""
-        todo = states
-        try:
-            if not self._cyclic and not self._loaded.is_set():
-                todo = self._round(todo, parent, lambda _: budget.part(0.5, nodes=QUICK), go_on=False)
-                if todo and (budget.nodes_left is None or budget.nodes_left > QUICK):
-                    self._await(budget)
-            for share in (1 / 8, 1 / 4, 1 / 2, 1) if len(todo) > 1 else (1,):
-                if todo and not self._cyclic:
-                    todo = self._round(todo, parent, functools.partial(_fair_part, budget.part(share)))
-        except MethodError:
-            self._cyclic = True
-        if self._cyclic and todo:
-            self._retrograde(states[-1] if parent is None else parent, budget)
-
-    def _await(self, budget: Any) -> None:
-        """Have the compiled search loaded, if there is time for it, and give it half of the time undisturbed."""
-        seconds = budget.seconds_left
-        if seconds is None or seconds > SHORT:
-            self.load(wait=False)
-            self._loaded.wait(None if seconds is None else seconds / 2)
-
-    def _round(
-        self, states: list[int], parent: int | None, part: Callable[[int], Any], go_on: bool = True
-    ) -> list[int]:
-        """Search each of the states for the budget that `part(how many come yet)` gives; those left unsolved."""
-        left: list[int] = []
-        for place, state in enumerate(states):
-            key = self._canonical(state)
-            if key in self.solved or (state == parent and not left):
-                continue
-            try:
-                self.solved[key] = self._exact(state, part(len(states) - place))
-            except BudgetExceeded:
-                left.append(state)
-                if not go_on:
-                    return left + states[place + 1 :]
-        return left
-
-    def _exact(self, state: int, budget: Any) -> Value:
-        """The exact value, by the compiled alpha-beta if it is loaded. Raises BudgetExceeded, MethodError (cycles)."""
-        from solver.search import alphabeta
-
-        plain = functools.partial(alphabeta.solve, self.game, state, table=self._table, symmetry=self._symmetry)
-        if not self._loaded.is_set():
-            try:
-                return plain(budget=budget.part(1, stop=self._loaded.is_set)).value
-            except BudgetExceeded:
-                if self._searcher is None:
-                    raise
-        if self._searcher is not None:
-            try:
-                found: Value = self._compiled(self._searcher.value, budget, state)
-                return found
-            except UncompiledRules:
-                self._searcher = None
-        return plain(budget=budget).value
-
-    def attains(self, state: int, move: Move, value: Value, same_mover: bool, budget: Any) -> bool:
-        """Whether the move keeps the state's value, so that its child's is `value`; False if the budget ends before."""
-        from solver.search import alphabeta
-
-        try:
-            if self._searcher is not None:
-                reaches = functools.partial(self._compiled, self._searcher.reaches, budget, move.child, value)
-                return bool(reaches() if same_mover else not reaches(more=True))
-            found = alphabeta.solve(self.game, state, table=self._table, symmetry=self._symmetry, budget=budget)
-        except (BudgetExceeded, MethodError, UncompiledRules):
-            return False
-        return found.action == move.action
-
-    def _compiled(self, ask: Callable[..., Any], budget: Any, *arguments: Any, **options: Any) -> Any:
-        """The answer of the compiled search, whose nodes the budget counts."""
-        before = self._searcher.nodes
-        try:
-            return ask(*arguments, nodes=budget.nodes_left, seconds=budget.seconds_left, **options)
-        finally:
-            budget.take(self._searcher.nodes - before)
-
-    def _retrograde(self, state: int, budget: Any) -> None:
-        """In a game with cycles all states below one must be resolved together; again only with more time."""
-        from solver.search import retrograde, solution_of
-
-        seconds = budget.seconds_left
-        if seconds is not None and seconds < 1.5 * self._tried:
-            return
-        try:
-            found = retrograde.solve(self.game, state, symmetry=self._symmetry, budget=budget)
-        except MethodError:
-            return
-        except BudgetExceeded:
-            self._tried = seconds or 0.0
-            return
-        self.solved.update(solution_of(found.table))
-
-    def estimates(self, states: list[int], budget: Any) -> dict[int, Answer]:
-        """One search of limited depth for all states, deepened while the budget lasts: forced ends and estimates.
-
-        One ply is always searched. Without `evaluate` only forced ends are found.
-        """
-        from solver.search import Budget, heuristic
-
-        blind = not hasattr(self.game, "evaluate")
-        if blind and is_score_game(self.game):
-            return {}
-        if budget.seconds_left is None and budget.nodes_left is None:
-            budget = Budget(seconds=SECONDS)
-        look = functools.partial(heuristic.search, self.game, symmetry=self._symmetry)
-        if blind:
-            look = functools.partial(look, evaluate=_even)
-        found: dict[int, Answer] = {}
-        todo, depth = states, 1
-        with contextlib.suppress(BudgetExceeded, MethodError):
-            while todo:
-                guesses = {}
-                for state in todo:
-                    result = look(state, depth=depth, budget=budget if depth > 1 else None)
-                    if result.exact:
-                        found[state] = Answer(result.value, True, "search")
-                    elif result.value.score or not blind:
-                        guesses[state] = Answer(None, False, "search", result.value.score)
-                found.update(guesses)
-                todo, depth = [state for state in todo if state not in found or not found[state].exact], depth + 1
-        return found
-
-
-def _fair_part(budget: Any, left: int) -> Any:
-    """What one of so many searches may spend of a budget that was begun on."""
-    return budget.part(1 / left)
-
-
-def _even(state: Any) -> int:
-    """The estimate of one who cannot tell."""
-    return 0
 
 
 def _from_moves(moves: list[Move]) -> Answer:

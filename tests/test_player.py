@@ -24,7 +24,7 @@ def test_answers_from_a_solution_are_the_naive_twins(text):
     truth = naive.solve(game)
     player = Player({state: value for state, value in truth.items() if not game.is_terminal(state)}, game)
     player._folds = False
-    player._canonical = lambda state: state
+    player.canonical = lambda state: state
     for state in list(truth)[:400]:
         answer = player.value(state)
         assert (answer.value, answer.exact) == (truth[state], True)

@@ -16,7 +16,7 @@ import click
 from solver.book.reader import Book
 from solver.errors import BookError, GameError
 from solver.game import Game, load_game
-from solver.player import SECONDS
+from solver.live import SECONDS
 from solver.value import Value
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}

@@ -13,8 +13,9 @@ from solver.cli.common import game_option, in_plies, in_words, json_option, open
 from solver.errors import MissingState, PositionError
 from solver.game import Game, is_score_game
 from solver.game import game_text as text_of
+from solver.live import SECONDS
 from solver.notation import format_action, parse_position, show
-from solver.player import SECONDS, Player
+from solver.player import Player
 
 
 @click.command("line")
