@@ -99,8 +99,11 @@ class Live:
             key = self._canonical(state)
             if key in self.solved or (state == parent and not left):
                 continue
+            allowed = part(len(states) - place)
             try:
-                self.solved[key] = self._exact(state, part(len(states) - place))
+                if allowed.is_used_up():
+                    raise BudgetExceeded("nothing is left to search with: allow more nodes or seconds")
+                self.solved[key] = self._exact(state, allowed)
             except BudgetExceeded:
                 left.append(state)
                 if not go_on:

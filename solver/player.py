@@ -22,8 +22,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from solver.book.reader import Book
-from solver.errors import MissingState, PositionError
-from solver.game import Game, canonical_of, end_of, is_score_game, load_game, same_mover_of
+from solver.errors import GameError, MissingState, PositionError
+from solver.game import Game, canonical_of, end_of, game_text, is_score_game, load_game, same_mover_of
 from solver.live import SECONDS, Live
 from solver.value import Value, value_of
 
@@ -154,7 +154,10 @@ class Player:
         return best_action
 
     def choose(self, state: int) -> Move:
-        """The move of `best`, and what is known of it; not of all others. Raises as `best`."""
+        """The move of `best`, and what is known of it; its `best` says whether it is known that none is better.
+
+        Raises as `best`.
+        """
         if self.game.is_terminal(state):
             raise PositionError(f"the game is over at state {state}: no action is left")
         budget = self._budget()
@@ -171,13 +174,13 @@ class Player:
             if self.live:
                 answers = self._estimate([move.child for move in unknown], budget)
                 moves = self._moves(state, answers)
+        if all(move.value is None and move.estimate is None for move in moves):
+            raise MissingState(f"no move from state {state} has a known value: {self._remedy()}")
         promise = getattr(self.game, "promise", None)
         move = min(moves, key=_rank)
         if promise is not None and not move.exact:  # of equal guesses the most promising
             move = min(moves, key=lambda one: (*_rank(one), -promise(state, one.action)))
-        if all(one.value is None and one.estimate is None for one in moves):
-            raise MissingState(f"no move from state {state} has a known value: {self._remedy()}")
-        return move._replace(best=move.value is not None or move.estimate is not None)
+        return move._replace(best=all(one.exact for one in moves))
 
     def line(self, state: int, most: int = 1000) -> Iterator[tuple[int, int]]:
         """Best play from a state to the end: each action and the state that it leads to, at most `most`.
@@ -188,7 +191,7 @@ class Player:
         seen = {state}
         while not self.game.is_terminal(state) and most:
             move = self.choose(state)
-            if not move.exact:
+            if not move.best:
                 raise MissingState(f"no move from state {state} is known to be best: {self._remedy()}")
             state = move.child
             yield move.action, state
@@ -265,6 +268,8 @@ class Player:
             child = self.game.result(state, action)
             answer = answers[child] if answers and child in answers else self._known(child)
             moves.append(self._move(state, action, child, answer))
+        if not moves:
+            raise GameError(f"{game_text(self.game)}: state {state} has no actions and is not terminal")
         return moves
 
     def _move(self, state: int, action: int, child: int, answer: Answer) -> Move:
@@ -306,7 +311,8 @@ class Player:
     def _search(self, states: list[int], parent: int | None, budget: Any) -> dict[int, Answer]:
         """Live answers for states, `parent` of all others perhaps among them, under one budget."""
         answers = self._solve(states, parent, budget)
-        return {**answers, **self._estimate([state for state, answer in answers.items() if not answer.exact], budget)}
+        left = [state for state, answer in answers.items() if not (answer.exact or state == parent)]
+        return {**answers, **self._estimate(left, budget)}
 
     def _solve(self, states: list[int], parent: int | None, budget: Any) -> dict[int, Answer]:
         """Exact values of states, as far as a part of the budget goes."""
@@ -319,12 +325,12 @@ class Player:
         """What a search of limited depth says of states in the rest of the budget."""
         answers = {}
         if states and self._searching is not None:
-            for state, found in self._searching.estimates(states, budget).items():
+            for state, found in self._searching.estimates(list(dict.fromkeys(states)), budget).items():
                 if isinstance(found, Value):
                     self._solved[self.canonical(state)] = found
                     answers[state] = Answer(found, True, "search")
                 else:
-                    answers[state] = Answer(None, False, "search", found)
+                    answers[state] = Answer(None, False, "search", float(found))
         return answers
 
     @contextlib.contextmanager

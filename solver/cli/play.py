@@ -92,14 +92,14 @@ class Opponent:
             heuristic.refuse_blind(player.game)
 
     def choose(self, state: int) -> tuple[int, bool]:
-        """An action, and whether it is known what it is worth. Raises MissingState."""
+        """An action, and whether it is known to be as good as can be, or chosen as it should. Raises MissingState."""
         if self.level < 10 and random.random() * 10 < 10 - self.level:
             second_best = [move for move in self.player.analyse(state) if not move.best]
             if second_best:
                 return second_best[0].action, True
         if self.method == "best":
             move = self.player.choose(state)
-            return move.action, move.exact
+            return move.action, move.best or (move.value is not None and move.value.score > 0)
         search: Any = heuristic.search if self.method == "heuristic" else negamax.search
         return search(self.player.game, state, depth=self.depth).action, True
 

@@ -13,7 +13,7 @@ import click
 
 from solver.book import Book
 from solver.cli.common import budget_option, game_option, in_words, json_option, note, open_source, thinking
-from solver.errors import MissingState, PositionError, SolverError
+from solver.errors import BookError, GameError, MissingState, PositionError, SolverError
 from solver.game import game_text as text_of
 from solver.game import is_score_game
 from solver.notation import Position, format_action, parse_position, show
@@ -130,7 +130,7 @@ class Asker:
             else:
                 value, found = self._find(self._canonical(state)), ""
             mover = "null" if self._mover is None else int(self._mover(state))
-        except SolverError:
+        except BookError:
             raise
         except Exception:  # rules need not bear numbers that are no states
             return None
@@ -164,7 +164,8 @@ class Asker:
         try:
             facts = self._facts(position, parsed)
         except Exception as error:  # rules need not bear numbers that are no states
-            if parsed.ply is not None or isinstance(error, (SolverError, MemoryError)):
+            expected = isinstance(error, (SolverError, MemoryError)) and not isinstance(error, GameError)
+            if parsed.ply is not None or expected:
                 raise
             raise PositionError(f"{position} is no state of {self.name}: {type(error).__name__}") from None
         facts["elapsed_us"] = round((time.perf_counter() - started) * 1e6, 1)
