@@ -11,6 +11,7 @@ from solver.cli.common import budget_option, game_option, in_words, open_source,
 from solver.errors import MissingState, PositionError
 from solver.game import game_text as text_of
 from solver.game import is_score_game
+from solver.live import SHORT
 from solver.notation import format_action, parse_action, parse_position, show
 from solver.player import Player
 from solver.search import heuristic, negamax, refuse_chance
@@ -63,7 +64,7 @@ def command(
     player = Player(book if book is not None else game, game, seconds=budget)
     opponent = Opponent(player, method, depth, level)
     table = Table(player, opponent, start, computer=0 if second else 1)
-    if method == "best":
+    if method == "best" and budget > SHORT and hasattr(game, "tier"):  # most games without have cycles
         player.prepare(wait=False)
     click.echo(greeting(table, source if book is not None else None, budget))
     table.play()
