@@ -133,6 +133,8 @@ class Live:
         """Whether an action keeps the state's value, so that its child's is `value`; False where the budget ends."""
         from solver.search import alphabeta
 
+        if self._cyclic:
+            return False
         try:
             if self._searcher is not None:
                 reaches = functools.partial(self._compiled, self._searcher.reaches, budget, child, value)

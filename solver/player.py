@@ -167,6 +167,8 @@ class Player:
             value = self._known(state).value
             if value is None and self.live:
                 value = self._solve([state], None, budget)[state].value
+                moves = self._moves(state)
+                unknown = [move for move in moves if move.value is None]
             if value is not None:
                 attained = self._attaining(state, moves, value, budget)
                 if attained is not None:

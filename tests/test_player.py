@@ -11,6 +11,7 @@ from solver.book import Book
 from solver.errors import ForeignBook, MissingState, PositionError
 from solver.game import load_game
 from solver.games.connect_four import ConnectFour
+from solver.live import Live
 from solver.player import Player
 from solver.value import Value
 from tests import naive
@@ -125,6 +126,14 @@ def test_of_lost_moves_the_longest_resists():
         move.value for move in player.analyse(21) if not move.best
     }
     assert player.analyse(21)[0].value == Value(-1, 11)
+
+
+def test_a_move_in_a_game_with_cycles_is_chosen_from_what_retrograde_analysis_found(monkeypatch):
+    player = Player("mu-torere", seconds=None)
+    monkeypatch.setattr(Live, "estimates", None)  # nothing is left to guess
+    for _ in range(6):
+        move = player.choose(player.game.initial())
+        assert (move.value, move.best) == (Value(0), True)
 
 
 def test_a_mapping_needs_its_game():
