@@ -251,10 +251,9 @@ def test_the_board_does_not_turn_round_between_moves(game, moves):
 
 def test_kalahs_board_stays_and_the_movers_houses_have_numbers():
     rules = load_game("kalah:3,2")
-    assert show(rules, rules.initial()).splitlines()[-2].split() == ["1", "2", "3"]
-    after = show(rules, rules.result(rules.initial(), 2)).splitlines()
-    assert after[0].split() == ["3", "2", "1"] and after[3].split() == ["2", "2", "0"]
-    assert after[-1] == "player 2 to move"
+    assert show(rules, rules.initial(), 0).splitlines()[-1].split()[:3] == ["1", "2", "3"]
+    after = show(rules, rules.result(rules.initial(), 2), 1).splitlines()
+    assert after[0].split() == ["3", "2", "1"] and after[3].split() == ["2", "2", "0", "player", "2", "to", "move"]
 
 
 def test_one_ply_is_no_plies():
