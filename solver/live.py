@@ -58,8 +58,8 @@ class Live:
             searcher = Searcher(self.game, symmetry=self._symmetry)
             searcher.warm()
             self._searcher = searcher
-        except (UncompiledRules, MethodError, ImportError):
-            pass  # the plain search goes on
+        except Exception:  # what the compiler cannot do, the plain search can
+            self._searcher = None
         finally:
             self._loaded.set()
 

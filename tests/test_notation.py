@@ -81,6 +81,14 @@ def test_chess_is_read_as_players_write_it(fen, text, move):
         assert format_action(KBNK, position.state, parse_action(KBNK, position.state, text)) == move
 
 
+def test_a_piece_may_be_named_before_its_move():
+    shogi = load_game("animal-shogi")
+    assert parse_action(shogi, shogi.initial(), "Lb1a2") == parse_action(shogi, shogi.initial(), "b1a2")
+    assert parse_action(shogi, shogi.initial(), "cb2-b3") == parse_action(shogi, shogi.initial(), "b2b3")
+    with pytest.raises(PositionError):
+        parse_action(shogi, shogi.initial(), "Gb1a2")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -103,7 +111,7 @@ def test_a_fen_that_is_none_says_why(text, message):
 def test_a_fen_is_read_as_it_is_shown(text):
     game = load_game(text)
     for number, state in enumerate(game.starts()):
-        if number == 300:
+        if number == 60:
             break
         assert parse_position(game, show(game, state).splitlines()[-1]).state == state
         for action in game.actions(state):

@@ -215,8 +215,11 @@ def test_a_player_is_named_and_pickled():
     assert pickle.loads(silent).value(3).source == "book"  # noqa: S301
 
 
-@pytest.mark.parametrize("text", ["mu-torere", "three-mens-morris:1", "hare-and-hounds", "quixo:2"])
-def test_what_is_forced_is_found_in_a_game_with_cycles_and_nothing_else_is_claimed(text):
+@pytest.mark.parametrize(
+    "text",
+    ["mu-torere", "three-mens-morris:1", "hare-and-hounds", "quixo:2", "kalah:2,3", "othello:4,2", "hexapawn:3,4"],
+)
+def test_what_is_forced_is_found_within_any_budget_and_nothing_else_is_claimed(text):
     game = load_game(text)
     truth = naive.solve(game)
     exact = 0

@@ -42,9 +42,9 @@ def command(
 ) -> None:
     """Value positions and all their moves, best first.
 
-    POSITION is the moves played from the start (4453, or "a2a3 b7b6"), `start`, or #12345 for a state's number. `-`
-    reads one position a line and writes one JSON line for each, errors included. A GAME without a book is searched
-    live, within the budget: compiling the search, which happens once, counts.
+    POSITION is the moves played from the start (4453, or "a2a3 b7b6"), `start`, #12345 for a state's number, or FEN for
+    a chess ending. `-` reads one position a line and writes one JSON line for each, errors included. A GAME without a
+    book is searched live, within the budget: compiling the search, which happens once, counts.
 
     In JSON what is not known exactly is null; "estimate" then is what a search of limited depth takes it for: from -1,
     lost, to 1, won, or a margin; null without one. Moves are sorted best first, those of which nothing is known before

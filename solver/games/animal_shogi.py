@@ -94,6 +94,15 @@ class AnimalShogi(NamedTuple):
             return "CGE"[(action - 144) // 12] + "*" + target
         return "abc"[action // 12 % 3] + str(action // 36 + 1) + target
 
+    def parse_action(self, state: int, text: str) -> int:
+        """A move with the letter of its man before it: Lb1a2."""
+        letter, rest = text.strip()[:1].upper(), text.strip()[1:].lower().replace("-", "")
+        for action in self.actions(state):
+            named = action < 144 and LETTERS[self._kind(state, action // 12)] == letter
+            if named and self.format_action(state, action) == rest:
+                return action
+        raise ValueError("no such move")
+
     def show(self, state: int) -> str:
         return self._board(state, 0, "the side to move", "the other")
 
