@@ -110,6 +110,7 @@ class Player:
         self._folds = symmetry and hasattr(game, "canonical")
         self._same_mover = same_mover_of(game)
         self._alternates = not hasattr(game, "to_move")
+        self._lifted = functools.lru_cache(maxsize=1 << 16)(_lifted)
         self._stores_ends = not isinstance(solution, Book)
         self._searching = Live(game, symmetry) if self.live else None
         self._solved: dict[Any, Value] = self._searching.solved if self._searching else {}
@@ -225,7 +226,7 @@ class Player:
         best = min(ranks)
         order = sorted(range(len(moves)), key=ranks.__getitem__)  # stable: equals stay in the game's order
         known = moves[order[0]].exact or moves[order[0]].estimate is not None
-        moves = [moves[at]._replace(best=True) if known and ranks[at] == best else moves[at] for at in order]
+        moves = [_as_best(moves[at]) if known and ranks[at] == best else moves[at] for at in order]
         if not answer.exact and self.live:
             answer = _from_moves(moves)
         return answer, moves
@@ -251,10 +252,12 @@ class Player:
         """What the rules, the solution or an earlier search say."""
         if self._stores_ends and self.game.is_terminal(state):
             return self._terminal(state)
-        key = self.canonical(state) if self._folds else state
+        key = self.canonical(state)
         found = self.solution.get(key)
-        if found is not None:
-            return Answer(found, True, "book")
+        return self._unstored(state, key) if found is None else Answer(found, True, "book")
+
+    def _unstored(self, state: int, key: int) -> Answer:
+        """What the rules or an earlier search say of a state that the solution lacks."""
         if self.game.is_terminal(state):
             return self._terminal(state)
         found = self._solved.get(key)
@@ -266,23 +269,34 @@ class Player:
     def _moves(self, state: int, answers: Mapping[int, Answer] | None = None) -> list[Move]:
         """All moves, in the game's order, with what is known of them and these answers."""
         moves = []
+        result, canonical, find, lifted = self.game.result, self.canonical, self.solution.get, self._lifted
+        alternates, books = self._alternates, not self._stores_ends
         for action in self.game.actions(state):
-            child = self.game.result(state, action)
-            answer = answers[child] if answers and child in answers else self._known(child)
+            child = result(state, action)
+            if answers and child in answers:
+                answer = answers[child]
+            elif books:  # as `_known`, but quick
+                key = canonical(child)
+                value = find(key)
+                if value is not None:
+                    same = not alternates and self._same_mover(state, child)
+                    moves.append(Move(action, lifted(value, same), True, "book", False, child, value))
+                    continue
+                answer = self._unstored(child, key)
+            else:
+                answer = self._known(child)
             moves.append(self._move(state, action, child, answer))
         if not moves:
             raise GameError(f"{game_text(self.game)}: state {state} has no actions and is not terminal")
         return moves
 
     def _move(self, state: int, action: int, child: int, answer: Answer) -> Move:
-        value, estimate = answer.value, answer.estimate
-        sign = 1 if self._same_mover(state, child) else -1
-        if value is not None:
-            score, distance = value
-            value = Value(sign * score if score else 0, None if distance is None else distance + 1)
-        if estimate is not None:
-            estimate = sign * estimate + 0  # no -0.0
-        return Move(action, value, answer.exact, answer.source, False, child, answer.value, estimate)
+        value, exact, source, estimate = answer
+        same = not self._alternates and self._same_mover(state, child)
+        lifted = None if value is None else self._lifted(value, same)
+        if estimate is not None and not same:
+            estimate = 0 - estimate  # no -0.0
+        return Move(action, lifted, exact, source, False, child, value, estimate)
 
     def _attaining(self, state: int, moves: list[Move], value: Value, budget: Any) -> Move | None:
         """The first move that is known, or can be shown, to keep a state's value; None if the budget ends before."""
@@ -345,6 +359,18 @@ class Player:
         finally:
             if mine:
                 self._turn.release()
+
+
+def _lifted(value: Value, same_mover: bool) -> Value:
+    """A value as it is seen one ply before."""
+    score, distance = value
+    return Value(score if same_mover else 0 - score, None if distance is None else distance + 1)
+
+
+def _as_best(move: Move) -> Move:
+    """A move marked as best: `_replace`, but quick."""
+    action, value, exact, source, _, child, child_value, estimate = move
+    return Move(action, value, exact, source, True, child, child_value, estimate)
 
 
 def _from_moves(moves: list[Move]) -> Answer:
