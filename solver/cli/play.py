@@ -64,7 +64,7 @@ def command(
     player = Player(book if book is not None else game, game, seconds=budget)
     opponent = Opponent(player, method, depth, level)
     table = Table(player, opponent, start, computer=0 if second else 1)
-    if method == "best" and budget > SHORT and hasattr(game, "tier"):  # most games without have cycles
+    if method == "best" and budget > SHORT and hasattr(game, "tier"):  # most others have cycles
         player.prepare(wait=False)
     click.echo(greeting(table, source if book is not None else None, budget))
     table.play()
@@ -76,10 +76,9 @@ def greeting(table: Table, book: str | None, budget: float) -> str:
     how = f"level {opponent.level}"
     if opponent.method != "best":
         how += f", {opponent.method} of depth {opponent.depth}"
-    elif book is not None:
-        how += f", from {book}"
     else:
-        how += f", searching live, {budget:g} s at most a move"
+        how += f", from {book}" if book is not None else ""
+        how += f", searching live, {budget:g} s at most a move" if opponent.player.live else ""
     sides = "you begin" if table.movers[-1] != table.computer else "the computer begins"
     return f"{name}: {sides} ({how})\nType a move{table.such_as()}, or {COMMANDS}.\n"
 
