@@ -143,14 +143,15 @@ def test_a_mapping_needs_its_game():
 
 def test_the_budget_is_for_all_moves_of_a_state_together(monkeypatch):
     looked_at = []
+    start = load_game("connect-four:5,5").initial()
     is_terminal = ConnectFour.is_terminal
     monkeypatch.setattr(ConnectFour, "is_terminal", lambda game, state: looked_at.append(1) or is_terminal(game, state))
     for ask in (Player.value, Player.choose, Player.examine):
         looked_at.clear()
-        ask(Player("connect-four:5,5", nodes=1500, seconds=None), 0)
+        ask(Player("connect-four:5,5", nodes=1500, seconds=None), start)
         assert len(looked_at) < 2500, ask
     looked_at.clear()
-    Player("connect-four:5,5", seconds=1e-9).examine(0)
+    Player("connect-four:5,5", seconds=1e-9).examine(start)
     assert len(looked_at) < 2500
 
 
@@ -201,7 +202,7 @@ def test_threads_may_share_a_player():
 def test_a_thread_that_waits_for_others_keeps_to_its_budget():
     player = Player("connect-four:5,5", seconds=0.01)
     with player._my_turn(player._budget()):
-        assert player.value(0).exact is False
+        assert player.value(player.game.initial()).exact is False
 
 
 def test_a_player_is_named_and_pickled():
