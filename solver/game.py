@@ -66,6 +66,8 @@ OPTIONAL = {
     "promise": ("state", "action"),  # larger is searched earlier; without it moves are searched as they come
     "chance": ("state",),  # yields (probability, next state) at chance nodes
     "show": ("state",),  # the board as text; without it the number
+    "view": ("state", "mover"),  # the board from one side, 0 or 1 to move; without it `show`, which may turn round
+    "parse_position": ("text",),  # the state of a notation of the game's own, None if it is none; or ValueError
     "parse_action": ("state", "text"),  # without it the legal action whose text this is
     "format_action": ("state", "action"),  # the game's own notation; without it the number
     "check": (),  # raises ValueError if the parameters make no game

@@ -1,7 +1,9 @@
 """Positions, moves and boards as text, with the defaults for games that bring none of their own.
 
 A position is `start`, `#12345` (a state's number), or the moves played from the start in the game's notation:
-`4453` or `a2a3 b7b6`. Spaces and commas separate moves; where every move is one character they may be left out.
+`4453` or `a2a3 b7b6`. Spaces and commas separate moves; where every move is one character they may be left out. A game
+may read a notation of its own besides (`parse_position`: chess endings take FEN). Case, and what is written between
+the squares of a move, do not matter where only one move can be meant.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from typing import Any, NamedTuple
 from solver.errors import PositionError
 from solver.game import STATE_LIMIT
 
+SEPARATORS = str.maketrans("", "", " \t-:")
 
 class Position(NamedTuple):
     """A state and how it came about: the plies played from the start, None if only its number is known."""
@@ -28,25 +31,37 @@ def format_action(game: Any, state: int, action: int) -> str:
 
 def parse_action(game: Any, state: int, text: str) -> int:
     """The legal action that a text names. Raises PositionError with the legal ones."""
-    action = _legal_actions(game, state).get(text.strip())
+    legal = _legal_actions(game, state)
+    action = legal.get(text.strip())
     if action is None and hasattr(game, "parse_action"):
         try:
             action = game.parse_action(state, text)
         except (ValueError, KeyError, IndexError):
             action = None
-        if action not in _legal_actions(game, state).values():
+        if action not in legal.values():
             action = None
     if action is None:
-        raise PositionError(f"{text!r} is no legal move here: {_choices(game, state)}")
+        meant = [action for name, action in legal.items() if _bare(name) == _bare(text)]
+        action = meant[0] if len(meant) == 1 else None
+    if action is None:
+        raise PositionError(f"{_short(text)} is no legal move here: {_choices(game, state)}")
     return action
 
 
-def show(game: Any, state: int) -> str:
-    """The board, or the state's number. Raises PositionError for a number that the rules cannot show."""
-    if not hasattr(game, "show"):
-        return f"#{state}"
+def _bare(text: str) -> str:
+    """A move without case and without what only separates: spaces, hyphens and colons."""
+    return text.casefold().translate(SEPARATORS)
+
+
+def show(game: Any, state: int, mover: int | None = None) -> str:
+    """The board, or the state's number; always from the same side if it is said who moves, 0 or 1.
+
+    Raises PositionError for a number that the rules cannot show.
+    """
     try:
-        return str(game.show(state))
+        if mover is not None and hasattr(game, "view"):
+            return str(game.view(state, mover))
+        return str(game.show(state)) if hasattr(game, "show") else f"#{state}"
     except Exception as error:  # rules need not bear numbers that are no states
         raise PositionError(f"#{state} cannot be shown as a state of this game: {type(error).__name__}") from None
 
@@ -56,8 +71,15 @@ def parse_position(game: Any, text: str) -> Position:
     text = text.strip()
     if text.startswith("#"):
         return Position(_number(game, text), None)
-    if text in ("start", ""):
+    if text.casefold() in ("start", ""):
         return Position(game.initial(), 0)
+    if hasattr(game, "parse_position"):
+        try:
+            own = game.parse_position(text)
+        except ValueError as error:
+            raise PositionError(f"{_short(text)}: {error}") from None
+        if own is not None:
+            return Position(own, None)
     state = game.initial()
     words = text.replace(",", " ").split()
     played = 0

@@ -1,35 +1,46 @@
 """A player: answers from a solution, and by live search where the solution is silent.
 
-Every answer says where it comes from and whether it is exact:
+Every answer says where it comes from, and whether it is known:
 
     terminal    the rules: the game is over
     book        the solution
-    search      live alpha-beta (plain at first, then compiled where numba is installed; plain retrograde analysis in a
-                game with cycles), or, where its budget ended and the game has `evaluate`, the heuristic, not exact
+    search      live: alpha-beta, in a game with cycles retrograde analysis, or a win or loss that a search of limited
+                depth forces; where the budget ends before, an estimate by the game's `evaluate`
     missing     nobody knows: the budget ended, or a complete book lacks the state, which play cannot reach then
+
+The budget is for an answer, be it one value, one move, or all moves of a state: most of it goes to exact searches of
+the states asked for; the rest to one search of limited depth, deepened for all that are left, so that their estimates
+compare.
 """
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import threading
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from solver import extras
 from solver.book.reader import Book
-from solver.errors import BudgetExceeded, MethodError, MissingState, PositionError, UncompiledRules
-from solver.game import Game, canonical_of, end_of, is_score_game, same_mover_of
+from solver.errors import GameError, MissingState, PositionError
+from solver.game import Game, canonical_of, end_of, game_text, is_score_game, load_game, same_mover_of
+from solver.live import SECONDS, Live
 from solver.value import Value, value_of
 
-SECONDS = 5.0
-QUICK = 2_000  # nodes that plain alpha-beta may take before the compiled one, which takes time to load, is asked
+EXACT = 0.75  # the part of a budget for exact searches, before estimates are made
 
 
 class Answer(NamedTuple):
-    """What a state is worth for the side to move, None if nobody knows."""
+    """What a state is worth for the side to move: `value` if that is known (`exact`), else perhaps an `estimate`.
+
+    An estimate lies between -1 and 1, or within the margins of a score game; it is ±1 where a win or loss is certain
+    but perhaps not its distance.
+    """
 
     value: Value | None
     exact: bool
     source: str
+    estimate: float | None = None
 
 
 class Move(NamedTuple):
@@ -45,6 +56,7 @@ class Move(NamedTuple):
     best: bool
     child: int
     child_value: Value | None
+    estimate: float | None = None
 
 
 MISSING = Answer(None, False, "missing")
@@ -53,14 +65,18 @@ MISSING = Answer(None, False, "missing")
 class Player:
     """Plays any game from any solution: `Player(book)`, `Player(mapping, game)`, or `Player(game)` without one.
 
-    `seconds` and `nodes` bound each live search; `live=False` forbids it. Values found live are kept for the
-    session. A book's rules must be the game's (ForeignBook).
+    A game may be given by its name. `seconds` and `nodes` bound the live search for each answer, with all moves of a
+    state if those are asked for; loading compiled code counts. `live=False` forbids it. Values found live are kept for
+    the session. A book's rules must be the game's (ForeignBook).
+
+    Threads may share a player: books are asked at once, live searches go one after another, and waiting counts. A
+    player can be pickled if its solution can; what was found live is left behind.
     """
 
     def __init__(
         self,
-        source: Book | Mapping[int, Value] | Game,
-        game: Game | None = None,
+        source: Book | Mapping[int, Value] | Game | str,
+        game: Game | str | None = None,
         *,
         seconds: float | None = SECONDS,
         nodes: int | None = None,
@@ -69,6 +85,8 @@ class Player:
         solution: Mapping[int, Value] = {}
         symmetry = True
         complete = False
+        if isinstance(game, str):
+            game = load_game(game)
         if isinstance(source, Book):
             if game is None:
                 game = source.game
@@ -79,44 +97,42 @@ class Player:
         elif isinstance(source, Mapping):
             solution = source
         else:
-            game = source
+            game = load_game(source) if isinstance(source, str) else source
         if game is None:
             raise TypeError("a mapping of values does not know its game: Player(values, game)")
         self.game: Game = game
         self.solution = solution
         self.seconds, self.nodes = seconds, nodes
-        self._live = live and not complete
-        self._symmetry = symmetry
+        self.live = live and not complete
         self._score_game = is_score_game(game)
         self._end = end_of(game)
-        self._canonical = canonical_of(game, symmetry)
+        self.canonical = canonical_of(game, symmetry)
         self._folds = symmetry and hasattr(game, "canonical")
         self._same_mover = same_mover_of(game)
         self._alternates = not hasattr(game, "to_move")
-        self._table: dict[Any, Any] = {}
-        self._solved_live: dict[Any, Value] = {}
-        self._searcher: Any = None
+        self._lifted = functools.lru_cache(maxsize=1 << 16)(_lifted)
+        self._stores_ends = not isinstance(solution, Book)
+        self._searching = Live(game, symmetry) if self.live else None
+        self._solved: dict[Any, Value] = self._searching.solved if self._searching else {}
+        self._turn = threading.Lock()
+
+    def __reduce__(self) -> Any:
+        again = functools.partial(Player, seconds=self.seconds, nodes=self.nodes, live=self.live)
+        return again, (self.solution, self.game)
 
     def value(self, state: int) -> Answer:
         """What a state is worth for the side to move."""
-        if self.game.is_terminal(state):
-            return Answer(self._terminal(state), True, "terminal")
-        key = self._canonical(state)
-        found = self.solution.get(key)
-        if found is not None:
-            return Answer(found, True, "book")
-        found = self._solved_live.get(key)
-        if found is not None:
-            return Answer(found, True, "search")
-        return self._search(state) if self._live else MISSING
+        known = self._known(state)
+        return self._search([state], None, self._budget())[state] if known is MISSING and self.live else known
 
     def best(self, state: int) -> int:
         """A best action: the quickest win, else a draw, else the longest loss; the first of equals.
 
-        Raises PositionError where the game is over, MissingState where no child's value is known.
+        Where the values of some moves are not known this is one of the moves that rank highest, as in `analyse`.
+        Raises PositionError where the game is over, MissingState where nothing is known of any move.
         """
         game, find, folds, alternates = self.game, self.solution.get, self._folds, self._alternates
-        canonical, result = self._canonical, game.result
+        canonical, result = self.canonical, game.result
         if find(canonical(state) if folds else state) is None and game.is_terminal(state):
             raise PositionError(f"the game is over at state {state}: no action is left")
         best_action, best_score, best_distance = -1, 0, 0
@@ -124,9 +140,9 @@ class Player:
             child = result(state, action)
             value = find(canonical(child) if folds else child)
             if value is None:
-                value = self.value(child).value
+                value = self._known(child).value
                 if value is None:
-                    continue
+                    return self.choose(state).action
             score, distance = value
             if alternates or not self._same_mover(state, child):
                 score = -score
@@ -136,115 +152,239 @@ class Player:
                 distance = -distance
             if score > best_score or best_action < 0 or (score == best_score and distance > best_distance):
                 best_action, best_score, best_distance = action, score, distance
-        if best_action < 0:
-            raise MissingState(f"no move from state {state} has a known value: allow a live search or more time")
         return best_action
+
+    def choose(self, state: int) -> Move:
+        """The move of `best`, and what is known of it; its `best` says whether it is known that none is better.
+
+        Raises as `best`.
+        """
+        if self.game.is_terminal(state):
+            raise PositionError(f"the game is over at state {state}: no action is left")
+        budget = self._budget()
+        moves = self._moves(state)
+        unknown = [move for move in moves if move.value is None]
+        if unknown:
+            value = self._known(state).value
+            if value is None and self.live:
+                value = self._solve([state], None, budget)[state].value
+                moves = self._moves(state)
+                unknown = [move for move in moves if move.value is None]
+            if value is not None:
+                attained = self._attaining(state, moves, value, budget)
+                if attained is not None:
+                    return attained
+            if self.live:
+                answers = self._estimate([move.child for move in unknown], budget)
+                moves = self._moves(state, answers)
+        if all(move.value is None and move.estimate is None for move in moves):
+            raise MissingState(f"no move from state {state} has a known value: {self._remedy()}")
+        promise = getattr(self.game, "promise", None)
+        move = min(moves, key=_rank)
+        if promise is not None and not move.exact:  # of equal guesses the most promising
+            move = min(moves, key=lambda one: (*_rank(one), -promise(state, one.action)))
+        return move._replace(best=all(one.exact for one in moves))
 
     def line(self, state: int, most: int = 1000) -> Iterator[tuple[int, int]]:
         """Best play from a state to the end: each action and the state that it leads to, at most `most`.
 
         It ends early where play comes back to a state that it has seen, which is a draw, and raises MissingState
-        where no move's value is known.
+        where no move is known to be best.
         """
         seen = {state}
         while not self.game.is_terminal(state) and most:
-            action = self.best(state)
-            state = self.game.result(state, action)
-            yield action, state
+            move = self.choose(state)
+            if not move.best:
+                raise MissingState(f"no move from state {state} is known to be best: {self._remedy()}")
+            state = move.child
+            yield move.action, state
             if state in seen:
                 return
             seen.add(state)
             most -= 1
 
     def analyse(self, state: int) -> list[Move]:
-        """Every action with its value and source, best first; unknown ones last."""
+        """Every action with its value and source, best first: wins, draws, losses.
+
+        Estimates rank between by their number; moves of which nothing is known between draws and losses.
+        """
+        return self.examine(state)[1]
+
+    def examine(self, state: int) -> tuple[Answer, list[Move]]:
+        """What a state is worth, and every action as in `analyse`, both under one budget."""
+        answer = self._known(state)
+        if answer.source == "terminal":
+            return answer, []
+        moves = self._moves(state)
+        unknown = [move.child for move in moves if move.value is None]
+        if unknown and self.live:
+            budget, parent = self._budget(), None if answer.exact else state
+            asked = unknown if parent is None else [*unknown, parent]
+            answers = self._search(asked, parent, budget)
+            moves, answer = self._moves(state, answers), answers.get(state, answer)
+        ranks = [_rank(move) for move in moves]
+        best = min(ranks)
+        order = sorted(range(len(moves)), key=ranks.__getitem__)  # stable: equals stay in the game's order
+        known = moves[order[0]].exact or moves[order[0]].estimate is not None
+        moves = [_as_best(moves[at]) if known and ranks[at] == best else moves[at] for at in order]
+        if not answer.exact and self.live:
+            answer = _from_moves(moves)
+        return answer, moves
+
+    def prepare(self, wait: bool = True) -> None:
+        """Load the compiled search, so that the first live one need not wait for it."""
+        if self._searching is not None:
+            self._searching.load(wait)
+
+    def is_preparing(self) -> bool:
+        """Whether the compiled search is being loaded, so that answers are made without it."""
+        return self._searching is not None and self._searching.is_loading()
+
+    def _budget(self) -> Any:
+        from solver.search import Budget
+
+        return Budget(self.nodes, self.seconds)
+
+    def _remedy(self) -> str:
+        return "allow more time, or solve the game into a book" if self.live else "allow a live search or more time"
+
+    def _known(self, state: int) -> Answer:
+        """What the rules, the solution or an earlier search say."""
+        if self._stores_ends and self.game.is_terminal(state):
+            return self._terminal(state)
+        key = self.canonical(state)
+        found = self.solution.get(key)
+        return self._unstored(state, key) if found is None else Answer(found, True, "book")
+
+    def _unstored(self, state: int, key: int) -> Answer:
+        """What the rules or an earlier search say of a state that the solution lacks."""
         if self.game.is_terminal(state):
-            return []
-        moves = [self._move(state, action) for action in self.game.actions(state)]
-        moves.sort(key=_rank)  # stable: equals stay in the game's order
-        first = _rank(moves[0])
-        return [move._replace(best=move.value is not None and _rank(move) == first) for move in moves]
+            return self._terminal(state)
+        found = self._solved.get(key)
+        return MISSING if found is None else Answer(found, True, "search")
 
-    def _move(self, state: int, action: int) -> Move:
-        child = self.game.result(state, action)
-        answer = self.value(child)
-        value = answer.value
-        if value is not None:
-            score, distance = value
-            sign = 1 if self._same_mover(state, child) else -1
-            value = Value(sign * score if score else 0, None if distance is None else distance + 1)
-        return Move(action, value, answer.exact, answer.source, False, child, answer.value)
+    def _terminal(self, state: int) -> Answer:
+        return Answer(value_of(self._end(state), self._score_game), True, "terminal")
 
-    def _terminal(self, state: int) -> Value:
-        return value_of(self._end(state), self._score_game)
+    def _moves(self, state: int, answers: Mapping[int, Answer] | None = None) -> list[Move]:
+        """All moves, in the game's order, with what is known of them and these answers."""
+        moves = []
+        result, canonical, find, lifted = self.game.result, self.canonical, self.solution.get, self._lifted
+        alternates, books = self._alternates, not self._stores_ends
+        for action in self.game.actions(state):
+            child = result(state, action)
+            if answers and child in answers:
+                answer = answers[child]
+            elif books:  # as `_known`, but quick
+                key = canonical(child)
+                value = find(key)
+                if value is not None:
+                    same = not alternates and self._same_mover(state, child)
+                    moves.append(Move(action, lifted(value, same), True, "book", False, child, value))
+                    continue
+                answer = self._unstored(child, key)
+            else:
+                answer = self._known(child)
+            moves.append(self._move(state, action, child, answer))
+        if not moves:
+            raise GameError(f"{game_text(self.game)}: state {state} has no actions and is not terminal")
+        return moves
 
-    def _search(self, state: int) -> Answer:
-        """Search a state live; the heuristic answers where the budget ends."""
-        from solver.search import Budget, heuristic
+    def _move(self, state: int, action: int, child: int, answer: Answer) -> Move:
+        value, exact, source, estimate = answer
+        same = not self._alternates and self._same_mover(state, child)
+        lifted = None if value is None else self._lifted(value, same)
+        if estimate is not None and not same:
+            estimate = 0 - estimate  # no -0.0
+        return Move(action, lifted, exact, source, False, child, value, estimate)
 
+    def _attaining(self, state: int, moves: list[Move], value: Value, budget: Any) -> Move | None:
+        """The first move that is known, or can be shown, to keep a state's value; None if the budget ends before."""
+        for move in moves:
+            if move.value is None:
+                child_value = self._seen_from(state, move.child, value)
+                if child_value is None or self._searching is None:
+                    continue
+                with self._my_turn(budget) as mine:
+                    same = self._same_mover(state, move.child)
+                    if not mine or not self._searching.attains(
+                        state, move.action, move.child, child_value, same, budget
+                    ):
+                        continue
+                self._solved[self.canonical(move.child)] = child_value
+                move = self._move(state, move.action, move.child, Answer(child_value, True, "search"))
+            if move.value == value:
+                return move._replace(best=True)
+        return None
+
+    def _seen_from(self, state: int, child: int, value: Value) -> Value | None:
+        """The value that a child has if its move keeps the state's; None if no move's can."""
+        sign = 1 if self._same_mover(state, child) else -1
+        if value.distance is None:
+            return Value(sign * value.score if value.score else 0, None)
+        return Value(sign * value.score, value.distance - 1) if value.distance else None
+
+    def _search(self, states: list[int], parent: int | None, budget: Any) -> dict[int, Answer]:
+        """Live answers for states, `parent` of all others perhaps among them, under one budget."""
+        answers = self._solve(states, parent, budget)
+        left = [state for state, answer in answers.items() if not (answer.exact or state == parent)]
+        return {**answers, **self._estimate(left, budget)}
+
+    def _solve(self, states: list[int], parent: int | None, budget: Any) -> dict[int, Answer]:
+        """Exact values of states, as far as a part of the budget goes."""
+        with self._my_turn(budget) as mine:
+            if mine and self._searching is not None:
+                self._searching.solve(states, parent, budget.part(EXACT))
+        return {state: self._known(state) for state in states}
+
+    def _estimate(self, states: list[int], budget: Any) -> dict[int, Answer]:
+        """What a search of limited depth says of states in the rest of the budget."""
+        answers = {}
+        if states and self._searching is not None:
+            for state, found in self._searching.estimates(list(dict.fromkeys(states)), budget).items():
+                if isinstance(found, Value):
+                    self._solved[self.canonical(state)] = found
+                    answers[state] = Answer(found, True, "search")
+                else:
+                    answers[state] = Answer(None, False, "search", float(found))
+        return answers
+
+    @contextlib.contextmanager
+    def _my_turn(self, budget: Any) -> Iterator[bool]:
+        """Whether this thread's turn to search live has come within the budget."""
+        seconds = budget.seconds_left
+        mine = self._turn.acquire(timeout=-1 if seconds is None else min(seconds, threading.TIMEOUT_MAX))
         try:
-            value = self._alphabeta(state)
-        except MethodError:
-            return self._retrograde(state)
-        except BudgetExceeded:
-            if not hasattr(self.game, "evaluate"):
-                return MISSING
-        else:
-            self._solved_live[self._canonical(state)] = value
-            return Answer(value, True, "search")
-        allowance = Budget(self.nodes, None if self.seconds is None else self.seconds / 4)
-        guess = heuristic.deepen(self.game, state, budget=allowance, symmetry=self._symmetry)
-        return Answer(guess.value, guess.exact, "search")
-
-    def _alphabeta(self, state: int) -> Value:
-        """The exact value by plain alpha-beta if that is quick, else by the compiled one if it is at hand."""
-        from solver.search import Budget, alphabeta
-
-        game, table, symmetry = self.game, self._table, self._symmetry
-        if self._searcher is None:
-            quick = Budget(QUICK if self.nodes is None else min(QUICK, self.nodes), self.seconds)
-            try:
-                return alphabeta.solve(game, state, table=table, symmetry=symmetry, budget=quick).value
-            except BudgetExceeded:
-                if self.nodes is not None and self.nodes <= QUICK:
-                    raise
-            self.prepare()
-        if self._searcher:
-            found: Value = self._searcher.value(state, nodes=self.nodes, seconds=self.seconds)
-            return found
-        budget = Budget(self.nodes, self.seconds)
-        return alphabeta.solve(game, state, table=table, symmetry=symmetry, budget=budget).value
-
-    def prepare(self) -> None:
-        """Load the compiled search, so that the first live one need not wait for it; safe to call from a thread."""
-        searcher: Any = False
-        if self._live and extras.has_kernels() and not getattr(self.game, "plain_only", False):
-            from solver.kernels.searcher import Searcher
-
-            try:
-                searcher = Searcher(self.game, symmetry=self._symmetry)
-                searcher.warm()
-            except (UncompiledRules, MethodError):
-                searcher = False
-        if self._searcher is None:
-            self._searcher = searcher
-
-    def _retrograde(self, state: int) -> Answer:
-        """In a game with cycles all states below must be resolved together."""
-        from solver.search import Budget, retrograde, solution_of
-
-        try:
-            budget = Budget(self.nodes, self.seconds)
-            found = retrograde.solve(self.game, state, symmetry=self._symmetry, budget=budget)
-        except (BudgetExceeded, MethodError):
-            return MISSING
-        self._solved_live.update(solution_of(found.table))
-        return Answer(found.value, True, "search")
+            yield mine
+        finally:
+            if mine:
+                self._turn.release()
 
 
-def _rank(move: Move) -> tuple[bool, float, int]:
-    """Known values first, then higher scores, then quick wins and slow losses."""
+def _lifted(value: Value, same_mover: bool) -> Value:
+    """A value as it is seen one ply before."""
+    score, distance = value
+    return Value(score if same_mover else 0 - score, None if distance is None else distance + 1)
+
+
+def _as_best(move: Move) -> Move:
+    """A move marked as best: `_replace`, but quick."""
+    action, value, exact, source, _, child, child_value, estimate = move
+    return Move(action, value, exact, source, True, child, child_value, estimate)
+
+
+def _from_moves(moves: list[Move]) -> Answer:
+    """What all moves, best first, make of their state."""
+    first = moves[0]
+    if all(move.exact for move in moves):
+        return Answer(first.value, True, "search")
+    estimate = first.estimate if first.value is None else first.value.score
+    return MISSING if estimate is None else Answer(None, False, "search", estimate)
+
+
+def _rank(move: Move) -> tuple[float, bool, int]:
+    """Higher scores first, quick wins and slow losses; estimates by their number, 0 where there is none."""
     if move.value is None:
-        return True, 0, 0
+        return -(move.estimate or 0), True, 0
     score, distance = move.value
-    return False, -score, 0 if distance is None else distance if score > 0 else -distance
+    return -score, False, 0 if distance is None else distance if score > 0 else -distance

@@ -2,13 +2,15 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
-from solver.errors import BudgetExceeded, MethodError
+from solver.errors import BudgetExceeded, MethodError, UncompiledRules
 from solver.game import load_game
 from solver.notation import parse_position
-from solver.value import Value
+from solver.search import alphabeta
+from solver.value import Value, merit_of
 from tests import naive
 from tests.games import ACYCLIC
 
@@ -135,6 +137,98 @@ def test_a_game_with_cycles_is_refused():
     with pytest.raises(MethodError, match="retrograde"):
         game = load_game("mu-torere")
         Searcher(game).value(game.initial())
+
+
+class Stakes(NamedTuple):
+    """Each adds 1, 2 or 3 to a sum, twice; the margin is the sum's rest by 5, less 2, times a stake of 2 ** exponent.
+
+    A state is the ply, the sum 2 bits on, and the exponent 6 bits on.
+    """
+
+    narrow: bool = True
+    score_game = True
+
+    def initial(self):
+        return 0
+
+    def actions(self, state):
+        yield 1
+        yield 2
+        yield 3
+
+    def result(self, state, action):
+        return state + 1 + 4 * action
+
+    def is_terminal(self, state):
+        return state & 3 == 3
+
+    def utility(self, state):
+        return ((state >> 2 & 15) % 5 - 2) * (1 << (state >> 6))
+
+    def bounds(self, state):
+        most = 2 << (state >> 6)
+        return (-most, most) if self.narrow else (-(1 << 60), 1 << 60)
+
+
+def test_margins_beyond_the_tables_fields_are_refused_and_never_wrong():
+    game = Stakes()
+    searcher = Searcher(game)
+    refused = set()
+    for exponent in range(50):
+        state = exponent << 6
+        try:
+            assert searcher.value(state) == alphabeta.solve(game, state).value
+        except UncompiledRules as error:
+            assert "margins" in str(error) and "minimax" in str(error)
+            refused.add(exponent)
+    assert set(range(23, 50)) <= refused <= set(range(20, 50))
+    large = Searcher(game)
+    large._range = lambda state: (-searcher_module.WIN, searcher_module.WIN)  # as of rules without `bounds`
+    for exponent in range(23, 50):
+        with pytest.raises(UncompiledRules):
+            large.value(exponent << 6)
+
+
+class Patience(NamedTuple):
+    """Two moves, then a win that still takes very long."""
+
+    def initial(self):
+        return 0
+
+    def actions(self, state):
+        yield 1
+
+    def result(self, state, action):
+        return state + 1
+
+    def is_terminal(self, state):
+        return state & 3 == 2
+
+    def utility(self, state):
+        return 1
+
+    def plies_left(self, state):
+        return state >> 2
+
+
+@pytest.mark.slow
+def test_distances_beyond_the_tables_fields_are_refused():
+    searcher = Searcher(Patience())
+    assert searcher.value(1000 << 2) == Value(1, 1002)
+    for left in (1 << 22, 1 << 24, 1 << 40):
+        for ply in range(3):
+            with pytest.raises(UncompiledRules):
+                searcher.value(left << 2 | ply)
+
+
+def test_a_null_window_says_whether_a_state_reaches_a_value():
+    game = load_game("connect-four:4,3")
+    searcher = Searcher(game)
+    order = [Value(1, 1), Value(1, 2), Value(1, 5), Value(0), Value(-1, 6), Value(-1, 2)]
+    for state, value in list(naive.solve(game).items())[:300]:
+        if not game.is_terminal(state):
+            for bound in order:
+                assert searcher.reaches(state, bound) == (merit_of(value) >= merit_of(bound))
 
 
 # Wilson; Irving, Donkers and Uiterwijk 2000; Takeshita and others 2015

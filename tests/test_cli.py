@@ -10,8 +10,13 @@ import time
 import pytest
 from click.testing import CliRunner
 
-from solver import Book, __version__
+from solver import Book, Player, __version__, load_game
 from solver.cli import COMMANDS, main
+from solver.cli.common import for_players
+from solver.cli.query import Asker
+from solver.errors import PositionError
+from solver.notation import parse_action, show
+from solver.value import Value
 
 
 def run(*arguments, stdin=None):
@@ -78,12 +83,12 @@ def test_unfolded_counts_are_the_published_ones(tmp_path):
 def test_query_has_the_agreed_shape(book):
     facts = json.loads(ok("query", book, "a1 b1 a2 b2", "--json"))
     assert list(facts) == [
-        "game", "position", "state", "to_move", "ply", "terminal", "value", "score", "distance", "exact", "source",
-        "best", "moves", "elapsed_us",
+        "game", "position", "state", "to_move", "ply", "terminal", "value", "score", "distance", "estimate", "exact",
+        "source", "best", "moves", "elapsed_us",
     ]  # fmt: skip
     assert (facts["value"], facts["distance"], facts["best"]) == ("win", 1, ["a3"])
     move = facts["moves"][0]
-    assert list(move) == ["move", "value", "score", "distance", "exact", "source", "best", "child"]
+    assert list(move) == ["move", "value", "score", "distance", "estimate", "exact", "source", "best", "child"]
     assert (move["value"], move["source"]) == ("win", "terminal")
     assert (move["child"]["value"], move["child"]["score"]) == ("loss", -1)
     assert [one["score"] for one in facts["moves"]] == sorted((one["score"] for one in facts["moves"]), reverse=True)
@@ -105,9 +110,41 @@ def test_a_game_is_searched_live():
     code, out, err = run("query", "tic-tac-toe", "start", "--book-only")
     assert code == 3 and "--book-only" in err
     unknown = json.loads(ok("query", "hexapawn:5,6", "start", "--json", "--budget", "0.01"))
-    assert (unknown["value"], unknown["score"], unknown["distance"], unknown["source"]) == (
-        "unknown", None, None, "missing",
-    )  # fmt: skip
+    assert [unknown[name] for name in ("value", "score", "distance", "estimate", "exact", "source")] == [
+        None, None, None, None, False, "missing",
+    ]  # fmt: skip
+
+
+def test_an_estimate_is_no_value():
+    code, out, err = run("query", "connect-four:5,5", "1213", "--json", "--budget", "0.1")
+    facts = json.loads(out)
+    assert (code, facts["source"]) == (0, "search") and "--budget" in err and "solver solve connect-four:5,5" in err
+    for one in (facts, *facts["moves"]):
+        assert (one["value"], one["score"], one["distance"], one["exact"]) == (None, None, None, False)
+        assert -1 < one["estimate"] < 1
+    assert {"value": None, "score": None, "distance": None}.items() <= facts["moves"][0]["child"].items()
+    text = ok("query", "connect-four:5,5", "1213", "--budget", "0.1")
+    assert "unknown, looks" in text and "draw" not in text
+    assert "unknown, looks" in ok("play", "connect-four:5,5", "--budget", "0.1", stdin="hint\n")
+
+
+def test_a_line_put_together_by_hand_says_what_ask_says(book):
+    """Every state of a folded and an unfolded book, what is no state, and what no book holds."""
+    for moves in (True, False):
+        with Book(book) as opened:
+            asker = Asker(Player(opened), moves=moves)
+            states = [*opened][:300]
+            texts = [*(f"#{state}" for state in states), "#7", "#0009", "#4294967295", "#999999999999999999", "a1", "x"]
+            for text in texts:
+                facts = json.loads(asker.line(text))
+                try:
+                    expected = {**asker.ask(text), "elapsed_us": facts["elapsed_us"]}
+                    assert list(facts) == list(expected)
+                except PositionError as error:
+                    expected = {"position": text, "error": str(error)}
+                assert facts == json.loads(json.dumps(expected))
+            quick = [asker._stored(f"#{state}") is not None for state in states]
+            assert all(quick)
 
 
 def test_estimates_count_what_they_can():
@@ -175,8 +212,54 @@ def test_play_to_the_end_with_hints_and_undo(book):
     out = ok("play", book, stdin="hint\nb2\nundo\nb2\nhelp\nnonsense\nquit\n")
     assert "hint, undo, swap" in out
     assert "is no legal move" in out
-    second = ok("play", book, "--second", stdin="quit\n")
-    assert "X" in second
+    assert out.startswith(f"tic-tac-toe: you begin (level 10, from {book})\nType a move such as a1, or hint")
+    second = ok("play", book, "--second", stdin="QUIT\n")
+    assert "X" in second and "the computer begins" in second and second.endswith("bye\n")
+    assert "O" in ok("play", book, stdin="B2\nquit\n")
+    heuristic = ok("play", "othello:4,4", "--method", "heuristic", "--depth", "1", "--second", stdin="")
+    assert "heuristic of depth 1" in heuristic
+    code, _, err = run("play", "hexapawn", "--method", "heuristic")
+    assert code == 2 and "no evaluate" in err
+
+
+def test_play_without_a_book_says_what_the_computer_does_not_know():
+    out = ok("play", "teeko", "--second", "--budget", "0.1", stdin="quit\n")
+    assert "moves at random" in out and "solver solve teeko -o BOOK" in out
+    out = ok("play", "connect-four:6,6", "--second", "--budget", "0.1", stdin="quit\n")
+    assert "does not see the end" in out
+    assert "does not" not in ok("play", "pong-hau-ki", "--second", stdin="quit\n")
+
+
+@pytest.mark.parametrize(("game", "moves"), [("quixo", "a1t"), ("othello:4,4", "a3"), ("animal-shogi", "b2b3")])
+def test_the_board_does_not_turn_round_between_moves(game, moves):
+    """What only one player has moved stays where it was for the eye, whoever moves next."""
+    rules = load_game(game)
+    state = rules.initial()
+    before = show(rules, state, 0).splitlines()
+    after = show(rules, rules.result(state, parse_action(rules, state, moves)), 1).splitlines()
+    cells = [
+        (old, new)
+        for above, below in zip(before, after, strict=True)
+        for old, new in zip(above[2:8], below[2:8], strict=True)
+        if not above.lstrip()[:1].isalpha()
+    ]
+    changed = [pair for pair in cells if pair[0] != pair[1]]
+    assert 1 <= len(changed) <= 2
+    out = ok("play", game, "--budget", "0.05", stdin=f"{moves}\nquit\n")
+    assert show(rules, rules.result(state, parse_action(rules, state, moves)), 1) in out
+
+
+def test_kalahs_board_stays_and_the_movers_houses_have_numbers():
+    rules = load_game("kalah:3,2")
+    assert show(rules, rules.initial(), 0).splitlines()[-1].split()[:3] == ["1", "2", "3"]
+    after = show(rules, rules.result(rules.initial(), 2), 1).splitlines()
+    assert after[0].split() == ["3", "2", "1"] and after[3].split() == ["2", "2", "0", "player", "2", "to", "move"]
+
+
+def test_one_ply_is_no_plies():
+    assert for_players(Value(1, 1), False) == "first player wins in 1 ply"
+    assert for_players(Value(-1, 12), False) == "second player wins in 12 plies"
+    assert "cut off after 1 ply: --most" in ok("line", "coins", "--most", "1")
 
 
 def test_the_tree_exercise(tmp_path):
@@ -221,6 +304,13 @@ def test_a_line_is_the_best_play_to_the_end(book):
 
 def test_a_drawn_line_of_a_game_with_cycles_ends_where_it_repeats():
     assert json.loads(ok("line", "mu-torere", "--json"))["ending"] == "the position repeats: a draw"
+
+
+def test_a_line_without_a_book_is_searched_or_says_why_not(monkeypatch):
+    assert "loss in 11 for the side to move" in ok("line", "coins")
+    monkeypatch.setattr("solver.cli.line.SECONDS", 0.1)
+    code, out, err = run("line", "teeko")
+    assert (code, out) == (3, "") and "solver solve teeko -o BOOK" in err
 
 
 def test_counts_by_tier_and_by_distance(book):

@@ -56,6 +56,75 @@ def test_moves_of_several_characters_need_separators():
         parse_position(PAWNS, "a1a2b3a2")
 
 
+def test_case_and_separators_do_not_matter_where_one_move_can_be_meant():
+    for text in ("A1A2", "a1-a2", " a1 a2 ", "a1:A2"):
+        assert parse_action(PAWNS, PAWNS.initial(), text) == parse_action(PAWNS, PAWNS.initial(), "a1a2")
+    assert parse_position(PAWNS, "A1A2 B3-A2") == parse_position(PAWNS, "a1a2 b3a2")
+    assert parse_position(PAWNS, "START") == parse_position(PAWNS, "start")
+
+
+KBNK = load_game("chess-ending:KBNK")
+
+
+@pytest.mark.parametrize(
+    ("fen", "text", "move"),
+    [
+        ("8/8/8/8/8/2k5/8/KBN5 w", "nd3", "Nc1d3"),
+        ("8/8/8/8/8/2k5/8/KBN5 w", "Bd3+", "Bb1d3"),
+        ("8/8/8/8/8/2k5/8/KBN5 w", "c1d3", "Nc1d3"),
+        ("8/8/8/8/8/2k5/8/KBN5 w - - 0 1", "ka2", "Ka2"),
+        ("8/8/8/8/8/2k5/8/KBN5 b", "Kd4", "Kd4"),
+        ("8/8/8/8/8/2k5/8/KBN5 b", "c3-d4", "Kd4"),
+        ("8/8/8/8/8/8/2k5/KB5N b", "kxb1", "Kb1"),
+    ],
+)
+def test_chess_is_read_as_players_write_it(fen, text, move):
+    position = parse_position(KBNK, fen)
+    assert position.ply is None and fen.split(" -")[0] in show(KBNK, position.state)
+    if move not in {format_action(KBNK, position.state, action) for action in KBNK.actions(position.state)}:
+        with pytest.raises(PositionError):
+            parse_action(KBNK, position.state, text)
+    else:
+        assert format_action(KBNK, position.state, parse_action(KBNK, position.state, text)) == move
+
+
+def test_a_piece_may_be_named_before_its_move():
+    shogi = load_game("animal-shogi")
+    assert parse_action(shogi, shogi.initial(), "Lb1a2") == parse_action(shogi, shogi.initial(), "b1a2")
+    assert parse_action(shogi, shogi.initial(), "cb2-b3") == parse_action(shogi, shogi.initial(), "b2b3")
+    with pytest.raises(PositionError):
+        parse_action(shogi, shogi.initial(), "Gb1a2")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("8/8/8/8/8/2k5/8/KBN5 x", "w or b"),
+        ("8/8/8/8/8/2k5/8/KBN4 w", "8 ranks"),
+        ("8/8/8/8/8/2kn4/8/KBN5 w", "Black nothing else"),
+        ("8/8/8/8/8/2k5/8/KBQ5 w", "never stand on the board in KBNK"),
+        ("8/8/8/8/8/2k5/8/KBNN4 w", "never stand on the board in KBNK"),
+        ("8/8/8/8/8/8/1k6/KBN5 b", "side by side"),
+        ("8/8/8/8/8/3k4/8/KBN5 w", "Black is in check"),
+        ("8/8/8/8/8/2k5/8/1BN5 w", "one king"),
+    ],
+)
+def test_a_fen_that_is_none_says_why(text, message):
+    with pytest.raises(PositionError, match=message):
+        parse_position(KBNK, text)
+
+
+@pytest.mark.parametrize("text", ["chess-ending:KPK", "chess-ending:KBNK", "chess-ending:KBBK"])
+def test_a_fen_is_read_as_it_is_shown(text):
+    game = load_game(text)
+    for number, state in enumerate(game.starts()):
+        if number == 60:
+            break
+        assert parse_position(game, show(game, state).splitlines()[-1]).state == state
+        for action in game.actions(state):
+            assert parse_action(game, state, format_action(game, state, action)) == action
+
+
 @pytest.mark.parametrize("text", SMALL_GAMES)
 def test_every_move_is_read_as_it_is_written(text):
     game = load_game(text)

@@ -1,11 +1,17 @@
 """The player: perfect from a book, honest where it does not know."""
 
+import pickle
+import random
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from solver import pipeline
 from solver.book import Book
 from solver.errors import ForeignBook, MissingState, PositionError
 from solver.game import load_game
+from solver.games.connect_four import ConnectFour
+from solver.live import Live
 from solver.player import Player
 from solver.value import Value
 from tests import naive
@@ -24,7 +30,7 @@ def test_answers_from_a_solution_are_the_naive_twins(text):
     truth = naive.solve(game)
     player = Player({state: value for state, value in truth.items() if not game.is_terminal(state)}, game)
     player._folds = False
-    player._canonical = lambda state: state
+    player.canonical = lambda state: state
     for state in list(truth)[:400]:
         answer = player.value(state)
         assert (answer.value, answer.exact) == (truth[state], True)
@@ -46,7 +52,7 @@ def test_answers_from_a_solution_are_the_naive_twins(text):
 def test_a_live_search_answers_like_the_naive_twin(text):
     game = load_game(text)
     truth = naive.solve(game)
-    player = Player(game)
+    player = Player(game, seconds=None)
     for state in list(truth)[:30]:
         answer = player.value(state)
         assert (answer.value, answer.exact) == (truth[state], True)
@@ -86,7 +92,8 @@ def test_a_complete_book_is_never_searched_past(tmp_path):
         unreachable = next(
             state for state in range(4096, 65536) if not game.is_terminal(state) and game.canonical(state) not in book
         )
-        assert player.value(unreachable) == (None, False, "missing")
+        assert player.value(unreachable) == (None, False, "missing", None)
+        assert player.examine(unreachable)[0].source == "missing"
         with pytest.raises(ForeignBook):
             Player(book, load_game("connect-four:3,4"))
 
@@ -94,14 +101,19 @@ def test_a_complete_book_is_never_searched_past(tmp_path):
 def test_where_the_budget_ends_the_heuristic_answers_and_says_so():
     player = Player(load_game("tic-tac-toe:4,4,4"), nodes=300)
     answer = player.value(player.game.initial())
-    assert (answer.source, answer.exact) == ("search", False)
-    assert -1 < answer.value.score < 1
+    assert (answer.source, answer.exact, answer.value) == ("search", False, None)
+    assert -1 < answer.estimate < 1
+    answer, moves = player.examine(player.game.initial())
+    assert (answer.value, answer.estimate) == (None, moves[0].estimate)
+    estimates = [move.estimate for move in moves if not move.exact]
+    assert estimates == sorted(estimates, reverse=True) and len(estimates) > 10
+    assert player.choose(player.game.initial()).estimate == estimates[0]
 
 
 def test_nobody_knows_is_none_and_never_a_draw():
     game = load_game("hexapawn:5,5")  # no `evaluate`
     player = Player(game, nodes=50)
-    assert player.value(game.initial()) == (None, False, "missing")
+    assert player.value(game.initial()) == (None, False, "missing", None)
     silent = Player({}, game, live=False)
     assert [(move.value, move.best) for move in silent.analyse(game.initial())] == [(None, False)] * 5
     with pytest.raises(MissingState, match="live search or more time"):
@@ -116,6 +128,130 @@ def test_of_lost_moves_the_longest_resists():
     assert player.analyse(21)[0].value == Value(-1, 11)
 
 
+def test_a_move_in_a_game_with_cycles_is_chosen_from_what_retrograde_analysis_found(monkeypatch):
+    player = Player("mu-torere", seconds=None)
+    monkeypatch.setattr(Live, "estimates", None)  # nothing is left to guess
+    for _ in range(6):
+        move = player.choose(player.game.initial())
+        assert (move.value, move.best) == (Value(0), True)
+
+
 def test_a_mapping_needs_its_game():
     with pytest.raises(TypeError, match="does not know its game"):
         Player({1: Value(0)})
+
+
+def test_the_budget_is_for_all_moves_of_a_state_together(monkeypatch):
+    looked_at = []
+    start = load_game("connect-four:5,5").initial()
+    is_terminal = ConnectFour.is_terminal
+    monkeypatch.setattr(ConnectFour, "is_terminal", lambda game, state: looked_at.append(1) or is_terminal(game, state))
+    for ask in (Player.value, Player.choose, Player.examine):
+        looked_at.clear()
+        ask(Player("connect-four:5,5", nodes=1500, seconds=None), start)
+        assert len(looked_at) < 2500, ask
+    looked_at.clear()
+    Player("connect-four:5,5", seconds=1e-9).examine(start)
+    assert len(looked_at) < 2500
+
+
+def test_the_moves_that_are_easy_are_exact_though_others_are_not():
+    player = Player("tic-tac-toe:4,4,4", nodes=1000, seconds=None)
+    state = 0
+    for action in (0, 5, 1, 6, 2):  # the first threatens a line, the second has two in a row
+        state = player.game.result(state, action)
+    answer, moves = player.examine(state)
+    losses = [move for move in moves if move.value == Value(-1, 2)]
+    assert len(losses) == 10 and len(moves) == 11
+    assert not moves[0].exact and moves[0].best
+    assert player.choose(state).action == moves[0].action == player.best(state)
+    assert answer.value is None and answer.estimate == moves[0].estimate
+    with pytest.raises(MissingState, match="known to be best"):
+        list(player.line(state))
+
+
+def test_the_chosen_move_keeps_the_value_without_valuing_all_moves():
+    pytest.importorskip("numba")
+    game = load_game("connect-four:4,3")
+    truth = naive.solve(game)
+    player, thorough = Player(game, seconds=None), Player(game, seconds=None)
+    player.prepare()
+    for state in random.Random(5).sample(sorted(truth), 150):
+        if not game.is_terminal(state):
+            move = player.choose(state)
+            assert (move.value, move.child_value, move.best) == (truth[state], truth[move.child], True)
+            assert move.action == next(move.action for move in thorough.analyse(state) if move.best)
+
+
+def test_threads_may_share_a_player():
+    pytest.importorskip("numba")
+    game = load_game("connect-four:4,3")
+    truth = naive.solve(game)
+    states = [state for state in truth if not game.is_terminal(state)]
+    random.Random(3).shuffle(states)
+    player = Player(game, seconds=None)
+    player.prepare()
+
+    def ask(state):
+        return [player.value(state).value == truth[state], player.choose(state).value == truth[state]]
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(all(right) for right in pool.map(ask, states[:800]))
+
+
+def test_a_thread_that_waits_for_others_keeps_to_its_budget():
+    player = Player("connect-four:5,5", seconds=0.01)
+    with player._my_turn(player._budget()):
+        assert player.value(player.game.initial()).exact is False
+
+
+def test_a_player_is_named_and_pickled():
+    player = Player("tic-tac-toe", nodes=5_000, seconds=None)
+    assert player.game == load_game("tic-tac-toe") and Player({}, "coins").game == load_game("coins")
+    best = player.best(0b1)
+    again = pickle.loads(pickle.dumps(player))  # noqa: S301
+    assert (again.game, again.nodes, again.seconds, again.live) == (player.game, 5_000, None, True)
+    assert again.best(0b1) == best
+    silent = pickle.dumps(Player({3: Value(1, 1)}, "coins", live=False))
+    assert pickle.loads(silent).value(3).source == "book"  # noqa: S301
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["mu-torere", "three-mens-morris:1", "hare-and-hounds", "quixo:2", "kalah:2,3", "othello:4,2", "hexapawn:3,4"],
+)
+def test_what_is_forced_is_found_within_any_budget_and_nothing_else_is_claimed(text):
+    game = load_game(text)
+    truth = naive.solve(game)
+    exact = 0
+    for state in random.Random(2).sample(sorted(truth), min(40, len(truth))):
+        if not game.is_terminal(state):
+            player = Player(game, nodes=60, seconds=None)
+            answer, moves = player.examine(state)
+            assert answer.value in (None, truth[state])
+            exact += answer.exact
+            for move in moves:
+                assert move.child_value in (None, truth[move.child])
+            if truth[state] == Value(1, 1):
+                assert player.choose(state).value == Value(1, 1)
+    assert exact
+
+
+def test_unknown_moves_are_preferred_to_known_losses_and_wins_to_all():
+    game = load_game("neutreeko")
+    chance = random.Random(1)
+    decided = 0
+    for _ in range(12):
+        state = game.initial()
+        for _ in range(9):
+            if not game.is_terminal(state):
+                state = game.result(state, chance.choice(list(game.actions(state))))
+        if game.is_terminal(state):
+            continue
+        _, moves = Player(game, nodes=500, seconds=None).examine(state)
+        kinds = [0 if move.value is None else move.value.score for move in moves]
+        assert kinds == sorted(kinds, reverse=True)
+        wins = any(game.is_terminal(move.child) for move in moves)
+        assert (moves[0].value == Value(1, 1)) == wins
+        decided += wins or kinds[0] > kinds[-1]
+    assert decided

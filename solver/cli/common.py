@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import sys
+import threading
+from collections.abc import Iterator
 from types import TracebackType
 from typing import Any
 
@@ -13,6 +16,7 @@ import click
 from solver.book.reader import Book
 from solver.errors import BookError, GameError
 from solver.game import Game, load_game
+from solver.live import SECONDS
 from solver.value import Value
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -106,26 +110,47 @@ class Bars:
             self._bar = None
 
 
+@contextlib.contextmanager
+def thinking(seconds: float, quiet: bool = False) -> Iterator[None]:
+    """Say on stderr that the machine thinks, where an answer does not come at once."""
+    say = threading.Timer(0.4, click.echo, (f"thinking, {seconds:g} s at most ...",), {"err": True})
+    say.daemon = True
+    if not quiet:
+        say.start()
+    try:
+        yield
+    finally:
+        say.cancel()
+
+
 def note(message: str | None, quiet: bool) -> None:
     """A remark on stderr."""
     if message and not quiet:
         click.echo(f"Note: {message}", err=True)
 
 
-def outcome(value: Value | None) -> str:
-    """ "win", "draw", "loss" or "unknown"."""
-    return "unknown" if value is None else value.outcome
-
-
-def in_words(value: Value | None, score_game: bool) -> str:
-    """A value for the side to move: win in 5, +3, draw, unknown; estimates with their number."""
+def in_words(value: Value | None, score_game: bool, estimate: float | None = None) -> str:
+    """A value for the side to move: win in 5, +3, draw; of one that is not known what it looks like."""
     if value is None:
-        return "unknown"
+        return "unknown" if estimate is None else f"unknown, {_impression(estimate, score_game)}"
     if score_game:
         return f"{value.score:+g}" if value.score else "tie"
-    if isinstance(value.score, float):
-        return f"about {value.score:+.2f}"
     return value.outcome if value.distance is None else f"{value.outcome} in {value.distance}"
+
+
+def _impression(estimate: float, score_game: bool) -> str:
+    """What an estimate for the side to move says."""
+    if score_game:
+        return f"about {estimate:+.3g}" if estimate else "about even"
+    if abs(estimate) >= 1:
+        return "surely won" if estimate > 0 else "surely lost"
+    looks = "even" if abs(estimate) < 0.05 else "better" if estimate > 0 else "worse"
+    return f"looks {looks} ({estimate:+.2f})"
+
+
+def in_plies(count: int) -> str:
+    """A number of plies with its noun."""
+    return f"{count:,} {'ply' if count == 1 else 'plies'}"
 
 
 def for_players(value: Value, score_game: bool) -> str:
@@ -133,10 +158,17 @@ def for_players(value: Value, score_game: bool) -> str:
     if not value.score:
         return "draw" if not score_game else "tie"
     winner = "first" if value.score > 0 else "second"
-    how = f"by {abs(value.score)}" if value.distance is None else f"in {value.distance} plies"
+    how = f"by {abs(value.score)}" if value.distance is None else f"in {in_plies(value.distance)}"
     return f"{winner} player wins {how}"
 
 
+budget_option = click.option(
+    "--budget",
+    type=Seconds(0.001, 1e6),
+    default=SECONDS,
+    metavar="SECONDS",
+    help="For each answer searched live, all its moves together; 5.",
+)
 game_option = click.option(
     "--game", "game_text", metavar="GAME", help="The rules of a book made from your own file: my_game.py::Class."
 )

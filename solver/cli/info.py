@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from solver.book import Book, Header
-from solver.cli.common import for_players, json_option
+from solver.cli.common import for_players, in_plies, json_option
 from solver.game import is_built_in
 
 
@@ -93,7 +93,7 @@ def text(facts: dict[str, Any], score_game: bool) -> str:
         ("to move", f"{counts['win']:,} wins, {counts['draw']:,} draws, {counts['loss']:,} losses"),
     ]
     if facts["longest"]:
-        rows.append(("longest", f"win in {facts['longest']['distance']} plies, at {facts['longest']['position']}"))
+        rows.append(("longest", f"win in {in_plies(facts['longest']['distance'])}, at {facts['longest']['position']}"))
         if facts["longest"].get("line"):
             rows.append(("", " ".join(facts["longest"]["line"])))
     if facts["bytes"]:

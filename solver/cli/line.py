@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import click
 
 from solver.book import Book
-from solver.cli.common import game_option, in_words, json_option, open_source
+from solver.cli.common import game_option, in_plies, in_words, json_option, open_source, thinking
 from solver.errors import MissingState, PositionError
 from solver.game import Game, is_score_game
+from solver.game import game_text as text_of
+from solver.live import SECONDS
 from solver.notation import format_action, parse_position, show
-from solver.player import SECONDS, Player
+from solver.player import Player
 
 
 @click.command("line")
@@ -25,7 +28,8 @@ from solver.player import SECONDS, Player
 def command(source: str, position: str, longest: bool, most: int, as_json: bool, game_text: str | None) -> None:
     """Print the best play from a position to the end: quick wins, slow losses.
 
-    A line ends where it comes back to a position that it has seen: that is a draw.
+    A line ends where it comes back to a position that it has seen: that is a draw. A GAME without a book is searched
+    live, 5 s at most for the position and for each move.
 
     \b
     solver line connect-four-5x5.lmdb
@@ -37,7 +41,8 @@ def command(source: str, position: str, longest: bool, most: int, as_json: bool,
         if book is None or book.header.longest is None:
             raise PositionError(f"{source} has no longest win: name a position")
         position = f"#{book.header.longest[1]}"
-    facts = describe_line(book, game, position, most)
+    with thinking(SECONDS, quiet=not sys.stderr.isatty()):
+        facts = describe_line(book, game, position, most)
     if as_json:
         click.echo(json.dumps(facts))
         return
@@ -53,18 +58,30 @@ def describe_line(book: Book | None, game: Game, position: str, most: int = 1000
     player = Player(book if book is not None else game, game, seconds=SECONDS)
     state = parse_position(game, position).state
     value = player.value(state).value
-    if value is None:
-        raise MissingState(f"{position} is not in the book: name a position that play can reach")
+    if value is None and player.is_preparing():
+        player.prepare()
+        value = player.value(state).value
     moves, states = [], [state]
-    for action, child in player.line(state, most):
-        moves.append(format_action(game, states[-1], action))
-        states.append(child)
+    try:
+        if value is None:
+            raise MissingState(f"{position} is not in the book: name a position that play can reach")
+        for action, child in player.line(state, most):
+            moves.append(format_action(game, states[-1], action))
+            states.append(child)
+    except MissingState as error:
+        if not player.live:
+            raise
+        ply = f" after {' '.join(moves)}" if moves else ""
+        raise MissingState(
+            f"best play from {position}{ply} is not known within {SECONDS:g} s: name a later position, or a book that"
+            f" solver solve {text_of(game)} -o BOOK makes"
+        ) from error
     if game.is_terminal(states[-1]):
         ending = "the game is over"
     elif states[-1] in states[:-1]:
         ending = "the position repeats: a draw"
     else:
-        ending = f"cut off after {most} plies: --most"
+        ending = f"cut off after {in_plies(most)}: --most"
     return {
         "position": position,
         "state": state,

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import random
-import threading
 from typing import Any
 
 import click
 
-from solver.cli.common import Seconds, game_option, in_words, open_source
+from solver.cli.common import budget_option, game_option, in_words, open_source, thinking
 from solver.errors import MissingState, PositionError
+from solver.game import game_text as text_of
 from solver.game import is_score_game
+from solver.live import SHORT
 from solver.notation import format_action, parse_action, parse_position, show
-from solver.player import SECONDS, Player
+from solver.player import Player
+from solver.search import heuristic, negamax, refuse_chance
 
-HELP = "a move, or: hint, undo, swap (sides), help, quit"
+COMMANDS = "hint, undo, swap (sides), help, quit"
 
 
 @click.command("play")
 @click.argument("source", metavar="BOOK|GAME")
 @click.option("--second", is_flag=True, help="Let the computer begin.")
 @click.option("--from", "start", default="start", metavar="POSITION", help="Play from here.")
-@click.option(
-    "--budget", type=Seconds(0.001, 1e6), default=SECONDS, metavar="SECONDS", help="For each live search; 5."
-)
+@budget_option
 @click.option(
     "--method",
     type=click.Choice(["best", "heuristic", "negamax"]),
@@ -51,7 +51,8 @@ def command(
 ) -> None:
     """Play against a book, or against a live search of a game.
 
-    At the prompt: a move in the game's notation, or hint, undo, swap, help, quit.
+    At the prompt: a move in the game's notation, or hint, undo, swap, help, quit. Where no book knows, the computer
+    searches within the budget, and says when it does not see the end.
 
     \b
     solver play connect-four-5x5.lmdb
@@ -59,11 +60,27 @@ def command(
     solver play othello:6,4 --method heuristic --depth 6
     """
     book, game = open_source(source, game_text)
+    refuse_chance(game, "play")
     player = Player(book if book is not None else game, game, seconds=budget)
     opponent = Opponent(player, method, depth, level)
-    if method == "best":
-        threading.Thread(target=player.prepare, daemon=True).start()
-    Table(player, opponent, start, computer=0 if second else 1).play()
+    table = Table(player, opponent, start, computer=0 if second else 1)
+    if method == "best" and budget > SHORT and hasattr(game, "tier"):  # most others have cycles
+        player.prepare(wait=False)
+    click.echo(greeting(table, source if book is not None else None, budget))
+    table.play()
+
+
+def greeting(table: Table, book: str | None, budget: float) -> str:
+    """Who plays, how strong, and what to type."""
+    opponent, name = table.opponent, text_of(table.game)
+    how = f"level {opponent.level}"
+    if opponent.method != "best":
+        how += f", {opponent.method} of depth {opponent.depth}"
+    else:
+        how += f", from {book}" if book is not None else ""
+        how += f", searching live, {budget:g} s at most a move" if opponent.player.live else ""
+    sides = "you begin" if table.movers[-1] != table.computer else "the computer begins"
+    return f"{name}: {sides} ({how})\nType a move{table.such_as()}, or {COMMANDS}.\n"
 
 
 class Opponent:
@@ -72,21 +89,19 @@ class Opponent:
     def __init__(self, player: Player, method: str, depth: int, level: int) -> None:
         self.player, self.method, self.depth, self.level = player, method, depth, level
         if method == "heuristic":
-            self.choose(player.game.initial())  # refuses a game without `evaluate` before the first move
+            heuristic.refuse_blind(player.game)
 
-    def choose(self, state: int) -> int:
-        """An action. Raises MissingState, MethodError."""
+    def choose(self, state: int) -> tuple[int, bool]:
+        """An action, and whether it is known to be as good as can be, or chosen as it should. Raises MissingState."""
         if self.level < 10 and random.random() * 10 < 10 - self.level:
-            second_best = [move.action for move in self.player.analyse(state) if not move.best]
+            second_best = [move for move in self.player.analyse(state) if not move.best]
             if second_best:
-                return second_best[0]
+                return second_best[0].action, True
         if self.method == "best":
-            return self.player.best(state)
-        from solver.search import heuristic, negamax
-
+            move = self.player.choose(state)
+            return move.action, move.best or (move.value is not None and move.value.score > 0)
         search: Any = heuristic.search if self.method == "heuristic" else negamax.search
-        action: int = search(self.player.game, state, depth=self.depth).action
-        return action
+        return search(self.player.game, state, depth=self.depth).action, True
 
 
 class Table:
@@ -100,16 +115,27 @@ class Table:
         self.states = [first.state]
         self.movers = [self._mover(first.state, (first.ply or 0) % 2)]
         self.computer = computer
+        self._owned_up = False
 
     def play(self) -> None:
         """Until the game is over or the person has had enough."""
-        click.echo(show(self.game, self.states[-1]))
+        self._show()
         while not self.game.is_terminal(self.states[-1]):
             if self.movers[-1] == self.computer:
                 self._computer_moves()
             elif not self._person_moves():
                 return
         click.echo(self._result())
+
+    def such_as(self) -> str:
+        """An example of a move at this point."""
+        state = self.states[-1]
+        if self.game.is_terminal(state):
+            return ""
+        return f" such as {format_action(self.game, state, next(iter(self.game.actions(state))))}"
+
+    def _show(self) -> None:
+        click.echo(show(self.game, self.states[-1], self.movers[-1]))
 
     def _mover(self, state: int, otherwise: int) -> int:
         return self.game.to_move(state) if hasattr(self.game, "to_move") else otherwise
@@ -118,16 +144,21 @@ class Table:
         state = self.game.result(self.states[-1], action)
         self.movers.append(self._mover(state, 1 - self.movers[-1]))
         self.states.append(state)
-        click.echo(show(self.game, state))
+        self._show()
 
     def _computer_moves(self) -> None:
         state = self.states[-1]
         try:
-            action = self.opponent.choose(state)
+            with thinking(self.player.seconds or 0.0, quiet=self.opponent.method != "best"):
+                action, known = self.opponent.choose(state)
+            remark = "the computer does not see the end from here"
         except MissingState:
-            action = next(iter(self.game.actions(state)))
-            click.echo("the computer does not know what is best here: more --budget, or a book")
+            action, known = random.choice(list(self.game.actions(state))), False
+            remark = "the computer sees nothing that decides the game, and moves at random"
         click.echo(f"\ncomputer: {format_action(self.game, state, action)}")
+        if not (known or self._owned_up):
+            self._owned_up = True
+            click.echo(f"({remark}: more --budget, or a book: solver solve {text_of(self.game)} -o BOOK)")
         self._apply(action)
 
     def _person_moves(self) -> bool:
@@ -137,17 +168,18 @@ class Table:
         except click.Abort:  # end of input
             click.echo("\nbye")
             return False
-        if words in ("quit", "q", "exit"):
+        command = words.lower()
+        if command in ("quit", "q", "exit"):
             click.echo("bye")
             return False
-        if words == "hint":
+        if command == "hint":
             self._hint()
-        elif words == "undo":
+        elif command == "undo":
             self._undo()
-        elif words == "swap":
+        elif command == "swap":
             self.computer = 1 - self.computer
-        elif words in ("help", "?"):
-            click.echo(HELP)
+        elif command in ("help", "?"):
+            click.echo(f"a move{self.such_as()}, or {COMMANDS}")
         else:
             self._try(words)
         return True
@@ -160,12 +192,12 @@ class Table:
 
     def _hint(self) -> None:
         state = self.states[-1]
-        for move in self.player.analyse(state):
+        with thinking(self.player.seconds or 0.0):
+            moves = self.player.analyse(state)
+        for move in moves:
             mark = "*" if move.best else " "
-            words = in_words(move.value, is_score_game(self.game))
-            click.echo(
-                f"{mark} {format_action(self.game, state, move.action):6} {words}{'' if move.exact else ', not exact'}"
-            )
+            words = in_words(move.value, is_score_game(self.game), move.estimate)
+            click.echo(f"{mark} {format_action(self.game, state, move.action):6} {words}")
 
     def _undo(self) -> None:
         """Back to the person's last decision."""
@@ -175,7 +207,7 @@ class Table:
             click.echo("nothing to take back")
             return
         del self.states[earlier[-1] + 1 :], self.movers[earlier[-1] + 1 :]
-        click.echo(show(self.game, self.states[-1]))
+        self._show()
 
     def _result(self) -> str:
         state = self.states[-1]

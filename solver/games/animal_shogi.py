@@ -94,17 +94,38 @@ class AnimalShogi(NamedTuple):
             return "CGE"[(action - 144) // 12] + "*" + target
         return "abc"[action // 12 % 3] + str(action // 36 + 1) + target
 
+    def parse_action(self, state: int, text: str) -> int:
+        """A move with the letter of its man before it: Lb1a2."""
+        letter, rest = text.strip()[:1].upper(), text.strip()[1:].lower().replace("-", "")
+        for action in self.actions(state):
+            named = action < 144 and LETTERS[self._kind(state, action // 12)] == letter
+            if named and self.format_action(state, action) == rest:
+                return action
+        raise ValueError("no such move")
+
     def show(self, state: int) -> str:
+        return self._board(state, 0, "the side to move", "the other")
+
+    def view(self, state: int, mover: int) -> str:
+        """The first player below, in capitals. Squares have the names that they have for the mover."""
+        if mover:
+            return self._board(state, 1, "the first", "the second player, to move")
+        return self._board(state, 0, "the first player, to move", "the second")
+
+    def _board(self, state: int, turned: int, capitals: str, small: str) -> str:
+        """The board, turned by 180 degrees or not, and whose men are in capitals and in small letters."""
         mine, rows = self._mine(state), []
-        for row in reversed(range(4)):
+        for row in range(4) if turned else reversed(range(4)):
             marks = []
-            for cell in range(3 * row, 3 * row + 3):
+            for cell in reversed(range(3 * row, 3 * row + 3)) if turned else range(3 * row, 3 * row + 3):
                 letter = LETTERS[self._kind(state, cell)]
-                marks.append("." if letter == " " else letter if mine >> cell & 1 else letter.lower())
+                big = (mine >> cell & 1) != turned
+                marks.append("." if letter == " " else letter if big else letter.lower())
             rows.append(f"{row + 1} " + " ".join(marks))
         hands = ["".join("CGE"[kind] * (state >> 48 + shift + 2 * kind & 3) for kind in range(3)) for shift in (0, 6)]
-        legend = f"  a b c   capitals: the side to move, in hand {hands[0] or '-'}; the other {hands[1].lower() or '-'}"
-        return "\n".join([*rows, legend])
+        below, above = hands[turned] or "-", hands[1 - turned].lower() or "-"
+        columns = "c b a" if turned else "a b c"
+        return "\n".join([*rows, f"  {columns}   capitals: {capitals}, in hand {below}; {small} {above}"])
 
     def _planes(self, chicks: int, giraffes: int, elephants: int, lions: int) -> int:
         return chicks | elephants | (giraffes | elephants) << 12 | lions << 24

@@ -133,20 +133,41 @@ class ChessEnding(NamedTuple):
         return " PNBRQ"[kind] + _square_name(self._square(state, piece)) + _square_name(square)
 
     def parse_action(self, state: int, text: str) -> int:
-        """The move of a text in any case: g8=N or g8N; Qg1h2, g1h2 or, where clear, Qh2. Raises ValueError."""
-        wanted = re.sub("[-=x+#]", "", text.strip().lower())
-        found = [action for action in self.actions(state) if wanted in self._names(state, action)]
-        if len(found) != 1:
-            raise ValueError(f"{len(found)} moves are called {text!r}")
-        return found[0]
+        """A move as players write it: Qg7, Qd4g7, d4g7, e8=Q, e8Q, Kg3, with or without marks of check and capture.
+
+        A small letter may be a pawn's file or a piece: what can be read as written counts first.
+        """
+        wanted = "".join(letter for letter in text if letter not in "+#x=-!? ")
+        spellings = [(action, self._spellings(state, action)) for action in self.actions(state)]
+        for fold in (str, str.lower):
+            meant = [action for action, names in spellings if fold(wanted) in map(fold, names)]
+            if len(meant) == 1:
+                return meant[0]
+        raise ValueError("no move, or one of several")
+
+    def _spellings(self, state: int, action: int) -> list[str]:
+        """Piece, nothing, a part or all of where it comes from, and target; both squares; of a pawn the target alone."""
+        piece, square, kind = action // 512, action // 8 % 64, action % 8
+        target = _square_name(square)
+        moved = self._kind(state, piece) if piece else 0
+        king = self._black(state) if state >> 30 else self._white(state)
+        source = _square_name(self._square(state, piece) if piece else king)
+        if moved == PAWN:
+            promoted = "" if kind == PAWN else " PNBRQ"[kind]
+            return [target + promoted, source + target + promoted, "P" + target + promoted]
+        letter = " PNBRQ"[moved] if moved else "K"
+        return [letter + part + target for part in ("", source[0], source[1], source)] + [source + target]
 
     def show(self, state: int) -> str:
         marks = self._marks(state)
         rows = [f"{row + 1} " + " ".join(marks[8 * row : 8 * row + 8]) for row in reversed(range(8))]
-        return "\n".join([*rows, "  a b c d e f g h   " + ("black" if state >> 30 else "white") + " to move"])
+        turn = "black" if state >> 30 else "white"
+        return "\n".join([*rows, f"  a b c d e f g h   {turn} to move", self.format_position(state)])
 
-    def parse_position(self, text: str) -> int:
-        """The state of a position in FEN. Raises ValueError for a position or pieces that the ending never has."""
+    def parse_position(self, text: str) -> int | None:
+        """The state of a position in FEN, None for other texts. Raises ValueError for what the ending never has."""
+        if "/" not in text:
+            return None
         placement, *rest = text.split() or [""]
         if not rest or rest[0] not in ("w", "b") or len(rest) > 5:
             raise ValueError("FEN is the ranks from 8 to 1, then w or b for the side to move")
@@ -175,17 +196,6 @@ class ChessEnding(NamedTuple):
         marks = self._marks(state)
         ranks = ["".join(marks[8 * row : 8 * row + 8]) for row in reversed(range(8))]
         return f"{'/'.join(map(_in_fen, ranks))} {'b' if state >> 30 else 'w'} - - 0 1"
-
-    def _names(self, state: int, action: int) -> set[str]:
-        """What a move may be called in small letters: with all, a part or nothing of the square that it starts from."""
-        piece, target, kind = action // 512, _square_name(action // 8 % 64), " pnbrq"[action % 8]
-        king = self._black(state) if state >> 30 else self._white(state)
-        start = _square_name(self._square(state, piece) if piece else king)
-        if piece and self._kind(state, piece) == PAWN:
-            target += kind.replace("p", "")
-            return {target, start + target}
-        letter = kind if piece else "k"
-        return {letter + part + target for part in ("", start[0], start[1], start)} | {start + target}
 
     def _marks(self, state: int) -> list[str]:
         """What stands on each square, in letters; a dot for nothing."""

@@ -107,17 +107,29 @@ class Kalah(NamedTuple):
         return str(action + 1)
 
     def show(self, state: int) -> str:
+        """The houses of the side to move below."""
+        return "\n".join(self._rows(state, 0)) + f"   player {self.to_move(state) + 1} to move"
+
+    def view(self, state: int, mover: int) -> str:
+        """The first player's houses below; those of the side to move have their numbers."""
+        names = range(self.houses, 0, -1) if mover else range(1, self.houses + 1)
+        numbers = "     " + " ".join(f"{name:2}" for name in names)
+        rows = self._rows(state, mover)
+        return "\n".join([numbers, *rows] if mover else [*rows, numbers]) + f"   player {mover + 1} to move"
+
+    def _rows(self, state: int, turned: int) -> list[str]:
+        """The other's houses, the stores and the mover's houses, or turned round."""
         own = [self._count(state, house) for house in range(self.houses)]
         other = [self._count(state, self.houses + house) for house in range(self.houses)]
         store = self._count(state, 2 * self.houses)
         rest = self._total() - store - sum(own) - sum(other)
-        return "\n".join(
-            [
-                "     " + " ".join(f"{seeds:2}" for seeds in reversed(other)),
-                f"{rest:3}" + "   " * self.houses + f"{store:5}",
-                "     " + " ".join(f"{seeds:2}" for seeds in own) + f"   player {self.to_move(state) + 1} to move",
-            ]
-        )
+        if turned:
+            own, other, store, rest = other, own, rest, store
+        return [
+            "     " + " ".join(f"{seeds:2}" for seeds in reversed(other)),
+            f"{rest:3}" + "   " * self.houses + f"{store:5}",
+            "     " + " ".join(f"{seeds:2}" for seeds in own),
+        ]
 
     def _total(self) -> int:
         return 2 * self.houses * self.seeds

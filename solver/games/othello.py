@@ -88,13 +88,20 @@ class Othello(NamedTuple):
         return "abcdefghijklmnopqrstuvwxyz"[action % self.width] + str(action // self.width + 1)
 
     def show(self, state: int) -> str:
+        return self._board(state, "*o", "* to move")
+
+    def view(self, state: int, mover: int) -> str:
+        return self._board(state, "ox" if mover else "xo", "xo"[mover] + " to move")
+
+    def _board(self, state: int, marks: str, legend: str) -> str:
+        """The board, with the mover's mark and the other's."""
         cells = self.width * self.height
         rows = []
         for row in reversed(range(self.height)):
             places = range(row * self.width, row * self.width + self.width)
-            marks = ["*" if state >> cell & 1 else "o" if state >> cells + cell & 1 else "." for cell in places]
-            rows.append(f"{row + 1:2} " + " ".join(marks))
-        return "\n".join([*rows, "   " + " ".join("abcdefghijklmnopqrstuvwxyz"[: self.width]), "* to move"])
+            discs = [marks[0] if state >> i & 1 else marks[1] if state >> cells + i & 1 else "." for i in places]
+            rows.append(f"{row + 1:2} " + " ".join(discs))
+        return "\n".join([*rows, "   " + " ".join("abcdefghijklmnopqrstuvwxyz"[: self.width]), legend])
 
     def _mine(self, state: int) -> int:
         return state & (1 << self.width * self.height) - 1

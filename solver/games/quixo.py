@@ -79,10 +79,17 @@ class Quixo(NamedTuple):
         return "abcde"[cell % self.size] + str(cell // self.size + 1) + "lrbt"[action % 4]
 
     def show(self, state: int) -> str:
-        cells = self.size * self.size
-        marks = ["m" if state >> cell & 1 else "o" if state >> cells + cell & 1 else "." for cell in range(cells)]
-        rows = [f"{row + 1:2} " + " ".join(marks[row * self.size :][: self.size]) for row in reversed(range(self.size))]
-        return "\n".join([*rows, "   " + " ".join("abcde"[: self.size]) + "   m: the side to move"])
+        return self._board(state, "mo", "m: the side to move")
+
+    def view(self, state: int, mover: int) -> str:
+        return self._board(state, "ox" if mover else "xo", "xo"[mover] + " to move")
+
+    def _board(self, state: int, marks: str, legend: str) -> str:
+        """The board, with the mover's mark and the other's."""
+        size, cells = self.size, self.size * self.size
+        cubes = [marks[0] if state >> i & 1 else marks[1] if state >> cells + i & 1 else "." for i in range(cells)]
+        rows = [f"{row + 1:2} " + " ".join(cubes[row * size :][:size]) for row in reversed(range(size))]
+        return "\n".join([*rows, "   " + " ".join("abcde"[:size]) + "   " + legend])
 
     def _enters(self, column: int, row: int, side: int) -> bool:
         """Whether a cube taken from there may be pushed in on that side: not where it was."""

@@ -40,7 +40,11 @@ FRAME = 9
 # fields of `search`, which outlives a call: a call that ran out of its allowance goes on where it stopped
 PLY, ENTERING, RESULT, COUNT, LOW, HIGH, ASKED = range(7)
 FIELDS = 7
-PAUSED, DONE, CROWDED = range(3)  # what `solve` and `prove` return; CROWDED: give `frames` or `moves` more rows
+# what `solve` and `prove` return; CROWDED: give `frames` or `moves` more rows; OUTSIDE: frames[search[PLY]] or a child
+# of it is worth more than an entry of the table holds
+PAUSED, DONE, CROWDED, OUTSIDE = range(4)
+FAR = 1 << 30  # what stands for a merit outside -WIN..WIN
+SLOW = 1 << 22  # above the plies that an ended game may still take, and the plies of a path
 
 
 @register_jitable(forceinline=True)
@@ -132,12 +136,22 @@ def worst_possible():
 
 
 @inlined
+def end_merit(state):
+    """A terminal state's merit, or FAR."""
+    utility = game.utility(state)
+    if SCORES:
+        return utility if -WIN <= utility <= WIN else FAR
+    left = game.plies_left(state)
+    return utility * (WIN - left) if -1 <= utility <= 1 and 0 <= left < SLOW else FAR
+
+
+@inlined
 def settle(state, bound):
-    """A bound on the state's merit that answers whether it is at least `bound` without search, or LIMIT."""
+    """A bound on the state's merit that answers whether it is at least `bound` without search, or LIMIT, or FAR."""
     if OUTLOOK:
         # a draw may end the game with any move; wins and losses were foreseen
         if game.is_terminal(state):
-            return game.utility(state) * (1 if SCORES else WIN - game.plies_left(state))
+            return end_merit(state)
         outlook = game.outlook(state)
         if outlook > 0:
             return 1 if SCORES else WIN - 1
@@ -150,9 +164,9 @@ def settle(state, bound):
             lower = slowest if lower > 0 else 0 if lower == 0 else -WIN
             upper = -slowest if upper < 0 else 0 if upper == 0 else WIN
         if lower >= bound:
-            return lower
+            return lower if lower <= WIN else FAR
         if upper < bound:
-            return upper
+            return upper if upper >= -WIN else FAR
     if bound > best_possible():
         return best_possible()
     if bound <= worst_possible():
@@ -180,7 +194,7 @@ def prove(table, frames, moves, busy, search, allowance):
 
     table (2 * slots,) int64, frames (plies, FRAME) int64, moves (n, 3) int64, busy (a power of two,) int64,
     search (FIELDS,) int64. Returns PAUSED after `allowance` nodes or CROWDED, to be called again with the same
-    arguments, or DONE.
+    arguments, or DONE, or OUTSIDE.
     """
     ply = search[PLY]
     entering = search[ENTERING]
@@ -200,6 +214,9 @@ def prove(table, frames, moves, busy, search, allowance):
             best = -LIMIT
             key = np.int64(-1)
             result = settle(state, bound)
+            if result == FAR:
+                search[PLY], search[COUNT] = ply, nodes
+                return OUTSIDE
             if result != LIMIT:
                 entering = 0
             else:
@@ -229,7 +246,10 @@ def prove(table, frames, moves, busy, search, allowance):
                         if not ALTERNATES:
                             same = 1 if game.to_move(child) == game.to_move(state) else 0
                         if not OUTLOOK and game.is_terminal(child):
-                            merit = game.utility(child) * (1 if SCORES else WIN - game.plies_left(child))
+                            merit = end_merit(child)
+                            if merit == FAR:
+                                search[PLY], search[COUNT] = ply, nodes
+                                return OUTSIDE
                             best = max(best, lift(merit, same == 1, SCORES))
                             if best >= bound:
                                 break
@@ -364,12 +384,11 @@ def solve(table, frames, moves, busy, search, allowance):
     """The exact merit of the state in frames[0]: search[LOW] == search[HIGH] when DONE.
 
     At first search[LOW] and search[HIGH] bound it, search[ASKED] is LIMIT and all other fields are 0.
-    May return PAUSED or CROWDED, like `prove`.
+    May return PAUSED, CROWDED or OUTSIDE, like `prove`.
     """
     if game.is_terminal(frames[0, STATE]):
-        left = game.plies_left(frames[0, STATE])
-        search[LOW] = search[HIGH] = game.utility(frames[0, STATE]) * (1 if SCORES else WIN - left)
-        return DONE
+        search[LOW] = search[HIGH] = end_merit(frames[0, STATE])
+        return OUTSIDE if search[LOW] == FAR else DONE
     longest = game.longest(frames[0, STATE]) if LONGEST and not SCORES else np.int64(0)
     stop = search[COUNT] + allowance
     while True:

@@ -23,11 +23,12 @@ import numpy as np
 from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
-from solver.errors import BudgetExceeded, MethodError
-from solver.game import Game, canonical_of, is_score_game, starts_of
+from solver.errors import BudgetExceeded, MethodError, UncompiledRules
+from solver.game import Game, canonical_of, game_text, is_score_game, starts_of
 from solver.kernels import alphabeta
 from solver.kernels.alphabeta import (
     ASKED,
+    BOUND,
     COUNT,
     CROWDED,
     DONE,
@@ -37,7 +38,10 @@ from solver.kernels.alphabeta import (
     HIGH,
     LIMIT,
     LOW,
+    OUTSIDE,
     PLY,
+    RESULT,
+    SLOW,
     STATE,
     WIN,
 )
@@ -118,6 +122,8 @@ class Searcher:
         """Compile, or load from the cache, all that a search needs."""
         with contextlib.suppress(BudgetExceeded):
             self.value(self.game.initial(), nodes=1)
+        with contextlib.suppress(BudgetExceeded):
+            self.reaches(self.game.initial(), Value(0), nodes=1)
         with compiling(self.game):
             self._kernels.rehash(new_table(1024), new_table(1024))
 
@@ -134,52 +140,93 @@ class Searcher:
 
         Raises BudgetExceeded after that many nodes or seconds, or once `stop` is set; the table stays usable.
         """
-        deadline = None if seconds is None else time.monotonic() + seconds
-        try:
-            merit = self._merit(state, nodes, deadline, stop, together)
-        except NumbaError as error:
-            raise uncompiled(self.game, error) from error
-        return value_of(merit, self._scores or self._outcomes, WIN)
-
-    def _merit(
-        self,
-        state: int,
-        nodes: int | None,
-        deadline: float | None,
-        stop: threading.Event | None,
-        together: Bounds | None,
-    ) -> int:
         search = self._search
         search[:] = 0
-        low, high = (-1, 1) if self._outcomes else (-WIN, WIN)
-        if self._scores and not self._outcomes and hasattr(self.game, "bounds"):
-            low, high = self.game.bounds(state)
-        search[LOW], search[HIGH], search[ASKED] = low, high, LIMIT
+        search[LOW], search[HIGH] = self._range(state)
+        search[ASKED] = LIMIT
+        self._run(self._solve, state, nodes, seconds, stop, together)
+        merit = int(search[LOW])
+        if self._outcomes:
+            merit = (merit > 0) - (merit < 0)
+        return value_of(merit, self._scores or self._outcomes, WIN)
+
+    def reaches(
+        self,
+        state: int,
+        value: Value,
+        *,
+        more: bool = False,
+        nodes: int | None = None,
+        seconds: float | None = None,
+    ) -> bool:
+        """Whether a state that is not terminal is worth at least that much (`more`: more), by one null window."""
+        bound = merit_of(value, WIN) + more
+        self._search[:] = 0
+        self._search[ENTERING] = 1
+        self._frames[0] = 0
+        self._frames[0, BOUND] = bound
+        self._run(self._kernels.prove, state, nodes, seconds, None, None)
+        return int(self._search[RESULT]) >= bound
+
+    def _range(self, state: int) -> tuple[int, int]:
+        """Merits between which a state's lies."""
+        if self._outcomes:
+            return -1, 1
+        if not (self._scores and hasattr(self.game, "bounds")):
+            return -WIN, WIN
+        low, high = self.game.bounds(state)
+        if low > WIN or high < -WIN:
+            raise self._too_large(state)
+        return max(low, -WIN), min(high, WIN)  # what lies beyond is found out where it is met
+
+    def _run(
+        self,
+        step: Any,
+        state: int,
+        nodes: int | None,
+        seconds: float | None,
+        stop: threading.Event | None,
+        together: Bounds | None,
+    ) -> None:
+        """Call a kernel that may pause until it is done."""
+        deadline = None if seconds is None else time.monotonic() + seconds
+        search = self._search
         self._frames[0, STATE] = state
         allowance, grown = CHUNK, 0
         busy = ALONE if together is None else together.busy
-        while True:
-            if self._most:
-                allowance = min(CHUNK, len(self.table) // 2)
-            if nodes is not None:
-                allowance = min(allowance, nodes - int(search[COUNT]))
-            status = self._solve(self.table, self._frames, self._moves, busy, search, allowance)
-            if status == DONE or (together is not None and together.join(search)):
-                break
-            if status == CROWDED:
-                self._give_room()
-            elif self._most and 16 * len(self.table) <= self._most and search[COUNT] - grown >= len(self.table) // 2:
-                self._grow()
-                grown = int(search[COUNT])
-            if (
-                (nodes is not None and search[COUNT] >= nodes)
-                or (deadline and time.monotonic() > deadline)
-                or (stop and stop.is_set())
-            ):
-                self.nodes += int(search[COUNT])
-                raise BudgetExceeded("the search has used up its budget: allow more nodes or seconds")
-        self.nodes += int(search[COUNT])
-        return int(search[LOW])
+        try:
+            while True:
+                if self._most:
+                    allowance = min(CHUNK, len(self.table) // 2)
+                if nodes is not None:
+                    allowance = min(allowance, nodes - int(search[COUNT]))
+                status = step(self.table, self._frames, self._moves, busy, search, allowance)
+                if status == OUTSIDE:
+                    raise self._too_large(int(self._frames[int(search[PLY]), STATE]))
+                if status == DONE or (together is not None and together.join(search)):
+                    return
+                if status == CROWDED:
+                    self._give_room()
+                elif 16 * len(self.table) <= self._most and search[COUNT] - grown >= len(self.table) // 2:
+                    self._grow()
+                    grown = int(search[COUNT])
+                if (
+                    (nodes is not None and search[COUNT] >= nodes)
+                    or (deadline is not None and time.monotonic() > deadline)
+                    or (stop is not None and stop.is_set())
+                ):
+                    raise BudgetExceeded("the search has used up its budget: allow more nodes or seconds")
+        except NumbaError as error:
+            raise uncompiled(self.game, error) from error
+        finally:
+            self.nodes += int(search[COUNT])
+
+    def _too_large(self, state: int) -> UncompiledRules:
+        what = "margins" if is_score_game(self.game) else "a utility other than -1, 0 and 1, or plies_left"
+        return UncompiledRules(
+            f"{game_text(self.game)} has {what} near state {state} beyond what the compiled alpha-beta can hold"
+            f" ({WIN:,} for margins): solve it without --max-ply, by minimax"
+        )
 
     def _grow(self) -> None:
         larger = new_table(min(self._most, 32 * len(self.table)))
@@ -191,6 +238,8 @@ class Searcher:
         path = self._frames[: int(self._search[PLY]) + 1, STATE]
         if len(np.unique(path)) < len(path):
             raise cycle(self.game, "alpha-beta")
+        if len(path) > SLOW // 2:
+            raise self._too_large(int(path[-1]))
         self._frames = np.concatenate([self._frames, np.zeros_like(self._frames)])
         self._moves = np.concatenate([self._moves, np.zeros_like(self._moves)])
 

@@ -47,22 +47,56 @@ class Result(NamedTuple):
 
 
 class Budget:
-    """A limit on nodes and seconds, which run from now; `spend` raises BudgetExceeded once it is used up."""
+    """A limit on nodes and seconds, which run from now; `spend` raises BudgetExceeded once it is used up.
 
-    def __init__(self, nodes: int | None = None, seconds: float | None = None) -> None:
+    `stop()` is asked as often as the clock and ends the search like it.
+    """
+
+    def __init__(
+        self, nodes: int | None = None, seconds: float | None = None, stop: Callable[[], bool] | None = None
+    ) -> None:
         self.nodes_left = nodes
         self.deadline = None if seconds is None else time.monotonic() + seconds
+        self._stop = stop
         self._unchecked = 0
+        self._whole: Budget | None = None
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds to the deadline, not below 0."""
+        return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
+
+    def part(self, share: float, nodes: int | None = None, stop: Callable[[], bool] | None = None) -> Budget:
+        """A share of what is left, at most `nodes`; the nodes spent of it are spent of the whole, too."""
+        left, seconds = self.nodes_left, self.seconds_left
+        limits = [*([] if left is None else [int(share * left)]), *([] if nodes is None else [nodes])]
+        part = Budget(min(limits, default=None), None if seconds is None else share * seconds, stop)
+        part._whole = self
+        return part
+
+    def take(self, nodes: int) -> None:
+        """Count nodes, also of the whole that this is a part of."""
+        if self.nodes_left is not None:
+            self.nodes_left -= nodes
+            if self._whole is not None:
+                self._whole.take(nodes)
+
+    def is_used_up(self) -> bool:
+        """Whether nothing is left."""
+        return (self.nodes_left is not None and self.nodes_left <= 0) or self.seconds_left == 0
 
     def spend(self, nodes: int = 1) -> None:
         """Count nodes (none: a step that only takes time); the clock is read every 256 steps."""
         if self.nodes_left is not None:
-            self.nodes_left -= nodes
+            self.take(nodes)
             if self.nodes_left < 0:
                 raise BudgetExceeded("the search has used up its nodes: allow more")
         self._unchecked += 1
-        if self._unchecked & 255 == 0 and self.deadline is not None and time.monotonic() > self.deadline:
-            raise BudgetExceeded("the search has used up its time: allow more seconds")
+        if self._unchecked & 255 == 0:
+            if self.deadline is not None and time.monotonic() > self.deadline:
+                raise BudgetExceeded("the search has used up its time: allow more seconds")
+            if self._stop is not None and self._stop():
+                raise BudgetExceeded("the search was told to stop: start it again")
 
 
 def run(visit: Callable[..., Visit], *root: Any) -> Any:

@@ -37,19 +37,22 @@ def search(
     *,
     depth: int,
     cutoff: Cutoff | None = None,
+    evaluate: Callable[[Any], Any] | None = None,
     symmetry: bool = True,
     budget: Budget | None = None,
 ) -> Result:
     """The best that can be seen `depth` plies ahead, or as far as `cutoff(state, plies from the root)` lets it look.
 
-    A `cutoff` takes the place of the depth; the root itself is never cut off. The value is exact where the end of
-    the game decided it, an estimate (score, None) where not; a win or loss behind a cutoff that may hide a quicker
-    one keeps its distance but is not exact. Raises MethodError without `evaluate`, with chance or with a depth below
-    1, GameError where an estimate is out of bounds, BudgetExceeded.
+    A `cutoff` takes the place of the depth, `evaluate` that of the game's own; the root itself is never cut off. The
+    value is exact where the end of the game decided it, an estimate (score, None) where not; a win or loss behind a
+    cutoff that may hide a quicker one keeps its distance but is not exact. In a game with cycles a state that comes
+    again is searched again, so what is exact holds there, too. Raises MethodError without `evaluate`, with chance or
+    with a depth below 1, GameError where an estimate is out of bounds, BudgetExceeded.
     """
     refuse_chance(game, "a search of limited depth")
-    if not hasattr(game, "evaluate"):
-        raise MethodError(f"{name_of(game)} has no evaluate(state), which a heuristic search needs: add it")
+    if evaluate is None:
+        refuse_blind(game)
+        evaluate = game.evaluate
     if cutoff is None:
         check_depth(depth)
     stop = cutoff or (lambda state, ply: ply >= depth)
@@ -70,7 +73,7 @@ def search(
             return end(state)
         if stop(state, ply):
             nearest_cut = ply if nearest_cut is None else min(ply, nearest_cut)
-            return estimate(game, state)
+            return checked(game, state, evaluate(state))
         key = canonical(state), ply
         if key in table:
             counts.hits += 1
@@ -122,6 +125,12 @@ def deepen(game: Any, state: Any, *, budget: Budget, max_depth: int | None = Non
     return best
 
 
+def refuse_blind(game: Any) -> None:
+    """Raise MethodError unless the game has estimates."""
+    if not hasattr(game, "evaluate"):
+        raise MethodError(f"{name_of(game)} has no evaluate(state), which a heuristic search needs: add it")
+
+
 def check_depth(depth: int) -> None:
     """Raise MethodError unless there is a ply to look ahead."""
     if depth < 1:
@@ -129,8 +138,12 @@ def check_depth(depth: int) -> None:
 
 
 def estimate(game: Any, state: Any) -> Any:
-    """The game's estimate, which is its own merit, checked to be worth less than any win and more than any loss."""
-    guess = game.evaluate(state)
+    """The game's own estimate, checked."""
+    return checked(game, state, game.evaluate(state))
+
+
+def checked(game: Any, state: Any, guess: Any) -> Any:
+    """An estimate, which is its own merit, checked to be worth less than any win and more than any loss."""
     if not is_score_game(game):
         if not -1 < guess < 1:
             raise GameError(f"evaluate({state}) is {guess}: an estimate must lie strictly between -1 and 1")

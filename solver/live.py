@@ -1,0 +1,209 @@
+"""Live search: exact values of single states, and estimates of those that are too hard, within a budget.
+
+Plain alpha-beta takes what is easy and what comes while the compiled one is loaded, where numba is installed; plain
+retrograde analysis takes a game with cycles if it is small. States that are asked together share tables, and take
+turns that double, so that the easy ones are not held up by the hard.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from solver import extras
+from solver.errors import BudgetExceeded, MethodError, UncompiledRules
+from solver.game import Game, canonical_of, is_score_game
+from solver.value import Value
+
+SECONDS = 5.0
+QUICK = 2_000  # nodes that plain alpha-beta may take before the compiled one, which takes time to load, is asked
+SHORT = 0.3  # seconds in which the compiled search cannot be loaded
+
+
+class Live:
+    """The searches of one game, whose tables are kept; one thread at a time may `solve` or ask what `attains`."""
+
+    def __init__(self, game: Game, symmetry: bool) -> None:
+        self.game = game
+        self._symmetry = symmetry
+        self._canonical = canonical_of(game, symmetry)
+        self.solved: dict[Any, Value] = {}  # what searches have found, canonical states
+        self._table: dict[Any, Any] = {}
+        self._searcher: Any = None
+        self._loading = threading.Lock()
+        self._started = False
+        self._loaded = threading.Event()
+        self._cyclic = False
+        self._tried = 0.0  # seconds that retrograde analysis had in vain
+
+    def load(self, wait: bool) -> None:
+        """Begin to load the compiled search in a thread, unless that is under way."""
+        with self._loading:
+            if not self._started:
+                self._started = True
+                if extras.has_kernels() and not getattr(self.game, "plain_only", False):
+                    threading.Thread(target=self._load, daemon=True).start()
+                else:
+                    self._loaded.set()
+        if wait:
+            self._loaded.wait()
+
+    def _load(self) -> None:
+        try:
+            from solver.kernels.searcher import Searcher
+
+            searcher = Searcher(self.game, symmetry=self._symmetry)
+            searcher.warm()
+            self._searcher = searcher
+        except Exception:  # what the compiler cannot do, the plain search can
+            self._searcher = None
+        finally:
+            self._loaded.set()
+
+    def is_loading(self) -> bool:
+        """Whether the compiled search has been asked for and is not there yet."""
+        return self._started and not self._loaded.is_set()
+
+    def solve(self, states: list[int], parent: int | None, budget: Any) -> None:
+        """Solve states of unknown value exactly, as far as the budget goes; `parent` of the others needs no search."""
+        todo = states
+        try:
+            if not self._cyclic and not self._loaded.is_set():
+                todo = self._round(todo, parent, lambda _: budget.part(0.5, nodes=QUICK), go_on=False)
+                if todo and (budget.nodes_left is None or budget.nodes_left > QUICK):
+                    self._await(budget)
+            for share in (1 / 8, 1 / 4, 1 / 2, 1) if len(todo) > 1 else (1,):
+                if todo and not self._cyclic:
+                    todo = self._round(todo, parent, functools.partial(_fair_part, budget.part(share)))
+        except MethodError:
+            self._cyclic = True
+        if self._cyclic and todo:
+            self._retrograde(states[-1] if parent is None else parent, budget)
+
+    def _await(self, budget: Any) -> None:
+        """Have the compiled search loaded, if there is time for it, and give it half of the time undisturbed."""
+        seconds = budget.seconds_left
+        if seconds is None or seconds > SHORT:
+            self.load(wait=False)
+            self._loaded.wait(None if seconds is None else seconds / 2)
+
+    def _round(
+        self, states: list[int], parent: int | None, part: Callable[[int], Any], go_on: bool = True
+    ) -> list[int]:
+        """Search each of the states for the budget that `part(how many come yet)` gives; those left unsolved."""
+        left: list[int] = []
+        for place, state in enumerate(states):
+            key = self._canonical(state)
+            if key in self.solved or (state == parent and not left):
+                continue
+            allowed = part(len(states) - place)
+            try:
+                if allowed.is_used_up():
+                    raise BudgetExceeded("nothing is left to search with: allow more nodes or seconds")
+                self.solved[key] = self._exact(state, allowed)
+            except BudgetExceeded:
+                left.append(state)
+                if not go_on:
+                    return left + states[place + 1 :]
+        return left
+
+    def _exact(self, state: int, budget: Any) -> Value:
+        """The exact value, by the compiled alpha-beta if it is loaded. Raises BudgetExceeded, MethodError (cycles)."""
+        from solver.search import alphabeta
+
+        plain = functools.partial(alphabeta.solve, self.game, state, table=self._table, symmetry=self._symmetry)
+        if not self._loaded.is_set():
+            try:
+                return plain(budget=budget.part(1, stop=self._loaded.is_set)).value
+            except BudgetExceeded:
+                if self._searcher is None:
+                    raise
+        if self._searcher is not None:
+            try:
+                found: Value = self._compiled(self._searcher.value, budget, state)
+                return found
+            except UncompiledRules:
+                self._searcher = None
+        return plain(budget=budget).value
+
+    def attains(self, state: int, action: int, child: int, value: Value, same_mover: bool, budget: Any) -> bool:
+        """Whether an action keeps the state's value, so that its child's is `value`; False where the budget ends."""
+        from solver.search import alphabeta
+
+        if self._cyclic:
+            return False
+        try:
+            if self._searcher is not None:
+                reaches = functools.partial(self._compiled, self._searcher.reaches, budget, child, value)
+                return bool(reaches() if same_mover else not reaches(more=True))
+            found = alphabeta.solve(self.game, state, table=self._table, symmetry=self._symmetry, budget=budget)
+        except (BudgetExceeded, MethodError, UncompiledRules):
+            return False
+        return found.action == action
+
+    def _compiled(self, ask: Callable[..., Any], budget: Any, *arguments: Any, **options: Any) -> Any:
+        """The answer of the compiled search, whose nodes the budget counts."""
+        before = self._searcher.nodes
+        try:
+            return ask(*arguments, nodes=budget.nodes_left, seconds=budget.seconds_left, **options)
+        finally:
+            budget.take(self._searcher.nodes - before)
+
+    def _retrograde(self, state: int, budget: Any) -> None:
+        """In a game with cycles all states below one must be resolved together; again only with more time."""
+        from solver.search import retrograde, solution_of
+
+        seconds = budget.seconds_left
+        if seconds is not None and seconds < 1.5 * self._tried:
+            return
+        try:
+            found = retrograde.solve(self.game, state, symmetry=self._symmetry, budget=budget)
+        except MethodError:
+            return
+        except BudgetExceeded:
+            self._tried = seconds or 0.0
+            return
+        self.solved.update(solution_of(found.table))
+
+    def estimates(self, states: list[int], budget: Any) -> dict[int, Value | float]:
+        """One search of limited depth for all states, deepened while the budget lasts: exact values or estimates.
+
+        One ply is always searched. Without `evaluate` only what the players can force is found.
+        """
+        from solver.search import Budget, heuristic
+
+        blind = not hasattr(self.game, "evaluate")
+        if blind and is_score_game(self.game):
+            return {}
+        if budget.seconds_left is None and budget.nodes_left is None:
+            budget = Budget(seconds=SECONDS)
+        look = functools.partial(heuristic.search, self.game, symmetry=self._symmetry)
+        if blind:
+            look = functools.partial(look, evaluate=_even)
+        found: dict[int, Value | float] = {}
+        todo, depth = states, 1
+        with contextlib.suppress(BudgetExceeded, MethodError):
+            while todo:
+                guesses = {}
+                for state in todo:
+                    result = look(state, depth=depth, budget=budget if depth > 1 else None)
+                    if result.exact:
+                        found[state] = result.value
+                    elif result.value.score or not blind:
+                        guesses[state] = result.value.score
+                found.update(guesses)
+                todo, depth = [state for state in todo if not isinstance(found.get(state), Value)], depth + 1
+        return found
+
+
+def _fair_part(budget: Any, left: int) -> Any:
+    """What one of so many searches may spend of a budget that was begun on."""
+    return budget.part(1 / left)
+
+
+def _even(state: Any) -> int:
+    """The estimate of one who cannot tell."""
+    return 0
