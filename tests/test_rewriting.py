@@ -7,6 +7,7 @@ import pytest
 from solver import pipeline
 from solver.errors import UncompiledRules
 from solver.game import load_game
+from solver.player import Player
 from solver.search import minimax
 from solver.value import Value
 
@@ -15,6 +16,7 @@ pytest.importorskip("numba")
 from solver.kernels import twins  # noqa: E402
 from solver.kernels.advice import reason  # noqa: E402
 from solver.kernels.rewriting import Rewriter, frozen  # noqa: E402
+from solver.kernels.searcher import Searcher  # noqa: E402
 
 HEAD = """
 import enum
@@ -184,3 +186,11 @@ def test_frozen_data():
     assert [row.tolist() for row in frozen([[1], [], [2, 3]])] == [[1], [], [2, 3]]
     assert [row.shape for row in frozen((((1, 2),), ()))] == [(1, 2), (0, 0)]
     assert frozen(tuple(range(1000))).tolist() == list(range(1000))
+
+
+def test_a_live_search_does_not_believe_bounds_that_are_none(tmp_path):
+    body = "\n    def bounds(self, state):\n        return (1, 1) if state > 20 else (-1, 1)\n"
+    game = load(tmp_path, "bounded", body=body)
+    with pytest.raises(UncompiledRules, match="bounds, replies, outlook or longest are unsound"):
+        Searcher(game).warm()
+    assert Player(game).value(30).value == minimax.solve(game, 30).value

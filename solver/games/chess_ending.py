@@ -146,7 +146,7 @@ class ChessEnding(NamedTuple):
         raise ValueError("no move, or one of several")
 
     def _spellings(self, state: int, action: int) -> list[str]:
-        """Piece, nothing, a part or all of where it comes from, and target; both squares; of a pawn the target alone."""
+        """Piece, nothing, a part or all of its place, and target; both squares; of a pawn the target alone."""
         piece, square, kind = action // 512, action // 8 % 64, action % 8
         target = _square_name(square)
         moved = self._kind(state, piece) if piece else 0

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import queue
+import random
 import sys
 import threading
 import time
@@ -20,12 +21,12 @@ from types import TracebackType
 from typing import Any
 
 import numpy as np
-from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
+from solver.conformance import OTHERWISE, check_game
 from solver.errors import BudgetExceeded, MethodError, UncompiledRules
-from solver.game import Game, canonical_of, game_text, is_score_game, starts_of
-from solver.kernels import alphabeta
+from solver.game import Game, canonical_of, game_text, is_built_in, is_score_game, starts_of
+from solver.kernels import alphabeta, twins
 from solver.kernels.alphabeta import (
     ASKED,
     BOUND,
@@ -45,13 +46,16 @@ from solver.kernels.alphabeta import (
     STATE,
     WIN,
 )
-from solver.kernels.compiled import bind, compiling, uncompiled
+from solver.kernels.compiled import bind, compiling
 from solver.kernels.parallel import cores
 from solver.progress import Progress, silent
-from solver.search import cycle, refuse_chance
+from solver.search import Budget, cycle, refuse_chance
+from solver.search import alphabeta as plain_search
 from solver.value import Value, merit_of, value_of
 
 TABLE = 64 << 20  # bytes
+COMPARED = 40  # states of a user's game whose values are compared with those of plain alpha-beta
+COMPARED_NODES = 2_000  # nodes that this may take for each
 SMALLEST = 128 << 10
 CHUNK = 1 << 16  # nodes between two looks at the clock and at signals
 Words = NDArray[np.int64]
@@ -65,6 +69,11 @@ def new_table(size: int) -> Words:
     table = np.zeros(1 << (size // 8).bit_length() - 1, np.int64)
     table[::2] = alphabeta.EMPTY
     return table
+
+
+def _sign(value: Value) -> Value:
+    """Win, draw or loss alone."""
+    return Value((value.score > 0) - (value.score < 0))
 
 
 class Bounds:
@@ -102,6 +111,7 @@ class Searcher:
         self.game = game
         self._scores = is_score_game(game)
         self._outcomes = outcomes
+        self._symmetry = symmetry
         self._kernels = bind(sys.modules[alphabeta.__name__], game, symmetry, outcomes)
         self._solve = self._kernels.solve
         self._most = table if isinstance(table, int) else 0
@@ -119,13 +129,34 @@ class Searcher:
         self.table[::2], self.table[1::2] = alphabeta.EMPTY, 0
 
     def warm(self) -> None:
-        """Compile, or load from the cache, all that a search needs."""
+        """Compile, or load from the cache, all that a search needs; hold a user's rules against plain Python.
+
+        Raises GameError if those break the protocol, UncompiledRules if they compile to something else.
+        """
+        if not is_built_in(game_text(self.game)):
+            self._compare(check_game(self.game))
         with contextlib.suppress(BudgetExceeded):
             self.value(self.game.initial(), nodes=1)
         with contextlib.suppress(BudgetExceeded):
             self.reaches(self.game.initial(), Value(0), nodes=1)
         with compiling(self.game):
             self._kernels.rehash(new_table(1024), new_table(1024))
+
+    def _compare(self, states: list[int]) -> None:
+        """The compiled rules and the values of states that plain alpha-beta quickly knows."""
+        twins.compare(self.game, states, symmetry=self._symmetry)
+        table: dict[Any, int] = {}
+        for state in random.Random(0).sample(states, min(COMPARED, len(states))):
+            with contextlib.suppress(BudgetExceeded):
+                plain = plain_search.solve(
+                    self.game, state, table=table, symmetry=self._symmetry, budget=Budget(COMPARED_NODES, 0.1)
+                ).value
+                found = self.value(state)
+                if found != (_sign(plain) if self._outcomes else plain):
+                    raise UncompiledRules(
+                        f"{game_text(self.game)}: state {state} is worth {plain} in plain Python, {found} compiled:"
+                        f" bounds, replies, outlook or longest are unsound, or {OTHERWISE}"
+                    )
 
     def value(
         self,
@@ -189,6 +220,18 @@ class Searcher:
         together: Bounds | None,
     ) -> None:
         """Call a kernel that may pause until it is done."""
+        with compiling(self.game):
+            self._until_done(step, state, nodes, seconds, stop, together)
+
+    def _until_done(
+        self,
+        step: Any,
+        state: int,
+        nodes: int | None,
+        seconds: float | None,
+        stop: threading.Event | None,
+        together: Bounds | None,
+    ) -> None:
         deadline = None if seconds is None else time.monotonic() + seconds
         search = self._search
         self._frames[0, STATE] = state
@@ -216,8 +259,6 @@ class Searcher:
                     or (stop is not None and stop.is_set())
                 ):
                     raise BudgetExceeded("the search has used up its budget: allow more nodes or seconds")
-        except NumbaError as error:
-            raise uncompiled(self.game, error) from error
         finally:
             self.nodes += int(search[COUNT])
 
@@ -245,6 +286,9 @@ class Searcher:
 
     def entries(self, progress: Progress = silent) -> dict[int, int]:
         """Canonical states to merits, with `value.WIN`, after a search from all starts: whatever became exact."""
+        if not is_built_in(game_text(self.game)):
+            self.warm()
+            self.clear()
         starts = starts_of(self.game)
         values = {}
         for done, state in enumerate(starts):
