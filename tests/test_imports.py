@@ -16,7 +16,7 @@ ALLOWED = {  # third-party and sibling rooms that each may import anywhere in it
     "player": {"extras", "book", "errors", "game", "value", "search", "kernels"},
     "value": set(),
     "game": {"errors", "games", "value"},
-    "verification": {"book", "errors", "extras", "game", "kernels", "progress", "value"},
+    "verification": {"book", "errors", "extras", "game", "kernels", "pipeline", "progress", "solved", "value"},
 }
 
 

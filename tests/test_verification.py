@@ -3,7 +3,7 @@
 import pytest
 
 from solver import extras, pipeline, verification
-from solver.book import Book, write_book
+from solver.book import Book, Header, write_book
 from solver.errors import DamagedBook, ForeignBook
 from solver.fingerprint import fingerprint
 from solver.game import load_game
@@ -33,19 +33,25 @@ def solved(tmp_path_factory):
 
 
 def tampered(path, header, values, **changes):
-    """A book of these values, its checksums and counts in order."""
+    """A book of these values, its checksums and its header's sums in order."""
+    facts = header_of(values)
+    missing = len(values) - header.stored
+    counts = {name: header.counts[name] for name in header.counts}
     facts = {
-        "game": header.game,
-        "rules": header.rules,
-        "method": header.method,
-        "symmetry": header.symmetry,
-        "root": header.root,
+        **header._asdict(),
+        "palette": facts.palette,
+        "longest": facts.longest,
+        "stored": len(values),
+        "states": header.states + missing,
+        "numbers": None,
+        "tiers": None,
+        "counts": {**counts, "win": counts["win"] + missing},
         **changes,
     }
-    palette = sorted(set(values.values()), key=str)
+    header = Header(**facts)
     states = sorted(values)
-    indices = [palette.index(values[state]) for state in states]
-    write_book(path, header_of(values, palette, **facts), [(states, indices)])
+    place = {value: index for index, value in enumerate(header.palette)}
+    write_book(path, header, [(states, [place[values[state]] for state in states])])
     return path
 
 
