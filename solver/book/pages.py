@@ -24,6 +24,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from solver.book.format import HEADER_SIZE
 from solver.errors import BookError, DamagedBook, ForeignBook
 
 MAGIC = 0xBEEFC0DE
@@ -92,8 +93,12 @@ def _leaves(file: BinaryIO) -> Iterator[list[Record]]:
     walk = _Walk(file.fileno(), tree)
     if tree.root != NONE:
         yield from walk.below(tree.root, 1, b"", None)
-    if (walk.branch, walk.leaf, walk.overflow, walk.entries) != (tree.branch, tree.leaf, tree.overflow, tree.entries):
+    counts = walk.branch, walk.leaf, walk.overflow
+    if (*counts, walk.entries) != (tree.branch, tree.leaf, tree.overflow, tree.entries):
         raise DamagedBook("has other pages or records than its meta page counts: fetch or solve the book again")
+    used = METAS + sum(counts)
+    if not used <= tree.last + 1 <= 2 * used + FEWEST:
+        raise DamagedBook(f"has {tree.last + 1:,} pages, but uses {used:,}: fetch or solve the book again")
 
 
 def _tree(file: BinaryIO) -> Tree:
@@ -184,6 +189,8 @@ class _Walk:
             if not before < key:
                 raise damaged(number, "has keys that are not ascending")
             before = key
+            if size > HEADER_SIZE:
+                raise damaged(number, "has a record larger than any of a book")
             if flags == RUN and at + NUMBER.size <= page_size:
                 (first,) = NUMBER.unpack_from(page, at)
                 pages = (PAGE_HEAD - 1 + size) // page_size + 1

@@ -271,6 +271,8 @@ def segment_of(path: Path, header: Header, number: int, first: int, record: memo
     if codec != INSTANT or index_bytes != header.index_bytes or len(record) < 10 + 10 * count or not count:
         raise DamagedBook(f"{name} is malformed: fetch or solve the book again")
     segment = record, record[8 : 8 + 8 * count].cast("Q"), record[8 + 8 * count : 10 + 10 * count].cast("H")
+    if segment[2][count] != len(record):
+        raise DamagedBook(f"{name} ends elsewhere than it says: fetch or solve the book again")
     if segment[1][0] != first:
         raise DamagedBook(f"{name} begins elsewhere than the directory says: fetch or solve the book again")
     return segment

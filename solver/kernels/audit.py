@@ -39,6 +39,7 @@ SMALL_CHUNK = 1 << 12  # where states lie in files: all that one call looks at i
 ENDS = 1 << 18  # finished children of one call
 START_ENDS = 1 << 21
 STATE_BYTES = 13
+LEAST_SPAN = 1 << 20  # states that one pass marks
 FINE, CHILD_MISSING, WRONG_VALUE, TERMINAL, NOT_CANONICAL, WRONG_TIER = range(6)
 FAULT, CULPRIT, AT, COUNT, LOOKS = range(5)  # slots of the report
 FAULTS = {
@@ -316,7 +317,7 @@ class _Audit:
         self.prefixes = places_in(self.states, cells, work.read)
 
     def run(self) -> None:
-        stored, span = len(self.states), max(1 << 20, self.memory // 4)
+        stored, span = len(self.states), max(LEAST_SPAN, self.memory // 4)
         for low in range(0, max(1, stored), span):
             reached = np.zeros(min(span, stored - low), np.uint8)
             self._moves(low, reached)
