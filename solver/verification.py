@@ -128,7 +128,7 @@ def _spread(book: Book) -> Iterator[tuple[int, Value]]:
     """Some thousand of a book's states, in runs spread over it; the same ones each time."""
     chance = random.Random(book.header.digest)
     for spot in range(SPOTS):
-        group = book.group(spot * len(book.directory) // SPOTS, chance)
+        group = book.group(spot * len(book.directory) // SPOTS, chance.randrange)
         begin = chance.randrange(max(1, len(group) - RUN + 1))
         yield from group[begin : begin + RUN]
 

@@ -23,15 +23,15 @@ from hypothesis import strategies as st
 
 from solver import extras, pipeline, verification
 from solver.book import Book, Header, check_book, codec, write_book
+from solver.book.codec import groups_of, segment_of
 from solver.book.format import GROUP, HEADER_KEY, SEGMENT_SIZE, palette_key, seal, segment_key
-from solver.book.reader import groups_of, segment_of
 from solver.errors import BookError, DamagedBook, ForeignBook, GameError, MissingState, ResourceError
 from solver.fingerprint import fingerprint
 from solver.game import load_game
 from solver.games import CATALOGUE, FROM_FILES
 from solver.value import Value
 from tests.books import header_of, write_values
-from tests.games import SMALL_GAMES
+from tests.games import LARGE_GAMES, SMALL_GAMES
 
 VALUES = [Value(0), *(Value(1, one) for one in range(1, 30)), *(Value(-1, one) for one in range(30))]
 
@@ -121,6 +121,12 @@ def test_a_palette_beyond_the_header_has_records_of_its_own(tmp_path, monkeypatc
 
             with pytest.raises(DamagedBook, match="palette"):
                 Book(rewritten(path, tmp_path / f"damaged{part}{number}.lmdb", damage))
+
+
+def test_more_values_than_a_book_holds_are_refused_at_once(tmp_path, monkeypatch):
+    monkeypatch.setattr("solver.book.writer.MOST_VALUES", 2)
+    with pytest.raises(ResourceError, match="a book holds 2 different values, not 3"):
+        write_values(tmp_path / "book.lmdb", {state: Value(1, state) for state in (1, 2, 3)})
 
 
 @pytest.mark.slow
@@ -357,14 +363,22 @@ def test_a_state_that_symmetry_has_folded_away_is_explained(tmp_path):
                 book[-1]
 
 
-@pytest.mark.parametrize("text", [text for text in SMALL_GAMES if hasattr(load_game(text), "canonical")])
-def test_canonical_ends_for_any_number(text):
-    """It is asked of whatever number a book is asked for."""
-    canonical = load_game(text).canonical
+FOLDED = [
+    text for text in (*SMALL_GAMES, *LARGE_GAMES, "chess-ending:KBNK") if hasattr(load_game(text), "canonical")
+]
+
+
+@pytest.mark.parametrize("text", FOLDED)
+def test_a_folded_book_misses_any_number(tmp_path, text):
+    """Its rules are asked for the canonical state of whatever is no state at all."""
+    game = load_game(text)
+    header = header_of({5: Value(0)}, symmetry=True, game=text, rules=fingerprint(game))
+    write_book(tmp_path / "b.lmdb", header, [([5], [0])])
     chance = random.Random(8)
-    for _ in range(100):
-        with contextlib.suppress(ArithmeticError, LookupError, ValueError):
-            canonical(chance.getrandbits(chance.choice((5, 20, 40, 63))))
+    with Book(tmp_path / "b.lmdb") as book:
+        for _ in range(60):
+            with pytest.raises(MissingState, match="is not in b.lmdb"):
+                book[6 + chance.getrandbits(chance.choice((5, 20, 40, 62)))]
 
 
 # writing
@@ -794,7 +808,7 @@ FLIPS = """
         firsts = list(book.directory)
     with pages.open_file(Path(path)) as opened:
         tree = pages._tree(opened)
-        walk = pages._Walk(opened.fileno(), tree)
+        walk = pages._Walk(opened, tree)
         segments = [at - 16 for leaf in walk.below(tree.root, 1, b"", None) for key, at, _ in leaf if len(key) == 8]
     places = [(page * 4096 + byte, None) for page in (0, 1, *walk.seen) for byte in range(4096)]
     places += [(at + byte, first) for at, first in zip(segments, firsts, strict=True) for byte in range(16)]

@@ -10,8 +10,9 @@ import os
 from collections.abc import Iterator, Sequence
 
 from solver.book import pages
+from solver.book.codec import groups_of, segment_of
 from solver.book.format import DIRECTORY_KEY, HEADER_KEY, PALETTE_KEY, Header
-from solver.book.reader import Book, groups_of, segment_of
+from solver.book.reader import Book
 from solver.errors import DamagedBook
 from solver.progress import Progress, silent
 from solver.solved import TierCount
@@ -37,7 +38,7 @@ def checked_segments(book: Book) -> Iterator[bytes]:
         for key, at, size in pages.records(file):
             if key == HEADER_KEY:
                 continue
-            record = os.pread(file.fileno(), size, at)
+            record = pages.read(file, size, at)
             digest.update(key)
             digest.update(record)
             if len(key) == 8:

@@ -59,6 +59,7 @@ DIRECTORY_KEY = b"directory"
 DIRECTORY_PART = 8_000  # first states to a directory record
 PALETTE_KEY = b"palette"
 PALETTE_PART = 4_000  # values to a palette record
+MOST_VALUES = 1 << 21  # of any palette: a reader takes 200 bytes for each
 SMALLEST_GROUP = 36  # bytes of GROUP states of one value side by side
 MOST_STATES = (SEGMENT_SIZE // (SMALLEST_GROUP + 10) + 1) * GROUP  # in a segment
 MOST_TEXT = 8192  # characters of a game's name
@@ -209,8 +210,8 @@ def _check_palette(header: Header) -> None:
             raise ValueError(f"no value of such a game: {score}, {distance}")
     if any(better <= worse for better, worse in pairwise(map(merit_of, header.palette))):
         raise ValueError("the palette is not sorted")
-    if len(header.palette) > header.stored:
-        raise ValueError("more values than states")
+    if len(header.palette) > min(header.stored, MOST_VALUES):
+        raise ValueError("more values than states, or than a book may have")
     numbers = header.numbers
     if numbers is not None and (
         len(numbers) != len(header.palette) or min(numbers, default=1) < 1 or sum(numbers) != header.stored
@@ -269,6 +270,8 @@ def _pair(numbers: list[int]) -> tuple[int, int]:
 def _long_palette(book_id: bytes, size: int, other: Callable[[bytes], Any]) -> list[tuple[int, int | None]]:
     """The scores and distances of a palette in records of its own."""
     numbers: list[int] = []
+    if size > MOST_VALUES:
+        raise ValueError("more values than a book may have")
     for part in range(-(-size // PALETTE_PART)):
         record = other(palette_key(part))
         if record is None:

@@ -28,7 +28,7 @@ from solver.book.format import HEADER_SIZE
 from solver.errors import BookError, DamagedBook, ForeignBook
 
 MAGIC = 0xBEEFC0DE
-PAGE_SIZES = (4096, 8192, 16384, 32768, 65536)
+PAGE_SIZES = (4096, 8192, 16384, 32768)
 PAGE_HEAD = 16
 BRANCH, LEAF, META = 1, 2, 8  # flags of a page
 RUN = 1  # flag of a node
@@ -87,10 +87,16 @@ def records(file: BinaryIO) -> Iterator[Record]:
         yield from leaf
 
 
+def read(file: BinaryIO, size: int, at: int) -> bytes:
+    """Bytes of a file from a place on; fewer at its end."""
+    file.seek(at)
+    return file.read(size)
+
+
 def _leaves(file: BinaryIO) -> Iterator[list[Record]]:
     """The records of each leaf page."""
     tree = _tree(file)
-    walk = _Walk(file.fileno(), tree)
+    walk = _Walk(file, tree)
     if tree.root != NONE:
         yield from walk.below(tree.root, 1, b"", None)
     counts = walk.branch, walk.leaf, walk.overflow
@@ -104,7 +110,7 @@ def _leaves(file: BinaryIO) -> Iterator[list[Record]]:
 def _tree(file: BinaryIO) -> Tree:
     """The tree of the meta page that holds; both are checked."""
     size = os.fstat(file.fileno()).st_size
-    head = os.pread(file.fileno(), PAGE_SIZES[0], 0)
+    head = read(file, PAGE_SIZES[0], 0)
     if len(head) < 152 or struct.unpack_from("<I", head, 16)[0] != MAGIC:
         raise ForeignBook("is no LMDB file: name a book")
     version, page_size = struct.unpack_from("<I", head, 20)[0], struct.unpack_from("<I", head, 40)[0]
@@ -114,7 +120,7 @@ def _tree(file: BinaryIO) -> Tree:
         raise DamagedBook(f"has pages of {page_size} bytes: fetch or solve the book again")
     found: list[tuple[int, Tree]] = []
     for number in range(METAS):
-        page = os.pread(file.fileno(), 152, number * page_size)
+        page = read(file, 152, number * page_size)
         if len(page) < 152 or struct.unpack_from("<II", page, 16) != (MAGIC, 1):
             raise DamagedBook("is truncated: fetch or solve the book again")
         last, transaction = struct.unpack_from("<QQ", page, 136)
@@ -131,8 +137,8 @@ def _tree(file: BinaryIO) -> Tree:
 class _Walk:
     """A walk through the tree: what was counted so far."""
 
-    def __init__(self, descriptor: int, tree: Tree) -> None:
-        self.descriptor = descriptor
+    def __init__(self, file: BinaryIO, tree: Tree) -> None:
+        self.file = file
         self.tree = tree
         self.seen: set[int] = set()
         self.branch = self.leaf = self.overflow = self.entries = 0
@@ -212,7 +218,7 @@ class _Walk:
         self.seen.add(number)
         if len(self.seen) > FEWEST + tree.last // THIN:
             raise damaged(number, f"is one of more in the tree than a book of {tree.last + 1:,} pages has")
-        page = os.pread(self.descriptor, tree.page_size, number * tree.page_size)
+        page = read(self.file, tree.page_size, number * tree.page_size)
         if len(page) < tree.page_size or HEAD.unpack_from(page)[0] != number:
             raise damaged(number, "has the number of another")
         return page

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import functools
 import os
-import random
-import struct
 import sys
 import threading
 import weakref
@@ -24,10 +22,10 @@ from typing import Any
 import lmdb
 
 from solver.book import pages
+from solver.book.codec import KEY_FORMATS, OFTEN_WRONG, Segment, decode_group, groups_of, segment_of
 from solver.book.format import (
     DIRECTORY_KEY,
     HEADER_KEY,
-    INSTANT,
     KEY_BYTES,
     MOST_STATES,
     Header,
@@ -41,13 +39,7 @@ from solver.fingerprint import fingerprint
 from solver.game import STATE_LIMIT, Game, canonical_of, game_text, is_built_in, load_game
 from solver.value import Value
 
-KEY_FORMATS: tuple[Any, ...] = ("", "B", "H", "I", "Q")
-WIDTHS = (0, 1, 2, 4, 8)  # bits of a value
-OFTEN_WRONG = (IndexError, ValueError, TypeError, struct.error)
-
 from_bytes = int.from_bytes
-
-Segment = tuple[memoryview, memoryview, memoryview]  # all bytes, first states of the groups, where groups begin
 
 
 class Book(Mapping[int, Value]):
@@ -76,7 +68,10 @@ class Book(Mapping[int, Value]):
             return ""
         if not is_built_in(self.header.game):
             return ", which is folded by symmetry: ask for game.canonical(state)"
-        twin = self._canonical(state)
+        try:
+            twin = self._canonical(state)
+        except (ArithmeticError, LookupError, ValueError):  # of a number that is no state
+            return ""
         if twin == state or twin not in self:
             return ""
         return f", which is folded by symmetry: ask for its canonical state, {twin}"
@@ -159,12 +154,12 @@ class Book(Mapping[int, Value]):
         for record in self.segments():
             yield from groups_of(record)
 
-    def group(self, number: int, chance: random.Random) -> list[tuple[int, Value]]:
-        """The pairs of a group of segment `number`, drawn by chance."""
+    def group(self, number: int, choose: Callable[[int], int]) -> list[tuple[int, Value]]:
+        """The pairs of one group of segment `number`: `choose` says which of so many."""
         if self._mapped is None:
             raise BookError(f"{self.path} is closed: open it again")
         view, firsts, starts = self._mapped.segments[number] or self._mapped.load(number)
-        place = chance.randrange(len(firsts))
+        place = choose(len(firsts))
         states, indices = decode_group(view[starts[place] : starts[place + 1]], firsts[place], self._mapped.index_bytes)
         return [(state, self.header.palette[index]) for state, index in zip(states, indices, strict=True)]
 
@@ -259,58 +254,6 @@ class _Items:
 
     def __contains__(self, pair: object) -> bool:
         return isinstance(pair, tuple) and len(pair) == 2 and self._book.get(pair[0]) == pair[1]
-
-
-def segment_of(path: Path, header: Header, number: int, first: int, record: memoryview) -> Segment:
-    """A segment whose checksum holds and that begins with the state `first`. Raises DamagedBook."""
-    name = f"{path}: segment {number}"
-    unseal(header.book_id, number, record, name)
-    if len(record) < 8:
-        raise DamagedBook(f"{name} is malformed: fetch or solve the book again")
-    count, codec, index_bytes = struct.unpack_from("<HBB", record, 4)
-    if codec != INSTANT or index_bytes != header.index_bytes or len(record) < 10 + 10 * count or not count:
-        raise DamagedBook(f"{name} is malformed: fetch or solve the book again")
-    segment = record, record[8 : 8 + 8 * count].cast("Q"), record[8 + 8 * count : 10 + 10 * count].cast("H")
-    if segment[2][count] != len(record):
-        raise DamagedBook(f"{name} ends elsewhere than it says: fetch or solve the book again")
-    if segment[1][0] != first:
-        raise DamagedBook(f"{name} begins elsewhere than the directory says: fetch or solve the book again")
-    return segment
-
-
-def groups_of(record: bytes) -> Iterator[tuple[list[int], list[int]]]:
-    """States and palette indices of each group of a segment. Raises DamagedBook."""
-    view = memoryview(record)
-    count, _, index_bytes = struct.unpack_from("<HBB", view, 4)
-    firsts = struct.unpack_from(f"<{count}Q", view, 8)
-    starts = struct.unpack_from(f"<{count + 1}H", view, 8 + 8 * count)
-    for first, begin, end in zip(firsts, starts, starts[1:], strict=False):
-        yield decode_group(view[begin:end], first, index_bytes)
-
-
-def decode_group(body: memoryview, first: int, index_bytes: int) -> tuple[list[int], list[int]]:
-    """The states and palette indices of a group; raises DamagedBook if they do not fit together."""
-    try:
-        kind, count, entries = body[0], body[1] + 1, body[2] + 1
-        width = kind >> 3
-        values = 3 + entries * index_bytes
-        keys = values + (count * width + 7 >> 3)
-        palette = [int.from_bytes(body[at : at + index_bytes], "little") for at in range(3, values, index_bytes)]
-        packed = int.from_bytes(body[values:keys], "little")
-        mask = (1 << width) - 1
-        indices = [palette[packed >> place * width & mask] for place in range(count)]
-        if kind & 7:
-            offsets = body[keys:].cast(KEY_FORMATS[kind & 7]).tolist()
-        else:
-            bits = int.from_bytes(body[keys:], "little")
-            offsets = [offset for offset in range(bits.bit_length()) if bits >> offset & 1]
-    except OFTEN_WRONG as error:
-        raise DamagedBook(f"a group is malformed ({error})") from None
-    if width not in WIDTHS or not offsets or offsets[0]:
-        raise DamagedBook("a group is malformed (it does not begin with its first state)")
-    if len(offsets) != count:
-        raise DamagedBook(f"a group of {count} states has {len(offsets)} keys")
-    return [first + offset for offset in offsets], indices
 
 
 class _Mapped:

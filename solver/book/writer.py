@@ -25,6 +25,7 @@ from solver.book.format import (
     GROUP,
     HEADER_KEY,
     INSTANT,
+    MOST_VALUES,
     SEGMENT_SIZE,
     Header,
     directory_key,
@@ -73,6 +74,8 @@ def write_book(
     cannot be written.
     """
     target = check_target(path)
+    if len(header.palette) > MOST_VALUES:
+        raise ResourceError(f"a book holds {MOST_VALUES:,} different values, not {len(header.palette):,}: solve less")
     _sweep_up(target)
     header = header.identified()
     build = target.with_name(f".{target.name}.{os.getpid()}.build")
