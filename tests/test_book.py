@@ -489,7 +489,7 @@ LIES = {
     "a score beyond 64 bits": lambda h: {"palette": [[1 << 63, None]]},
     "a margin in a game of outcomes": lambda h: {"palette": [[3, None], *h["palette"]]},
     "a palette of records that are not there": lambda h: {"palette": 1 << 60},
-    "more values than states": lambda h: {"palette": [[1, d] for d in range(100_000)], "numbers": None},
+    "more values than states": lambda h: {"palette": [[1, d] for d in range(4000)], "numbers": None},
     "numbers of other states": lambda h: {"numbers": [1] * len(h["palette"])},
     "numbers of nothing": lambda h: {"numbers": [0, h["stored"], *[0] * (len(h["palette"]) - 2)]},
     "numbers that are none": lambda h: {"numbers": [[]] * len(h["palette"])},
@@ -684,7 +684,7 @@ def test_what_verification_reads_is_what_a_lookup_answers(tmp_path, spread):
     with Book(tmp_path / "book.lmdb") as book:
         (record,) = book.segments()
         palette = book.header.palette
-        for _ in range(400):
+        for _ in range(150):
             body = bytearray(record[4:])
             body[chance.randrange(4, len(body) if chance.random() < 0.5 else 60)] ^= 1 << chance.randrange(8)
             (start,) = struct.unpack_from("<H", record, 8 + 8 * 4)  # of the first group
@@ -701,7 +701,7 @@ def test_what_verification_reads_is_what_a_lookup_answers(tmp_path, spread):
                 known = {state: palette[index] for state, index in pairs}
                 for state in {state + step for state in known for step in (-1, 0, 1)}:
                     assert book.get(state) == known.get(state)
-    assert accepted > 20
+    assert accepted > 8
 
 
 def test_files_that_are_no_books(tmp_path):

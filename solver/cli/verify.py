@@ -22,7 +22,7 @@ def command(
 ) -> None:
     """Check a book: structure, checksums, every value against its children, every count.
 
-    The rules run compiled, and for a sample of the states (all if they are few) as plain Python, too.
+    The rules run compiled, and as plain Python for a sample of the states, or for all of them if they are few.
 
     \b
     solver verify connect-four-5x5.lmdb
@@ -38,7 +38,5 @@ def command(
         how = (
             "every value follows from its children" if report.closed else "every value agrees with the children stored"
         )
-        click.echo(
-            f"{book}: {report.states:,} states verified in {report.seconds:.2f} s, {report.plain:,} of them in plain"
-            f" Python, too; {how}"
-        )
+        done = f"{report.states:,} states verified in {report.seconds:.2f} s, {report.plain:,} of them in plain Python"
+        click.echo(f"{book}: {done}; {how}")
