@@ -115,25 +115,28 @@ def mark_starts(states, prefixes, shift, low, reached, begin, ends, report):
     on with, and how many finished ones `ends` holds.
     """
     report[:] = 0
-    number = 0
+    if begin == 0:
+        _mark_start(game.initial(), states, prefixes, shift, low, reached, ends, report)
     for start in game.starts():
-        number += 1
-        if number <= begin:
-            continue
-        key = game.canonical(start) if FOLDS else start
-        if game.is_terminal(start):
-            ends[report[COUNT]] = key
-            report[COUNT] += 1
-            if report[COUNT] == len(ends):
-                break
-        else:
-            place = _look_up(states, key, prefixes, shift)
-            if place < 0:
-                report[FAULT], report[CULPRIT] = CHILD_MISSING, start
-                return
-            if low <= place < low + len(reached):
-                reached[place - low] = 1
-    report[AT] = number
+        if report[FAULT] or report[COUNT] == len(ends):
+            break
+        report[AT] += 1
+        if report[AT] > begin:
+            _mark_start(start, states, prefixes, shift, low, reached, ends, report)
+
+
+@kernel
+def _mark_start(start, states, prefixes, shift, low, reached, ends, report):
+    key = game.canonical(start) if FOLDS else start
+    if game.is_terminal(start):
+        ends[report[COUNT]] = key
+        report[COUNT] += 1
+        return
+    place = _look_up(states, key, prefixes, shift)
+    if place < 0:
+        report[FAULT], report[CULPRIT] = CHILD_MISSING, start
+    elif low <= place < low + len(reached):
+        reached[place - low] = 1
 
 
 @kernel
