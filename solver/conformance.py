@@ -110,12 +110,11 @@ def _check_folding(inspector: _Inspector, table: Mapping[Any, int]) -> None:
             )
 
 
-def confirmed(game: Any, states: Iterable[int], fault: str) -> GameError:
-    """The error of a fault that the compiled rules have shown in some of the states, or in the only one.
+def confirmed(game: Any, states: Iterable[int], fault: str, known: bool = True) -> GameError:
+    """The error of a fault that the compiled rules have shown in some of the states; `known`: it says what and where.
 
     It is of the rules if the plain ones show one as well, else of how they were compiled (UncompiledRules).
     """
-    states = list(states)
     inspector = _Inspector(game)
     for state in states:
         try:
@@ -124,7 +123,7 @@ def confirmed(game: Any, states: Iterable[int], fault: str) -> GameError:
                 inspector.check_mover(child)
                 inspector.check_canonical(child)
         except GameError as error:
-            return GameError(f"{game_text(game)}: {fault}") if len(states) == 1 else error
+            return GameError(f"{game_text(game)}: {fault}") if known else error
     return UncompiledRules(f"{game_text(game)}: as compiled, {fault}; not as plain Python: {OTHERWISE}")
 
 

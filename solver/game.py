@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from solver.errors import GameError
-from solver.games import CATALOGUE
+from solver.games import CATALOGUE, FROM_FILES
 from solver.loading import is_user_file, user_class
 from solver.value import terminal_merit
 
@@ -168,8 +168,8 @@ def game_text(game: Any) -> str:
 
 
 def is_built_in(text: str) -> bool:
-    """Whether `load_game` makes this game from the package's own rules alone, running nobody else's code."""
-    return "::" not in text
+    """Whether `load_game` makes this game of the package alone, running nobody else's code and opening no file."""
+    return "::" not in text and text.partition(":")[0] not in FROM_FILES
 
 
 def check_signatures(cls: type) -> None:

@@ -9,25 +9,37 @@ draw has no lost child and a drawn one, a margin is the best of the children's; 
 from __future__ import annotations
 
 import os
+import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from solver import extras
 from solver.book import Book
-from solver.book.check import check_book, check_records
-from solver.errors import DamagedBook, UncompiledRules
-from solver.game import Game, canonical_of, is_score_game, same_mover_of, starts_of
+from solver.book.check import check_book, check_counts
+from solver.errors import DamagedBook, ResourceError, UncompiledRules
+from solver.game import Game, canonical_of, game_text, is_built_in, is_score_game, same_mover_of, starts_of
+from solver.pipeline import LEAST_MEMORY, PROCESS, free_memory
 from solver.progress import Progress, silent
+from solver.solved import TierCount
 from solver.value import Value
+
+FEW = 20_000  # states that are verified in plain Python alone
+SPOTS, RUN = 128, 16  # of more states as many runs of so many
+PLAIN_BYTES = 200  # of memory a state that is verified in plain Python alone
 
 
 class Report(NamedTuple):
-    """What was verified: stored states, whether every child was there to be compared, and the seconds it took."""
+    """What was verified: stored states, whether every child was there to be compared, and the seconds it took.
+
+    `plain` of the states were verified with the rules as plain Python: all of them in a small book and without the
+    kernels, else a sample.
+    """
 
     states: int
     closed: bool
     seconds: float
+    plain: int
 
 
 def verify(
@@ -35,84 +47,175 @@ def verify(
     game: Game | None = None,
     *,
     workers: int | None = None,
+    memory: int | None = None,
     progress: Progress = silent,
 ) -> Report:
     """Verify a book; `game` are its rules, needed for a game that is not one of the package.
 
-    Raises DamagedBook naming the first thing wrong, ForeignBook if the rules are others. The exact entries of an
-    alpha-beta search lack the children that were cut off: what is there is compared, and `closed` is False.
+    `memory` bounds the bytes that it takes, as in `solve`. Raises DamagedBook naming the first thing wrong, ForeignBook
+    if the rules are others, ResourceError. The exact entries of an alpha-beta search lack the children that were cut
+    off: what is there is compared, and `closed` is False.
     """
+    if memory is not None and memory < LEAST_MEMORY:
+        raise ResourceError(f"{memory:,} bytes of memory are too few: give at least --memory {LEAST_MEMORY >> 20}M")
+    memory = (memory or free_memory()) - PROCESS
     started = time.perf_counter()
     with Book(path) as book:
         rules = game if game is not None else book.game
         book.check_rules(rules)
+        _check_claims(book, rules)
         closed = book.header.scope == "complete"
-        if not _compiled(book, rules, closed, workers, progress):
+        if _compiled(book, rules, closed, workers, memory, progress):
+            plain = _check_sample(book, rules)
+        else:
+            if PLAIN_BYTES * len(book) > memory:
+                raise ResourceError(
+                    f"{len(book):,} states take about {PLAIN_BYTES * len(book):,} bytes in plain Python: pip install"
+                    " 'solverbook[solve]', or more --memory"
+                )
             check_book(path, progress)
             _check_values(book, rules, closed, progress)
+            plain = len(book)
         _check_root(book, rules)
-        return Report(len(book), closed, time.perf_counter() - started)
+        return Report(len(book), closed, time.perf_counter() - started, plain)
 
 
-def _compiled(book: Book, game: Game, closed: bool, workers: int | None, progress: Progress) -> bool:
+def _check_claims(book: Book, game: Game) -> None:
+    """What the header says of the rules; their fingerprint is right."""
+    header, text = book.header, game_text(game)
+    if is_built_in(text) and header.game != text:
+        raise DamagedBook(f"{book.path}: its header says {header.game}, the rules are those of {text}: solve again")
+    if header.score_game != is_score_game(game):
+        raise DamagedBook(f"{book.path}: its header says score_game {header.score_game}, the rules do not: solve again")
+    if header.symmetry and not hasattr(game, "canonical"):
+        raise DamagedBook(f"{book.path}: its header says that it is folded, the rules know no symmetry: solve again")
+    if header.tiers is not None and not hasattr(game, "tier"):
+        raise DamagedBook(f"{book.path}: its header lists tiers, the rules know none: solve again")
+
+
+def _compiled(
+    book: Book, game: Game, closed: bool, workers: int | None, memory: int, progress: Progress
+) -> bool:
     """Verify with the kernels; False where that cannot be done."""
-    if not closed or getattr(game, "plain_only", False) or not extras.has_kernels():
+    if not closed or len(book) <= FEW or getattr(game, "plain_only", False) or not extras.has_kernels():
         return False
     from solver.kernels import audit
 
-    check_records(book)
     try:
-        strays = audit.check_values(book, game, workers=workers, progress=progress)
+        audit.check_values(book, game, memory=memory, workers=workers, progress=progress)
     except UncompiledRules:
         return False
-    _refuse_strays(book, iter(strays))
     return True
 
 
-def _refuse_strays(book: Book, strays: Iterator[int]) -> None:
-    for state in strays:
-        raise DamagedBook(f"{book.path}: no move leads to state {state}, and play does not start there: solve again")
+def _check_sample(book: Book, game: Game) -> int:
+    """Some of what the compiled rules have confirmed, with the rules as plain Python: how many states that were."""
+    plain = _Plain(book, game, True)
+    sample = list(_spread(book))
+    for state, value in sample:
+        try:
+            plain.check(state, value)
+        except DamagedBook as error:
+            raise DamagedBook(
+                f"{error}; compiled, the rules agree with the book: their arithmetic must stay within 64 bits"
+            ) from None
+    return len(sample)
+
+
+def _spread(book: Book) -> Iterator[tuple[int, Value]]:
+    """Some thousand of a book's states, in runs spread over it; the same ones each time."""
+    chance = random.Random(book.header.digest)
+    for spot in range(SPOTS):
+        group = book.group(spot * len(book.directory) // SPOTS, chance.randrange)
+        begin = chance.randrange(max(1, len(group) - RUN + 1))
+        yield from group[begin : begin + RUN]
 
 
 def _check_values(book: Book, game: Game, closed: bool, progress: Progress) -> None:
-    """Every value against its children, in plain Python."""
-    canonical = canonical_of(game, book.header.symmetry)
-    starts = {canonical(state) for state in starts_of(game)}
-    reached = set(starts)
+    """Every value against its children, in plain Python, and all counts where no child is missing."""
+    plain = _Plain(book, game, closed)
     for done, (state, value) in enumerate(book.items()):
-        if game.is_terminal(state) or canonical(state) != state:
-            raise DamagedBook(f"{book.path}: state {state} is terminal or not canonical and should not be stored")
-        best, whole = _best_of_children(book, game, canonical, state, reached)
-        if closed and not whole:
-            raise DamagedBook(f"{book.path}: state {state} has a child that the book lacks: solve again")
-        if best is not None and best != value and (whole or _preference(best) > _preference(value)):
-            raise DamagedBook(f"{book.path}: state {state} has another value than its children give it: solve again")
+        plain.check(state, value)
         if done % 1024 == 0:
             progress("verify", done, len(book))
     progress("verify", len(book), len(book))
     if closed:
-        _refuse_strays(book, (state for state in book if state not in reached))
+        plain.check_whole()
 
 
-def _best_of_children(
-    book: Book, game: Game, canonical: Callable[[int], int], state: int, reached: set[int]
-) -> tuple[Value | None, bool]:
-    """The best of the children's values, one ply earlier, and whether all were known."""
-    same_mover = same_mover_of(game)
-    best: Value | None = None
-    whole = True
-    for action in game.actions(state):
-        child = game.result(state, action)
-        value = _value(book, game, canonical(child))
-        if value is None:
-            whole = False
-            continue
-        reached.add(canonical(child))
-        score = value.score if same_mover(state, child) else -value.score
-        seen = Value(score, None if value.distance is None else value.distance + 1)
-        if best is None or _preference(seen) > _preference(best):
-            best = seen
-    return best, whole
+class _Plain:
+    """A book that is verified in plain Python, and the states that were met so far."""
+
+    def __init__(self, book: Book, game: Game, closed: bool) -> None:
+        self.book, self.game, self.closed = book, game, closed
+        self.canonical = canonical_of(game, book.header.symmetry)
+        self.same_mover = same_mover_of(game)
+        self.reached: set[int] = set()  # canonical children, finished ones included
+        self.rises = book.header.method == "minimax" and hasattr(game, "tier")
+
+    def check(self, state: int, value: Value) -> None:
+        """A state's value against its children."""
+        if self.game.is_terminal(state) or self.canonical(state) != state:
+            raise self._wrong(state, "is terminal or not canonical and should not be stored")
+        best, whole = self._best_of_children(state)
+        if self.closed and not whole:
+            raise self._wrong(state, "has a child that the book lacks")
+        if best is not None and best != value and (whole or _preference(best) > _preference(value)):
+            raise self._wrong(state, "has another value than its children give it")
+
+    def check_whole(self) -> None:
+        """After all states: each is reached by a move or a start, each start is there, and all counts are right."""
+        starts = [self.canonical(state) for state in starts_of(self.game)]
+        self.reached.update(starts)
+        for state in starts:
+            if _value(self.book, self.game, state) is None:
+                raise DamagedBook(f"{self.book.path}: the start {state} is missing: solve again")
+        for state in self.book:
+            if state not in self.reached:
+                raise DamagedBook(
+                    f"{self.book.path}: no move leads to state {state}, and play does not start there: solve again"
+                )
+        check_counts(self.book, self._counted())
+
+    def _best_of_children(self, state: int) -> tuple[Value | None, bool]:
+        """The best of the children's values, one ply earlier, and whether all were known."""
+        game = self.game
+        best: Value | None = None
+        whole = True
+        for action in game.actions(state):
+            child = game.result(state, action)
+            key = self.canonical(child)
+            value = _value(self.book, game, key)
+            if value is None:
+                whole = False
+                continue
+            self.reached.add(key)
+            if self.rises and not game.is_terminal(key) and game.tier(key) <= game.tier(state):  # type: ignore[attr-defined]
+                raise self._wrong(state, "has a move that stays in its tier, which minimax does not solve")
+            score = value.score if self.same_mover(state, child) else -value.score
+            seen = Value(score, None if value.distance is None else value.distance + 1)
+            if best is None or _preference(seen) > _preference(best):
+                best = seen
+        return best, whole
+
+    def _counted(self) -> list[TierCount]:
+        """All states that were met, by tier if the header lists tiers, counted."""
+        game, listed = self.game, self.book.header.tiers
+        tallies = {tier.tier: [0] * 5 for tier in listed} if listed else {0: [0] * 5}
+        for state in self.reached:
+            number: int = game.tier(state) if listed else 0  # type: ignore[attr-defined]
+            if number not in tallies:
+                raise self._wrong(state, "is of a tier that the header does not list")
+            value = _value(self.book, game, state)
+            assert value is not None
+            tally = tallies[number]
+            tally[0] += 1
+            tally[1] += game.is_terminal(state)
+            tally[2 if value.score > 0 else 4 if value.score < 0 else 3] += 1
+        return [TierCount(number, *tally) for number, tally in tallies.items()]
+
+    def _wrong(self, state: int, what: str) -> DamagedBook:
+        return DamagedBook(f"{self.book.path}: state {state} {what}: solve again")
 
 
 def _value(book: Book, game: Game, state: int) -> Value | None:

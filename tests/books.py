@@ -1,38 +1,54 @@
 """Books for tests, from plain dictionaries of values."""
 
+from collections import Counter
+
 from solver.book import Header, write_book
 from solver.book.format import GROUP
-from solver.value import Value
+from solver.value import Value, merit_of
 
 PART = 40 * GROUP
 
 
-def header_of(values, palette, **changes):
-    """A header for any values; the facts of a game are made up."""
+def palette_of(values):
+    """The distinct values, best first, as a header has them."""
+    return sorted(set(values), key=merit_of, reverse=True)
+
+
+def header_of(values, palette=None, **changes):
+    """A header for any values that does not contradict itself; the facts of a game are made up."""
+    numbers = Counter(values.values())
+    palette = palette_of(numbers) if palette is None else palette
+    slowest = max((value for value in palette if value.score > 0), key=lambda value: value.distance or 0, default=None)
     facts = {
         "game": "coins",
         "rules": "0" * 64,
         "method": "minimax",
         "scope": "complete",
         "symmetry": False,
-        "score_game": False,
+        "score_game": any(value.distance is None and value.score for value in palette),
         "palette": palette,
         "states": len(values),
         "terminal": 0,
         "stored": len(values),
-        "counts": {"win": 0, "draw": 0, "loss": 0},
+        "counts": {
+            outcome: sum(numbers[value] for value in numbers if value.outcome == outcome)
+            for outcome in ("win", "draw", "loss")
+        },
         "tiers": None,
         "root": Value(0),
         "longest": None,
     }
+    if slowest is not None and not facts["score_game"]:
+        state = min((state for state, value in values.items() if value == slowest), default=0)
+        facts["longest"] = slowest.distance, state
     return Header(**{**facts, **changes})
 
 
-def write_values(path, values, *, palette=None, **options):
+def write_values(path, values, **options):
     """A book of a dict of values."""
-    palette = palette or sorted(set(values.values()), key=str)
-    place = {value: index for index, value in enumerate(palette)}
+    header = header_of(values)
+    place = {value: index for index, value in enumerate(header.palette)}
     states = sorted(values)
     indices = [place[values[state]] for state in states]
     parts = [(states[at : at + PART], indices[at : at + PART]) for at in range(0, len(states), PART)]
-    return write_book(path, header_of(values, palette), parts, **options)
+    return write_book(path, header, parts, **options)

@@ -3,8 +3,10 @@
 import concurrent.futures
 import contextlib
 import hashlib
+import itertools
 import multiprocessing
 import os
+import pickle
 import random
 import struct
 import subprocess
@@ -19,11 +21,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from solver import extras, pipeline, verification
 from solver.book import Book, Header, check_book, codec, write_book
-from solver.book.format import GROUP, HEADER_KEY, MARGIN, SEGMENT_SIZE, SMALL, seal, segment_key
-from solver.errors import BookError, DamagedBook, ForeignBook, MissingState, ResourceError
+from solver.book.codec import groups_of, segment_of
+from solver.book.format import GROUP, HEADER_KEY, SEGMENT_SIZE, palette_key, seal, segment_key
+from solver.errors import BookError, DamagedBook, ForeignBook, GameError, MissingState, ResourceError
+from solver.fingerprint import fingerprint
+from solver.game import load_game
+from solver.games import CATALOGUE, FROM_FILES
 from solver.value import Value
 from tests.books import header_of, write_values
+from tests.games import LARGE_GAMES, SMALL_GAMES
 
 VALUES = [Value(0), *(Value(1, one) for one in range(1, 30)), *(Value(-1, one) for one in range(30))]
 
@@ -56,7 +64,7 @@ some_values = st.sampled_from(VALUES)
 @given(values=st.one_of(st.dictionaries(keys, some_values, max_size=600) for keys in (states, dense)))
 def test_what_is_written_is_read(tmp_path_factory, values):
     path = tmp_path_factory.mktemp("books") / "random.lmdb"
-    write_values(path, values, palette=VALUES)
+    write_values(path, values)
     with Book(path) as book:
         assert dict(book.items()) == values
         assert list(book) == sorted(values)
@@ -73,7 +81,7 @@ def test_what_is_written_is_read(tmp_path_factory, values):
 @pytest.mark.parametrize("spread", [0, 1, 200, 10**5, 10**10, 2**48])
 def test_sizes_and_densities(tmp_path, count, spread):
     values = {state: value for state, value in sample_values(count, spread=spread or 1e-9).items() if state < 2**63}
-    write_values(tmp_path / "book.lmdb", values, palette=VALUES)
+    write_values(tmp_path / "book.lmdb", values)
     with Book(tmp_path / "book.lmdb") as book:
         assert dict(book.items()) == values
         chance = random.Random(2)
@@ -85,11 +93,51 @@ def test_sizes_and_densities(tmp_path, count, spread):
 @pytest.mark.parametrize("size", [1, 2, 3, 17, 256, 257, 300, 70_000])
 def test_palettes_of_any_size(tmp_path, size):
     values = {7 * state: Value(state * 31 % size) for state in range(max(1000, size))}
-    write_values(tmp_path / "book.lmdb", values, palette=[Value(score) for score in range(size)])
+    write_values(tmp_path / "book.lmdb", values)
     with Book(tmp_path / "book.lmdb") as book:
         assert dict(book.items()) == values
         assert all(book[state] == values[state] for state in list(values)[::97])
     check_book(tmp_path / "book.lmdb")
+
+
+def test_a_palette_beyond_the_header_has_records_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.setattr("solver.book.format.HEADER_SIZE", 8000)
+    monkeypatch.setattr("solver.book.format.PALETTE_PART", 1000)
+    values = {3 * state: Value(1, state) if state % 2 else Value(-1, state) for state in range(1, 2500)}
+    values[1] = Value(0)
+    path = tmp_path / "book.lmdb"
+    header = write_values(path, values)
+    with Book(path) as book:
+        assert dict(book.items()) == values
+        assert book.header == header
+        assert all(book[state] == values[state] for state in values)
+    assert check_book(path) == header
+    for part in range(3):
+        changes = (lambda record: None, lambda record: record[:-16], lambda record: record[::-1])
+        for number, change in enumerate(changes):
+
+            def damage(key, record, part=part, change=change):
+                return change(record) if bytes(key) == palette_key(part) else record
+
+            with pytest.raises(DamagedBook, match="palette"):
+                Book(rewritten(path, tmp_path / f"damaged{part}{number}.lmdb", damage))
+
+
+def test_more_values_than_a_book_holds_are_refused_at_once(tmp_path, monkeypatch):
+    monkeypatch.setattr("solver.book.writer.MOST_VALUES", 2)
+    with pytest.raises(ResourceError, match="a book holds 2 different values, not 3"):
+        write_values(tmp_path / "book.lmdb", {state: Value(1, state) for state in (1, 2, 3)})
+
+
+@pytest.mark.slow
+def test_a_game_with_400_000_values(tmp_path):
+    path = tmp_path / "coins.lmdb"
+    header = pipeline.solve(load_game("coins:400000"), path).header
+    assert len(header.palette) == 200_000
+    with Book(path) as book:
+        assert book.header == header
+        assert book[400_000] == header.root
+    assert verification.verify(path).states == 400_000
 
 
 def test_groups_are_what_the_documentation_says():
@@ -230,7 +278,7 @@ def test_closing_in_one_thread_while_others_read(sample):
 
 def test_readers_of_a_book_that_is_replaced_see_old_or_new(tmp_path):
     path = tmp_path / "book.lmdb"
-    write_values(path, {state: Value(1) for state in range(1000)}, palette=[Value(1)])
+    write_values(path, {state: Value(1) for state in range(1000)})
     wrong = []
     stop = threading.Event()
 
@@ -245,11 +293,92 @@ def test_readers_of_a_book_that_is_replaced_see_old_or_new(tmp_path):
     for thread in threads:
         thread.start()
     for generation in range(2, 30):
-        write_values(path, {state: Value(generation) for state in range(1000)}, palette=[Value(generation)])
+        write_values(path, {state: Value(generation) for state in range(1000)})
     stop.set()
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_books_are_compared_by_their_digests(sample, tmp_path):
+    path, values = sample
+    write_values(tmp_path / "same.lmdb", values)
+    write_values(tmp_path / "other.lmdb", {**values, min(values): VALUES[5]})
+    with Book(path) as book, Book(tmp_path / "same.lmdb") as same, Book(tmp_path / "other.lmdb") as other:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Book, "items", None)  # millions of states are not gone through
+            assert book == same
+            assert book != other
+            assert book in [other, same]
+            assert len({book, same, other}) == 2
+        assert book != {}
+        small = {state: values[state] for state in sorted(values)[:5]}
+        write_values(tmp_path / "small.lmdb", small)
+        with Book(tmp_path / "small.lmdb") as few:
+            assert few == small
+            assert small == few
+            assert few != {**small, 0: VALUES[3]}
+    assert book == same  # closed
+
+
+def test_a_pickled_book_opens_again_where_it_lay(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_values("book.lmdb", {5: Value(1, 1)})
+    book = Book("book.lmdb")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    pickled = pickle.dumps(book)
+    again = pickle.loads(pickled)  # noqa: S301
+    assert again[5] == Value(1, 1)
+    assert again == book
+    again.close()
+    with multiprocessing.get_context("spawn").Pool(1) as processes:
+        assert processes.apply(Book.get, (book, 5)) == Value(1, 1)
+    book.close()
+    with pytest.raises(BookError, match="is closed: open it again"):
+        pickle.dumps(book)
+    write_values(tmp_path / "book.lmdb", {5: Value(-1, 2)})
+    with pytest.raises(ForeignBook, match="is another book than the one that was pickled"):
+        pickle.loads(pickled)  # noqa: S301
+
+
+def test_a_state_that_symmetry_has_folded_away_is_explained(tmp_path):
+    game = load_game("connect-four:4,3")
+    left, right = game.result(game.initial(), 0), game.result(game.initial(), 3)
+    kept = game.canonical(left)
+    gone = left + right - kept
+    header = header_of({kept: Value(0)}, symmetry=True, game="connect-four:4,3", rules=fingerprint(game))
+    for facts, message in (
+        ({}, f"state {gone} is not in b.lmdb, which is folded by symmetry: ask for its canonical state, {kept}$"),
+        ({"game": "own.py::Own"}, f"{gone} is not in b.lmdb, which is folded by symmetry: ask for game.canonical"),
+        ({"rules": "1" * 64}, f"state {gone} is not in b.lmdb$"),
+        ({"symmetry": False}, f"state {gone} is not in b.lmdb$"),
+    ):
+        write_book(tmp_path / "b.lmdb", header._replace(**facts), [([kept], [0])])
+        with Book(tmp_path / "b.lmdb") as book:
+            assert book[kept] == Value(0)
+            with pytest.raises(MissingState, match=message):
+                book[gone]
+            with pytest.raises(MissingState, match="is not in b.lmdb"):
+                book[-1]
+
+
+FOLDED = [
+    text for text in (*SMALL_GAMES, *LARGE_GAMES, "chess-ending:KBNK") if hasattr(load_game(text), "canonical")
+]
+
+
+@pytest.mark.parametrize("text", FOLDED)
+def test_a_folded_book_misses_any_number(tmp_path, text):
+    """Its rules are asked for the canonical state of whatever is no state at all."""
+    game = load_game(text)
+    header = header_of({5: Value(0)}, symmetry=True, game=text, rules=fingerprint(game))
+    write_book(tmp_path / "b.lmdb", header, [([5], [0])])
+    chance = random.Random(8)
+    with Book(tmp_path / "b.lmdb") as book:
+        for _ in range(60):
+            with pytest.raises(MissingState, match="is not in b.lmdb"):
+                book[6 + chance.getrandbits(chance.choice((5, 20, 40, 62)))]
 
 
 # writing
@@ -271,7 +400,7 @@ def test_nothing_is_left_behind_when_writing_fails(tmp_path):
 
 
 def test_states_out_of_order_are_refused(tmp_path):
-    header = header_of({}, [Value(0)], stored=512, states=512)
+    header = header_of(dict.fromkeys(range(512), Value(0)))
     states = [*range(256, 512), *range(256)]
     write_book(tmp_path / "book.lmdb", header, [(states, [0] * 512)])
     with pytest.raises(DamagedBook, match="not ascending"):
@@ -316,8 +445,6 @@ def rewritten(path, target, change):
         for key, record in records:
             if record is not None:
                 transaction.put(key, record)
-    if os.path.getsize(target) > SMALL:
-        os.truncate(target, os.path.getsize(target) + MARGIN)
     return target
 
 
@@ -353,6 +480,85 @@ def test_headers_that_are_not_ours_are_refused(sample, tmp_path, changes, error,
     path = with_header(sample[0], tmp_path / "changed.lmdb", **changes)
     with pytest.raises(error, match=message):
         Book(path)
+
+
+LIES = {
+    "a palette of doubles": lambda h: {"palette": [h["palette"][0], *h["palette"]]},
+    "a palette out of order": lambda h: {"palette": h["palette"][::-1]},
+    "a score of no such game": lambda h: {"palette": [[7, 1], *h["palette"][1:]]},
+    "a score beyond 64 bits": lambda h: {"palette": [[1 << 63, None]]},
+    "a margin in a game of outcomes": lambda h: {"palette": [[3, None], *h["palette"]]},
+    "a palette of records that are not there": lambda h: {"palette": 1 << 60},
+    "more values than states": lambda h: {"palette": [[1, d] for d in range(4000)], "numbers": None},
+    "numbers of other states": lambda h: {"numbers": [1] * len(h["palette"])},
+    "numbers of nothing": lambda h: {"numbers": [0, h["stored"], *[0] * (len(h["palette"]) - 2)]},
+    "numbers that are none": lambda h: {"numbers": [[]] * len(h["palette"])},
+    "more states than segments can hold": lambda h: {
+        "stored": 1 << 40, "states": 1 << 40, "counts": {"win": 1 << 40, "draw": 0, "loss": 0}
+    },
+    "no states": lambda h: {"stored": 0, "states": 0, "counts": {"win": 0, "draw": 0, "loss": 0}},
+    "states that do not add up": lambda h: {"states": h["states"] + 1},
+    "terminal states below zero": lambda h: {"terminal": -1, "states": h["states"] - 1},
+    "counts that do not add up": lambda h: {"counts": {**h["counts"], "win": 0}},
+    "a count below zero": lambda h: {"counts": {**h["counts"], "win": -1}},
+    "tiers that do not add up": lambda h: {"tiers": [[0, h["states"] - 1, 0, h["states"] - 1, 0, 0]]},
+    "tiers of another shape": lambda h: {"tiers": [[0, h["states"]]]},
+    "a longest win that is none": lambda h: {"longest": None},
+    "a longest win of another length": lambda h: {"longest": [999, 5]},
+    "a longest win nowhere": lambda h: {"longest": [h["longest"][0], -1]},
+    "a root of no such game": lambda h: {"root": [5, None]},
+    "a part of a game that is all": lambda h: {"scope": "ply 4"},
+    "alpha-beta that is all": lambda h: {"method": "alphabeta"},
+    "an unknown scope": lambda h: {"scope": "nearly"},
+    "an endless name": lambda h: {"game": "nim:" + "1," * 100_000 + "1"},
+    "a name that writes to the terminal": lambda h: {"game": "coins\x1b[2J"},
+    "rules that are no hash": lambda h: {"rules": "\x1b[2J"},
+    "no digest": lambda h: {"digest": ""},
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_headers_that_contradict_themselves_are_refused(lying, tmp_path, lie):
+    """All checksums are right."""
+    path, fields = lying
+    with pytest.raises(DamagedBook, match="malformed|cannot hold"):
+        Book(with_header(path, tmp_path / "lie.lmdb", **LIES[lie](fields)))
+
+
+@pytest.fixture(scope="module")
+def lying(tmp_path_factory):
+    """A small book and the fields of its header."""
+    path = tmp_path_factory.mktemp("books") / "small.lmdb"
+    write_values(path, sample_values(3000))
+    with lmdb.open(str(path), subdir=False, readonly=True, lock=False) as source, source.begin() as transaction:
+        return path, msgpack.unpackb(transaction.get(HEADER_KEY)[4:])
+
+
+@pytest.mark.parametrize("place", ["/dev/zero", "fifo", "exercise.json"])
+def test_a_book_opens_no_path_that_it_names(tmp_path, monkeypatch, place):
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("fifo")
+    Path("exercise.json").write_text("[[3, 12], [2, 4]]")
+    write_book("book.lmdb", header_of({5: Value(0)}, game=f"tree:{place}"), [([5], [0])])
+    with Book("book.lmdb") as book:
+        with pytest.raises(ForeignBook, match=f"name its rules, --game tree:PATH/{place}"):
+            book.game  # noqa: B018
+        with pytest.raises(MissingState):
+            book[6]
+
+
+MONSTROUS = ["9" * 18, ",".join(["9" * 18] * 4), ",".join("1" * 2000), "9" * 4000]
+
+
+@pytest.mark.parametrize("name", [name for name in CATALOGUE if name not in FROM_FILES])
+def test_parameters_without_measure_in_a_header_take_neither_time_nor_memory(tmp_path, name):
+    for text in MONSTROUS:
+        write_book(tmp_path / "book.lmdb", header_of({5: Value(0)}, game=f"{name}:{text}", symmetry=True), [([5], [0])])
+        with Book(tmp_path / "book.lmdb") as book:
+            with pytest.raises((GameError, ForeignBook)):
+                book.game  # noqa: B018
+            with pytest.raises(MissingState):
+                book[6]
 
 
 def bomb(depth):
@@ -442,6 +648,60 @@ def test_hostile_segments_with_good_checksums_raise_nothing_else(sample, tmp_pat
                         book.get(state)
         except DamagedBook:
             pass
+
+
+def decoded(record, palette, numba_too):
+    """States and palette indices of a segment, ascending and inside the palette, or None if it is refused."""
+    try:
+        groups = [pair for group in groups_of(record) for pair in zip(*group, strict=True)]
+    except DamagedBook:
+        groups = None
+    if groups is not None:
+        states, indices = zip(*groups, strict=True)
+        ascending = all(low < high for low, high in itertools.pairwise(states)) and states[-1] < 1 << 63
+        groups = groups if ascending and max(indices) < palette else None
+    if numba_too:
+        import numpy as np
+
+        from solver.kernels.audit import decode_segment, tally_values
+
+        room = np.empty(5000, np.int64), np.empty(5000, np.int32)
+        count = decode_segment(np.frombuffer(record, np.uint8), *room)
+        tallies = np.zeros(palette, np.int64), np.zeros(palette, np.int64)
+        whole = count >= 0 and tally_values(*room, count, -1, *tallies) >= 0
+        found = list(zip(*(column[:count].tolist() for column in room), strict=True))
+        assert groups == (found if whole else None)
+    return groups
+
+
+@pytest.mark.parametrize("spread", [2, 40, 10**5])
+def test_what_verification_reads_is_what_a_lookup_answers(tmp_path, spread):
+    """Segments with good checksums, whatever they hold: plain, compiled and look-ups read the same or refuse."""
+    numba_too = extras.has_kernels()
+    write_values(tmp_path / "book.lmdb", sample_values(1000, spread=spread))
+    chance = random.Random(spread)
+    accepted = 0
+    with Book(tmp_path / "book.lmdb") as book:
+        (record,) = book.segments()
+        palette = book.header.palette
+        for _ in range(150):
+            body = bytearray(record[4:])
+            body[chance.randrange(4, len(body) if chance.random() < 0.5 else 60)] ^= 1 << chance.randrange(8)
+            (start,) = struct.unpack_from("<H", record, 8 + 8 * 4)  # of the first group
+            body[start - 4 + chance.randrange(3)] ^= chance.randrange(4) << chance.randrange(6)
+            altered = seal(book.header.book_id, 0, bytes(body))
+            try:
+                segment = segment_of(book.path, book.header, 0, book.directory[0], memoryview(altered))
+            except DamagedBook:
+                continue
+            book._mapped.segments[0] = segment
+            pairs = decoded(altered, len(palette), numba_too)
+            if pairs is not None:
+                accepted += 1
+                known = {state: palette[index] for state, index in pairs}
+                for state in {state + step for state in known for step in (-1, 0, 1)}:
+                    assert book.get(state) == known.get(state)
+    assert accepted > 8
 
 
 def test_files_that_are_no_books(tmp_path):
@@ -536,6 +796,181 @@ def test_no_corruption_of_ten_thousand_gives_a_wrong_value_or_a_signal(tmp_path,
     assert sum(corrupt(path, seed, 1000)) == 1000
 
 
+FLIPS = """
+    import os, random, sys
+    from pathlib import Path
+    from solver.book import Book, pages
+    from solver.errors import BookError
+
+    path, begin, step = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    with Book(path) as book:
+        truth = dict(book.items())
+        firsts = list(book.directory)
+    with pages.open_file(Path(path)) as opened:
+        tree = pages._tree(opened)
+        walk = pages._Walk(opened, tree)
+        segments = [at - 16 for leaf in walk.below(tree.root, 1, b"", None) for key, at, _ in leaf if len(key) == 8]
+    places = [(page * 4096 + byte, None) for page in (0, 1, *walk.seen) for byte in range(4096)]
+    places += [(at + byte, first) for at, first in zip(segments, firsts, strict=True) for byte in range(16)]
+    whole = Path(path).read_bytes()
+    file = os.open(path, os.O_RDWR)
+    states = random.Random(1).sample(sorted(truth), 100)
+    tried = refused = 0
+    for number in range(begin, 8 * len(places), step):
+        (place, first), bit = places[number >> 3], number & 7
+        print(f"bit {bit} of byte {place}", file=sys.stderr)
+        os.pwrite(file, bytes([whole[place] ^ 1 << bit]), place)
+        asked = (states[number % 100], states[-1] + 1) if first is None else (first,)
+        try:
+            with Book(path) as book:
+                for state in asked:
+                    assert book.get(state) == truth.get(state), f"another value of {state}"
+        except BookError:
+            refused += 1
+        tried += 1
+        os.pwrite(file, whole[place : place + 1], place)
+        if tried % 1000 == 1:
+            with Book(path) as book:
+                assert book[states[0]] == truth[states[0]]
+    print(tried, refused)
+"""
+
+
+def flipped(path, begin, step):
+    """How many single bits of the pages of the tree and of the heads of segments were flipped, how many refused."""
+    command = [sys.executable, "-c", textwrap.dedent(FLIPS), str(path), str(begin), str(step)]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=900)
+    assert run.returncode == 0, (run.returncode, run.stderr[-300:])
+    return [int(word) for word in run.stdout.split()]
+
+
+def write_with_branches(path, count, pages_a_segment):
+    """A book with a branch page: of short segments, as those of 64 KB would need 10 MB."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("solver.book.writer.SEGMENT_SIZE", 4096 * pages_a_segment - 16)
+        write_values(path, sample_values(count, spread=10**5))
+    return path
+
+
+@pytest.fixture(scope="module")
+def branched(tmp_path_factory):
+    return write_with_branches(tmp_path_factory.mktemp("books") / "branched.lmdb", 100_000, 1)
+
+
+def test_some_bits_of_the_structure(tmp_path, branched):
+    path = tmp_path / "book.lmdb"
+    path.write_bytes(branched.read_bytes())
+    tried, refused = flipped(path, 5, 487)
+    assert tried > 300
+    assert refused > tried // 8
+
+
+@pytest.mark.faults
+def test_every_single_bit_of_the_structure(tmp_path):
+    path = write_with_branches(tmp_path / "book.lmdb", 450_000, 3)
+    tried, refused = flipped(path, 0, 1)
+    assert tried > 8 * 4096 * 5
+    assert refused > tried // 8
+
+
+def put(form, place, *numbers):
+    """An alteration of a file's bytes: of page `place[0]`, at byte `place[1]`."""
+    return lambda data, at: struct.pack_into(form, data, at[place[0]] * 4096 + place[1], *numbers)
+
+
+def node(page, number, form, offset, value):
+    """An alteration of a node: value may be a function of the pages."""
+
+    def change(data, at):
+        (place,) = struct.unpack_from("<H", data, at[page] * 4096 + 16 + 2 * number)
+        number_now = value(at) if callable(value) else value
+        struct.pack_into(form, data, at[page] * 4096 + place + offset, number_now)
+
+    return change
+
+
+def swap_places(data, at):
+    first, second = struct.unpack_from("<HH", data, at["leaf"] * 4096 + 16)
+    struct.pack_into("<HH", data, at["leaf"] * 4096 + 16, second, first)
+
+
+def many_pages(data, at):
+    for meta in (0, 1):
+        struct.pack_into("<Q", data, 4096 * meta + 136, (1 << 24) - 1)
+
+
+ALTERED = {
+    "a record of four gigabytes": node("leaf", 0, "<I", 0, 0xFFFFFFFF),
+    "a record that ends behind the file": node("leaf", -1, "<I", 0, 1 << 19),
+    "a record longer than the file": node("leaf", 3, "<I", 0, 1 << 20),
+    "a run outside the file": node("leaf", 2, "<Q", 16, 1 << 62),
+    "a run at the last page": node("leaf", 2, "<Q", 16, lambda at: at["last"]),
+    "a run in the meta pages": node("leaf", 2, "<Q", 16, 0),
+    "a record of another kind": node("leaf", 2, "<H", 4, 6),
+    "a key outside the page": node("leaf", 2, "<H", 6, 0xFFFF),
+    "a node outside the page": put("<H", ("leaf", 16), 4095),
+    "a node in the head of the page": put("<H", ("leaf", 18), 2),
+    "places over all the page": put("<HH", ("leaf", 12), 4096, 4096),
+    "an odd place": put("<H", ("leaf", 12), 17),
+    "no node": put("<H", ("leaf", 12), 16),
+    "a begin behind the page": put("<H", ("leaf", 14), 0xFFFF),
+    "keys that descend": swap_places,
+    "a branch to itself": node("branch", 0, "<I", 0, lambda at: at["branch"]),
+    "a leaf twice": node("branch", 1, "<I", 0, lambda at: at["leaf"]),
+    "a branch to a segment": node("branch", 1, "<I", 0, 2),
+    "a branch to a meta page": node("branch", 1, "<I", 0, 0),
+    "a branch outside the file": node("branch", 1, "<H", 4, 1),
+    "a branch of one child": put("<H", ("branch", 12), 18),
+    "a leaf that calls itself a branch": put("<H", ("leaf", 10), 1),
+    "a branch that calls itself a leaf": put("<H", ("branch", 10), 2),
+    "a root of no depth": put("<H", ("meta", 94), 1),
+    "a root that is too deep": put("<H", ("meta", 94), 40),
+    "the wrong root": put("<Q", ("meta", 128), 2),
+    "more records than there are": put("<Q", ("meta", 120), 1 << 40),
+    "duplicates": put("<H", ("meta", 92), 4),
+    "a file of many pages": many_pages,
+}
+READ_ALL = """
+    import sys
+    from solver.book import Book
+    from solver.errors import BookError
+
+    for path in sys.argv[1:]:
+        try:
+            with Book(path) as book:
+                print("read", sum(1 for _ in book.items()))
+        except BookError as error:
+            print("refused")
+"""
+
+
+def test_pages_altered_by_hand_are_refused(tmp_path, branched):
+    """Each in a file of more than 256 KB; what LMDB would follow beyond the end of the file is a signal."""
+    whole = branched.read_bytes()
+    last, root = (struct.unpack_from("<Q", whole, 4096 + place)[0] for place in (136, 128))
+    (place,) = struct.unpack_from("<H", whole, root * 4096 + 16)
+    at = {"meta": 1, "branch": root, "leaf": struct.unpack_from("<I", whole, root * 4096 + place)[0], "last": last}
+    paths = []
+    for number, change in enumerate(ALTERED.values()):
+        data = bytearray(whole)
+        change(data, at)
+        paths.append(tmp_path / f"{number}.lmdb")
+        paths[-1].write_bytes(data)
+    os.truncate(paths[-1], 4096 << 24)
+    run = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(READ_ALL), *map(str, paths)], capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr
+    assert dict(zip(ALTERED, run.stdout.splitlines(), strict=True)) == dict.fromkeys(ALTERED, "refused")
+
+
+def test_bytes_behind_the_last_page_do_no_harm(tmp_path, sample):
+    """Books of more than 256 KB had 64 KB there once."""
+    path = tmp_path / "padded.lmdb"
+    path.write_bytes(sample[0].read_bytes() + bytes(65536))
+    assert check_book(path).stored == len(sample[1])
+
+
 def test_every_length_of_a_truncated_file_is_refused(sample, tmp_path):
     whole = sample[0].read_bytes()
     path = tmp_path / "cut.lmdb"
@@ -570,6 +1005,6 @@ def test_segments_fill_their_pages(sample):
 
 
 def test_header_round_trip():
-    header = header_of({}, VALUES, longest=(29, 2**62), tiers=None).identified()
+    header = header_of(sample_values(5000), digest="0f" * 32).identified()
     assert Header.unpack(header.pack()) == header
     assert struct.unpack("<I", header.pack()[:4])[0] > 0

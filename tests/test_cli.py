@@ -160,7 +160,9 @@ def test_estimates_count_what_they_can():
 
 def test_verify_and_its_refusal(book, tmp_path):
     assert "627 states verified" in ok("verify", book)
-    assert json.loads(ok("verify", book, "--json"))["closed"] is True
+    facts = json.loads(ok("verify", book, "--json", "--memory", "1G"))
+    assert (facts["closed"], facts["plain"]) == (True, 627)
+    assert "627 of them in plain Python" in ok("verify", book)
     data = bytearray(book.read_bytes())
     with Book(book) as opened:
         segment = next(opened.segments())
@@ -192,6 +194,7 @@ ILL = [
     (("info", "{text}"), 5, "no LMDB file"),
     (("info", "."), 5, "no regular file"),
     (("verify", "missing.lmdb"), 2, "no file"),
+    (("verify", "{book}", "--memory", "100"), 6, "memory"),
     (("info",), 2, "Missing argument"),
     (("bogus",), 2, "No such command"),
     (("play", "{book}", "--from", "zz"), 4, "no legal move"),

@@ -1,12 +1,15 @@
 """`verify` finds every kind of wrong book, with the kernels and without."""
 
+from collections import Counter
+
 import pytest
 
 from solver import extras, pipeline, verification
 from solver.book import Book, write_book
-from solver.errors import DamagedBook, ForeignBook
+from solver.errors import DamagedBook, ForeignBook, ResourceError
 from solver.fingerprint import fingerprint
 from solver.game import load_game
+from solver.solved import TierCount
 from solver.value import Value
 from tests.books import header_of
 
@@ -20,6 +23,7 @@ def way(request, monkeypatch):
         monkeypatch.setattr(extras, "has_kernels", lambda: False)
     else:
         pytest.importorskip("numba")
+        monkeypatch.setattr(verification, "FEW", 0)  # small books are verified in plain Python alone
     return request.param
 
 
@@ -33,19 +37,26 @@ def solved(tmp_path_factory):
 
 
 def tampered(path, header, values, **changes):
-    """A book of these values, its checksums and counts in order."""
-    facts = {
-        "game": header.game,
-        "rules": header.rules,
-        "method": header.method,
-        "symmetry": header.symmetry,
-        "root": header.root,
+    """A book of these values, its checksums in order, and whatever follows from sums in its header, too."""
+    facts = header_of(values)
+    extra = len(values) - header.stored
+    row = max(range(len(header.tiers)), key=lambda row: header.tiers[row].win)
+    tiers = list(header.tiers)
+    tiers[row] = tiers[row]._replace(states=tiers[row].states + extra, win=tiers[row].win + extra)
+    numbers = Counter(values.values())
+    fields = {
+        "palette": facts.palette,
+        "longest": facts.longest,
+        "numbers": [numbers[value] for value in facts.palette],
+        "stored": len(values),
+        "states": header.states + extra,
+        "counts": {**header.counts, "win": header.counts["win"] + extra},
+        "tiers": tiers,
         **changes,
     }
-    palette = sorted(set(values.values()), key=str)
     states = sorted(values)
-    indices = [palette.index(values[state]) for state in states]
-    write_book(path, header_of(values, palette, **facts), [(states, indices)])
+    place = {value: index for index, value in enumerate(facts.palette)}
+    write_book(path, header._replace(**fields), [(states, [place[values[state]] for state in states])])
     return path
 
 
@@ -107,6 +118,166 @@ def test_a_wrong_root_is_found(tmp_path, solved, way):
         verification.verify(tampered(tmp_path / "root.lmdb", header, values, root=Value(1, 9)))
 
 
+def moved(header, source, target, *fields):
+    """The tiers where one state of these fields is counted in another tier."""
+    tiers = list(header.tiers)
+    for place, step in ((source, -1), (target, 1)):
+        tiers[place] = tiers[place]._replace(**{name: getattr(tiers[place], name) + step for name in fields})
+    return {"tiers": tiers}
+
+
+def one_more(header):
+    """A finished state that there is not, counted wherever it must be."""
+    last = header.tiers[-1]
+    tiers = [*header.tiers[:-1], last._replace(states=last.states + 1, terminal=last.terminal + 1, win=last.win + 1)]
+    counts = {**header.counts, "win": header.counts["win"] + 1}
+    return {"tiers": tiers, "counts": counts, "states": header.states + 1, "terminal": header.terminal + 1}
+
+
+def one_drawn(header):
+    """A lost state counted as drawn."""
+    tiers = list(header.tiers)
+    tiers[4] = tiers[4]._replace(draw=tiers[4].draw + 1, loss=tiers[4].loss - 1)
+    counts = header.counts
+    return {"tiers": tiers, "counts": {**counts, "draw": counts["draw"] + 1, "loss": counts["loss"] - 1}}
+
+
+def slower(header):
+    """The losses are put a ply later than they come."""
+    return {"palette": [value if value.score >= 0 else Value(-1, value.distance + 1) for value in header.palette]}
+
+
+LIES = {
+    "a state of another tier": lambda header, values: moved(header, 3, 4, "states", "win"),
+    "a finished state of another tier": lambda header, values: moved(header, -2, -3, "terminal"),
+    "tiers of other numbers": lambda header, values: {
+        "tiers": [tier._replace(tier=tier.tier + 1) for tier in header.tiers]
+    },
+    "a finished state more": lambda header, values: one_more(header),
+    "a loss counted as a draw": lambda header, values: one_drawn(header),
+    "another value's state": lambda header, values: {
+        "numbers": [header.numbers[0] - 1, header.numbers[1] + 1, *header.numbers[2:]]
+    },
+    "another longest win": lambda header, values: {"longest": (header.longest[0], header.longest[1] + 1)},
+    "a longest win that is not the first": lambda header, values: {
+        "longest": (header.longest[0], max(state for state in values if values[state] == Value(1, header.longest[0])))
+    },
+    "another root": lambda header, values: {"root": header.palette[0]},
+    "a palette of other distances": lambda header, values: slower(header),
+    "another board": lambda header, values: {"game": "connect-four:3,4"},
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_header_that_lies_is_found(tmp_path, solved, way, lie):
+    """The header agrees with itself, and all checksums are right."""
+    _, header, values = solved
+    assert header.numbers[1] > 1
+    path = tampered(tmp_path / "lie.lmdb", header, values, **LIES[lie](header, values))
+    with pytest.raises((DamagedBook, ForeignBook), match=r"(solve again|the book .*)$") as refused:
+        verification.verify(path, load_game(GAME))
+    assert "malformed" not in str(refused.value)
+
+
+def test_a_book_that_denies_what_its_rules_know_is_refused(tmp_path, solved, monkeypatch):
+    monkeypatch.setattr(extras, "has_kernels", lambda: False)
+    _, header, values = solved
+    path = tmp_path / "lie.lmdb"
+    with pytest.raises(DamagedBook, match="child that the book lacks"):
+        verification.verify(tampered(path, header, values, symmetry=False))
+    scores = {state: Value(value.score) for state, value in values.items()}
+    margins = {"score_game": True, "root": Value(header.root.score), "longest": None}
+    with pytest.raises(DamagedBook, match="says score_game True, the rules do not"):
+        verification.verify(tampered(path, header, scores, **margins))
+    pipeline.solve(load_game("mu-torere"), path)
+    with Book(path) as book:
+        whole, drawn = book.header, dict(book.items())
+    tiers = [TierCount(0, whole.states, whole.terminal, *whole.counts.values())]
+    with pytest.raises(DamagedBook, match="lists tiers, the rules know none"):
+        verification.verify(tampered(path, whole._replace(tiers=tiers), drawn))
+    pipeline.solve(load_game("coins"), path)
+    with Book(path) as book:
+        whole, moves = book.header, dict(book.items())
+    with pytest.raises(DamagedBook, match="says that it is folded, the rules know no symmetry"):
+        verification.verify(tampered(path, whole, moves, symmetry=True))
+
+
+def test_what_compiled_rules_confirm_is_verified_in_plain_python(tmp_path, solved, monkeypatch):
+    """As if the compiled rules had confirmed a book that the plain ones do not."""
+    path, header, values = solved
+    assert verification.verify(path).plain == len(values)
+    monkeypatch.setattr(verification, "_compiled", lambda *arguments: True)
+    assert 1000 < verification.verify(path).plain < len(values)
+    wrong = {state: Value(value.score, value.distance + 2) if value.score else value for state, value in values.items()}
+    with pytest.raises(DamagedBook, match="than its children give it: .*compiled, the rules agree with the book"):
+        verification.verify(tampered(tmp_path / "wrong.lmdb", header, wrong, root=header.root))
+
+
+OVERFLOWING = """
+from typing import NamedTuple
+
+class Wide(NamedTuple):
+    coins: int = 30
+
+    def initial(self):
+        return self.coins
+
+    def actions(self, state):
+        for coins in range(1, min(3, state) + 1):
+            yield coins
+
+    def result(self, state, action):
+        return state - action
+
+    def is_terminal(self, state):
+        return state == 0
+
+    def utility(self, state):  # plain -1: the last coin wins; in 64 bits 1: it loses
+        return -1 if ((state + 2) << 62) >> 62 == state + 2 else 1
+
+    def tier(self, state):
+        return self.coins - state
+"""
+
+
+@pytest.mark.slow
+def test_rules_that_compile_to_other_rules_are_found(tmp_path, monkeypatch):
+    pytest.importorskip("numba")
+    monkeypatch.setattr(verification, "FEW", 0)
+    (tmp_path / "wide.py").write_text(OVERFLOWING)
+    game = load_game(f"{tmp_path / 'wide.py'}::Wide")
+    path = tmp_path / "wide.lmdb"
+    pipeline.solve(load_game("coins:30"), path)
+    with Book(path) as book:  # who takes the last coin loses
+        header, values = book.header, dict(book.items())
+    tampered(path, header, values, game="wide.py::Wide:30", rules=fingerprint(game))
+    with pytest.raises(DamagedBook, match="than its children give it: .*compiled, the rules agree with the book"):
+        verification.verify(path, game)
+
+
+def test_a_book_beyond_the_memory_is_verified_in_files_and_passes(tmp_path, solved, monkeypatch):
+    pytest.importorskip("numba")
+    from solver.kernels import audit
+
+    path, header, values = solved
+    monkeypatch.setattr(audit, "LEAST_SPAN", 500)
+    with Book(path) as book:
+        audit.check_values(book, load_game(GAME), memory=1000)
+    state = max(values)
+    wrong = {one: value for one, value in values.items() if one != state} | {state - 1: values[state]}
+    with Book(tampered(tmp_path / "wrong.lmdb", header, wrong)) as book, pytest.raises(DamagedBook):
+        audit.check_values(book, load_game(GAME), memory=1000)
+
+
+def test_memory_is_bounded(solved, monkeypatch):
+    with pytest.raises(ResourceError, match="at least --memory 768M"):
+        verification.verify(solved[0], memory=1 << 20)
+    monkeypatch.setattr(extras, "has_kernels", lambda: False)
+    monkeypatch.setattr(verification, "PLAIN_BYTES", 1 << 30)
+    with pytest.raises(ResourceError, match="or more --memory"):
+        verification.verify(solved[0])
+
+
 def test_a_book_of_other_rules_is_refused(solved, way):
     path, _, _ = solved
     with pytest.raises(ForeignBook, match="was made by rules"):
@@ -119,7 +290,8 @@ def test_a_ring_of_unfounded_wins_is_found(tmp_path):
     pipeline.solve(game, tmp_path / "right.lmdb")
     with Book(tmp_path / "right.lmdb") as book:
         header, values = book.header, dict(book.items())
+    header = header._replace(tiers=[TierCount(0, header.states, header.terminal, *header.counts.values())])
     drawn = {state for state, value in values.items() if value.score == 0}
     wrong = {state: Value(1, 7) if state in drawn else value for state, value in values.items()}
     with pytest.raises(DamagedBook):
-        verification.verify(tampered(tmp_path / "ring.lmdb", header, wrong, rules=fingerprint(game)))
+        verification.verify(tampered(tmp_path / "ring.lmdb", header, wrong, tiers=None))

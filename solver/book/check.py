@@ -1,63 +1,117 @@
-"""The check of a whole book: structure, every checksum, the digest, order and counts. Values are `verify`'s duty."""
+"""The check of a whole book: structure, every checksum, the digest, order and counts. Values are `verify`'s duty.
+
+The file is read as plain bytes, a segment at a time, so that nothing of it stays in memory.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterator, Sequence
 
-import lmdb
-
-from solver.book.format import HEADER_KEY, Header
-from solver.book.reader import Book, check_pages
+from solver.book import pages
+from solver.book.codec import groups_of, segment_of
+from solver.book.format import DIRECTORY_KEY, HEADER_KEY, PALETTE_KEY, Header
+from solver.book.reader import Book
 from solver.errors import DamagedBook
 from solver.progress import Progress, silent
+from solver.solved import TierCount
 
 
 def check_book(path: str | os.PathLike[str], progress: Progress = silent) -> Header:
     """Check all of a file; its header. Raises DamagedBook or ForeignBook that names what is wrong and where."""
     with Book(path) as book:
-        check_records(book)
         _check_groups(book, progress)
         return book.header
 
 
-def check_records(book: Book) -> None:
-    """Pages, checksums of all segments, and the digest; the groups inside the segments are not looked at."""
-    check_pages(book.path)
-    for _ in book.segments():
-        pass
-    _check_digest(book)
+def checked_segments(book: Book) -> Iterator[bytes]:
+    """The segments' records in order; by the end pages, all checksums and the digest were checked.
 
-
-def _check_digest(book: Book) -> None:
-    """The digest over all records but the header, in order."""
+    Raises DamagedBook. The groups inside the segments are not looked at.
+    """
+    _check_pages(book)
+    directory = book.directory
     digest = hashlib.sha256()
-    mapped = book._mapped
-    assert mapped is not None
-    try:
-        for key, record in mapped.transaction.cursor():
-            if bytes(key) != HEADER_KEY:
-                digest.update(key)
-                digest.update(record)
-    except lmdb.Error as error:
-        raise DamagedBook(f"{book.path}: {error}") from None
+    number = 0
+    with pages.open_file(book.path) as file:
+        for key, at, size in pages.records(file):
+            if key == HEADER_KEY:
+                continue
+            record = pages.read(file, size, at)
+            digest.update(key)
+            digest.update(record)
+            if len(key) == 8:
+                if int.from_bytes(key, "big") != number or number == len(directory):
+                    raise DamagedBook(f"{book.path}: segment {number} is missing: fetch or solve the book again")
+                segment_of(book.path, book.header, number, directory[number], memoryview(record))
+                number += 1
+                yield record
+            elif key[:-4] not in (DIRECTORY_KEY, PALETTE_KEY):
+                raise DamagedBook(f"{book.path} has a record that is none of a book: fetch or solve the book again")
+    if number != len(directory):
+        raise DamagedBook(f"{book.path}: segment {number} is missing: fetch or solve the book again")
     if digest.hexdigest() != book.header.digest:
         raise DamagedBook(
             f"{book.path} has digest {digest.hexdigest()[:16]}, its header says {book.header.digest[:16]}"
         )
 
 
+def check_tally(book: Book, stored: int, numbers: Sequence[int], examples: Sequence[int]) -> None:
+    """Compare with the header how many states have each value of the palette, and the smallest of them."""
+    header = book.header
+    if stored != header.stored:
+        raise DamagedBook(f"{book.path} stores {stored:,} states, its header says {header.stored:,}")
+    if min(numbers, default=1) < 1 or (header.numbers is not None and list(numbers) != header.numbers):
+        raise DamagedBook(f"{book.path} has other numbers of states of a value than its header says: solve again")
+    if header.longest is not None:
+        example = max((value.distance or 0, place) for place, value in enumerate(header.palette) if value.score > 0)
+        if examples[example[1]] != header.longest[1]:
+            raise DamagedBook(
+                f"{book.path}: its header says that {header.longest[1]} is the first of the longest wins,"
+                f" that is {examples[example[1]]}: solve again"
+            )
+
+
+def check_counts(book: Book, counted: list[TierCount]) -> None:
+    """Compare all states that were met, by tier if the header lists tiers, with the header of a whole game."""
+    header = book.header
+    said = header.tiers or [TierCount(0, header.states or 0, header.terminal or 0, *header.counts.values())]
+    for tier, found in zip(said, counted, strict=True):
+        if tier != found:
+            raise DamagedBook(
+                f"{book.path}: its header counts {tuple(tier)} as tier, states, terminal, wins, draws and losses, these"
+                f" are {tuple(found)}: solve again"
+            )
+
+
+def _check_pages(book: Book) -> None:
+    """LMDB's own structure, the first pages of the segments and the list of free pages included."""
+    from lmdb.verify import VerifyError, verify
+
+    try:
+        faults = verify(str(book.path), subdir=False)  # type: ignore[no-untyped-call]
+    except (VerifyError, OSError) as error:
+        raise DamagedBook(f"{book.path}: {error}") from None
+    if faults:
+        raise DamagedBook(f"{book.path}: {faults[0]}: fetch or solve the book again")
+
+
 def _check_groups(book: Book, progress: Progress) -> None:
     """Ascending states over the whole book, indices inside the palette, counts as the header says."""
     last, stored = -1, 0
     palette = len(book.header.palette)
-    for states, indices in book._groups():
-        if states[0] <= last or any(here >= after for here, after in zip(states, states[1:], strict=False)):
-            raise DamagedBook(f"{book.path}: states are not ascending at {states[0]}")
-        if max(indices) >= palette:
-            raise DamagedBook(f"{book.path}: a value of state {states[0]} or after is outside the palette")
-        last, stored = states[-1], stored + len(states)
-        if stored % (1 << 16) < len(states):
-            progress("check", stored, book.header.stored)
-    if stored != book.header.stored:
-        raise DamagedBook(f"{book.path} stores {stored:,} states, its header says {book.header.stored:,}")
+    numbers, examples = [0] * palette, [0] * palette
+    for record in checked_segments(book):
+        for states, indices in groups_of(record):
+            if states[0] <= last or any(here >= after for here, after in zip(states, states[1:], strict=False)):
+                raise DamagedBook(f"{book.path}: states are not ascending at {states[0]}")
+            if max(indices) >= palette or states[-1] >= 1 << 63:
+                raise DamagedBook(f"{book.path}: a value of state {states[0]} or after is outside the palette")
+            for state, index in zip(states, indices, strict=True):
+                if not numbers[index]:
+                    examples[index] = state
+                numbers[index] += 1
+            last, stored = states[-1], stored + len(states)
+        progress("check", stored, book.header.stored)
+    check_tally(book, stored, numbers, examples)

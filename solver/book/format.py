@@ -1,12 +1,16 @@
 """The book on disk: one LMDB 0.9 file that answers by memory mapping.
 
 Version history
-    1   the `instant` codec. Later books have `numbers` in their header; earlier ones are read without.
+    1   the `instant` codec. Later books have `numbers` in their header; earlier ones are read without. Earlier ones of
+        more than 256 KB have 64 KB of zeros behind their last page. A palette that does not fit into the header has
+        records of its own; there were no such books before.
 
 Records of the main database, in key order
     8 bytes, big-endian n         segment n
     "directory" + 4 bytes n       part n of the directory: crc32, then the first state of each segment, u64
-    "header"                      crc32, then a msgpack map, the fields of `Header`
+    "header"                      crc32, then a msgpack map, the fields of `Header`; at most 1 MiB
+    "palette" + 4 bytes n         part n of a palette of which the header has the size only: crc32, then the score and
+                                  the distance, or -1, of each value, i64
 
 All integers but the keys are little-endian. A crc32 runs over the book id, the record's number as u64, and the rest
 of the record, so a record of another book or another place does not pass.
@@ -32,34 +36,40 @@ look-ups are as fast as those of plain records. Only non-terminal states are sto
 from __future__ import annotations
 
 import hashlib
+import re
 import struct
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import msgpack
 
 from solver.errors import DamagedBook, ForeignBook
 from solver.solved import TierCount
-from solver.value import Value
+from solver.value import WIN, Value, merit_of
 
 MAGIC = "solverbook"
 VERSION = 1
 GROUP = 256
 SEGMENT_SIZE = 65_520
-# Behind its last page a file of more than SMALL bytes has MARGIN zeros, so that a record that seems longer than it is,
-# or seems to begin elsewhere, can be read up to the size of a segment, to fail its checksum: reading beyond the end of
-# a mapped file is a signal. The tree of a smaller file is walked as plain bytes before it is mapped.
-SMALL = 256 << 10
-MARGIN = 64 << 10
 HEADER_SIZE = 1 << 20
 HEADER_KEY = b"header"
 DIRECTORY_KEY = b"directory"
 DIRECTORY_PART = 8_000  # first states to a directory record
+PALETTE_KEY = b"palette"
+PALETTE_PART = 4_000  # values to a palette record
+MOST_VALUES = 1 << 21  # of any palette: a reader takes 200 bytes for each
+SMALLEST_GROUP = 36  # bytes of GROUP states of one value side by side
+MOST_STATES = (SEGMENT_SIZE // (SMALLEST_GROUP + 10) + 1) * GROUP  # in a segment
+MOST_TEXT = 8192  # characters of a game's name
+MOST_SCORE = 1 << 62
 INSTANT = 0
 KEY_BYTES = (0, 1, 2, 4, 8)
 
 METHODS = ("minimax", "retrograde", "alphabeta")
+SCOPES = re.compile("complete|exact|ply [0-9]{1,9}")
+HASH = re.compile("[0-9a-f]{64}")
 
 
 class Header(NamedTuple):
@@ -98,13 +108,36 @@ class Header(NamedTuple):
         return 1 if len(self.palette) <= 1 << 8 else 2 if len(self.palette) <= 1 << 16 else 4
 
     def pack(self) -> bytes:
-        """The header's record."""
+        """The header's record, which has the size of the palette only where that has `palette_records`."""
+        if self._is_whole():
+            return self._packed()
+        return self._replace(palette=len(self.palette), numbers=None)._packed()  # type: ignore[arg-type]
+
+    def palette_records(self) -> list[tuple[bytes, bytes]]:
+        """Keys and records of a palette that does not fit into the header."""
+        if self._is_whole():
+            return []
+        records = []
+        for part, begin in enumerate(range(0, len(self.palette), PALETTE_PART)):
+            some = self.palette[begin : begin + PALETTE_PART]
+            numbers = [number for score, distance in some for number in (score, -1 if distance is None else distance)]
+            records.append((palette_key(part), seal(self.book_id, part, struct.pack(f"<{len(numbers)}q", *numbers))))
+        return records
+
+    def _is_whole(self) -> bool:
+        return len(self._replace(digest="0" * 64)._packed()) <= HEADER_SIZE
+
+    def _packed(self) -> bytes:
         fields = {"magic": MAGIC, "version": VERSION, "byte_order": "little", "group": GROUP, **self._asdict()}
         return seal(self.book_id, 0, msgpack.packb({**fields, "complete": True}))
 
     @classmethod
-    def unpack(cls, record: bytes) -> Header:
-        """The header in a record. Raises ForeignBook for another format or version, DamagedBook for the rest."""
+    def unpack(cls, record: bytes, other: Callable[[bytes], Any] = lambda key: None) -> Header:
+        """The header in a record; `other` gives the record of another key, or None, for a palette outside of it.
+
+        Raises ForeignBook for another format or version, DamagedBook for the rest, a header that contradicts itself
+        included.
+        """
         fields = _fields(record)
         if fields.get("magic") != MAGIC:
             raise ForeignBook("the header has no mark of a book of this package")
@@ -118,7 +151,11 @@ class Header(NamedTuple):
             raise DamagedBook("the header has no book id")
         unseal(book_id, 0, record, "header", HEADER_SIZE)
         try:
-            return cls._checked(fields)
+            if type(fields["palette"]) is int:
+                fields["palette"] = _long_palette(book_id, fields["palette"], other)
+            header = cls._checked(fields)
+            check_facts(header)
+            return header
         except (KeyError, TypeError, ValueError) as error:
             raise DamagedBook(f"the header is malformed: {type(error).__name__} {str(error)[:80]}") from None
 
@@ -127,34 +164,122 @@ class Header(NamedTuple):
         """A header of fields of the right types; raises what goes wrong."""
         if fields["complete"] is not True or fields["byte_order"] != "little" or fields["group"] != GROUP:
             raise ValueError("unknown layout")
-        kinds = {
-            "game": str,
-            "rules": str,
-            "scope": str,
-            "symmetry": bool,
-            "score_game": bool,
-            "stored": int,
-            "digest": str,
-        }
-        for name, kind in kinds.items():
+        for name, kind in KINDS.items():
             if type(fields[name]) is not kind:
                 raise ValueError(f"{name} is no {kind.__name__}")
-        if fields["method"] not in METHODS or fields["codec"] != "instant" or fields["stored"] < 0:
-            raise ValueError("unknown method or codec")
         for name in ("states", "terminal"):
-            if fields[name] is not None and (type(fields[name]) is not int or fields[name] < 0):
+            if fields[name] is not None and type(fields[name]) is not int:
                 raise ValueError(f"{name} is no count")
         header = cls(**{name: fields[name] for name in cls._fields if name != "numbers"}, numbers=fields.get("numbers"))
-        if header.numbers is not None and len(header.numbers) != len(header.palette):
-            raise ValueError("numbers and palette differ")
         return header._replace(
-            numbers=None if header.numbers is None else [int(number) for number in header.numbers],
+            numbers=None if header.numbers is None else _integers(header.numbers),
             palette=[_value(pair) for pair in header.palette],
-            counts={name: int(header.counts[name]) for name in ("win", "draw", "loss")},
-            tiers=None if header.tiers is None else [TierCount(*map(int, row)) for row in header.tiers],
+            counts=dict(zip(OUTCOMES, _integers(header.counts[name] for name in OUTCOMES), strict=True)),
+            tiers=None if header.tiers is None else [TierCount(*_integers(row)) for row in header.tiers],
             root=_value(header.root),
-            longest=None if header.longest is None else (int(header.longest[0]), int(header.longest[1])),
+            longest=None if header.longest is None else _pair(_integers(header.longest)),
         )
+
+
+def check_facts(header: Header) -> None:
+    """Raise ValueError for a header that contradicts itself: what it says holds of no game, whatever the rules."""
+    known = header.method in METHODS and header.codec == "instant" and SCOPES.fullmatch(header.scope)
+    if not known or header.stored < 0:
+        raise ValueError("unknown method, scope or codec")
+    if not header.game.isprintable() or len(header.game) > MOST_TEXT:
+        raise ValueError("game is no name of a game")
+    if not HASH.fullmatch(header.rules) or not HASH.fullmatch(header.digest):
+        raise ValueError("rules and digest are no hashes")
+    _check_palette(header)
+    _check_counts(header)
+    slowest = max((value.distance or 0 for value in header.palette if value.score > 0), default=None)
+    if (slowest is None or header.score_game) != (header.longest is None):
+        raise ValueError("longest and palette differ")
+    if header.longest is not None and (header.longest[0] != slowest or not 0 <= header.longest[1] < 1 << 63):
+        raise ValueError("longest and palette differ")
+
+
+def _check_palette(header: Header) -> None:
+    """Every value is of the book's kind; the best is first, none comes twice, none has no states."""
+    for score, distance in (*header.palette, header.root):
+        if header.score_game or not score:
+            fits = distance is None and -MOST_SCORE < score < MOST_SCORE
+        else:
+            fits = abs(score) == 1 and distance is not None and 0 <= distance < WIN
+        if not fits:
+            raise ValueError(f"no value of such a game: {score}, {distance}")
+    if any(better <= worse for better, worse in pairwise(map(merit_of, header.palette))):
+        raise ValueError("the palette is not sorted")
+    if len(header.palette) > min(header.stored, MOST_VALUES):
+        raise ValueError("more values than states, or than a book may have")
+    numbers = header.numbers
+    if numbers is not None and (
+        len(numbers) != len(header.palette) or min(numbers, default=1) < 1 or sum(numbers) != header.stored
+    ):
+        raise ValueError("numbers and palette differ")
+
+
+def _check_counts(header: Header) -> None:
+    """Counts add up, by outcome and by tier."""
+    counts, tiers, total = header.counts, header.tiers, sum(header.counts.values())
+    if header.scope != "complete":
+        if header.method != "alphabeta" or (header.states, header.terminal, tiers) != (None, None, None):
+            raise ValueError("counts of a whole game without one")
+    elif header.method == "alphabeta" or header.states is None or header.terminal is None:
+        raise ValueError("a whole game without its counts")
+    elif header.terminal < 0 or not header.stored + header.terminal == header.states == total:
+        raise ValueError("states and counts differ")
+    if min(counts.values()) < 0 or total < header.stored:
+        raise ValueError("stored and counts differ")
+    if tiers is not None:
+        totals = [header.states, header.terminal, *counts.values()]
+        if [sum(column) for column in zip(*tiers, strict=True)][1:] != totals:
+            raise ValueError("tiers and counts differ")
+        if any(low.tier >= high.tier for low, high in pairwise(tiers)) or any(
+            min(tier[2:]) < 0 or not tier.terminal <= tier.states == tier.win + tier.draw + tier.loss for tier in tiers
+        ):
+            raise ValueError("tiers are not sorted, or their counts differ")
+
+
+KINDS = {
+    "game": str,
+    "rules": str,
+    "method": str,
+    "scope": str,
+    "symmetry": bool,
+    "score_game": bool,
+    "codec": str,
+    "stored": int,
+    "digest": str,
+}
+OUTCOMES = ("win", "draw", "loss")
+
+
+def _integers(items: Iterable[Any]) -> list[int]:
+    numbers = list(items)
+    if any(type(number) is not int for number in numbers):
+        raise ValueError("a count is no whole number")
+    return numbers
+
+
+def _pair(numbers: list[int]) -> tuple[int, int]:
+    first, second = numbers
+    return first, second
+
+
+def _long_palette(book_id: bytes, size: int, other: Callable[[bytes], Any]) -> list[tuple[int, int | None]]:
+    """The scores and distances of a palette in records of its own."""
+    numbers: list[int] = []
+    if size > MOST_VALUES:
+        raise ValueError("more values than a book may have")
+    for part in range(-(-size // PALETTE_PART)):
+        record = other(palette_key(part))
+        if record is None:
+            raise ValueError(f"part {part} of the palette is missing")
+        numbers += memoryview(unseal(book_id, part, record, f"part {part} of the palette")).cast("q")
+    if len(numbers) != 2 * size:
+        raise ValueError("the palette has another size")
+    return [(score, None if distance == -1 else distance) for score, distance in zip(*[iter(numbers)] * 2, strict=True)]
 
 
 def _value(pair: Sequence[Any]) -> Value:
@@ -186,6 +311,10 @@ def segment_key(number: int) -> bytes:
 
 def directory_key(part: int) -> bytes:
     return DIRECTORY_KEY + part.to_bytes(4, "big")
+
+
+def palette_key(part: int) -> bytes:
+    return PALETTE_KEY + part.to_bytes(4, "big")
 
 
 def seal(book_id: bytes, number: int, body: bytes) -> bytes:

@@ -8,44 +8,38 @@ to the `_Mapped` it reads from, `close` only lets go of the book's.
 
 from __future__ import annotations
 
+import functools
 import os
-import stat
-import struct
 import sys
 import threading
 import weakref
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import lmdb
 
+from solver.book import pages
+from solver.book.codec import KEY_FORMATS, OFTEN_WRONG, Segment, decode_group, groups_of, segment_of
 from solver.book.format import (
     DIRECTORY_KEY,
     HEADER_KEY,
-    INSTANT,
     KEY_BYTES,
-    MARGIN,
-    SMALL,
+    MOST_STATES,
     Header,
     directory_key,
+    palette_key,
     segment_key,
     unseal,
 )
-from solver.errors import BookError, DamagedBook, ForeignBook, MissingState
+from solver.errors import BookError, DamagedBook, ForeignBook, MissingState, SolverError
 from solver.fingerprint import fingerprint
-from solver.game import Game, game_text, is_built_in, load_game
+from solver.game import STATE_LIMIT, Game, canonical_of, game_text, is_built_in, load_game
 from solver.value import Value
 
-LMDB_MAGIC = 0xBEEFC0DE
-KEY_FORMATS: tuple[Any, ...] = ("", "B", "H", "I", "Q")
-OFTEN_WRONG = (IndexError, ValueError, TypeError, struct.error)
-
 from_bytes = int.from_bytes
-
-Segment = tuple[memoryview, memoryview, memoryview]  # all bytes, first states of the groups, where groups begin
 
 
 class Book(Mapping[int, Value]):
@@ -60,12 +54,35 @@ class Book(Mapping[int, Value]):
         self.path = Path(path)
         self._mapped: _Mapped | None = _mapped(self.path)
         self.header = self._mapped.header
+        self._place = self.path.absolute()
 
     def __getitem__(self, state: int) -> Value:
         value: Value | None = self.get(state)
         if value is None:
-            raise MissingState(f"state {state} is not in {self.path.name}")
+            raise MissingState(f"state {state} is not in {self.path.name}{self._folded(state)}")
         return value
+
+    def _folded(self, state: Any) -> str:
+        """Where to look instead for a state that symmetry has folded away."""
+        if not self.header.symmetry or not isinstance(state, int) or not 0 <= state < STATE_LIMIT:
+            return ""
+        if not is_built_in(self.header.game):
+            return ", which is folded by symmetry: ask for game.canonical(state)"
+        try:
+            twin = self._canonical(state)
+        except (ArithmeticError, LookupError, ValueError):  # of a number that is no state
+            return ""
+        if twin == state or twin not in self:
+            return ""
+        return f", which is folded by symmetry: ask for its canonical state, {twin}"
+
+    @functools.cached_property
+    def _canonical(self) -> Callable[[int], int]:
+        """The `canonical` of the package's rules, if they are those of the book."""
+        try:
+            return canonical_of(self.game)
+        except (SolverError, OSError):
+            return lambda state: state
 
     def get(self, state: Any, default: Any = None) -> Any:
         """The value of a state, or the default."""
@@ -135,12 +152,23 @@ class Book(Mapping[int, Value]):
     def _groups(self) -> Iterator[tuple[list[int], list[int]]]:
         """States and palette indices of each group."""
         for record in self.segments():
-            view = memoryview(record)
-            count, _, index_bytes = struct.unpack_from("<HBB", view, 4)
-            firsts = struct.unpack_from(f"<{count}Q", view, 8)
-            starts = struct.unpack_from(f"<{count + 1}H", view, 8 + 8 * count)
-            for first, begin, end in zip(firsts, starts, starts[1:], strict=False):
-                yield decode_group(view[begin:end], first, index_bytes)
+            yield from groups_of(record)
+
+    def group(self, number: int, choose: Callable[[int], int]) -> list[tuple[int, Value]]:
+        """The pairs of one group of segment `number`: `choose` says which of so many."""
+        if self._mapped is None:
+            raise BookError(f"{self.path} is closed: open it again")
+        view, firsts, starts = self._mapped.segments[number] or self._mapped.load(number)
+        place = choose(len(firsts))
+        states, indices = decode_group(view[starts[place] : starts[place + 1]], firsts[place], self._mapped.index_bytes)
+        return [(state, self.header.palette[index]) for state, index in zip(states, indices, strict=True)]
+
+    @property
+    def directory(self) -> Sequence[int]:
+        """The first state of each segment."""
+        if self._mapped is None:
+            raise BookError(f"{self.path} is closed: open it again")
+        return self._mapped.directory
 
     def segments(self) -> Iterator[bytes]:
         """Copies of the segments' records, each after its checksum was verified."""
@@ -157,8 +185,10 @@ class Book(Mapping[int, Value]):
         A book never runs code that it names: for a user's own game pass the game to whoever needs it.
         """
         if not is_built_in(self.header.game):
+            name, kind, rest = self.header.game.partition(":")
+            where = f"PATH/{name}::{rest[1:]}" if rest[:1] == ":" else f"{name}{kind}PATH/{rest}"
             raise ForeignBook(
-                f"{self.path} is of a game outside this package: name its rules, --game PATH/{self.header.game},"
+                f"{self.path} is of a game outside this package: name its rules, --game {where},"
                 " or in Python Player(book, game)"
             )
         game = load_game(self.header.game)
@@ -178,6 +208,19 @@ class Book(Mapping[int, Value]):
         """Let go of the file; look-ups under way in other threads finish."""
         self._mapped = None
 
+    def __eq__(self, other: object) -> bool:
+        """Books are equal if their headers and so their digests are; any other mapping is compared by its items."""
+        return self.header == other.header if isinstance(other, Book) else super().__eq__(other)
+
+    def __hash__(self) -> int:
+        return hash(self.header.digest)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A pickled book is opened again where it lay, if it is the same book."""
+        if self._mapped is None:
+            raise BookError(f"{self.path} is closed: open it again")
+        return _reopened, (str(self._place), self.header.digest)
+
     def __enter__(self) -> Book:
         return self
 
@@ -188,6 +231,13 @@ class Book(Mapping[int, Value]):
 
     def __repr__(self) -> str:
         return f"<Book {self.path.name}: {self.header.game}, {len(self):,} states{'' if self._mapped else ', closed'}>"
+
+
+def _reopened(path: str, digest: str) -> Book:
+    book = Book(path)
+    if book.header.digest != digest:
+        raise ForeignBook(f"{path} is another book than the one that was pickled: pickle it again")
+    return book
 
 
 class _Items:
@@ -204,29 +254,6 @@ class _Items:
 
     def __contains__(self, pair: object) -> bool:
         return isinstance(pair, tuple) and len(pair) == 2 and self._book.get(pair[0]) == pair[1]
-
-
-def decode_group(body: memoryview, first: int, index_bytes: int) -> tuple[list[int], list[int]]:
-    """The states and palette indices of a group; raises DamagedBook if they do not fit together."""
-    try:
-        kind, count, entries = body[0], body[1] + 1, body[2] + 1
-        width = kind >> 3
-        values = 3 + entries * index_bytes
-        keys = values + (count * width + 7 >> 3)
-        palette = [int.from_bytes(body[at : at + index_bytes], "little") for at in range(3, values, index_bytes)]
-        packed = int.from_bytes(body[values:keys], "little")
-        mask = (1 << width) - 1
-        indices = [palette[packed >> place * width & mask] for place in range(count)]
-        if kind & 7:
-            offsets = body[keys:].cast(KEY_FORMATS[kind & 7]).tolist()
-        else:
-            bits = int.from_bytes(body[keys:], "little")
-            offsets = [offset for offset in range(bits.bit_length()) if bits >> offset & 1]
-    except OFTEN_WRONG as error:
-        raise DamagedBook(f"a group is malformed ({error})") from None
-    if len(offsets) != count:
-        raise DamagedBook(f"a group of {count} states has {len(offsets)} keys")
-    return [first + offset for offset in offsets], indices
 
 
 class _Mapped:
@@ -263,16 +290,8 @@ class _Mapped:
 
     def load(self, number: int) -> Segment:
         """A segment, its checksum verified, kept for the next look-up."""
-        name = f"segment {number}"
-        try:
-            view = self.record(segment_key(number), name)
-            unseal(self.header.book_id, number, view, name)
-            count, codec, index_bytes = struct.unpack_from("<HBB", view, 4)
-            if codec != INSTANT or index_bytes != self.index_bytes or len(view) < 10 + 10 * count or not count:
-                raise DamagedBook(f"{name} is malformed")
-            segment = view, view[8 : 8 + 8 * count].cast("Q"), view[8 + 8 * count : 10 + 10 * count].cast("H")
-        except DamagedBook as error:
-            raise DamagedBook(f"{self.path}: {error}" if str(self.path) not in str(error) else str(error)) from None
+        record = self.record(segment_key(number), f"segment {number}")
+        segment = segment_of(self.path, self.header, number, self.directory[number], record)
         self.segments[number] = segment
         return segment
 
@@ -284,7 +303,7 @@ class _Mapped:
         if found is None:
             raise DamagedBook(f"{self.path} has no header: it is no book, or its writing did not end; solve it again")
         try:
-            return Header.unpack(bytes(found))
+            return Header.unpack(bytes(found), self.transaction.get)
         except (DamagedBook, ForeignBook) as error:
             raise type(error)(f"{self.path}: {error}") from None
 
@@ -295,9 +314,14 @@ class _Mapped:
             name = f"{self.path}: {DIRECTORY_KEY.decode()} part {len(parts)}"
             parts.append(bytes(unseal(self.header.book_id, len(parts), found, name)))
         directory = memoryview(b"".join(parts))
-        entries = self.environment.stat()["entries"] - len(parts) - 1
-        if len(directory) != 8 * entries or (entries == 0) != (self.header.stored == 0):
-            raise DamagedBook(f"{self.path}: {len(directory) // 8} directory entries for {entries} segments")
+        others = 1 + len(parts)
+        while self.transaction.get(palette_key(others - 1 - len(parts))) is not None:
+            others += 1
+        segments = self.environment.stat()["entries"] - others
+        if len(directory) != 8 * segments:
+            raise DamagedBook(f"{self.path}: {len(directory) // 8} directory entries for {segments} segments")
+        if not segments <= self.header.stored <= segments * MOST_STATES:
+            raise DamagedBook(f"{self.path}: {segments} segments cannot hold {self.header.stored} states")
         return directory.cast("Q")
 
 
@@ -353,7 +377,7 @@ def _mapped(path: Path) -> _Mapped:
                 mapped = _Mapped(path)
             except lmdb.Error as error:
                 failure = error
-            if _examine(path) != identity:
+            if _identity(path) != identity:
                 continue  # the file was replaced meanwhile, so which one is mapped is not known
             if mapped is None:
                 raise DamagedBook(f"{path} cannot be opened: {failure}")
@@ -361,47 +385,20 @@ def _mapped(path: Path) -> _Mapped:
             return mapped
 
 
-def check_pages(path: Path) -> None:
-    """LMDB's own structure, walked as plain bytes."""
-    from lmdb.verify import VerifyError, verify
-
-    try:
-        faults = verify(str(path), subdir=False)  # type: ignore[no-untyped-call]
-    except (VerifyError, OSError) as error:
-        raise DamagedBook(f"{path}: {error}") from None
-    if faults:
-        raise DamagedBook(f"{path}: {faults[0]}: fetch or solve the book again")
-
-
 def _examine(path: Path) -> tuple[int, int]:
-    """Device and inode of a file that LMDB can map without a signal: the meta pages are read as plain bytes."""
+    """Device and inode of a file whose structure LMDB can follow without a signal."""
+    with pages.open_file(path) as file:
+        try:
+            pages.check(file)
+        except BookError as error:
+            raise type(error)(f"{path} {error}") from None
+        status = os.fstat(file.fileno())
+    return status.st_dev, status.st_ino
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            raise ForeignBook(f"{path} is no regular file: name a book")
-        with open(path, "rb") as file:
-            status = os.fstat(file.fileno())
-            metas = file.read(2 * 65536)
-    except FileNotFoundError:
-        raise BookError(f"there is no file {path}: solve the game first, or name another") from None
-    except (OSError, ValueError) as error:
-        if isinstance(error, BookError):
-            raise
-        raise BookError(f"{path} cannot be read: {error}") from None
-    if len(metas) < 44 or struct.unpack_from("<I", metas, 16)[0] != LMDB_MAGIC:
-        raise ForeignBook(f"{path} is no LMDB file: name a book")
-    version, page_size = struct.unpack_from("<I", metas, 20)[0], struct.unpack_from("<I", metas, 40)[0]
-    if version != 1:
-        raise ForeignBook(f"{path} is of LMDB format {version}, books are of format 1: solve again")
-    if page_size not in (4096, 8192, 16384, 32768, 65536):
-        raise DamagedBook(f"{path} has pages of {page_size} bytes: fetch or solve the book again")
-    for meta in (16, 16 + page_size):
-        if len(metas) < meta + 136 or struct.unpack_from("<II", metas, meta) != (LMDB_MAGIC, 1):
-            raise DamagedBook(f"{path} is truncated: fetch or solve the book again")
-        size = (struct.unpack_from("<Q", metas, meta + 120)[0] + 1) * page_size
-        if size > SMALL:
-            size += MARGIN
-        if size > status.st_size:
-            raise DamagedBook(f"{path} has {status.st_size:,} bytes of {size:,}: fetch or solve the book again")
-    if status.st_size <= SMALL + MARGIN:
-        check_pages(path)
+        status = os.stat(path)
+    except OSError:
+        return None
     return status.st_dev, status.st_ino

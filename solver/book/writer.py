@@ -25,9 +25,8 @@ from solver.book.format import (
     GROUP,
     HEADER_KEY,
     INSTANT,
-    MARGIN,
+    MOST_VALUES,
     SEGMENT_SIZE,
-    SMALL,
     Header,
     directory_key,
     seal,
@@ -75,6 +74,8 @@ def write_book(
     cannot be written.
     """
     target = check_target(path)
+    if len(header.palette) > MOST_VALUES:
+        raise ResourceError(f"a book holds {MOST_VALUES:,} different values, not {len(header.palette):,}: solve less")
     _sweep_up(target)
     header = header.identified()
     build = target.with_name(f".{target.name}.{os.getpid()}.build")
@@ -172,8 +173,12 @@ def _build(path: Path, header: Header, groups: Iterable[tuple[int, bytes]]) -> H
         for part, begin in enumerate(range(0, len(firsts), DIRECTORY_PART)):
             some = firsts[begin : begin + DIRECTORY_PART]
             put_counted([(directory_key(part), seal(header.book_id, part, struct.pack(f"<{len(some)}Q", *some)))])
-        header = header._replace(digest=digest.hexdigest())
-        put([(HEADER_KEY, header.pack())])
+        palette = header.palette_records()
+        for key, record in palette:
+            digest.update(key)
+            digest.update(record)
+        header = header._replace(digest=digest.hexdigest(), numbers=None if palette else header.numbers)
+        put([(HEADER_KEY, header.pack()), *palette])
     return header
 
 
@@ -203,9 +208,6 @@ def _copy(build: Path, finished: Path) -> None:
         open(finished, "xb") as file,
     ):
         environment.copyfd(file.fileno(), compact=True)
-        size = os.fstat(file.fileno()).st_size
-        if size > SMALL:
-            os.ftruncate(file.fileno(), size + MARGIN)
         os.fsync(file.fileno())
 
 

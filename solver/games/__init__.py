@@ -26,3 +26,4 @@ CATALOGUE = {
     "chess-ending": "chess_ending:ChessEnding",
     "tree": "tree:Tree",
 }
+FROM_FILES = frozenset({"tree"})  # games whose text names a file, which is opened

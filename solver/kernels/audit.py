@@ -1,12 +1,17 @@
 """The auditor's arithmetic: every value of a book against its children, sharing nothing with the sweep but the rules.
 
 It has arithmetic of its own for values (outcome and distance instead of merits), a look-up of its own (a table of
-the leading bits and bisection), and marks every state that some move reaches, so that strays are found as well.
+the leading bits and bisection), and marks every state that some move reaches, so that strays are found as well; and it
+counts all states anew, by tier and outcome.
+
+Cost: 13 bytes a state, or, where that is more than the memory given, 12 bytes a state in unnamed files, whose pages are
+let go again, and a pass over all moves for each quarter of the memory that a byte a state fills.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import numba
@@ -14,55 +19,79 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.book import Book
+from solver.book.check import check_counts, check_tally, checked_segments
+from solver.book.format import MOST_STATES
 from solver.errors import DamagedBook
 from solver.game import Game
 from solver.kernels.compiled import bind, compiling, kernel
 from solver.kernels.parallel import Workers
+from solver.kernels.runs import LOOK, Key, Runs, States, merged, places_in
+from solver.kernels.sorting import sort_unique
+from solver.kernels.work import Work
 from solver.progress import Progress, silent
+from solver.solved import TierCount
 
 game: Any = None  # constants of the bound copies
-SCORES = ALTERNATES = FOLDS = False
+SCORES = ALTERNATES = FOLDS = TIERS = False
 
-CHUNK = 1 << 15
-FINE, CHILD_MISSING, WRONG_VALUE, TERMINAL, NOT_CANONICAL = range(5)
+CHUNK = 1 << 15  # states checked in one call
+SMALL_CHUNK = 1 << 12  # where states lie in files: all that one call looks at is mapped at once
+ENDS = 1 << 18  # finished children of one call
+START_ENDS = 1 << 21
+STATE_BYTES = 13
+LEAST_SPAN = 1 << 20  # states that one pass marks
+FINE, CHILD_MISSING, WRONG_VALUE, TERMINAL, NOT_CANONICAL, WRONG_TIER = range(6)
+FAULT, CULPRIT, AT, COUNT, LOOKS = range(5)  # slots of the report
 FAULTS = {
     CHILD_MISSING: "has a child that the book lacks",
     WRONG_VALUE: "has another value than its children give it",
     TERMINAL: "is terminal and should not be stored",
     NOT_CANONICAL: "is not the canonical one of its symmetric states",
+    WRONG_TIER: "or one of its children is of a tier that the header does not list",
 }
 
 
 @kernel
-def audit(states, indices, scores, distances, begin, end, prefixes, shift, reached, verdict):
-    """Check states[begin:end] against their children; verdict (2,) int64 gets the first fault and its state.
+def audit(states, indices, scores, distances, begin, end, prefixes, shift, low, reached, tiers, tallies, ends, report):
+    """Check states[begin:end] against their children, until `ends` (capacity) is full.
 
-    scores and distances (palette,) int64, distance 0 where it means nothing; reached (n,) uint8 is set for children.
+    report (5,) int64 gets the first fault and its state, where to go on, how many finished children `ends` holds, and
+    the look-ups made. scores and distances (palette,) int64, distance 0 where it means nothing; reached (n,) uint8 is
+    set for children in states[low:low + n]; tallies (tiers, 5) int64 has states, finished ones, wins, draws, losses.
     """
-    verdict[:] = 0
+    report[:] = 0
     for i in range(begin, end):
         state = states[i]
+        report[CULPRIT], report[AT] = state, i
         if game.is_terminal(state):
-            verdict[0], verdict[1] = TERMINAL, state
+            report[FAULT] = TERMINAL
             return
         if FOLDS and game.canonical(state) != state:
-            verdict[0], verdict[1] = NOT_CANONICAL, state
+            report[FAULT] = NOT_CANONICAL
             return
+        mark = report[COUNT]
         best_score = -(1 << 62)
         best_distance = 0
         for action in game.actions(state):
             child = game.result(state, action)
+            key = game.canonical(child) if FOLDS else child
             distance = 0
             if game.is_terminal(child):
+                if report[COUNT] == len(ends):
+                    report[COUNT] = mark
+                    return
+                ends[report[COUNT]] = key
+                report[COUNT] += 1
                 score = game.utility(child)
                 distance = 0 if SCORES or score == 0 else game.plies_left(child)
             else:
-                key = game.canonical(child) if FOLDS else child
                 place = _look_up(states, key, prefixes, shift)
+                report[LOOKS] += 1
                 if place < 0:
-                    verdict[0], verdict[1] = CHILD_MISSING, state
+                    report[FAULT] = CHILD_MISSING
                     return
-                reached[place] = 1
+                if low <= place < low + len(reached):
+                    reached[place - low] = 1
                 score, distance = scores[indices[place]], distances[indices[place]]
             if ALTERNATES or game.to_move(child) != game.to_move(state):
                 score = -score
@@ -70,20 +99,68 @@ def audit(states, indices, scores, distances, begin, end, prefixes, shift, reach
             if _is_better(score, distance, best_score, best_distance):
                 best_score, best_distance = score, distance
         if best_score != scores[indices[i]] or best_distance != distances[indices[i]]:
-            verdict[0], verdict[1] = WRONG_VALUE, state
+            report[FAULT] = WRONG_VALUE
             return
+        if not _tally(state, best_score, False, tiers, tallies):
+            report[FAULT] = WRONG_TIER
+            return
+    report[AT] = end
 
 
 @kernel
-def mark_starts(states, prefixes, shift, reached):
-    """Set reached for the states where play starts; the first unfinished start that is missing, or -1."""
+def mark_starts(states, prefixes, shift, low, reached, begin, ends, report):
+    """Go on at start number `begin`, until `ends` is full of finished ones: `reached` is set for the others.
+
+    report (5,) int64 gets CHILD_MISSING and the first unfinished start that is missing, the number of the start to go
+    on with, and how many finished ones `ends` holds.
+    """
+    report[:] = 0
+    if begin == 0:
+        _mark_start(game.initial(), states, prefixes, shift, low, reached, ends, report)
     for start in game.starts():
-        if not game.is_terminal(start):
-            place = _look_up(states, game.canonical(start) if FOLDS else start, prefixes, shift)
-            if place < 0:
-                return start
-            reached[place] = 1
+        if report[FAULT] or report[COUNT] == len(ends):
+            break
+        report[AT] += 1
+        if report[AT] > begin:
+            _mark_start(start, states, prefixes, shift, low, reached, ends, report)
+
+
+@kernel
+def _mark_start(start, states, prefixes, shift, low, reached, ends, report):
+    key = game.canonical(start) if FOLDS else start
+    if game.is_terminal(start):
+        ends[report[COUNT]] = key
+        report[COUNT] += 1
+        return
+    place = _look_up(states, key, prefixes, shift)
+    if place < 0:
+        report[FAULT], report[CULPRIT] = CHILD_MISSING, start
+    elif low <= place < low + len(reached):
+        reached[place - low] = 1
+
+
+@kernel
+def tally_ends(ends, tiers, tallies):
+    """Tally distinct finished states; the first whose tier is none of `tiers`, or -1."""
+    for i in range(len(ends)):
+        if not _tally(ends[i], game.utility(ends[i]), True, tiers, tallies):
+            return ends[i]
     return np.int64(-1)
+
+
+@kernel
+def _tally(state, score, finished, tiers, tallies):
+    """Count a state in tallies (tiers, 5); False if its tier is none of `tiers` (sorted)."""
+    row = 0
+    if TIERS:
+        tier = game.tier(state)
+        row = np.searchsorted(tiers, tier)
+        if row == len(tiers) or tiers[row] != tier:
+            return False
+    tallies[row, 0] += 1
+    tallies[row, 1] += finished
+    tallies[row, 2 if score > 0 else 4 if score < 0 else 3] += 1
+    return True
 
 
 @kernel
@@ -98,7 +175,7 @@ def _is_better(score, distance, best_score, best_distance):
 def _look_up(states, key, prefixes, shift):
     """The index of key in states, or -1."""
     prefix = key >> shift
-    if prefix + 1 >= len(prefixes):
+    if prefix < 0 or prefix + 1 >= len(prefixes):
         return -1
     low, high = prefixes[prefix], prefixes[prefix + 1]
     while low < high:
@@ -111,11 +188,12 @@ def _look_up(states, key, prefixes, shift):
 
 
 @numba.njit(cache=True, nogil=True)
-def decode_segment(body, states, indices, at):
-    """Decode a segment's groups into states[at:] and indices[at:]; the new end, or -1 if they do not fit together.
+def decode_segment(body, states, indices):
+    """Decode a segment's groups into states and indices; how many there are, or -1 if they do not fit together.
 
     body (bytes,) uint8, the whole record; the layout is that of `solver.book.format`, decoded here on its own.
     """
+    at = 0
     groups = np.int64(body[4]) | np.int64(body[5]) << 8
     index_bytes = np.int64(body[7])
     for group in range(groups):
@@ -129,7 +207,9 @@ def decode_segment(body, states, indices, at):
         values = start + 3 + entries * index_bytes
         keys = values + (count * width + 7) // 8
         size = 0 if mode == 0 else 1 << mode - 1
-        if mode > 4 or width > 8 or keys + count * size > end or keys >= end or at + count > len(states):
+        if mode > 4 or width not in (0, 1, 2, 4, 8) or keys >= end or at + count > len(states):
+            return -1
+        if mode and keys + count * size != end:
             return -1
         found = 0
         for bit in range(8 * (end - keys) if mode == 0 else count):
@@ -145,7 +225,7 @@ def decode_segment(body, states, indices, at):
             states[at + found] = first + (bit if mode == 0 else _number(body, keys + bit * size, size))
             indices[at + found] = _number(body, start + 3 + place * index_bytes, index_bytes)
             found += 1
-        if found != count:
+        if found != count or states[at] != first:
             return -1
         at += count
     return at
@@ -160,63 +240,165 @@ def _number(body, at, size):
 
 
 @numba.njit(cache=True, nogil=True)
-def first_disorder(states, indices, palette_size):
-    """The first place where states do not ascend or an index is outside the palette, or -1."""
-    for i in range(len(states)):
-        if (i and states[i - 1] >= states[i]) or states[i] < 0 or indices[i] >= palette_size:
-            return i
-    return -1
+def tally_values(states, indices, count, last, numbers, examples):
+    """Count states[:count] by the index of their value, and keep the first of each; the last state.
+
+    It is -1 where states do not ascend from `last` or an index is outside the palette.
+    """
+    for i in range(count):
+        index = indices[i]
+        if states[i] <= last or not 0 <= index < len(numbers):
+            return np.int64(-1)
+        last = states[i]
+        if numbers[index] == 0:
+            examples[index] = last
+        numbers[index] += 1
+    return last
 
 
-def read_all(book: Book, progress: Progress = silent) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """All states and palette indices of a book, checked to ascend. Raises DamagedBook."""
-    stored = len(book)
-    states, indices = np.empty(stored, np.int64), np.empty(stored, np.int32)
-    at = 0
-    for record in book.segments():
-        at = decode_segment(np.frombuffer(record, np.uint8), states, indices, at)
-        if at < 0:
+def read_all(book: Book, work: Work, memory: int, progress: Progress = silent) -> tuple[States, NDArray[np.int32]]:
+    """All states and palette indices of a book, checked against its header; in files beyond half the memory.
+
+    Raises DamagedBook.
+    """
+    stored, palette = len(book), len(book.header.palette)
+    in_files = STATE_BYTES * stored > memory // 2
+    columns = [work.column("states", np.int64), work.column("indices", np.int32)] if in_files else []
+    states, indices = np.empty(0 if in_files else stored, np.int64), np.empty(0 if in_files else stored, np.int32)
+    most = min(stored, MOST_STATES)
+    room: tuple[NDArray[Any], NDArray[Any]] = np.empty(most, np.int64), np.empty(most, np.int32)
+    numbers, examples = np.zeros(palette, np.int64), np.zeros(palette, np.int64)
+    at, last = 0, -1
+    for record in checked_segments(book):
+        count = decode_segment(np.frombuffer(record, np.uint8), *room)
+        if count < 0:
             raise DamagedBook(f"{book.path}: a group is malformed: fetch or solve the book again")
+        last = tally_values(*room, count, last, numbers, examples)
+        if last < 0:
+            raise DamagedBook(f"{book.path}: states are out of order or a value outside the palette: solve again")
+        if at + count > stored:
+            raise DamagedBook(f"{book.path} stores more than the {stored:,} states of its header: solve again")
+        for column, part in zip(columns, room, strict=False):  # none, or two
+            column.append(part[:count])
+        if not in_files:
+            states[at : at + count], indices[at : at + count] = room[0][:count], room[1][:count]
+        at += count
         progress("check", at, stored)
-    if at != stored:
-        raise DamagedBook(f"{book.path} stores {at:,} states, its header says {stored:,}")
-    place = first_disorder(states, indices, len(book.header.palette))
-    if place >= 0:
-        raise DamagedBook(f"{book.path}: state {states[place]} is out of order or its value outside the palette")
-    return states, indices
+    check_tally(book, at, numbers.tolist(), examples.tolist())
+    return (columns[0].view(), columns[1].view()) if in_files else (states, indices)
 
 
 def check_values(
-    book: Book, game: Game, *, workers: int | None = None, progress: Progress = silent
-) -> list[int]:
-    """Every value against its children; the states, in ascending order, that no move reaches and that are no starts.
+    book: Book, game: Game, *, memory: int, workers: int | None = None, progress: Progress = silent
+) -> None:
+    """Every value against its children, every state against the moves that lead to it, every count of the header.
 
     Raises DamagedBook with the first state that is wrong.
     """
-    states, indices = read_all(book, progress)
-    palette = book.header.palette
-    scores = np.array([value.score for value in palette], np.int64)
-    distances = np.array([value.distance or 0 for value in palette], np.int64)
-    bits = min(22, len(states).bit_length())
-    shift = max(0, (int(states[-1]).bit_length() if len(states) else 0) - bits)
-    prefixes = np.searchsorted(states, np.arange((1 << bits) + 1, dtype=np.int64) << shift)
-    reached = np.zeros(len(states), np.uint8)
-    kernels = bind(sys.modules[__name__], game, book.header.symmetry)
+    with Work() as work, Workers(workers) as team, compiling(game):
+        work.mapped = memory // 4
+        _Audit(book, game, work, team, memory, progress).run()
 
-    def check(begin: int) -> NDArray[np.int64]:
-        verdict = np.zeros(2, np.int64)
-        end = min(begin + CHUNK, len(states))
-        kernels.audit(states, indices, scores, distances, begin, end, prefixes, shift, reached, verdict)
-        return verdict
 
-    with Workers(workers) as team, compiling(game):
-        begins = range(0, len(states), CHUNK)
-        for begin, (fault, culprit) in zip(begins, team.map(check, begins), strict=True):
-            if fault:
-                raise DamagedBook(f"{book.path}: state {culprit} {FAULTS[int(fault)]}: solve again")
-            progress("verify", min(begin + CHUNK, len(states)), len(states))
-        start = kernels.mark_starts(states, prefixes, shift, reached)
-        if start >= 0:
-            raise DamagedBook(f"{book.path}: the start {start} is missing: solve again")
-    unreached: list[int] = states[reached == 0].tolist()
-    return unreached
+class _Audit:
+    """A book whose values are being checked."""
+
+    def __init__(self, book: Book, game: Game, work: Work, team: Workers, memory: int, progress: Progress) -> None:
+        self.book, self.team, self.work, self.memory, self.progress = book, team, work, memory, progress
+        header = book.header
+        self.kernels = bind(sys.modules[__name__], game, header.symmetry, tiers=header.tiers is not None)
+        self.states, self.indices = read_all(book, work, memory, progress)
+        self.scores = np.array([value.score for value in header.palette], np.int64)
+        self.distances = np.array([value.distance or 0 for value in header.palette], np.int64)
+        self.tiers = np.array([tier.tier for tier in header.tiers or ()], np.int64)
+        self.tallies = np.zeros((max(1, len(self.tiers)), 5), np.int64)
+        self.ends = Runs(work, memory // 8)
+        stored = len(self.states)
+        bits = min(22, stored.bit_length())
+        self.shift = max(0, (int(self.states[-1]).bit_length() if stored else 0) - bits)
+        cells = np.arange((1 << bits) + 1, dtype=np.int64) << self.shift
+        self.prefixes = places_in(self.states, cells, work.read)
+
+    def run(self) -> None:
+        stored, span = len(self.states), max(LEAST_SPAN, self.memory // 4)
+        for low in range(0, max(1, stored), span):
+            reached = np.zeros(min(span, stored - low), np.uint8)
+            self._moves(low, reached)
+            self._starts(low, reached)
+            for place in np.flatnonzero(reached == 0)[:1].tolist():
+                raise DamagedBook(
+                    f"{self.book.path}: no move leads to state {self.states[low + place]}, and play does not start"
+                    " there: solve again"
+                )
+        self._counts()
+
+    def _moves(self, low: int, reached: NDArray[np.uint8]) -> None:
+        """All values against their children; the marks of those in states[low:]. Counts go into the first pass."""
+        stored = len(self.states)
+        chunk = SMALL_CHUNK if self.work.columns else CHUNK
+        begins = range(0, stored, chunk)
+
+        def check(begin: int) -> tuple[NDArray[np.int64], NDArray[np.int64], list[States]]:
+            tallies = np.zeros_like(self.tallies)
+            found: list[States] = []
+            report = np.zeros(5, np.int64)
+            looks, end = 0, min(begin + chunk, stored)
+            while begin < end and not report[FAULT]:
+                ends = np.empty(ENDS, np.int64)
+                self.kernels.audit(
+                    self.states, self.indices, self.scores, self.distances, begin, end, self.prefixes,
+                    self.shift, low, reached, self.tiers, tallies, ends, report,
+                )  # fmt: skip
+                found.append(ends[: sort_unique(ends, np.empty_like(ends), report[COUNT])].copy())
+                looks += report[LOOKS]
+                if report[AT] == begin and not report[FAULT]:
+                    raise DamagedBook(f"{self.book.path}: state {report[CULPRIT]} has more than {ENDS:,} moves")
+                begin = int(report[AT])
+            report[LOOKS] = looks
+            return report, tallies, found
+
+        results: Iterator[Any] = self.team.map(check, begins)
+        for begin, (report, tallies, found) in zip(begins, results, strict=True):
+            if report[FAULT]:
+                self._refuse(report)
+            if low == 0:
+                self.tallies += tallies
+                for ends in found:
+                    self._keep(ends)
+            if self.work.columns:
+                self.work.read(int(report[LOOKS]) * LOOK)
+            self.progress("verify", min(begin + chunk, stored), stored)
+
+    def _starts(self, low: int, reached: NDArray[np.uint8]) -> None:
+        report = np.zeros(5, np.int64)
+        ends = np.empty(START_ENDS, np.int64)
+        while True:
+            begin = int(report[AT])
+            self.kernels.mark_starts(self.states, self.prefixes, self.shift, low, reached, begin, ends, report)
+            if report[FAULT]:
+                raise DamagedBook(f"{self.book.path}: the start {report[CULPRIT]} is missing: solve again")
+            if low == 0:
+                self._keep(ends[: sort_unique(ends, np.empty_like(ends), report[COUNT])].copy())
+            if report[COUNT] < len(ends):
+                return
+
+    def _keep(self, ends: States) -> None:
+        """Finished states, sorted and without doubles, of which others may know the same."""
+        if len(ends):
+            self.ends.add(Key(0), ends)
+            if self.ends.bytes > self.ends.limit:
+                self.ends.spill(self.team)
+
+    def _counts(self) -> None:
+        """The counts of all states that were met against the header's."""
+        for ends in merged(self.ends.of(Key(0)), self.team, self.work.read):
+            culprit = self.kernels.tally_ends(ends, self.tiers, self.tallies)
+            if culprit >= 0:
+                self._refuse([WRONG_TIER, culprit])
+        numbers = self.tiers.tolist() or [0]
+        check_counts(
+            self.book, [TierCount(tier, *row) for tier, row in zip(numbers, self.tallies.tolist(), strict=True)]
+        )
+
+    def _refuse(self, report: Any) -> None:
+        raise DamagedBook(f"{self.book.path}: state {report[CULPRIT]} {FAULTS[int(report[FAULT])]}: solve again")

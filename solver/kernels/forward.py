@@ -431,7 +431,7 @@ class Forward:
                 if is_of_compiler(error):
                     raise
                 fault = f"they fail with {type(error).__name__}: {error}"
-                raise confirmed(self.game, states[begin:end].tolist(), fault) from error
+                raise confirmed(self.game, states[begin:end].tolist(), fault, known=False) from error
             self._refuse(report, key.tier)
             if reached == begin:
                 if len(children) > MOST_ACTIONS:
