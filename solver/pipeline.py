@@ -11,7 +11,7 @@ import contextlib
 import os
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,6 +31,16 @@ MOST_VALUES = 1 << 16  # nor counts more of them
 PROCESS = 384 << 20  # bytes that a solve takes besides what `memory` bounds: compiled code, pieces under way, the book
 LEAST_MEMORY = 2 * PROCESS
 MEMORY_SHARE = 0.6  # of what is free, where no budget is given
+CHECKPOINT = 30.0  # seconds
+PLAIN_BYTES = {"minimax": 300, "retrograde": 600}  # of memory a state in plain Python; long lines of play take more
+OPTIONS = {  # those that a way of solving heeds, of those that only some ways do
+    "the sweep": {"memory", "workers", "restart", "checkpoint", "anyway"},
+    "--method alphabeta": {"table"},
+    "an opening book (--max-ply)": {"memory", "workers", "restart", "table"},
+    "rules that run in plain Python only": {"memory"},
+    "--pruned": set(),
+}
+KEPT_BESIDE_A_BOOK = ("restart", "checkpoint")  # they mean nothing without one
 Say = Callable[[str], None]
 
 
@@ -58,7 +68,7 @@ def solve(
     memory: int | None = None,
     table: int | None = None,
     restart: bool = False,
-    checkpoint: float = 30.0,
+    checkpoint: float | None = None,
     anyway: bool = False,
     progress: Progress = silent,
     say: Say = quiet,
@@ -69,10 +79,11 @@ def solve(
     keeps the exact entries of one search or, with `max_ply`, makes an opening book of all unfinished states to that
     ply; "auto" takes the first that fits. `memory` bounds the bytes of the sweep (MEMORY_SHARE of what is free if
     None), `table` those of the search's table. A solve that was stopped goes on from its last checkpoint, unless
-    `restart`; they are `checkpoint` seconds apart, half as much again inside a pass over a tier with cycles; `say`
-    gets a line about that. A game that the disk cannot hold is refused after a few seconds of counting, unless
-    `anyway`. The book is the same, byte for byte, whatever `workers` and `memory`, interrupted or not; and with or
-    without the compiled kernels, but for alpha-beta's exact entries.
+    `restart`; they are `checkpoint` seconds apart (CHECKPOINT if None), half as much again inside a pass over a tier
+    with cycles; `say` gets a line about that, and about a solve in plain Python. A game that the disk cannot hold is
+    refused, after a few seconds of counting if that shows it, unless `anyway`. The book is the same, byte for byte,
+    whatever `workers` and `memory`, interrupted or not; and with or without the compiled kernels, but for alpha-beta's
+    exact entries.
 
     Raises GameError (bad rules or parameters), MethodError (the method does not fit), ResourceError (memory, disk).
     """
@@ -85,29 +96,41 @@ def solve(
         check_game(game)
     if method not in METHODS:
         raise MethodError(f"no method {method!r}: choose one of {', '.join(METHODS)}")
+    if max_ply is not None and method not in ("auto", "alphabeta"):
+        raise MethodError(f"an opening book is made by alpha-beta: --method alphabeta, not {method}")
+    refuse_ignored(
+        _way(game, method, max_ply),
+        path is not None,
+        memory=memory,
+        table=table,
+        workers=workers,
+        restart=restart,
+        checkpoint=checkpoint,
+        anyway=anyway,
+    )
     if memory is not None and memory < LEAST_MEMORY:
         raise ResourceError(f"{memory:,} bytes of memory are too few: give at least --memory {LEAST_MEMORY >> 20}M")
     target = check_target(path) if path is not None else None
     journal = None if target is None or max_ply is None else target.with_name(target.name + ".journal")
+    plain = _Plain(say)
     with contextlib.ExitStack() as stack:
+        options = _Options(symmetry, workers, memory, table, anyway, progress, say, plain)
         if max_ply is None:
-            files = _Files(stack, target, restart, checkpoint)
-            options = _Options(symmetry, workers, memory, table, anyway, progress, say)
-            outcome = _solve(game, method, files, options)
-        elif method in ("auto", "alphabeta"):
+            outcome = _solve(game, method, _Files(stack, target, restart, checkpoint), options)
+        else:
             merits = opening.solve(
                 game,
                 journal,
                 max_ply=max_ply,
                 symmetry=symmetry,
                 workers=workers,
+                memory=options.bytes(),
                 table=table,
                 restart=restart,
                 progress=progress,
+                plain=plain.because,
             )
-            outcome = _Outcome(_from_table(game, merits, symmetry), "alphabeta", f"ply {max_ply}", None)
-        else:
-            raise MethodError(f"an opening book is made by alpha-beta: --method alphabeta, not {method}")
+            outcome = _Outcome(_from_table(game, merits, symmetry), "alphabeta", f"ply {max_ply}")
         header = _header(game, outcome, symmetry)
         if target is not None:
             header = _write(target, header, outcome.solved, workers, progress)
@@ -115,7 +138,33 @@ def solve(
                 outcome.work.remove()
     if journal is not None:
         journal.unlink(missing_ok=True)
-    return Summary(header, target, time.perf_counter() - started, outcome.note)
+    return Summary(header, target, time.perf_counter() - started, plain.note)
+
+
+def _way(game: Game, method: str, max_ply: int | None) -> str:
+    """Which of OPTIONS holds."""
+    if max_ply is not None:
+        return "an opening book (--max-ply)"
+    if method == "alphabeta":
+        return "--method alphabeta"
+    return "rules that run in plain Python only" if getattr(game, "plain_only", False) else "the sweep"
+
+
+def refuse_ignored(way: str, book: bool, **given: Any) -> None:
+    """Raise MethodError if an option was given, neither None nor False, that this way of solving would ignore.
+
+    `book`: whether one is written.
+    """
+    for name, value in given.items():
+        if value is None or value is False:
+            continue
+        option = f"--{name.replace('_', '-')}"
+        if name not in OPTIONS[way]:
+            ways = [other for other, heeded in OPTIONS.items() if name in heeded]
+            where = f"; it is for {' and '.join(ways)}" if ways else ""
+            raise MethodError(f"{option} means nothing to {way}: leave it out{where}")
+        if name in KEPT_BESIDE_A_BOOK and not book:
+            raise MethodError(f"{option} is about what an unfinished book keeps: name one with -o, or leave it out")
 
 
 def work_folder(target: Path) -> Path:
@@ -129,14 +178,27 @@ class _Files(NamedTuple):
     stack: contextlib.ExitStack
     target: Path | None
     restart: bool
-    checkpoint: float
+    checkpoint: float | None
 
     def open(self, game: Game, symmetry: bool, method: str) -> Any:
         from solver.kernels.work import Work
 
         identity = f"{game_text(game)} {fingerprint(game)} {method} symmetry {symmetry}"
         folder = None if self.target is None else work_folder(self.target)
-        return self.stack.enter_context(Work(folder, identity, restart=self.restart, every=self.checkpoint))
+        every = CHECKPOINT if self.checkpoint is None else self.checkpoint
+        return self.stack.enter_context(Work(folder, identity, restart=self.restart, every=every))
+
+
+class _Plain:
+    """Why a game is solved in plain Python, said when that begins and kept as the summary's note."""
+
+    def __init__(self, say: Say) -> None:
+        self._say = say
+        self.note: str | None = None
+
+    def because(self, reason: str) -> None:
+        self.note = f"in plain Python, on one core and without checkpoints: {reason}"
+        self._say(self.note)
 
 
 class _Options(NamedTuple):
@@ -147,89 +209,152 @@ class _Options(NamedTuple):
     anyway: bool
     progress: Progress
     say: Say
+    plain: _Plain
+
+    def bytes(self) -> int:
+        """What the states may take in memory."""
+        return (self.memory or free_memory()) - PROCESS
 
 
 class _Outcome(NamedTuple):
     solved: Solved
     method: str
     scope: str
-    note: str | None
     work: Any = None  # to be removed when the book is written
 
 
 def _solve(game: Game, method: str, files: _Files, options: _Options) -> _Outcome:
     """Solve by the first method that fits."""
-    note = None
-    symmetry, progress = options.symmetry, options.progress
-    if method != "alphabeta" and not getattr(game, "plain_only", False):
-        if not extras.has_kernels():
-            note = "solved in plain Python: pip install 'solverbook[solve]' makes it a hundred times faster"
-        else:
-            from solver.kernels import sweep
-
-            work = files.open(game, symmetry, method)
-            try:
-                solved = sweep.solve(
-                    game,
-                    work,
-                    symmetry=symmetry,
-                    tiers=method != "retrograde",
-                    cycles=method != "minimax",
-                    workers=options.workers,
-                    memory=(options.memory or free_memory()) - PROCESS,
-                    anyway=options.anyway,
-                    progress=progress,
-                    say=options.say,
-                )
-                chosen = "retrograde" if solved.cyclic else "minimax"
-                return _Outcome(solved, chosen, "complete", None, work)
-            except UncompiledRules as error:
-                work.close()
-                note = f"solved in plain Python: {error}"
     if method == "alphabeta":
-        table = _alphabeta(game, symmetry, options.table, progress)
-        return _Outcome(_from_table(game, table, symmetry), method, "exact", None)
+        return _Outcome(_from_table(game, _alphabeta(game, options), options.symmetry), method, "exact")
+    if not getattr(game, "plain_only", False):
+        if extras.has_kernels():
+            outcome = _swept(game, method, files, options)
+            if outcome is not None:
+                return outcome
+        else:
+            options.plain.because(extras.remedy())
     tiers = method != "retrograde"  # which takes a game as one tier
     if method == "auto":
         method = "minimax" if hasattr(game, "tier") or is_score_game(game) else "retrograde"
         try:
-            table = _plain(method, game, symmetry, progress)
+            table = _plain(method, game, options)
         except MethodError:
             if method == "retrograde" or is_score_game(game):
                 raise
             method = "retrograde"  # some tier has moves that stay in it
-            table = _plain(method, game, symmetry, progress)
+            table = _plain(method, game, options)
     else:
-        table = _plain(method, game, symmetry, progress)
-    return _Outcome(_from_table(game, table, symmetry, tiers), method, "complete", note)
+        table = _plain(method, game, options)
+    return _Outcome(_from_table(game, table, options.symmetry, tiers), method, "complete")
 
 
-def free_memory() -> int:
-    """MEMORY_SHARE of the memory that no process uses; a guess where the system does not say."""
+def _swept(game: Game, method: str, files: _Files, options: _Options) -> _Outcome | None:
+    """The compiled solution; None, having said why, if only the plain algorithms may take the game."""
+    from solver.kernels import sweep
+
+    work = files.open(game, options.symmetry, method)
     try:
-        with open("/proc/meminfo") as file:
-            facts = dict(line.split(":", 1) for line in file)
-        return max(LEAST_MEMORY, int(MEMORY_SHARE * int(facts["MemAvailable"].split()[0]) * 1024))
+        solved = sweep.solve(
+            game,
+            work,
+            symmetry=options.symmetry,
+            tiers=method != "retrograde",
+            cycles=method != "minimax",
+            workers=options.workers,
+            memory=options.bytes(),
+            anyway=options.anyway,
+            progress=options.progress,
+            say=options.say,
+        )
+    except UncompiledRules as error:
+        reason = str(error)
+    except MethodError as error:
+        if method == "retrograde" or not is_score_game(game) or hasattr(game, "chance"):
+            raise
+        reason = str(error)  # scores, with moves that stay in a tier: minimax takes them if they make no cycle
+    else:
+        return _Outcome(solved, "retrograde" if solved.cyclic else "minimax", "complete", work)
+    work.remove()
+    options.plain.because(reason)
+    return None
+
+
+def free_memory(root: Path = Path("/")) -> int:
+    """MEMORY_SHARE of the memory that this process may still take; a guess where the system does not say."""
+    try:
+        facts = dict(line.split(":", 1) for line in (root / "proc/meminfo").read_text().splitlines())
+        free = int(facts["MemAvailable"].split()[0]) * 1024
     except (OSError, KeyError, ValueError):
-        return 2 << 30
+        free = round((2 << 30) / MEMORY_SHARE)
+    return max(LEAST_MEMORY, int(MEMORY_SHARE * min([free, *_free_in_groups(root)])))
 
 
-def _alphabeta(game: Game, symmetry: bool, table: int | None, progress: Progress) -> dict[Any, int]:
+def _free_in_groups(root: Path) -> Iterator[int]:
+    """What the limits of this process's control groups leave, in version 2 and in version 1."""
+    try:
+        lines = (root / "proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        return
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        limits: tuple[str, ...]
+        if not controllers:
+            top, used, limits, idle = "sys/fs/cgroup", "memory.current", ("memory.max", "memory.high"), "inactive_file"
+        elif "memory" in controllers.split(","):
+            top, used, limits = "sys/fs/cgroup/memory", "memory.usage_in_bytes", ("memory.limit_in_bytes",)
+            idle = "total_inactive_file"
+        else:
+            continue
+        group = root / top / path.lstrip("/")
+        for folder in [group, *group.parents][: len(Path(path).parts) or 1]:  # a group is bound by those around it
+            for limit in limits:
+                with contextlib.suppress(OSError, ValueError):
+                    taken = int((folder / used).read_text()) - _idle_in(folder, idle)
+                    yield max(0, int((folder / limit).read_text()) - taken)
+
+
+def _idle_in(folder: Path, name: str) -> int:
+    """Bytes of files that the system keeps for a control group and would give up."""
+    with contextlib.suppress(OSError, ValueError):
+        for line in (folder / "memory.stat").read_text().splitlines():
+            if line.startswith(f"{name} "):
+                return int(line.split()[1])
+    return 0
+
+
+def _alphabeta(game: Game, options: _Options) -> dict[Any, int]:
     """The exact entries of one search from all starts: compiled if that can be."""
-    if extras.has_kernels() and not getattr(game, "plain_only", False):
-        from solver.kernels.searcher import TABLE, Searcher
+    if not getattr(game, "plain_only", False):
+        reason = extras.remedy()
+        if extras.has_kernels():
+            from solver.kernels.searcher import TABLE, Searcher
 
-        with contextlib.suppress(UncompiledRules):
-            return Searcher(game, symmetry=symmetry, table=table or TABLE).entries(progress)
-    return _plain("alphabeta", game, symmetry, progress)
+            try:
+                searcher = Searcher(game, symmetry=options.symmetry, table=options.table or TABLE)
+                return searcher.entries(options.progress)
+            except UncompiledRules as error:
+                reason = str(error)
+        options.plain.because(reason)
+    return _plain("alphabeta", game, options)
 
 
-def _plain(method: str, game: Game, symmetry: bool, progress: Progress) -> dict[Any, int]:
-    """The table of merits of a plain algorithm."""
+def _plain(method: str, game: Game, options: _Options) -> dict[Any, int]:
+    """The table of merits of a plain algorithm. Raises ResourceError if it has more states than the memory holds."""
     from solver.search import alphabeta, minimax, retrograde
 
     algorithm: Callable[..., Any] = {"minimax": minimax, "alphabeta": alphabeta, "retrograde": retrograde}[method].solve
-    table: dict[Any, int] = algorithm(game, symmetry=symmetry, progress=progress).table
+    most = options.bytes() // PLAIN_BYTES[method] if method in PLAIN_BYTES else None
+
+    def progress(step: str, done: int, total: int | None, note: str = "") -> None:
+        if most is not None and done > most:
+            why = f" ({options.plain.note})" if options.plain.note else ""
+            raise ResourceError(
+                f"more than {most:,} states are too many for plain Python{why}: raise --memory, or take a smaller game"
+            )
+        options.progress(step, done, total, note)
+
+    table: dict[Any, int] = algorithm(game, symmetry=options.symmetry, progress=progress).table
     return table
 
 

@@ -186,6 +186,16 @@ def test_a_game_that_the_disk_cannot_hold_is_refused(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_disk_too_small_for_the_values_is_refused_unless_anyway(tmp_path, monkeypatch):
+    monkeypatch.setattr(Work, "free", lambda self: 70 << 20 if self.columns["cells"].size == 0 else 1000)
+    monkeypatch.setattr(Work, "about_to_write", lambda self, size: None)
+    with pytest.raises(ResourceError, match="1,000 bytes are free: make room.*--anyway"):
+        pipeline.solve(load_game("connect-four:4,3"), tmp_path / "book.lmdb")
+    assert list(tmp_path.iterdir()) == []
+    summary = pipeline.solve(load_game("connect-four:4,3"), tmp_path / "book.lmdb", anyway=True)
+    assert summary.path.exists()
+
+
 def test_a_tier_with_cycles_that_memory_cannot_hold_is_refused():
     with pytest.raises(ResourceError, match="states.*GiB of memory.*--memory"):
         sweep.solve(load_game("quixo:3"), memory=1 << 13)

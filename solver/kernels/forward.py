@@ -28,6 +28,7 @@ from solver.kernels.runs import PIECE, Key, Runs, cut, join, merged, splitters, 
 from solver.kernels.sorting import group_by_tier, sort_unique
 from solver.kernels.work import Column, Work
 from solver.progress import Progress
+from solver.search import INFINITY
 
 States = NDArray[np.int64]
 
@@ -40,7 +41,7 @@ TIER_SPAN = 1 << 22  # tiers that one chunk's children may span
 ALL_TIERS = 1 << 26  # tiers that a game may span: they are looked up by number
 GROWTH = 4  # sorted files of states seen are merged when the newer is more than a fourth of the older
 
-MOST_MARGIN = (1 << 63) - 2  # of a finished game; beyond it a merit would need more than 64 bits
+MOST_MARGIN = INFINITY - 1  # of a finished game
 MOST_PLIES_LEFT = 1000  # of a finished game
 LOWEST_TIER, HIGHEST_TIER = -(1 << 63), (1 << 63) - 1
 
@@ -53,7 +54,7 @@ FAULTS = {
     BAD_UTILITY: "is terminal with a utility other than -1, 0, 1: a game of margins says score_game = True",
     UNKNOWN_CHILD: "has a child that was not reached before: rules must be deterministic, canonical consistent",
     TIER_FALLS: "has a child in a lower tier: tier must never decrease along a move",
-    BAD_MARGIN: "is terminal with a margin of 2**63 - 1 or more: utilities are smaller numbers",
+    BAD_MARGIN: "is terminal with a margin of 2**60 or more: utilities must be smaller",
     BAD_LEFT: f"is terminal with plies left that are not from 0 to {MOST_PLIES_LEFT - 1}: plies_left is a small number",
 }
 
@@ -238,6 +239,11 @@ class Forward:
                 break
         return self.finished
 
+    @property
+    def closing(self) -> bool:
+        """Whether a tier with cycles is under way."""
+        return self._closing is not None
+
     def save(self, team: Workers) -> None:
         """A checkpoint."""
         self.runs.spill(team)
@@ -305,7 +311,7 @@ class Forward:
         """Expand the states of a key, from `_position` on; False if the deadline came first."""
         if not self.tiers:
             self._closing = key.tier
-        closing = self._closing is not None
+        closing = self.closing
         runs = [run[np.searchsorted(run, self._position) :] for run in self.runs.of(key)]
         keys = splitters(runs, read=self.work.read)
         pieces: Iterator[tuple[list[States], list[States]]]
@@ -428,7 +434,7 @@ class Forward:
     def _expand(self, key: Key, parts: list[States], seen: list[States]) -> _Found:
         """Sort a piece of a key, leave out what was seen, and expand it."""
         states = join(parts)
-        closing = self._closing is not None
+        closing = self.closing
         for known in seen:
             states = without(states, known)
         report = np.zeros(10, np.int64)
@@ -512,8 +518,8 @@ def _by_tier(
     ends = np.empty(highest - lowest + 1, np.int64)
     group_by_tier(children, tiers, count, lowest, spare, ends)
     begin = 0
-    for tier, end in enumerate(ends.tolist(), lowest):
-        if end > begin:
-            run = spare[begin:end]
-            yield tier, run[: sort_unique(run, children, end - begin)].copy()
+    for place in np.flatnonzero(np.diff(ends, prepend=0)).tolist():
+        end = int(ends[place])
+        run = spare[begin:end]
+        yield lowest + place, run[: sort_unique(run, children, end - begin)].copy()
         begin = end
