@@ -22,12 +22,17 @@ def remedy() -> str:
 @functools.cache
 def _defect() -> str | None:
     """Why the extra [solve] cannot be used, in one line; None if it can."""
-    for name in ("numpy", "numba"):
+    tried = {
+        "numpy": "install it again",
+        "numba": "install it again",
+        "solver.kernels.sorting": "set NUMBA_CACHE_DIR to a folder that can be written to",  # compiles something
+    }
+    for name, advice in tried.items():
         if importlib.util.find_spec(name) is None:
             return INSTALL
         try:
             importlib.import_module(name)
         except Exception as error:  # of any kind: a broken installation may raise what it likes
             reason = " ".join(str(error).split())[:200]
-            return f"{name} is installed but fails ({type(error).__name__}: {reason}): install it again"
+            return f"{name} is installed but fails ({type(error).__name__}: {reason}): {advice}"
     return None

@@ -332,15 +332,22 @@ def test_boards_too_large_are_refused_at_once():
 
 
 @compiled
-@pytest.mark.parametrize("name", ["numpy", "numba"])
-def test_a_broken_installation_is_named_and_done_without(tmp_path, name):
+@pytest.mark.parametrize(
+    ("name", "code", "reason"),
+    [
+        ("numpy", "raise ImportError('a C\\n library')", "(ImportError: a C library): install it again"),
+        ("numba", "raise SystemError('built for 2.0')", "(SystemError: built for 2.0): install it again"),
+        ("numba", "def njit(**options): raise RuntimeError('no locator')", "(RuntimeError: no locator): set NUMBA_"),
+    ],
+)
+def test_a_broken_installation_is_named_and_done_without(tmp_path, name, code, reason):
     (tmp_path / name).mkdir()
-    (tmp_path / name / "__init__.py").write_text("raise ImportError('needs another NumPy:\\n got 9.9')")
+    (tmp_path / name / "__init__.py").write_text(code)
     path = os.pathsep.join([str(tmp_path), str(Path(pipeline.__file__).parents[1])])
     command = [sys.executable, "-m", "solver", "solve", "coins", "-o", "book.lmdb"]
     done = subprocess.run(
         command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=True
     )
-    reason = f"{name} is installed but fails (ImportError: needs another NumPy: got 9.9): install it again"
-    assert done.stderr == f"Note: in plain Python, on one core and without checkpoints: {reason}\n"
+    assert done.stderr.startswith("Note: in plain Python, on one core and without checkpoints: ")
+    assert f" is installed but fails {reason}" in done.stderr and done.stderr.count("\n") == 1
     assert Book(tmp_path / "book.lmdb").header.stored == 21
