@@ -99,6 +99,38 @@ def test_an_estimate_without_time_says_what_it_left_out(small):
     assert "more than 5 states" in text
 
 
+def test_counting_takes_the_workers_it_is_given(monkeypatch, small):
+    counts = []
+
+    class Counted(Workers):
+        def __init__(self, count):
+            counts.append(count)
+            super().__init__(count)
+
+    monkeypatch.setattr(sampling, "Workers", Counted)
+    assert estimation.of_sweep(load_game("tic-tac-toe:3,2,2"), workers=3, seconds=5.0).counted
+    assert counts == [3]
+
+
+def test_an_opening_of_more_plies_than_there_is_time_for(monkeypatch):
+    from solver.kernels import searcher
+
+    class Idle:
+        def __init__(self, game, symmetry):
+            pass
+
+        def warm(self):
+            pass
+
+        def value(self, state, seconds):
+            assert 0 < seconds <= 0.2
+
+    monkeypatch.setattr(searcher, "Searcher", Idle)
+    estimate = estimation.of_opening(load_game("connect-four"), 25, seconds=0.2)
+    assert (len(estimate.plies), estimate.counted, estimate.plies[:3]) == (26, False, [1, 4, 25])
+    assert estimate.sample > 0 and "for want of time" in estimate.text()
+
+
 def test_plies_stop_at_a_deadline_and_at_the_memory():
     from solver import opening
     from solver.errors import ResourceError
