@@ -32,6 +32,7 @@ PROCESS = 384 << 20  # bytes that a solve takes besides what `memory` bounds: co
 LEAST_MEMORY = 2 * PROCESS
 MEMORY_SHARE = 0.6  # of what is free, where no budget is given
 CHECKPOINT = 30.0  # seconds
+PLAINLY = "in plain Python, on one core and without checkpoints"
 PLAIN_BYTES = {"minimax": 300, "retrograde": 600}  # of memory a state in plain Python; long lines of play take more
 OPTIONS = {  # those that a way of solving heeds, of those that only some ways do
     "the sweep": {"memory", "workers", "restart", "checkpoint", "anyway"},
@@ -194,11 +195,15 @@ class _Plain:
 
     def __init__(self, say: Say) -> None:
         self._say = say
-        self.note: str | None = None
+        self.reason: str | None = None
 
     def because(self, reason: str) -> None:
-        self.note = f"in plain Python, on one core and without checkpoints: {reason}"
-        self._say(self.note)
+        self.reason = reason
+        self._say(f"{PLAINLY}: {reason}")
+
+    @property
+    def note(self) -> str | None:
+        return self.reason and f"{PLAINLY}: {self.reason}"
 
 
 class _Options(NamedTuple):
@@ -348,7 +353,7 @@ def _plain(method: str, game: Game, options: _Options) -> dict[Any, int]:
 
     def progress(step: str, done: int, total: int | None, note: str = "") -> None:
         if most is not None and done > most:
-            why = f" ({options.plain.note})" if options.plain.note else ""
+            why = f" ({options.plain.reason})" if options.plain.reason else ""
             raise ResourceError(
                 f"more than {most:,} states are too many for plain Python{why}: raise --memory, or take a smaller game"
             )
