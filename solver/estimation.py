@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import random
 import statistics
 import time
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from solver import extras, opening
 from solver.errors import BudgetExceeded, MethodError
-from solver.game import Game
+from solver.game import STATE_LIMIT, Game, canonical_of, game_text
 from solver.progress import Progress, silent
+from solver.search import refuse_chance
 
 # Measured on connect-four 5x5 to 6x5 and animal shogi; other games differ, kalah 4,3 by a factor of two
 BOOK_BYTES = 2.1  # of a complete book, a stored state
@@ -21,17 +24,19 @@ SWEEP_BYTES = 16  # of memory, a stored state, as long as --memory allows it, be
 CYCLIC_BYTES = 60  # the same in tiers with cycles, where 16 of them are needed whatever --memory says
 WHOLE = 2.4  # the time of a solve, in times of its forward pass
 CYCLIC_WHOLE = 3.0
-OPENING_MEMORY = 400  # bytes a state of an opening book, in dictionaries; assumed
+GROWTH = 5  # plies from which the growth of those to come is taken
 
 
 class Opening(NamedTuple):
     """An opening book: states of each ply, and the search of the deepest, from a sample.
 
-    `margin` is the standard error of `seconds`. `unfinished` of the sample ran out of their time and count with the
-    time they took, so that `seconds` is too low where there are any.
+    `counted`: all plies were enumerated in the time; else the later ones are as their growth goes on, and the sample is
+    of states that random play leads to. `margin` is the standard error of `seconds`. `unfinished` of the sample ran out
+    of their time and count with the time they took, so that `seconds` is too low where there are any.
     """
 
     plies: list[int]
+    counted: bool
     sample: int
     unfinished: int
     seconds: float
@@ -41,6 +46,8 @@ class Opening(NamedTuple):
 
     def text(self) -> str:
         lines = [f"ply {ply:3}  {count:,} states" for ply, count in enumerate(self.plies)]
+        if not self.counted:
+            lines.append("the later plies as the earlier ones grow, for want of time")
         more = f"; {self.unfinished} of it not finished, so rather more" if self.unfinished else ""
         return "\n".join(
             [
@@ -55,11 +62,13 @@ class Opening(NamedTuple):
 class Sweep(NamedTuple):
     """An exhaustive solve: states that will be stored, exact if `counted`, else estimated from samples.
 
-    `memory` is what it takes where there is enough, `disk` what the work folder and the book need together.
+    `whole`: the estimate came to the last tier in its time; else there are more states than `stored`. `memory` is what
+    it takes where there is enough, `disk` what the work folder and the book need together.
     """
 
     stored: int
     counted: bool
+    whole: bool
     cyclic: bool
     tiers: int
     seconds: float
@@ -68,7 +77,7 @@ class Sweep(NamedTuple):
     book_bytes: int
 
     def text(self) -> str:
-        about = "" if self.counted else "about "
+        about = "" if self.counted else "about " if self.whole else "more than "
         tiers = "some tier has cycles" if self.cyclic else f"{self.tiers:,} tiers"
         return "\n".join(
             [
@@ -91,65 +100,97 @@ def of_opening(
     seed: int = 0,
     progress: Progress = silent,
 ) -> Opening:
-    """Enumerate the plies, search a random sample of the deepest for about that many seconds, and extrapolate.
+    """Enumerate the plies for half that many seconds at most, search a sample of the deepest in the rest, extrapolate.
 
-    Raises MethodError without the extra [solve].
+    Compiling does not count. Raises MethodError without the extra [solve].
     """
-    _need_kernels()
+    _need_kernels(game)
     from solver.kernels.parallel import cores
     from solver.kernels.searcher import TABLE, Searcher
 
-    layers = opening.plies(game, max_ply, symmetry, progress)
+    refuse_chance(game, "alpha-beta")
     searcher = Searcher(game, symmetry=symmetry)
     searcher.warm()
-    pool = list(layers[-1])
-    random.Random(seed).shuffle(pool)
+    begun, chance = time.monotonic(), random.Random(seed)
+    layers = opening.plies(game, max_ply, symmetry, progress, deadline=begun + seconds / 2)
+    sizes = grown([len(layer) for layer in layers], max_ply)
     costs: list[float] = []
     unfinished = 0
-    deadline = time.perf_counter() + seconds
-    for state in pool:
-        started = time.perf_counter()
-        if started > deadline:
-            break
+    deadline = begun + seconds
+    for state in _deepest(game, layers, max_ply, symmetry, chance, deadline):
+        started = time.monotonic()
         try:
-            searcher.value(state, seconds=max(1.0, seconds / 4))
+            searcher.value(state, seconds=min(max(1.0, seconds / 4), deadline - started))
         except BudgetExceeded:
             unfinished += 1
-        costs.append(time.perf_counter() - started)
+        costs.append(time.monotonic() - started)
         progress("sample", len(costs), None)
-    count, team, stored = len(layers[-1]), workers or cores(), sum(map(len, layers))
+    count, team, stored = sizes[-1], workers or cores(), sum(sizes)
     mean = statistics.fmean(costs) if costs else 0.0
     error = statistics.stdev(costs) / len(costs) ** 0.5 if len(costs) > 1 else mean
-    unseen = (1 - len(costs) / count) ** 0.5 if count else 0.0
+    unseen = max(0.0, 1 - len(costs) / count) ** 0.5 if count else 0.0
     return Opening(
-        [len(layer) for layer in layers],
+        sizes,
+        len(layers) > max_ply,
         len(costs),
         unfinished,
         mean * count / team,
         error * count / team * unseen,
-        TABLE + OPENING_MEMORY * stored,
+        TABLE + opening.STATE_BYTES * stored,
         12_288 + round(OPENING_BYTES * stored),
     )
 
 
-def of_sweep(game: Game, *, symmetry: bool = True, seconds: float = 60.0, progress: Progress = silent) -> Sweep:
-    """Count the states tier by tier for most of that time, and estimate from samples what is left.
+def grown(sizes: list[int], max_ply: int) -> list[int]:
+    """The sizes of all plies to `max_ply`: those to come grow as the last ones did, on the geometric mean."""
+    last = [size for size in sizes[-GROWTH - 1 :] if size]
+    rate = (last[-1] / last[0]) ** (1 / (len(last) - 1)) if len(last) > 1 else 1.0
+    more = range(1, max_ply + 2 - len(sizes))
+    return sizes + [round(min(STATE_LIMIT, sizes[-1] * math.exp(min(99.0, ply * math.log(rate))))) for ply in more]
+
+
+def _deepest(
+    game: Game, layers: list[list[int]], max_ply: int, symmetry: bool, chance: random.Random, deadline: float
+) -> Iterator[int]:
+    """States of the deepest ply in random order until the deadline; of a ply that was not enumerated by random play."""
+    pool = list(layers[-1])
+    chance.shuffle(pool)
+    canonical = canonical_of(game, symmetry)
+    for state in pool:
+        if time.monotonic() > deadline:
+            return
+        for _ in range(max_ply + 1 - len(layers)):
+            if not game.is_terminal(state):
+                state = game.result(state, chance.choice(list(game.actions(state))))
+        if not game.is_terminal(state):
+            yield canonical(state)
+
+
+def of_sweep(
+    game: Game,
+    *,
+    symmetry: bool = True,
+    workers: int | None = None,
+    seconds: float = 60.0,
+    progress: Progress = silent,
+) -> Sweep:
+    """Count the states tier by tier for most of that time, compiling apart, and estimate from samples what is left.
 
     Of games that were counted to a thousandth or more the estimate was within a factor of two; connect-four 7x6, of
     which a minute counts a hundred-thousandth, it makes eight times too large. Raises MethodError without the extra
     [solve].
     """
-    _need_kernels()
+    _need_kernels(game)
     from solver.kernels import sampling
 
-    census = sampling.census(game, symmetry=symmetry, seconds=seconds, progress=progress)
+    census = sampling.census(game, symmetry=symmetry, seconds=seconds, workers=workers, progress=progress)
     stored = sum(census.sizes)
     memory, disk = needs(stored, census.cyclic)
     whole = CYCLIC_WHOLE if census.cyclic else WHOLE
     book = CYCLIC_BOOK_BYTES if census.cyclic else BOOK_BYTES
     took = whole * census.seconds * stored / max(1, census.in_seconds)
     return Sweep(
-        stored, census.counted, census.cyclic, len(census.sizes), took, memory, disk, round(book * stored)
+        stored, census.counted, census.whole, census.cyclic, len(census.sizes), took, memory, disk, round(book * stored)
     )
 
 
@@ -160,9 +201,11 @@ def needs(stored: int, cyclic: bool) -> tuple[int, int]:
     return memory, round((WORK_BYTES + (8 if cyclic else 0) + 2 * book) * stored)
 
 
-def _need_kernels() -> None:
+def _need_kernels(game: Game) -> None:
+    if getattr(game, "plain_only", False):
+        raise MethodError(f"{game_text(game)} runs in plain Python only, which no estimate is made for: solve it")
     if not extras.has_kernels():
-        raise MethodError("an estimate needs the compiled kernels: pip install 'solverbook[solve]'")
+        raise MethodError(f"an estimate needs the compiled kernels: {extras.remedy()}")
 
 
 def duration(seconds: float) -> str:

@@ -20,21 +20,35 @@ from types import TracebackType
 from typing import Any
 
 from solver import extras
-from solver.errors import GameError, ResourceError
+from solver.errors import GameError, MethodError, ResourceError, UncompiledRules
 from solver.files import lock
 from solver.fingerprint import fingerprint
 from solver.game import Game, canonical_of, end_of, game_text, is_score_game, same_mover_of, starts_of
 from solver.progress import Progress, silent
-from solver.search import refuse_chance
+from solver.search import cycle, refuse_chance
 from solver.value import Value, lift, merit_of
 
 RECORD = struct.Struct("<QqI")  # state, merit, crc32 of both and of the header
 SYNCED = 2.0  # seconds between two syncs of the journal
+STATE_BYTES = 400  # of memory that a state takes in dictionaries; assumed
 Find = Callable[[int], Value]
+Plain = Callable[[str], None]
 
 
-def plies(game: Game, max_ply: int, symmetry: bool, progress: Progress = silent) -> list[list[int]]:
-    """The unfinished states first reached after 0, 1, ... max_ply plies, each in ascending order."""
+def plies(
+    game: Game,
+    max_ply: int,
+    symmetry: bool,
+    progress: Progress = silent,
+    *,
+    memory: int | None = None,
+    deadline: float | None = None,
+) -> list[list[int]]:
+    """The unfinished states first reached after 0, 1, ... max_ply plies, each in ascending order.
+
+    After the `deadline` on `time.monotonic` only the plies that are complete. Raises ResourceError if the states do not
+    fit into `memory`.
+    """
     canonical = canonical_of(game, symmetry)
     layer = {canonical(state) for state in starts_of(game) if not game.is_terminal(state)}
     seen = set(layer)
@@ -46,8 +60,16 @@ def plies(game: Game, max_ply: int, symmetry: bool, progress: Progress = silent)
                 child = canonical(game.result(state, action))
                 if child not in seen and child not in reached and not game.is_terminal(child):
                     reached.add(child)
-            if done % 4096 == 0:
-                progress("enumerate", len(seen) + len(reached), None)
+            if done % 256 == 0:
+                count = len(seen) + len(reached)
+                progress("enumerate", count, None)
+                if memory is not None and count * STATE_BYTES > memory:
+                    raise ResourceError(
+                        f"the first {max_ply} plies have more than {count:,} states, which need {memory:,} bytes of"
+                        " memory: give fewer plies (--max-ply) or more --memory"
+                    )
+                if deadline is not None and time.monotonic() > deadline:
+                    return layers
         seen |= reached
         layers.append(sorted(reached))
     return layers
@@ -60,25 +82,34 @@ def solve(
     max_ply: int,
     symmetry: bool = True,
     workers: int | None = None,
+    memory: int | None = None,
     table: int | None = None,
     restart: bool = False,
     progress: Progress = silent,
+    plain: Plain = lambda reason: None,
 ) -> dict[int, int]:
     """The merits of all unfinished states to `max_ply`, with `value.WIN`.
 
-    `journal` keeps what is done until the caller removes it. Raises ResourceError if it belongs to another solve or
-    another process is at it.
+    `journal` keeps what is done until the caller removes it; `plain` gets the reason if the states are searched in
+    plain Python. Raises ResourceError if the journal belongs to another solve, another process is at it, or the states
+    do not fit into `memory`; MethodError, and removes the journal, if the game has cycles.
     """
     refuse_chance(game, "alpha-beta")
-    layers = plies(game, max_ply, symmetry, progress)
-    with Journal(journal, game, max_ply, symmetry, restart) as done:
-        todo = [state for state in layers[-1] if state not in done.merits]
-        total = len(layers[-1])
-        for state, value, nodes in search_all(game, todo, symmetry=symmetry, workers=workers, table=table):
-            done.add(state, merit_of(value))
-            progress("search", len(done.merits), total, f"{nodes:.3g} nodes/s")
-        merits = dict(done.merits)
-    derive(game, layers[:-1], merits, symmetry)
+    layers = plies(game, max_ply, symmetry, progress, memory=memory)
+    try:
+        with Journal(journal, game, max_ply, symmetry, restart) as done:
+            todo = [state for state in layers[-1] if state not in done.merits]
+            total = len(layers[-1])
+            found = search_all(game, todo, symmetry=symmetry, workers=workers, table=table, plain=plain)
+            for state, value, nodes in found:
+                done.add(state, merit_of(value))
+                progress("search", len(done.merits), total, f"{nodes:.3g} nodes/s")
+            merits = dict(done.merits)
+        derive(game, layers[:-1], merits, symmetry)
+    except MethodError:
+        if journal is not None:  # a refusal that will come again
+            journal.unlink(missing_ok=True)
+        raise
     return merits
 
 
@@ -97,11 +128,17 @@ def header_of(game: Game, max_ply: int, symmetry: bool) -> bytes:
 
 
 def search_all(
-    game: Game, states: list[int], *, symmetry: bool, workers: int | None, table: int | None
+    game: Game,
+    states: list[int],
+    *,
+    symmetry: bool,
+    workers: int | None,
+    table: int | None,
+    plain: Plain = lambda reason: None,
 ) -> Iterator[tuple[int, Value, float]]:
     """Each state with its value and the nodes per second so far, searched on all cores with one table."""
     started = time.perf_counter()
-    team = _compiled_team(game, symmetry, workers, table) if states else None
+    team = _compiled_team(game, symmetry, workers, table, plain) if states else None
     if team is None:
         find = _plain(game, symmetry)
         for state in states:
@@ -113,10 +150,11 @@ def search_all(
 
 
 def derive(game: Game, layers: list[list[int]], merits: dict[int, int], symmetry: bool) -> None:
-    """Add the merits of the shallower plies, from those of their children."""
+    """Add the merits of the shallower plies, from those of their children. Raises MethodError if there are cycles."""
     canonical, same_mover, score_game = canonical_of(game, symmetry), same_mover_of(game), is_score_game(game)
     end = end_of(game)
     stack = [state for layer in layers for state in layer]
+    path: set[int] = set()  # states whose children are on the stack
     while stack:
         state = stack[-1]
         if state in merits:
@@ -135,12 +173,16 @@ def derive(game: Game, layers: list[list[int]], merits: dict[int, int], symmetry
                 continue
             lifted = lift(merit, same_mover(state, child), score_game)
             best = lifted if best is None else max(best, lifted)
+        if not path.isdisjoint(missing) or state in missing:
+            raise cycle(game, "alpha-beta")
         if missing:
+            path.add(state)
             stack += missing
         elif best is None:
             raise GameError(f"{game_text(game)}: state {state} has no actions and is not terminal")
         else:
             merits[state] = best
+            path.discard(state)
             stack.pop()
 
 
@@ -151,13 +193,20 @@ def _plain(game: Game, symmetry: bool) -> Find:
     return lambda state: alphabeta.solve(game, state, table=table, symmetry=symmetry).value
 
 
-def _compiled_team(game: Game, symmetry: bool, workers: int | None, table: int | None) -> Any:
-    """Searchers for all cores, or None where the kernels are not at hand."""
-    if not extras.has_kernels() or getattr(game, "plain_only", False):
+def _compiled_team(game: Game, symmetry: bool, workers: int | None, table: int | None, plain: Plain) -> Any:
+    """Searchers for all cores; None, having said why, where plain Python must search."""
+    if getattr(game, "plain_only", False):
         return None
-    from solver.kernels.searcher import Team
+    reason = extras.remedy()
+    if extras.has_kernels():
+        from solver.kernels.searcher import Team
 
-    return Team(game, symmetry=symmetry, workers=workers, table=table)
+        try:
+            return Team(game, symmetry=symmetry, workers=workers, table=table)
+        except UncompiledRules as error:
+            reason = str(error)
+    plain(reason)
+    return None
 
 
 class Journal:

@@ -22,6 +22,7 @@ from solver.conformance import SLOW, blamed, check_game, check_table, impatient
 from solver.errors import BudgetExceeded, GameError, MethodError, ResourceError, SolverError, UncompiledRules
 from solver.fingerprint import fingerprint
 from solver.game import Game, canonical_of, end_of, game_text, is_built_in, is_score_game, load_game, validate
+from solver.memory import working_memory
 from solver.progress import Progress, silent
 from solver.search import Budget, alphabeta, minimax, retrograde
 from solver.solved import Solved, TierCount
@@ -30,12 +31,24 @@ from solver.value import WIN, Value, value_of
 METHODS = ("auto", "minimax", "alphabeta", "retrograde")
 MOST_TIERS = 1024  # a header lists no more
 MOST_VALUES = 1 << 16  # nor counts more of them
-PROCESS = 384 << 20  # bytes that a solve takes besides what `memory` bounds: compiled code, pieces under way, the book
-LEAST_MEMORY = 2 * PROCESS
 SMALL = 20_000  # states that plain Python solves before a compiler is ready
 SMALL_SECONDS = 1.0
-PLAIN_BYTES = 500  # of memory that plain Python takes for a state at most
-MEMORY_SHARE = 0.6  # of what is free, where no budget is given
+CHECKPOINT = 30.0  # seconds
+PLAINLY = "in plain Python, on one core and without checkpoints"
+PLAIN_BYTES = {"minimax": 300, "retrograde": 600}  # of memory a state in plain Python; long lines of play take more
+OPTIONS = {  # those that a way of solving heeds, of those that only some ways do
+    "the sweep": {"memory", "workers", "restart", "checkpoint", "anyway"},
+    "--method alphabeta": {"table"},
+    "an opening book (--max-ply)": {"memory", "workers", "restart", "table"},
+    "rules that run in plain Python only": {"memory"},
+    "--pruned": set(),
+}
+KEPT_BESIDE_A_BOOK = ("restart", "checkpoint")  # they mean nothing without one
+ALGORITHMS: dict[str, Callable[..., Any]] = {
+    "minimax": minimax.solve,
+    "alphabeta": alphabeta.solve,
+    "retrograde": retrograde.solve,
+}
 Say = Callable[[str], None]
 
 
@@ -63,7 +76,7 @@ def solve(
     memory: int | None = None,
     table: int | None = None,
     restart: bool = False,
-    checkpoint: float = 30.0,
+    checkpoint: float | None = None,
     anyway: bool = False,
     progress: Progress = silent,
     say: Say = quiet,
@@ -72,12 +85,13 @@ def solve(
 
     `method`: "minimax" values every reachable state by tiers, "retrograde" those of a game with cycles, "alphabeta"
     keeps the exact entries of one search or, with `max_ply`, makes an opening book of all unfinished states to that
-    ply; "auto" takes the first that fits. `memory` bounds the bytes of the sweep (MEMORY_SHARE of what is free if
+    ply; "auto" takes the first that fits. `memory` bounds the bytes of the sweep (a share of what is free if
     None), `table` those of the search's table. A solve that was stopped goes on from its last checkpoint, unless
-    `restart`; they are `checkpoint` seconds apart, half as much again inside a pass over a tier with cycles; `say`
-    gets a line about that. A game that the disk cannot hold is refused after a few seconds of counting, unless
-    `anyway`. The book is the same, byte for byte, whatever `workers` and `memory`, interrupted or not; and with or
-    without the compiled kernels, but for alpha-beta's exact entries.
+    `restart`; they are `checkpoint` seconds apart (CHECKPOINT if None), half as much again inside a pass over a tier
+    with cycles; `say` gets a line about that, and about a solve in plain Python. A game that the disk cannot hold is
+    refused, after a few seconds of counting if that shows it, unless `anyway`. The book is the same, byte for byte,
+    whatever `workers` and `memory`, interrupted or not; and with or without the compiled kernels, but for alpha-beta's
+    exact entries.
 
     Raises GameError (bad rules or parameters), MethodError (the method does not fit), ResourceError (memory, disk).
     """
@@ -89,17 +103,28 @@ def solve(
         raise GameError(f"{game_text(game)}: {error}") from None
     if method not in METHODS:
         raise MethodError(f"no method {method!r}: choose one of {', '.join(METHODS)}")
-    if memory is not None and memory < LEAST_MEMORY:
-        raise ResourceError(f"{memory:,} bytes of memory are too few: give at least --memory {LEAST_MEMORY >> 20}M")
+    if max_ply is not None and method not in ("auto", "alphabeta"):
+        raise MethodError(f"an opening book is made by alpha-beta: --method alphabeta, not {method}")
+    refuse_ignored(
+        _way(game, method, max_ply),
+        path is not None,
+        memory=memory,
+        table=table,
+        workers=workers,
+        restart=restart,
+        checkpoint=checkpoint,
+        anyway=anyway,
+    )
+    budget = working_memory(memory)
     target = check_target(path) if path is not None else None
     journal = None if target is None or max_ply is None else target.with_name(target.name + ".journal")
+    plain = _Plain(say)
     with contextlib.ExitStack() as stack:
+        options = _Options(symmetry, workers, budget, table, anyway, progress, say, plain)
         if max_ply is None:
-            files = _Files(stack, target, restart, checkpoint)
-            options = _Options(symmetry, workers, memory, table, anyway, progress, say)
             with _blaming():
-                outcome = _solve(game, method, files, options)
-        elif method in ("auto", "alphabeta"):
+                outcome = _solve(game, method, _Files(stack, target, restart, checkpoint), options)
+        else:
             with _blaming():
                 if not is_built_in(game_text(game)) and not opening.is_begun(journal, game, max_ply, symmetry):
                     check_game(game)
@@ -109,13 +134,13 @@ def solve(
                     max_ply=max_ply,
                     symmetry=symmetry,
                     workers=workers,
+                    memory=options.memory,
                     table=table,
                     restart=restart,
                     progress=progress,
+                    plain=plain.because,
                 )
-                outcome = _Outcome(_from_table(game, merits, symmetry), "alphabeta", f"ply {max_ply}", None)
-        else:
-            raise MethodError(f"an opening book is made by alpha-beta: --method alphabeta, not {method}")
+                outcome = _Outcome(_from_table(game, merits, symmetry), "alphabeta", f"ply {max_ply}")
         header = _header(game, outcome, symmetry)
         if target is not None:
             header = _write(target, header, outcome.solved, workers, progress)
@@ -123,7 +148,33 @@ def solve(
                 outcome.work.remove()
     if journal is not None:
         journal.unlink(missing_ok=True)
-    return Summary(header, target, time.perf_counter() - started, outcome.note)
+    return Summary(header, target, time.perf_counter() - started, plain.note)
+
+
+def _way(game: Game, method: str, max_ply: int | None) -> str:
+    """Which of OPTIONS holds."""
+    if max_ply is not None:
+        return "an opening book (--max-ply)"
+    if method == "alphabeta":
+        return "--method alphabeta"
+    return "rules that run in plain Python only" if getattr(game, "plain_only", False) else "the sweep"
+
+
+def refuse_ignored(way: str, book: bool, **given: Any) -> None:
+    """Raise MethodError if an option was given, neither None nor False, that this way of solving would ignore.
+
+    `book`: whether one is written.
+    """
+    for name, value in given.items():
+        if value is None or value is False:
+            continue
+        option = f"--{name.replace('_', '-')}"
+        if name not in OPTIONS[way]:
+            ways = [other for other, heeded in OPTIONS.items() if name in heeded]
+            where = f"; it is for {' and '.join(ways)}" if ways else ""
+            raise MethodError(f"{option} means nothing to {way}: leave it out{where}")
+        if name in KEPT_BESIDE_A_BOOK and not book:
+            raise MethodError(f"{option} is about what an unfinished book keeps: name one with -o, or leave it out")
 
 
 def work_folder(target: Path) -> Path:
@@ -137,7 +188,7 @@ class _Files(NamedTuple):
     stack: contextlib.ExitStack
     target: Path | None
     restart: bool
-    checkpoint: float
+    checkpoint: float | None
 
     def are_there(self) -> bool:
         """Whether an earlier solve has left its work folder."""
@@ -148,24 +199,41 @@ class _Files(NamedTuple):
 
         identity = f"{game_text(game)} {fingerprint(game)} {method} symmetry {symmetry}"
         folder = None if self.target is None else work_folder(self.target)
-        return self.stack.enter_context(Work(folder, identity, restart=self.restart, every=self.checkpoint))
+        every = CHECKPOINT if self.checkpoint is None else self.checkpoint
+        return self.stack.enter_context(Work(folder, identity, restart=self.restart, every=every))
+
+
+class _Plain:
+    """Why a game is solved in plain Python, said when that begins and kept as the summary's note."""
+
+    def __init__(self, say: Say) -> None:
+        self._say = say
+        self.reason: str | None = None
+
+    def because(self, reason: str) -> None:
+        self.reason = reason
+        self._say(f"{PLAINLY}: {reason}")
+
+    @property
+    def note(self) -> str | None:
+        return self.reason and f"{PLAINLY}: {self.reason}"
 
 
 class _Options(NamedTuple):
     symmetry: bool
     workers: int | None
-    memory: int | None
+    memory: int  # bytes that the states may take
     table: int | None
     anyway: bool
     progress: Progress
     say: Say
+    plain: _Plain
 
 
 class _Outcome(NamedTuple):
     solved: Solved
     method: str
     scope: str
-    note: str | None
     work: Any = None  # to be removed when the book is written
 
 
@@ -185,53 +253,29 @@ def _blaming() -> Iterator[None]:
 
 def _solve(game: Game, method: str, files: _Files, options: _Options) -> _Outcome:
     """Solve by the first way that fits: small games plainly, others by kernels, plainly where those do not do."""
-    kernels = method != "alphabeta" and not getattr(game, "plain_only", False) and extras.has_kernels()
-    work = files.open(game, options.symmetry, method) if kernels and files.are_there() else None
+    own = not is_built_in(game_text(game))
+    if method == "alphabeta":
+        if own:
+            check_game(game)
+        return _Outcome(_from_table(game, _alphabeta(game, options), options.symmetry), method, "exact")
+    compiles = not getattr(game, "plain_only", False)
+    begun = compiles and files.are_there() and extras.has_kernels()
+    work = files.open(game, options.symmetry, method) if begun else None
     states: list[int] = []
     if work is None or work.resumed is None:
-        if not is_built_in(game_text(game)):
-            states = check_game(game)
-        if method != "alphabeta":
-            outcome = _small(game, method, options.symmetry)
+        states = check_game(game) if own else []
+        outcome = _small(game, method, options.symmetry)
+        if outcome is not None:
+            return outcome._replace(work=work)
+    if compiles:
+        if extras.has_kernels():
+            work = work or files.open(game, options.symmetry, method)
+            outcome = _swept(game, method, work, states, options)
             if outcome is not None:
-                return outcome._replace(work=work)
-    if method == "alphabeta":
-        table = _alphabeta(game, options.symmetry, options.table, options.progress)
-        return _Outcome(_from_table(game, table, options.symmetry), method, "exact", None)
-    note = None
-    if kernels:
-        from solver.kernels import sweep
-
-        work = work or files.open(game, options.symmetry, method)
-        try:
-            solved = sweep.solve(
-                game,
-                work,
-                symmetry=options.symmetry,
-                tiers=method != "retrograde",
-                cycles=method != "minimax",
-                workers=options.workers,
-                memory=(options.memory or free_memory()) - PROCESS,
-                anyway=options.anyway,
-                progress=options.progress,
-                say=options.say,
-                states=states,
-            )
-            return _Outcome(solved, "retrograde" if solved.cyclic else "minimax", "complete", None, work)
-        except UncompiledRules as error:
-            work.remove()
-            note = f"solved in plain Python, which is about a hundred times slower: {error}"
-            options.say(note.replace("solved", "solving", 1))
-    elif not getattr(game, "plain_only", False):
-        note = "solved in plain Python: pip install 'solverbook[solve]' makes it a hundred times faster"
-    most = (options.memory or free_memory()) // PLAIN_BYTES
-    try:
-        return _plainly(game, method, options.symmetry, Budget(most), options.progress)._replace(note=note)
-    except BudgetExceeded:
-        raise ResourceError(
-            f"{game_text(game)} has more than {most:,} states, which plain Python cannot hold: raise --memory"
-            + (f", or make the rules compile: {note.partition(': ')[2]}" if note else "")
-        ) from None
+                return outcome
+        else:
+            options.plain.because(extras.remedy())
+    return _plainly(game, method, options.symmetry, lambda algorithm: _plain(algorithm, game, options))
 
 
 def _small(game: Game, method: str, symmetry: bool) -> _Outcome | None:
@@ -239,35 +283,41 @@ def _small(game: Game, method: str, symmetry: bool) -> _Outcome | None:
     starts = getattr(game, "starts", None)
     if starts is not None and sum(1 for _ in itertools.islice(starts(), SMALL + 1)) > SMALL:
         return None
+    budget = Budget(SMALL, SMALL_SECONDS)
+
+    def table(algorithm: str) -> dict[Any, int]:
+        found: dict[Any, int] = ALGORITHMS[algorithm](game, symmetry=symmetry, budget=budget).table
+        return found
+
     slow = f"{game_text(game)}: its rules take more than {SLOW:g} seconds for a state: they must end"
     try:
         with impatient(SLOW + SMALL_SECONDS, slow):
-            return _plainly(game, method, symmetry, Budget(SMALL, SMALL_SECONDS), silent)
+            return _plainly(game, method, symmetry, table)
     except BudgetExceeded:
         return None
 
 
-def _plainly(game: Game, method: str, symmetry: bool, budget: Budget, progress: Progress) -> _Outcome:
+def _plainly(
+    game: Game, method: str, symmetry: bool, table_by: Callable[[str], dict[Any, int]]
+) -> _Outcome:
     """Solve by the plain algorithms: minimax, or retrograde analysis if the method is that or moves stay in a tier."""
-    tiers = method != "retrograde"  # which takes a game as one tier
-    options: dict[str, Any] = {"symmetry": symmetry, "budget": budget, "progress": progress}
     scores = is_score_game(game)
+    tiers = method != "retrograde"  # which takes a game as one tier
     chosen = method
     if method == "auto":
         chosen = "minimax" if hasattr(game, "tier") or scores else "retrograde"
     try:
-        table = minimax.solve(game, **options).table if chosen == "minimax" else {}
+        table = table_by(chosen)
         if method == "auto" and chosen == "minimax" and not scores and _some_stay(game, table, symmetry):
-            chosen = "retrograde"  # as the kernels would: the values are the same
+            chosen = "retrograde"  # as the kernels would call it: the values are the same
     except MethodError:
-        if method != "auto" or scores:
+        if method != "auto" or scores or chosen == "retrograde":
             raise
-        chosen, table = "retrograde", {}
-    if not table:
-        table = retrograde.solve(game, **options).table
+        chosen = "retrograde"
+        table = table_by(chosen)
     if not is_built_in(game_text(game)):
         check_table(game, table, symmetry)
-    return _Outcome(_from_table(game, table, symmetry, tiers), chosen, "complete", None)
+    return _Outcome(_from_table(game, table, symmetry, tiers), chosen, "complete")
 
 
 def _some_stay(game: Any, table: dict[Any, int], symmetry: bool) -> bool:
@@ -281,25 +331,67 @@ def _some_stay(game: Any, table: dict[Any, int], symmetry: bool) -> bool:
     )
 
 
-def free_memory() -> int:
-    """MEMORY_SHARE of the memory that no process uses; a guess where the system does not say."""
+def _swept(game: Game, method: str, work: Any, states: list[int], options: _Options) -> _Outcome | None:
+    """The compiled solution; None, having said why, if only the plain algorithms may take the game."""
+    from solver.kernels import sweep
+
     try:
-        with open("/proc/meminfo") as file:
-            facts = dict(line.split(":", 1) for line in file)
-        return max(LEAST_MEMORY, int(MEMORY_SHARE * int(facts["MemAvailable"].split()[0]) * 1024))
-    except (OSError, KeyError, ValueError):
-        return 2 << 30
+        solved = sweep.solve(
+            game,
+            work,
+            symmetry=options.symmetry,
+            tiers=method != "retrograde",
+            cycles=method != "minimax",
+            workers=options.workers,
+            memory=options.memory,
+            anyway=options.anyway,
+            progress=options.progress,
+            say=options.say,
+            states=states,
+        )
+    except UncompiledRules as error:
+        reason = str(error)
+    except MethodError as error:
+        if method == "retrograde" or not is_score_game(game) or hasattr(game, "chance"):
+            raise
+        reason = str(error)  # scores, with moves that stay in a tier: minimax takes them if they make no cycle
+    else:
+        return _Outcome(solved, "retrograde" if solved.cyclic else "minimax", "complete", work)
+    work.remove()
+    options.plain.because(reason)
+    return None
 
 
-def _alphabeta(game: Game, symmetry: bool, table: int | None, progress: Progress) -> dict[Any, int]:
+def _alphabeta(game: Game, options: _Options) -> dict[Any, int]:
     """The exact entries of one search from all starts: compiled if that can be."""
-    if extras.has_kernels() and not getattr(game, "plain_only", False):
-        from solver.kernels.searcher import TABLE, Searcher
+    if not getattr(game, "plain_only", False):
+        reason = extras.remedy()
+        if extras.has_kernels():
+            from solver.kernels.searcher import TABLE, Searcher
 
-        with contextlib.suppress(UncompiledRules):
-            return Searcher(game, symmetry=symmetry, table=table or TABLE).entries(progress)
-    found: dict[Any, int] = alphabeta.solve(game, symmetry=symmetry, progress=progress).table
-    return found
+            try:
+                searcher = Searcher(game, symmetry=options.symmetry, table=options.table or TABLE)
+                return searcher.entries(options.progress)
+            except UncompiledRules as error:
+                reason = str(error)
+        options.plain.because(reason)
+    return _plain("alphabeta", game, options)
+
+
+def _plain(method: str, game: Game, options: _Options) -> dict[Any, int]:
+    """The table of merits of a plain algorithm. Raises ResourceError if it has more states than the memory holds."""
+    most = options.memory // PLAIN_BYTES[method] if method in PLAIN_BYTES else None
+
+    def progress(step: str, done: int, total: int | None, note: str = "") -> None:
+        if most is not None and done > most:
+            why = f" ({options.plain.reason})" if options.plain.reason else ""
+            raise ResourceError(
+                f"more than {most:,} states are too many for plain Python{why}: raise --memory, or take a smaller game"
+            )
+        options.progress(step, done, total, note)
+
+    table: dict[Any, int] = ALGORITHMS[method](game, symmetry=options.symmetry, progress=progress).table
+    return table
 
 
 def _from_table(game: Game, table: dict[Any, int], symmetry: bool, tiers: bool = True) -> Solved:
@@ -370,7 +462,7 @@ def _header(game: Game, outcome: _Outcome, symmetry: bool) -> Header:
 
 def _write(target: Path, header: Header, solved: Solved, workers: int | None, progress: Progress) -> Header:
     """Write the book, on all cores where the kernels are at hand."""
-    if not extras.has_kernels():
+    if solved.stored <= SMALL or not extras.has_kernels():
         return write_book(target, header, solved.parts(), progress=progress)
     from solver.kernels import pack
     from solver.kernels.parallel import Workers

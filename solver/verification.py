@@ -19,7 +19,7 @@ from solver.book import Book
 from solver.book.check import check_book, check_counts
 from solver.errors import DamagedBook, ResourceError, UncompiledRules
 from solver.game import Game, canonical_of, game_text, is_built_in, is_score_game, same_mover_of, starts_of
-from solver.pipeline import LEAST_MEMORY, PROCESS, free_memory
+from solver.memory import working_memory
 from solver.progress import Progress, silent
 from solver.solved import TierCount
 from solver.value import Value
@@ -56,9 +56,7 @@ def verify(
     if the rules are others, ResourceError. The exact entries of an alpha-beta search lack the children that were cut
     off: what is there is compared, and `closed` is False.
     """
-    if memory is not None and memory < LEAST_MEMORY:
-        raise ResourceError(f"{memory:,} bytes of memory are too few: give at least --memory {LEAST_MEMORY >> 20}M")
-    memory = (memory or free_memory()) - PROCESS
+    memory = working_memory(memory)
     started = time.perf_counter()
     with Book(path) as book:
         rules = game if game is not None else book.game

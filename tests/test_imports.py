@@ -19,7 +19,7 @@ ALLOWED = {  # third-party and sibling rooms that each may import anywhere in it
     "game": {"errors", "games", "loading", "value"},
     "loading": {"errors", "fingerprint"},
     "fingerprint": {"errors"},
-    "verification": {"book", "errors", "extras", "game", "kernels", "pipeline", "progress", "solved", "value"},
+    "verification": {"book", "errors", "extras", "game", "kernels", "memory", "progress", "solved", "value"},
 }
 
 

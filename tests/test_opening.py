@@ -11,7 +11,7 @@ import pytest
 
 from solver import extras, opening, pipeline, verification
 from solver.book import Book
-from solver.errors import MethodError, ResourceError
+from solver.errors import MethodError, ResourceError, UncompiledRules
 from solver.game import load_game
 from solver.value import Value, merit_of
 from tests import naive
@@ -116,6 +116,34 @@ def test_methods_that_make_no_opening_book_are_refused(tmp_path):
         pipeline.solve(load_game("coins"), tmp_path / "b.lmdb", method="minimax", max_ply=3)
     with pytest.raises(MethodError, match="retrograde"):
         pipeline.solve(load_game("mu-torere"), tmp_path / "b.lmdb", max_ply=3)
+
+
+@pytest.mark.parametrize("max_ply", [1, 40])
+@pytest.mark.parametrize("text", ["mu-torere", "pong-hau-ki", "nine-holes"])
+def test_games_with_cycles_are_refused_and_leave_no_journal(tmp_path, monkeypatch, text, max_ply):
+    """Beyond the last new state, too, where there is nothing to search."""
+    monkeypatch.setattr(extras, "has_kernels", lambda: False)
+    with pytest.raises(MethodError, match="has cycles, which alpha-beta cannot solve: use retrograde analysis"):
+        pipeline.solve(load_game(text), tmp_path / "b.lmdb", max_ply=max_ply)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not KERNELS, reason="the extra [solve] is not installed")
+@pytest.mark.parametrize("options", [{"max_ply": 3}, {"method": "alphabeta"}], ids=str)
+def test_rules_that_numba_cannot_compile_are_searched_plainly(tmp_path, monkeypatch, options):
+    from solver.kernels import searcher
+
+    def fail(*arguments):
+        raise UncompiledRules("Game cannot be compiled: a generator")
+
+    said = []
+    with monkeypatch.context() as patch:
+        patch.setattr(searcher, "bind", fail)
+        summary = pipeline.solve(load_game("coins"), tmp_path / "fast.lmdb", say=said.append, **options)
+    assert summary.note.endswith("a generator") and said == [summary.note]
+    monkeypatch.setattr(extras, "has_kernels", lambda: False)
+    pipeline.solve(load_game("coins"), tmp_path / "plain.lmdb", **options)
+    assert (tmp_path / "plain.lmdb").read_bytes() == (tmp_path / "fast.lmdb").read_bytes()
 
 
 @pytest.mark.slow

@@ -1,11 +1,17 @@
 """The pipeline: the same book by every way of solving, and no trace of a solve that failed."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from solver import extras, pipeline
 from solver.book import Book
 from solver.errors import BookError, GameError, MethodError, ResourceError
 from solver.game import load_game
+from solver.memory import LEAST_MEMORY, MEMORY_SHARE, free_memory
 from solver.value import Value
 from solver.verification import verify
 from tests import naive
@@ -171,6 +177,162 @@ def test_rules_that_numba_cannot_compile_are_solved_plainly(tmp_path, monkeypatc
     assert "cannot be compiled" in summary.note
 
 
+MARGINS = """
+from typing import NamedTuple
+
+class Stones(NamedTuple):
+    score_game = True
+
+    def initial(self):
+        return 12
+
+    def actions(self, state):
+        yield 1
+        yield 2
+
+    def result(self, state, action):
+        return {result}
+
+    def is_terminal(self, state):
+        return state <= 0 or state >= 1000
+
+    def utility(self, state):
+        return 3 - state % 7
+"""
+TIER = """
+    def tier(self, state):
+        return {tier}
+"""
+DOWN, ROUND = "max(state - action, 0)", "(state + action) % 20 + 1"
+
+
+@pytest.fixture
+def stones(tmp_path):
+    def load(name, result, tier=None):
+        text = MARGINS.format(result=result) + (TIER.format(tier=tier) if tier else "")
+        (tmp_path / f"{name}.py").write_text(text)
+        return load_game(f"{tmp_path / name}.py::Stones")
+
+    return load
+
+
+@compiled
+@pytest.mark.parametrize("method", ["auto", "minimax"])
+def test_scores_without_a_tier_are_solved_plainly(tmp_path, monkeypatch, stones, method):
+    by_kernels(monkeypatch)
+    game, said = stones("flat", DOWN), []
+    summary = pipeline.solve(game, tmp_path / "fast.lmdb", method=method, say=said.append)
+    assert (summary.header.method, summary.header.stored) == ("minimax", 12)
+    assert "has no tier" in summary.note and "give it a tier that every move raises" in summary.note
+    assert said == [summary.note]  # before it begins: plain Python takes its time
+    plainly(monkeypatch)
+    pipeline.solve(game, tmp_path / "plain.lmdb", method=method)
+    assert (tmp_path / "plain.lmdb").read_bytes() == (tmp_path / "fast.lmdb").read_bytes()
+    assert not (tmp_path / "fast.lmdb.work").exists()
+
+
+@compiled
+def test_scores_with_moves_inside_a_tier_are_solved_plainly(tmp_path, stones):
+    from tests.interpreted import interpret
+
+    with pytest.MonkeyPatch.context() as patch:
+        interpret(patch)
+        by_kernels(patch)
+        summary = pipeline.solve(stones("steps", DOWN, "(12 - state) // 5"), tmp_path / "steps.lmdb", checkpoint=0)
+    assert (summary.header.method, summary.header.stored) == ("minimax", 12)
+    assert "state 12 has a move that stays in its tier" in summary.note
+    assert len(summary.header.tiers) == 3
+    assert not (tmp_path / "steps.lmdb.work").exists()
+
+
+@compiled
+@pytest.mark.parametrize("tier", [None, "7"])
+def test_scores_with_cycles_are_refused(monkeypatch, tmp_path, stones, tier):
+    from tests.interpreted import interpret
+
+    interpret(monkeypatch)
+    by_kernels(monkeypatch)
+    with pytest.raises(MethodError, match="has cycles, which minimax cannot solve: .* make every game end"):
+        pipeline.solve(stones(f"round{tier}", ROUND, tier), tmp_path / "round.lmdb")
+    assert list(tmp_path.glob("*.lmdb*")) == []
+
+
+def test_plain_python_ends_where_the_memory_does(monkeypatch, tmp_path):
+    plainly(monkeypatch)
+    monkeypatch.setattr(pipeline, "PLAIN_BYTES", {"minimax": 1 << 20, "retrograde": 1 << 20})
+    with pytest.raises(ResourceError, match="states are too many for plain Python .*pip install.* --memory"):
+        pipeline.solve(load_game("connect-four"), tmp_path / "book.lmdb", memory=LEAST_MEMORY)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"table": 1 << 20}, "--table means nothing to the sweep: leave it out; it is for --method alphabeta"),
+        ({"method": "alphabeta", "memory": 1 << 30}, "--memory means nothing to --method alphabeta"),
+        ({"method": "alphabeta", "workers": 2}, "--workers means nothing"),
+        ({"method": "alphabeta", "restart": True}, "--restart means nothing"),
+        ({"max_ply": 2, "checkpoint": 0.0}, "--checkpoint means nothing to an opening book"),
+        ({"max_ply": 2, "anyway": True}, "--anyway means nothing to an opening book"),
+        ({"max_ply": 2, "method": "retrograde"}, "--method alphabeta, not retrograde"),
+    ],
+)
+def test_options_that_a_method_would_ignore_are_refused(tmp_path, options, message):
+    with pytest.raises(MethodError, match=message):
+        pipeline.solve(load_game("coins"), tmp_path / "book.lmdb", **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("option", ["restart", "checkpoint"])
+def test_options_about_an_unfinished_book_need_one(option):
+    with pytest.raises(MethodError, match=f"--{option} is about what an unfinished book keeps: name one with -o"):
+        pipeline.solve(load_game("coins"), **{option: True})
+
+
+GIB = 1 << 30
+
+
+@pytest.mark.parametrize(
+    ("files", "free"),
+    [
+        ({}, 10 * GIB),
+        ({"proc/self/cgroup": "0::/", "sys/fs/cgroup/memory.max": "max"}, 10 * GIB),
+        (
+            {  # the group's own limit, what files take of it not counted
+                "proc/self/cgroup": "0::/a/b",
+                "sys/fs/cgroup/a/b/memory.max": f"{8 * GIB}",
+                "sys/fs/cgroup/a/b/memory.current": f"{6 * GIB}",
+                "sys/fs/cgroup/a/b/memory.stat": f"anon 1\ninactive_file {2 * GIB}\n",
+            },
+            4 * GIB,
+        ),
+        (
+            {  # that of the group around it
+                "proc/self/cgroup": "0::/a/b",
+                "sys/fs/cgroup/a/memory.high": f"{3 * GIB}",
+                "sys/fs/cgroup/a/memory.current": "0",
+                "sys/fs/cgroup/a/b/memory.max": f"{8 * GIB}",
+                "sys/fs/cgroup/a/b/memory.current": "0",
+            },
+            3 * GIB,
+        ),
+        (
+            {  # version 1, in a container that sees its own group as the top
+                "proc/self/cgroup": "4:cpu:/x\n3:memory,hugetlb:/docker/1\n",
+                "sys/fs/cgroup/memory/memory.limit_in_bytes": f"{5 * GIB}",
+                "sys/fs/cgroup/memory/memory.usage_in_bytes": f"{1 * GIB}",
+            },
+            4 * GIB,
+        ),
+    ],
+)
+def test_free_memory_is_what_the_control_groups_leave(tmp_path, files, free):
+    for name, text in {"proc/meminfo": f"MemTotal: 1 kB\nMemAvailable: {10 * GIB >> 10} kB\n", **files}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert free_memory(tmp_path) == int(MEMORY_SHARE * free)
+
+
 def test_bad_rules_of_a_user_are_refused_before_solving(tmp_path):
     (tmp_path / "bad.py").write_text(SAME_TIER.format(tier="9 - state").replace("% self.size", "% self.size - 1"))
     with pytest.raises(GameError, match="state"):
@@ -213,3 +375,25 @@ def test_rules_that_fail_where_no_random_game_went_are_named_with_the_state(tmp_
     with pytest.raises(GameError, match=r"state 7.*fails: ZeroDivisionError"):
         pipeline.solve(load_game(f"{tmp_path / 'failing.py'}::Ring"), tmp_path / "book.lmdb")
     assert [path.name for path in tmp_path.glob("book*")] == []
+
+
+@compiled
+@pytest.mark.parametrize(
+    ("name", "code", "reason"),
+    [
+        ("numpy", "raise ImportError('a C\\n library')", "(ImportError: a C library): install it again"),
+        ("numba", "raise SystemError('built for 2.0')", "(SystemError: built for 2.0): install it again"),
+        ("numba", "def njit(**options): raise RuntimeError('no locator')", "(RuntimeError: no locator): set NUMBA_"),
+    ],
+)
+def test_a_broken_installation_is_named_and_done_without(tmp_path, name, code, reason):
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "__init__.py").write_text(code)
+    path = os.pathsep.join([str(tmp_path), str(Path(pipeline.__file__).parents[1])])
+    command = [sys.executable, "-m", "solver", "solve", "kalah:3,3", "-o", "book.lmdb"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=True
+    )
+    assert done.stderr.startswith("Note: in plain Python, on one core and without checkpoints: ")
+    assert f" is installed but fails {reason}" in done.stderr and done.stderr.count("\n") == 1
+    assert Book(tmp_path / "book.lmdb").header.stored == 23_090

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+import solver.memory
 from solver import pipeline
 from solver.errors import ResourceError
 from solver.game import load_game
@@ -60,7 +61,7 @@ def small_pieces(monkeypatch):
 def test_a_solve_stopped_anywhere_goes_on_to_the_same_book(tmp_path, small_pieces, monkeypatch, text, memory):
     """A game with tiers, one with scores, one with cycles in its tiers, and one with cycles and no tiers."""
     if memory:  # as if it were far too little: everything goes through files
-        monkeypatch.setattr(pipeline, "free_memory", lambda: pipeline.PROCESS + memory)
+        monkeypatch.setattr(solver.memory, "free_memory", lambda: solver.memory.PROCESS + memory)
     game, book = load_game(text), tmp_path / "book.lmdb"
     whole = Stop(0)
     pipeline.solve(game, book, checkpoint=0, progress=whole)
@@ -189,6 +190,16 @@ def test_a_game_that_the_disk_cannot_hold_is_refused(tmp_path, monkeypatch):
     with pytest.raises(ResourceError, match="GiB of disk, 10 GiB are free.*--anyway"):
         pipeline.solve(load_game("connect-four"), tmp_path / "book.lmdb")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_disk_too_small_for_the_values_is_refused_unless_anyway(tmp_path, monkeypatch):
+    monkeypatch.setattr(Work, "free", lambda self: 70 << 20 if self.columns["cells"].size == 0 else 1000)
+    monkeypatch.setattr(Work, "about_to_write", lambda self, size: None)
+    with pytest.raises(ResourceError, match="1,000 bytes are free: make room.*--anyway"):
+        pipeline.solve(load_game("connect-four:4,3"), tmp_path / "book.lmdb")
+    assert list(tmp_path.iterdir()) == []
+    summary = pipeline.solve(load_game("connect-four:4,3"), tmp_path / "book.lmdb", anyway=True)
+    assert summary.path.exists()
 
 
 def test_a_tier_with_cycles_that_memory_cannot_hold_is_refused():

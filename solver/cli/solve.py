@@ -32,11 +32,10 @@ from solver.game import load_game
 @click.option(
     "--checkpoint",
     type=Seconds(0, 86_400),
-    default=30.0,
     metavar="S",
     help="Seconds between checkpoints; 30. Half as much again in passes over games with cycles.",
 )
-@click.option("--anyway", is_flag=True, help="Begin even if the estimate says that the disk will not do.")
+@click.option("--anyway", is_flag=True, help="Begin, and go on, even where the disk seems too small.")
 @workers_option
 @click.option("--pruned", is_flag=True, help="For a tree: print the leaves that alpha-beta never looks at.")
 @json_option
@@ -50,7 +49,7 @@ def command(
     memory: int | None,
     table: int | None,
     restart: bool,
-    checkpoint: float,
+    checkpoint: float | None,
     anyway: bool,
     workers: int | None,
     pruned: bool,
@@ -68,11 +67,26 @@ def command(
     solver solve my_game.py::Hexapawn:4,4 -o hexapawn.lmdb
     solver solve tree:exercise.json --method alphabeta --pruned
     """
+    from solver.pipeline import refuse_ignored, solve
+
     rules = load_game(game)
     if pruned:
+        refuse_ignored(
+            "--pruned",
+            False,
+            output=book,
+            method=method not in ("auto", "alphabeta"),
+            max_ply=max_ply,
+            no_symmetry=no_symmetry,
+            memory=memory,
+            table=table,
+            workers=workers,
+            restart=restart,
+            checkpoint=checkpoint,
+            anyway=anyway,
+        )
         _print_pruned(rules, as_json)
         return
-    from solver.pipeline import solve
 
     with Bars(quiet) as bars:
         summary = solve(
@@ -90,7 +104,6 @@ def command(
             progress=bars,
             say=lambda message: note(message, quiet),
         )
-    note(summary.note, quiet)
     facts = describe(summary.header, summary.path.stat().st_size if summary.path else None)
     if as_json:
         click.echo(

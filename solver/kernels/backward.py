@@ -20,11 +20,12 @@ from numpy.typing import NDArray
 
 from solver import value
 from solver.conformance import confirmed
-from solver.game import Game, is_score_game
+from solver.errors import GameError
+from solver.game import Game, game_text, is_score_game
 from solver.kernels import retrograde
 from solver.kernels.compiled import bind, kernel
 from solver.kernels.directory import BATCH, MERITS, MISSING, Layer, locate, table_of
-from solver.kernels.forward import CHUNK, FAULTS, UNKNOWN_CHILD, Forward
+from solver.kernels.forward import CHUNK, FAULTS, MOST_PLIES_LEFT, UNKNOWN_CHILD, Forward
 from solver.kernels.parallel import Workers
 from solver.kernels.runs import splitters
 from solver.kernels.work import Work
@@ -35,14 +36,13 @@ terminal_merit = register_jitable(value.terminal_merit)
 game: Any = None  # what follows are constants of the bound copies
 SCORES = ALTERNATES = FOLDS = TIERS = False
 
-LAST = (1 << 63) - 1  # the end of all keys
-MOST_PLIES_LEFT = 1000  # of a finished game
+LAST = (1 << 63) - 1  # of all keys
 Merits = NDArray[Any]
 
 
 @kernel
 def evaluate(states, merits, table, slots, first_tier, cells, begin, end, win, low, high, best):
-    """Raise best (end - begin,) to the merits that states[begin:end] have by their children in [low, high).
+    """Raise best (end - begin,) to the merits that states[begin:end] have by their children from `low` to `high`.
 
     All children are finished or in later tiers, whose merits are known. Returns the first state that has a child
     nobody reached, or -1.
@@ -60,7 +60,7 @@ def evaluate(states, merits, table, slots, first_tier, cells, begin, end, win, l
                 best[i - begin] = max(best[i - begin], lift(merit, same_mover, SCORES))
                 continue
             key = game.canonical(child) if FOLDS else child
-            if key < low or key >= high:
+            if key < low or key > high:
                 continue
             keys[count] = key
             slot = (game.tier(key) if TIERS else 0) - first_tier
@@ -223,7 +223,7 @@ class Backward:
         states = self.forward.states.view()
         runs = [states[one.begin : one.end] for one in later]
         keys = splitters(runs, max(1, sum(map(len, runs)) * self.memory // needed)).tolist()
-        return list(zip([0, *keys], [*keys, LAST], strict=True))
+        return list(zip([0, *keys], [*(key - 1 for key in keys), LAST], strict=True))
 
     def _needed(self, layer: Layer) -> list[Layer]:
         """The layer and those that moves from it may lead to."""
@@ -243,6 +243,8 @@ class Backward:
         else:
             distinct, counts = np.unique(merits, return_counts=True)
             found = dict(zip(distinct.tolist(), counts.tolist(), strict=True))
+        if not is_score_game(self.game) and (1 in found or -1 in found):  # one ply more would be a draw
+            raise GameError(f"{game_text(self.game)} has wins of more than {self.win - 2:,} plies")
         self._layer_tally.update(found)
         merit = min((merit for merit in found if merit > 0), default=None)
         if merit is not None and (self.longest is None or merit <= self.longest[0]):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 BATCH = 512  # states looked up together
 CELL = 4  # states to a cell
+MOST_STATES = (1 << 32) - 1  # of a tier: what a cell can hold
 PART = 1 << 20  # cells made at a time
 BEGIN, END, SHIFT, PREFIX, FIRST, CELLS, MERITS = range(7)  # columns of the table, a row for each tier
 MISSING = -1
@@ -51,11 +52,11 @@ def prefixes_of(states: NDArray[np.int64]) -> tuple[int, int, int]:
     return shift, prefix, (high >> shift) - prefix + 2
 
 
-def cells_of(states: NDArray[np.int64], shift: int, prefix: int, cells: int) -> Iterator[NDArray[np.int32]]:
+def cells_of(states: NDArray[np.int64], shift: int, prefix: int, cells: int) -> Iterator[NDArray[np.uint32]]:
     """The directory of one tier's states: for each prefix where its states begin, and their end; in parts."""
     place = 0
     for cell in range(0, cells, PART):
-        part = np.empty(min(PART, cells - cell), np.int32)
+        part = np.empty(min(PART, cells - cell), np.uint32)
         place = _fill(states, place, shift, prefix + cell, part)
         yield part
 

@@ -23,12 +23,13 @@ from solver.conformance import confirmed
 from solver.errors import GameError, MethodError, ResourceError
 from solver.game import Game, game_text, is_score_game
 from solver.kernels.compiled import FAILURES, bind, is_of_compiler, kernel
-from solver.kernels.directory import CELL, Layer, cells_of, prefixes_of
+from solver.kernels.directory import CELL, MOST_STATES, Layer, cells_of, prefixes_of
 from solver.kernels.parallel import Workers
 from solver.kernels.runs import PIECE, Key, Runs, cut, join, merged, splitters, without
 from solver.kernels.sorting import group_by_tier, sort_unique
 from solver.kernels.work import Column, Work
 from solver.progress import Progress
+from solver.search import INFINITY
 
 States = NDArray[np.int64]
 
@@ -40,18 +41,25 @@ CHILDREN = 1 << 18  # children of one call, sorted in cache
 TIER_SPAN = 1 << 22  # tiers that one chunk's children may span
 MOST_ACTIONS = 1 << 20  # of one state
 INSPECTED = 8  # states of a tier, and as many again at most
+ALL_TIERS = 1 << 26  # tiers that a game may span: they are looked up by number
 GROWTH = 4  # sorted files of states seen are merged when the newer is more than a fourth of the older
+
+MOST_MARGIN = INFINITY - 1  # of a finished game
+MOST_PLIES_LEFT = 1000  # of a finished game
+LOWEST_TIER, HIGHEST_TIER = -(1 << 63), (1 << 63) - 1
 
 # slots of the report that `expand` fills
 KEPT, CHILD_COUNT, WINS, DRAWS, LOSSES, LARGEST, LOWEST, HIGHEST, ERROR, CULPRIT = range(10)
 FIELDS = 10
-NO_ACTIONS, NEGATIVE, BAD_UTILITY, UNKNOWN_CHILD, SAME_TIER, TIER_FALLS = range(1, 7)
+NO_ACTIONS, NEGATIVE, BAD_UTILITY, UNKNOWN_CHILD, SAME_TIER, TIER_FALLS, BAD_MARGIN, BAD_LEFT = range(1, 9)
 FAULTS = {
     NO_ACTIONS: "has no actions and is not terminal: is_terminal must say so",
     NEGATIVE: "has a child outside [0, 2**63): states are non-negative 63-bit integers",
     BAD_UTILITY: "is terminal with a utility other than -1, 0, 1: a game of margins says score_game = True",
     UNKNOWN_CHILD: "has a child that was not reached before: rules must be deterministic, canonical consistent",
     TIER_FALLS: "has a child in a lower tier: tier must never decrease along a move",
+    BAD_MARGIN: "is terminal with a margin of 2**60 or more: utilities must be smaller",
+    BAD_LEFT: f"is terminal with plies left that are not from 0 to {MOST_PLIES_LEFT - 1}: plies_left is a small number",
 }
 
 
@@ -64,7 +72,7 @@ def expand(states, begin, end, tier, stays, kept, children, child_tiers, report)
     the tier.
     """
     report[:] = 0
-    report[LOWEST], report[HIGHEST] = 1 << 62, -(1 << 62)
+    report[LOWEST], report[HIGHEST] = HIGHEST_TIER, LOWEST_TIER
     kept_count = child_count = 0
     for i in range(begin, end):
         state = states[i]
@@ -100,10 +108,14 @@ def expand(states, begin, end, tier, stays, kept, children, child_tiers, report)
 
 @kernel
 def _count_terminal(state, report):
-    utility = game.utility(state)
-    report[LARGEST] = max(report[LARGEST], abs(utility))
+    utility = np.int64(game.utility(state))
+    if not -MOST_MARGIN <= utility <= MOST_MARGIN:
+        report[ERROR], report[CULPRIT] = BAD_MARGIN, state
     if not SCORES and not -1 <= utility <= 1:
         report[ERROR], report[CULPRIT] = BAD_UTILITY, state
+    if not 0 <= game.plies_left(state) < MOST_PLIES_LEFT:
+        report[ERROR], report[CULPRIT] = BAD_LEFT, state
+    report[LARGEST] = max(report[LARGEST], abs(utility))
     if utility > 0:
         report[WINS] += 1
     elif utility < 0:
@@ -142,7 +154,7 @@ def list_starts(starts, begin):
 @kernel
 def list_tiers(states, tiers):
     """tiers[i] = the tier of states[i]; the lowest and the highest."""
-    lowest, highest = 1 << 62, -(1 << 62)
+    lowest, highest = HIGHEST_TIER, LOWEST_TIER
     for i in range(len(states)):
         tiers[i] = game.tier(states[i]) if TIERS else 0
         lowest, highest = min(lowest, tiers[i]), max(highest, tiers[i])
@@ -188,7 +200,7 @@ class Forward:
         self.kernels = bind(sys.modules[__name__], game, symmetry, tiers=tiers)
         self.runs = Runs(work, limit)
         self.states = work.column("states", np.int64)
-        self.cells = work.column("cells", np.int32)
+        self.cells = work.column("cells", np.uint32)
         self.layers: list[Layer] = []
         self.largest = 1
         self.finished = False
@@ -200,11 +212,13 @@ class Forward:
         self._seen: list[Column] = []  # sorted files of its states of earlier generations
         self._new: Column | None = None  # those of this generation
         self._totals = np.zeros(4, np.int64)  # of the current tier: reached, wins, draws, losses
-        self._highest = -(1 << 62)
+        self._highest = LOWEST_TIER
         self._scratch = threading.local()
+        if not self.tiers:
+            self._refuse_staying(f"{game_text(game)} has no tier")
 
     def run(self, team: Workers, deadline: float | None = None) -> bool:
-        """Reach all states; False if the deadline came first."""
+        """Reach all states; False if the deadline came first, which is looked at after each piece of a tier."""
         if self.runs.first() is None and not self.layers and not self._seen:
             self._start(team)
         while not self.finished:
@@ -215,7 +229,8 @@ class Forward:
                 self.finished = True
             else:
                 try:
-                    self._reach(key, team)
+                    if not self._reach(key, team, deadline):
+                        break
                 except _Stays:
                     self._closing = key.tier
                     self.states.truncate(self._begin())
@@ -230,6 +245,11 @@ class Forward:
             if deadline is not None and time.monotonic() > deadline:
                 break
         return self.finished
+
+    @property
+    def closing(self) -> bool:
+        """Whether a tier with cycles is under way."""
+        return self._closing is not None
 
     def save(self, team: Workers) -> None:
         """A checkpoint."""
@@ -290,16 +310,15 @@ class Forward:
 
         for runs in team.map(sort, range(0, count, PIECE)):
             for tier, run in runs:
-                self.runs.add(Key(tier), run)
+                self._add(Key(tier), run)
         if self.runs.bytes > self.runs.limit:
             self.runs.spill(team)
 
-    def _reach(self, key: Key, team: Workers) -> None:
-        """Expand the states of a key, from `_position` on."""
-        if not self.tiers and self._closing is None:
-            self._stay(key.tier, 0)
+    def _reach(self, key: Key, team: Workers, deadline: float | None) -> bool:
+        """Expand the states of a key, from `_position` on; False if the deadline came first."""
+        if not self.tiers:
             self._closing = key.tier
-        closing = self._closing is not None
+        closing = self.closing
         runs = [run[np.searchsorted(run, self._position) :] for run in self.runs.of(key)]
         keys = splitters(runs, read=self.work.read)
         pieces: Iterator[tuple[list[States], list[States]]]
@@ -312,28 +331,41 @@ class Forward:
         else:
             pieces = ((parts, []) for parts in cut(runs, keys, self.work.read))
         target = self._new if closing and self._new else self.states
-        bounds = [*keys.tolist(), 1 << 62]
+        bounds = [*keys.tolist(), None]
         for bound, found in zip(bounds, team.map(lambda piece: self._expand(key, *piece), pieces), strict=True):
             for part in found.states:
                 target.append(part)
             self._totals[0] += found.reached
             self.found += found.reached - int(found.terminal.sum())
             self._totals[1:] += found.terminal
+            self._refuse_too_many(key.tier)
             self.largest = max(self.largest, found.largest)
             self._highest = max(self._highest, found.highest)
             for tier, run in found.runs:
-                self.runs.add(Key(tier, key.generation + 1 if tier == key.tier else 0), run)
+                self._add(Key(tier, key.generation + 1 if tier == key.tier else 0), run)
             self.progress("forward", self.states.size + sum(one.size for one in self._seen), None)
             self.work.read(16 * found.reached + 8 * sum(one.size for one in self._seen) // len(bounds))
             if self.runs.bytes > self.runs.limit:
                 self.runs.spill(team)
-            if bound < 1 << 62 and self.work.due():
+            if bound is not None and self.work.due():
                 self._position = bound
                 self.save(team)
+            if bound is not None and deadline is not None and time.monotonic() > deadline:
+                self._position = bound
+                return False
         if closing:
             self._remember(team)
         else:
             self._end_layer(key.tier, cyclic=False)
+        return True
+
+    def _add(self, key: Key, run: States) -> None:
+        """Keep a run, if its tier is near enough to the first."""
+        current = self.runs.first()
+        first = self.layers[0].tier if self.layers else current.tier if current else key.tier
+        if abs(key.tier - first) >= ALL_TIERS:
+            raise GameError(f"there are states in the tiers {first} and {key.tier}: number the tiers more densely")
+        self.runs.add(key, run)
 
     def _remember(self, team: Workers) -> None:
         """A generation is complete: its states are among those seen, in few files."""
@@ -411,14 +443,14 @@ class Forward:
     def _expand(self, key: Key, parts: list[States], seen: list[States]) -> _Found:
         """Sort a piece of a key, leave out what was seen, and expand it."""
         states = join(parts)
-        closing = self._closing is not None
+        closing = self.closing
         for known in seen:
             states = without(states, known)
         report = np.zeros(10, np.int64)
         kept_parts: list[States] = [states] if closing else []
         runs: list[tuple[int, States]] = []
         terminal = np.zeros(3, np.int64)
-        begin, largest, highest = 0, 1, -(1 << 62)
+        begin, largest, highest = 0, 1, LOWEST_TIER
         while begin < len(states):
             end = min(begin + CHUNK, len(states))
             children, child_tiers, spare = self._arrays(min(CHILDREN, 64 * (end - begin)))
@@ -460,23 +492,29 @@ class Forward:
         """Raise what a kernel found wrong with the rules."""
         error, culprit = int(report[ERROR]), int(report[CULPRIT])
         if error == SAME_TIER:
-            self._stay(tier, culprit)
+            self._refuse_staying(f"state {culprit} has a move that stays in its tier")
             raise _Stays
         if error:
             raise confirmed(self.game, [culprit], f"state {culprit} {FAULTS[error]}")
 
-    def _stay(self, tier: int, culprit: int) -> None:
-        """A tier has moves that stay in it: refuse it where that cannot be solved."""
-        where = f"{game_text(self.game)} has no tier"
-        if self.tiers:
-            where = f"state {culprit} has a move that stays in its tier"
-        if not self.cycles:
-            raise MethodError(f"{where}: solve it by retrograde analysis")
+    def _refuse_too_many(self, tier: int) -> None:
+        """Raise ResourceError if the unfinished states of a tier are more than its directory can count."""
+        open_states = int(self._totals[0] - self._totals[1:].sum())
+        if open_states > MOST_STATES:
+            raise ResourceError(
+                f"tier {tier} has more than {MOST_STATES:,} unfinished states, too many to be looked up: give the game"
+                " a tier that rises more often, or take a smaller one"
+            )
+
+    def _refuse_staying(self, where: str) -> None:
+        """Raise MethodError if moves that stay in a tier cannot be solved."""
         if is_score_game(self.game):
             raise MethodError(
-                f"{where} and scores, which retrograde analysis cannot take: give it a tier that every move raises,"
-                " and use minimax"
+                f"{where}, and retrograde analysis cannot take scores: give it a tier that every move raises, and use"
+                " minimax"
             )
+        if not self.cycles:
+            raise MethodError(f"{where}: solve it by retrograde analysis")
 
 
 class _Stays(Exception):
@@ -497,8 +535,8 @@ def _by_tier(
     ends = np.empty(highest - lowest + 1, np.int64)
     group_by_tier(children, tiers, count, lowest, spare, ends)
     begin = 0
-    for tier, end in enumerate(ends.tolist(), lowest):
-        if end > begin:
-            run = spare[begin:end]
-            yield tier, run[: sort_unique(run, children, end - begin)].copy()
+    for place in np.flatnonzero(np.diff(ends, prepend=0)).tolist():
+        end = int(ends[place])
+        run = spare[begin:end]
+        yield lowest + place, run[: sort_unique(run, children, end - begin)].copy()
         begin = end

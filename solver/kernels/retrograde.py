@@ -45,8 +45,8 @@ OVERDUE = 1.5  # times between checkpoints after which one is made inside a pass
 COUNT, INDEX, RESOLVE = "count", "index", "resolve"  # what has to be done
 WIN = np.iinfo(np.int16).max
 NONE = np.iinfo(np.int16).min  # no merit known from finished games and other tiers
-NEVER = 1 << 14  # in a counter: a child is drawn, so the others cannot bring it down
-RESOLVED = -(1 << 14)  # below 0, whatever is still subtracted
+RESOLVED = -(1 << 14)  # in a counter of open children: below 0, whatever is still subtracted
+CROWDED = -2  # a state has more children than its counter can hold
 States = NDArray[np.int64]
 
 
@@ -71,16 +71,16 @@ class Known(NamedTuple):
     table: NDArray[np.int64]
     slots: NDArray[np.int32]
     first_tier: int
-    cells: NDArray[np.int32]
+    cells: NDArray[np.uint32]
 
 
 @kernel
 def count_children(states, merits, table, slots, first_tier, cells, own, begin, end, degrees, left, candidates):
     """For the states begin..end of the tier in row `own`, counted from its first: how many children are open.
 
-    degrees (n,) counts the moves inside the tier that lead to each state; left (n,) int16 those that come from it,
-    plus NEVER where a child is drawn; candidates (n,) int16 the best merit by children finished or in later tiers.
-    Returns the first state that has a child nobody reached, or -1.
+    degrees (n,) counts the moves inside the tier that lead to each state; left (n,) int16 or int32 those that come
+    from it, plus `never_in(left)` where a child is drawn; candidates (n,) int16 the best merit by children finished or
+    in later tiers. Returns the first state that has a child nobody reached, CROWDED if `left` must be wider, or -1.
     """
     keys, rows, owners = np.empty(BATCH, np.int64), np.empty(BATCH, np.int32), np.empty(BATCH, np.int64)
     places = np.empty(BATCH, np.int64)
@@ -107,11 +107,17 @@ def count_children(states, merits, table, slots, first_tier, cells, own, begin, 
                 stray = _count(
                     states, merits, keys, rows, owners, places, count, table, cells, own, degrees, left, candidates
                 )
-                if stray >= 0:
-                    return states[base + stray]
+                if stray != -1:
+                    return states[base + stray] if stray >= 0 else stray
                 count = 0
     stray = _count(states, merits, keys, rows, owners, places, count, table, cells, own, degrees, left, candidates)
-    return states[base + stray] if stray >= 0 else np.int64(-1)
+    return states[base + stray] if stray >= 0 else stray
+
+
+@kernel
+def never_in(left):
+    """The bit of a counter of open children that says: a child is drawn, so the others cannot bring it down to 0."""
+    return 1 << 8 * left.itemsize - 2
 
 
 @kernel
@@ -119,7 +125,7 @@ def _offer(merit, i, left, candidates):
     """A child gives state i this merit."""
     candidates[i] = max(np.int64(candidates[i]), merit)
     if merit == 0:
-        left[i] |= NEVER
+        left[i] |= never_in(left)
 
 
 @kernel
@@ -132,6 +138,8 @@ def _count(states, merits, keys, rows, owners, places, count, table, cells, own,
         if rows[j] == own:
             fetch_add(degrees, places[j], 1)
             left[owner] += 1
+            if left[owner] & never_in(left) - 1 == 0:
+                return np.int64(CROWDED)
         else:
             merit = np.int64(merits[table[rows[j], MERITS] + places[j]])
             _offer(lift(merit, (owners[j] & 1) == 1, False), owner, left, candidates)
@@ -236,6 +244,10 @@ def go_back(front, begins, parents, left, merits):
     return reached[:count].copy(), delayed[:late].copy()
 
 
+class _Crowded(Exception):
+    """A state has more children in its tier than 16 bits can count."""
+
+
 class Resolver:
     """The analysis of one layer. `save` makes a checkpoint with what it is given."""
 
@@ -263,11 +275,14 @@ class Resolver:
         self._kept: dict[str, Column] = {}  # what the last checkpoint has of this layer
         self.begins: NDArray[Any] = np.empty(0, np.uint32)
         self.parents: NDArray[Any] = np.empty(0, np.uint32)
-        needed = 8 * self.size
-        if needed > memory:
+        self._refuse_beyond_memory(8)
+
+    def _refuse_beyond_memory(self, bytes_each: int) -> None:
+        needed = bytes_each * self.size
+        if needed > self.memory:
             raise ResourceError(
                 f"{self.size:,} states in a tier with cycles need {needed / 2**30:.2f} GiB in memory, more than the"
-                f" {memory / 2**30:.2f} GiB of it that are free for them: raise --memory"
+                f" {self.memory / 2**30:.2f} GiB of it that are free for them: raise --memory"
             )
 
     def run(self, team: Workers, resolving: Any) -> Iterator[NDArray[np.int16]]:
@@ -276,11 +291,14 @@ class Resolver:
         if resolving:
             self._restore(resolving["columns"])
         else:
-            self.begins = np.zeros(self.size + 1, np.uint32)
-            self.left = np.zeros(self.size, np.int16)
-            self.merits = np.full(self.size, NONE, np.int16)
+            self._begin(np.int16)
         if stage == COUNT:
-            self._count(team, *at)
+            try:
+                self._count(team, *at)
+            except _Crowded:
+                self._refuse_beyond_memory(10)
+                self._begin(np.int32)
+                self._count(team, 0)
             stage, at = INDEX, [0, 0, 0, 0]
             if self.work.due():
                 self._checkpoint(stage, at)
@@ -293,6 +311,12 @@ class Resolver:
         for begin in range(0, self.size, PIECE):
             part = slice(begin, begin + PIECE)
             yield np.where(self.left[part] < 0, self.merits[part], 0).astype(np.int16)
+
+    def _begin(self, counter: type[np.signedinteger[Any]]) -> None:
+        """The arrays of a state each, before anything is known; `counter` holds its open children."""
+        self.begins = np.zeros(self.size + 1, np.uint32)
+        self.left = np.zeros(self.size, counter)
+        self.merits = np.full(self.size, NONE, np.int16)
 
     def _pass(
         self, team: Workers, begin: int, visit: Callable[[int, int], Any], name: str, save: Callable[[int], None]
@@ -314,10 +338,12 @@ class Resolver:
     def _count(self, team: Workers, begin: int) -> None:
         """The children of every state that are still open, and its place in the reverse index."""
 
+        arrays = self.begins, self.left, self.merits  # of this attempt, whatever a thread comes late with
+
         def count(first: int, last: int) -> None:
-            culprit = self.kernels.count_children(
-                *self.known, self.own, first, last, self.begins, self.left, self.merits
-            )
+            culprit = self.kernels.count_children(*self.known, self.own, first, last, *arrays)
+            if culprit == CROWDED:
+                raise _Crowded
             if culprit >= 0:
                 raise confirmed(self.game, [int(culprit)], f"state {culprit} {FAULTS[UNKNOWN_CHILD]}")
 

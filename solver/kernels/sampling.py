@@ -4,6 +4,8 @@ A tier's states are the moves into it divided by the mean number of parents of i
 finished states, are found in samples of the earlier tiers. The mean number of parents is known of the tiers that were
 counted; it changes slowly from tier to tier and goes on along a damped trend. (It does not show in a sample: children
 of one parent have children in common far more often than others, so recaptures mislead.)
+
+Moves that stay in their tier are left out: of a tier with cycles only what the tiers before it lead to is estimated.
 """
 
 from __future__ import annotations
@@ -17,18 +19,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.errors import ResourceError
-from solver.game import Game
+from solver.game import STATE_LIMIT, Game
 from solver.kernels.compiled import bind, compiling, kernel
 from solver.kernels.forward import Forward
 from solver.kernels.parallel import Workers
 from solver.kernels.runs import states_at
 from solver.kernels.work import Work
 from solver.progress import Progress, silent
+from solver.search import refuse_chance
 
 game: Any = None  # constants of the bound copies
 FOLDS = TIERS = False
 
 SAMPLE = 1 << 17  # states of a tier
+MOST_MOVES = 1 << 22  # from the sample of a tier
+SHARE = 2 / 3  # of the time goes into counting
 TREND = 12  # counted tiers from which the trend of parents is taken
 DAMPED = 0.85  # what is left of the trend from one tier to the next
 TRIED = 6  # counted tiers on which the estimate is tried
@@ -37,10 +42,12 @@ States = NDArray[np.int64]
 
 class Census(NamedTuple):
     """Unfinished states of each tier (of each generation where a tier has cycles), whether they were all counted, and
-    the seconds that counting took, those of compiling left out, with the unfinished states found in them."""
+    the seconds that counting took, those of compiling left out, with the unfinished states found in them. `whole`: the
+    estimate came to the last tier in its time."""
 
     sizes: list[int]
     counted: bool
+    whole: bool
     cyclic: bool
     seconds: float
     in_seconds: int
@@ -75,30 +82,49 @@ def children_of(states, begin, end, children, tiers):
     return count, kept, end - begin
 
 
-def census(game: Game, *, symmetry: bool = True, seconds: float, progress: Progress = silent) -> Census:
-    """Count the tiers for two thirds of the time, and estimate the others from samples."""
+def census(
+    game: Game, *, symmetry: bool = True, seconds: float, workers: int | None = None, progress: Progress = silent
+) -> Census:
+    """Count the tiers for two thirds of the time, compiling apart, and estimate the others from samples."""
+    refuse_chance(game, "an estimate")
     options: dict[str, Any] = {"symmetry": symmetry, "tiers": True, "cycles": True, "most": 1 << 62}
-    with Work() as work, Workers() as team, compiling(game):
+    with Work() as work, Workers(workers) as team, compiling(game):
         forward = Forward(game, work, limit=1 << 30, progress=progress, **options)
-        forward.run(team, time.monotonic())  # the first tier: compiles
+        forward.run(team, time.monotonic())  # the first piece: compiles
         begun, earlier = time.monotonic(), forward.found
         try:
-            counted = forward.finished or forward.run(team, begun + seconds * 2 / 3)
+            counted = forward.finished or forward.run(team, begun + SHARE * seconds)
         except ResourceError:
             counted = False
         taken = time.monotonic() - begun
-        sizes = [layer.end - layer.begin for layer in forward.layers]
-        cyclic = any(layer.cyclic for layer in forward.layers) or forward.generations != []
-        if not counted and forward.generations:
-            sizes += continued(forward.generations)
+        sizes, whole = [layer.end - layer.begin for layer in forward.layers], True
+        cyclic = any(layer.cyclic for layer in forward.layers) or forward.closing
+        if not counted and forward.closing:
+            sizes += continued(forward.generations) or [forward.found - sum(sizes)]
         elif not counted:
-            sizes = estimated(game, forward, symmetry, progress)
-    return Census(sizes, counted, cyclic, taken, forward.found - earlier)
+            sampled = estimated(game, forward, symmetry, max(1.0, seconds - taken), progress)
+            sizes, whole, cyclic = sampled.sizes or [forward.found], sampled.whole, cyclic or sampled.cyclic
+    return Census(sizes, counted, whole, cyclic, taken, forward.found - earlier)
 
 
-def estimated(game: Game, forward: Forward, symmetry: bool, progress: Progress = silent) -> list[int]:
-    """Unfinished states of all tiers of a game without cycles, those that `forward` has not reached from samples."""
-    return _Sampler(game, forward, symmetry, progress).sizes()
+class Estimate(NamedTuple):
+    """Unfinished states of each tier, of the first ones if not `whole`; `cyclic`: moves were met that stay in one."""
+
+    sizes: list[int]
+    whole: bool
+    cyclic: bool
+
+
+def estimated(
+    game: Game, forward: Forward, symmetry: bool, seconds: float, progress: Progress = silent
+) -> Estimate:
+    """Unfinished states of all tiers, those that `forward` has not reached from samples, in so many seconds."""
+    if not forward.layers:
+        return Estimate([], False, False)
+    sampler = _Sampler(game, forward, symmetry, progress)
+    sampler.warm()
+    sizes = sampler.sizes(seconds)
+    return Estimate(sizes, not sampler.moves, sampler.cyclic)
 
 
 class _Moves(NamedTuple):
@@ -116,12 +142,20 @@ class _Sampler:
         self.forward = forward
         self.progress = progress
         self.moves: dict[int, _Moves] = {}
+        self.cyclic = False
+        self.begun = self.seconds = 0.0
         self.chance = np.random.default_rng(0)
         layers = forward.layers
         self.size = SAMPLE if layers[-1].tier - layers[0].tier < 100 else SAMPLE // 8
 
-    def sizes(self) -> list[int]:
-        """Unfinished states of all tiers."""
+    def warm(self) -> None:
+        """Compile, or load from the cache, what a sample needs."""
+        none = np.empty(0, np.int64)
+        self.kernels.children_of(none, 0, 0, none, none)
+
+    def sizes(self, seconds: float) -> list[int]:
+        """Unfinished states of all tiers; of the first ones if about `seconds` are far too few."""
+        self.begun, self.seconds = time.monotonic(), seconds
         layers = self.forward.layers
         sizes = [layer.end - layer.begin for layer in layers]
         drift = 0.0
@@ -130,7 +164,14 @@ class _Sampler:
             wrong = [max(1, guess) / max(1, size) for guess, size in zip(tried, sizes[-TRIED:], strict=False)]
             drift = sum(map(math.log, wrong[-2:])) / (2 * TRIED - 1)
         beyond = self._beyond(len(layers), 1 << 30)
-        return sizes + [round(size * math.exp(-drift * place)) for place, size in enumerate(beyond, 1)]
+        return sizes + [
+            round(min(STATE_LIMIT, size * math.exp(min(99.0, -drift * place)))) for place, size in enumerate(beyond, 1)
+        ]
+
+    def _sample(self) -> int:
+        """How many states of a tier to sample: fewer as the time passes, none when twice as much has."""
+        past = time.monotonic() - self.begun
+        return 0 if past >= 2 * self.seconds else self.size >> min(8, int(8 * past / self.seconds))
 
     def _beyond(self, known: int, most: int) -> list[int]:
         """Unfinished states of at most `most` tiers behind the first `known` ones."""
@@ -139,22 +180,24 @@ class _Sampler:
         self.moves = {}
         for layer in self.forward.layers[max(0, known - 4 * TREND) : known]:
             if layer.tier in self.moves:
-                parents.append((layer.tier, self._moves_into(layer.tier) / layer.reached))
+                if not layer.cyclic:
+                    parents.append((layer.tier, self._moves_into(layer.tier) / layer.reached))
                 del self.moves[layer.tier]
-            kept = layer.end - layer.begin
+            kept, sample = layer.end - layer.begin, max(1, self._sample())
             if kept:
-                picked = np.sort(self.chance.choice(kept, min(self.size, kept), replace=False))
-                self._expand(states_at(states, layer.begin + picked, self.forward.work.read), kept / len(picked))
+                picked = np.sort(self.chance.choice(kept, min(sample, kept), replace=False))
+                found = states_at(states, layer.begin + picked, self.forward.work.read)
+                self._expand(layer.tier, found, kept / len(picked))
         parents = parents[1:][-TREND:]  # the first ones lack moves that skip tiers
         sizes: list[int] = []
-        while self.moves and len(sizes) < most:
+        while self.moves and len(sizes) < most and (sample := self._sample()):
             tier = min(self.moves)
             moves = self._moves_into(tier)
             distinct = np.unique(np.concatenate(self.moves.pop(tier).children))
-            reached = max(moves / _trend(parents, tier), len(distinct))
-            if len(distinct) > self.size:
-                distinct = np.sort(self.chance.choice(distinct, self.size, replace=False))
-            sizes.append(round(reached * self._expand(distinct, reached / len(distinct))))
+            reached = min(STATE_LIMIT, max(moves / _trend(parents, tier), len(distinct)))
+            if len(distinct) > sample:
+                distinct = np.sort(self.chance.choice(distinct, sample, replace=False))
+            sizes.append(round(reached * self._expand(tier, distinct, reached / len(distinct))))
             self.progress("sample", tier, None)
         return sizes
 
@@ -163,11 +206,13 @@ class _Sampler:
         moves = self.moves[tier]
         return sum(len(part) * weight for part, weight in zip(moves.children, moves.weights, strict=True))
 
-    def _expand(self, states: States, weight: float) -> float:
-        """Enter the moves from states that stand for `weight` states each; the share of unfinished ones."""
-        begin = kept = 0
+    def _expand(self, tier: int, states: States, weight: float) -> float:
+        """Enter the moves from states of a tier that stand for `weight` states each; the share of unfinished ones."""
+        begin = kept = moves = 0
         room = 1 << 16
-        while begin < len(states):
+        found: dict[int, list[States]] = {}
+        self.chance.shuffle(states)  # so that any of them are a sample
+        while begin < len(states) and moves < MOST_MOVES and begin <= self._sample():
             children, tiers = np.empty(room, np.int64), np.empty(room, np.int64)
             count, some, done = self.kernels.children_of(states, begin, len(states), children, tiers)
             if done == 0:
@@ -175,11 +220,16 @@ class _Sampler:
                 continue
             kept += some
             begin += done
-            for tier in np.unique(tiers[:count]).tolist():
-                moves = self.moves.setdefault(tier, _Moves([], []))
-                moves.children.append(children[:count][tiers[:count] == tier])
-                moves.weights.append(weight)
-        return kept / len(states)
+            moves += count
+            for later in np.unique(tiers[:count]).tolist():
+                found.setdefault(later, []).append(children[:count][tiers[:count] == later])
+        self.cyclic = self.cyclic or tier in found
+        for later, parts in found.items():
+            if later > tier:
+                into = self.moves.setdefault(later, _Moves([], []))
+                into.children.extend(parts)
+                into.weights.extend([weight * len(states) / begin] * len(parts))
+        return kept / begin
 
 
 def _trend(parents: list[tuple[int, float]], tier: int) -> float:
@@ -187,8 +237,8 @@ def _trend(parents: list[tuple[int, float]], tier: int) -> float:
     if len(parents) < 4:
         return parents[-1][1] if parents else 1.0
     tiers, means = zip(*parents, strict=True)
-    slope, start = np.polyfit(tiers, means, 1)
     step = (tiers[-1] - tiers[0]) / (len(tiers) - 1)  # between two tiers
+    slope = float(np.polyfit([(one - tiers[-1]) / step for one in tiers], means, 1)[0]) / step
     steps = max(0.0, (tier - tiers[-1]) / step)
     damped = step * DAMPED * (1 - DAMPED**steps) / (1 - DAMPED)
     # the fit's slope is that of the middle of the tiers, half their number ago
@@ -198,7 +248,7 @@ def _trend(parents: list[tuple[int, float]], tier: int) -> float:
 
 def continued(sizes: list[int]) -> list[int]:
     """How the sizes of generations may go on: their logarithms along the parabola that fits the last ones best."""
-    logs = [math.log(size) for size in sizes if size][-12:]
+    logs = [math.log(size) for size in sizes if size > 0][-12:]
     if len(logs) < 4:
         return sizes
     bend, slope, start = np.polyfit(range(len(logs)), logs, 2)
@@ -208,5 +258,5 @@ def continued(sizes: list[int]) -> list[int]:
         size = math.exp(min(600.0, start + slope * place + bend * place * place))
         if size < 1:
             break
-        more.append(round(size))
+        more.append(round(min(STATE_LIMIT, size)))
     return sizes + more

@@ -34,6 +34,7 @@ from solver.value import Value
 
 MEMORY = 4 << 30
 TRIAL = 15.0  # seconds of counting after which the size of the game is estimated
+SAMPLING = 5.0  # seconds that the estimate may take, at most
 PART = 1 << 18  # states of all tiers that are put in order together
 Say = Callable[[str], None]
 
@@ -55,10 +56,11 @@ def solve(
     """Solve a game on all cores, within about `memory` bytes; states and values are in the files of `work`.
 
     `tiers`: use the game's; `cycles`: solve tiers whose moves stay inside by retrograde analysis. A solve that
-    `work` has a checkpoint of goes on from there. After TRIAL seconds it is estimated whether the disk will do, unless
-    `anyway`. The compiled rules are held against the plain ones on `states` and, where there are any, on some of every
-    tier; the solution always is. Raises MethodError if the method does not fit, GameError with the offending state if
-    the rules break the protocol, UncompiledRules if they cannot be compiled or say something else then, ResourceError.
+    `work` has a checkpoint of goes on from there. Unless `anyway`, it is estimated after TRIAL seconds of counting
+    whether the disk will do, and known when all states are. The compiled rules are held against the plain ones on
+    `states` and, where there are any, on some of every tier; the solution always is. Raises MethodError if the method
+    does not fit, GameError with the offending state if the rules break the protocol, UncompiledRules if they cannot be
+    compiled or say something else then, ResourceError.
     """
     refuse_chance(game, "an exhaustive solve")
     work = work or Work()
@@ -76,11 +78,14 @@ def solve(
         if saved is not None:
             forward.restore(saved["forward"])
             say(f"going on from the checkpoint in {work.folder}: {saved['pass']}, {forward.states.size:,} states kept")
-        elif work.folder is not None and not anyway and not forward.run(team, time.monotonic() + TRIAL):
-            _refuse_the_hopeless(game, forward, work, symmetry)
+        elif work.folder is not None and not anyway:
+            forward.run(team, time.monotonic())  # compiles, which the trial does not count
+            if not forward.run(team, time.monotonic() + TRIAL):
+                _refuse_the_hopeless(game, forward, work, symmetry)
         forward.run(team)
         give_back()
-        _refuse_without_room(work, forward)
+        if not anyway:
+            _refuse_without_room(work, forward)
         backward = Backward(game, work, forward, memory=memory // 2, **options)
         if saved is not None and saved["pass"] == "backward":
             backward.restore(saved["backward"])
@@ -98,9 +103,12 @@ def solve(
 
 def _refuse_the_hopeless(game: Game, forward: Forward, work: Work, symmetry: bool) -> None:
     """Raise ResourceError if the disk cannot hold even half of what the estimate says."""
-    if forward.generations or any(layer.cyclic for layer in forward.layers):
+    if forward.closing or any(layer.cyclic for layer in forward.layers):
         return  # generations tell too little of those to come
-    stored = sum(sampling.estimated(game, forward, symmetry))
+    try:
+        stored = sum(sampling.estimated(game, forward, symmetry, SAMPLING).sizes)
+    except Exception:  # an estimate that fails refuses nothing: what is wrong with the rules the solve will say
+        return
     needed, room = needs(stored, False)[1], work.free() + work.size()
     if needed / 2 > room:
         raise ResourceError(
@@ -117,7 +125,8 @@ def _refuse_without_room(work: Work, forward: Forward) -> None:
     if needed > free:
         raise ResourceError(
             f"the values of {stored:,} states and their book need about {needed:,} bytes more on the disk of"
-            f" {work.folder or 'temporary files'}, {free:,} bytes are free: make room, then the same command goes on"
+            f" {work.folder or 'temporary files'}, {free:,} bytes are free: make room, then the same command goes on;"
+            " --anyway tries"
         )
 
 

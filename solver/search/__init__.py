@@ -178,7 +178,9 @@ def cycle(game: Any, method: str) -> MethodError:
 
 
 def stuck(game: Any, state: Any) -> GameError:
-    """The error of rules that neither end the game nor let it go on."""
+    """The error of rules that neither end the game nor let it go on, or whose margins no merit can hold."""
+    if any(True for _ in game.actions(state)):
+        return GameError(f"{name_of(game)}: state {state} leads to margins of 2**60 or more: utilities must be smaller")
     return GameError(f"{name_of(game)}: state {state} has no actions: is_terminal must be true of it")
 
 

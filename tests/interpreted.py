@@ -1,0 +1,51 @@
+"""Kernels as plain Python: what they decide shows without the seconds that compiling takes."""
+
+import types
+
+import numpy as np
+
+from solver import value
+from solver.kernels import backward, compiled, forward, sampling
+
+
+class _Filled:
+    """Rules with the methods that compiled ones are given."""
+
+    def __init__(self, rules):
+        self._rules = rules
+
+    def __getattr__(self, name):
+        method = getattr(self._rules, name, None) or compiled._NOT_IN_THE_RULES[name].__get__(self._rules)
+        return lambda *numbers: method(*map(int, numbers))
+
+
+def _lift(merit, same_mover, score_game):
+    return value.lift(int(merit), bool(same_mover), score_game)
+
+
+def _fetch_add(array, index, number):
+    before = int(array[index])
+    array[index] = before + number
+    return before
+
+
+def _uncompiled(function, scope, identity, names):
+    if not isinstance(scope["game"], _Filled):
+        scope["game"] = _Filled(scope["game"])
+        scope.update({name: item for name, item in (("fetch_add", _fetch_add), ("lift", _lift)) if name in scope})
+    copy = types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__)
+    return lambda *arguments: _plain(copy(*arguments))
+
+
+def _plain(result):
+    """As a compiled kernel returns it: ints, and arrays as they are."""
+    if isinstance(result, tuple):
+        return tuple(map(_plain, result))
+    return int(result) if isinstance(result, np.integer) else result
+
+
+def interpret(monkeypatch):
+    """Until the test ends the sweep runs its kernels as they are written."""
+    monkeypatch.setattr(compiled, "_compile", _uncompiled)
+    for module in (forward, backward, sampling):
+        monkeypatch.setattr(module, "bind", compiled.bind.__wrapped__)

@@ -1,0 +1,141 @@
+"""Estimates: they end, they do not fail, and a solve never depends on them."""
+
+import time
+
+import pytest
+
+from solver import estimation, pipeline
+from solver.errors import MethodError
+from solver.game import load_game
+from tests import naive
+from tests.games import SMALL_GAMES
+
+np = pytest.importorskip("numpy")
+pytest.importorskip("numba")
+
+from solver.kernels import forward, runs, sampling, sweep  # noqa: E402
+from solver.kernels.forward import Forward  # noqa: E402
+from solver.kernels.parallel import Workers  # noqa: E402
+from solver.kernels.work import Work  # noqa: E402
+from tests.interpreted import interpret  # noqa: E402
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Pieces and samples in which small games are large."""
+    interpret(monkeypatch)
+    for module, name, size in ((forward, "CHUNK", 20), (runs, "PIECE", 40), (sampling, "SAMPLE", 64)):
+        monkeypatch.setattr(module, name, size)
+
+
+class Steps(Workers):
+    """Workers whose pass forward is stopped after each piece."""
+
+    def forward(self, game, work, symmetry):
+        options = {"symmetry": symmetry, "tiers": True, "cycles": True, "limit": 1 << 20, "most": 1 << 30}
+        one = Forward(game, work, progress=lambda *step: None, **options)
+        while not one.run(self, 0.0):
+            yield one
+        yield one
+
+
+SOME = ("tic-tac-toe:3,2,2", "kalah:2,3", "mu-torere", "three-mens-morris:0")
+
+
+@pytest.mark.parametrize(
+    "text", [*SOME, *(pytest.param(text, marks=pytest.mark.slow) for text in SMALL_GAMES if text not in SOME)]
+)
+def test_an_estimate_ends_wherever_counting_is_stopped(small, text):
+    """In tiers whose moves stay inside, too; and counting goes on from there to the same states."""
+    game = load_game(text)
+    with Work() as work, Steps(1) as team:
+        for number, one in enumerate(team.forward(game, work, symmetry=False)):
+            if number % 7 == 0 and not one.closing:
+                estimate = sampling.estimated(game, one, False, 0.1)
+                assert all(type(size) is int and 0 <= size <= 1 << 63 for size in estimate.sizes)
+        assert sum(layer.reached for layer in one.layers) == len(naive.enumerate_states(game))
+
+
+def test_a_tier_with_cycles_that_was_not_reached_is_met_in_samples(small):
+    with Work() as work, Steps(1) as team:
+        for one in team.forward(load_game("three-mens-morris:1"), work, symmetry=True):
+            if len(one.layers) == 3:
+                break
+        estimate = sampling.estimated(load_game("three-mens-morris:1"), one, True, 5.0)
+    assert (len(estimate.sizes), estimate.cyclic, estimate.whole) == (7, True, True)
+
+
+@pytest.mark.parametrize("text", ["kalah:2,3", "three-mens-morris:1"])
+def test_a_failing_estimate_ends_no_solve(tmp_path, monkeypatch, small, text):
+    expected = pipeline.solve(load_game(text)).header
+
+    def fail(*arguments):
+        raise OverflowError("cannot convert float infinity to integer")
+
+    monkeypatch.setattr(sweep, "TRIAL", 0.0)
+    monkeypatch.setattr(sampling, "estimated", fail)
+    assert pipeline.solve(load_game(text), tmp_path / "book.lmdb").header.counts == expected.counts
+
+
+def test_sizes_that_explode_stay_numbers():
+    assert sampling.continued([1, 10**2, 10**5, 10**10, 10**17])[-1] <= 1 << 63
+    assert estimation.grown([1, 10**5], 1000)[-1] == 1 << 63
+    assert estimation.grown([1, 4, 16, 0], 6) == [1, 4, 16, 0, 0, 0, 0]
+
+
+def test_a_census_is_not_compiled_for_what_it_cannot_take(tmp_path):
+    (tmp_path / "tree.json").write_text("[[3, 12, 8], [2, 4, 6]]")
+    tree = load_game(f"tree:{tmp_path / 'tree.json'}")
+    for estimate in (estimation.of_sweep, lambda game: estimation.of_opening(game, 1)):
+        with pytest.raises(MethodError, match="runs in plain Python only"):
+            estimate(tree)
+
+
+def test_an_estimate_without_time_says_what_it_left_out(small):
+    with Work() as work, Steps(1) as team:
+        one = next(team.forward(load_game("connect-four:4,4"), work, symmetry=True))
+        assert not sampling.estimated(load_game("connect-four:4,4"), one, True, 0.0).whole
+    text = estimation.Sweep(5, False, False, False, 2, 1.0, 1, 1, 1).text()
+    assert "more than 5 states" in text
+
+
+def test_counting_takes_the_workers_it_is_given(monkeypatch, small):
+    counts = []
+
+    class Counted(Workers):
+        def __init__(self, count):
+            counts.append(count)
+            super().__init__(count)
+
+    monkeypatch.setattr(sampling, "Workers", Counted)
+    assert estimation.of_sweep(load_game("tic-tac-toe:3,2,2"), workers=3, seconds=5.0).counted
+    assert counts == [3]
+
+
+def test_an_opening_of_more_plies_than_there_is_time_for(monkeypatch):
+    from solver.kernels import searcher
+
+    class Idle:
+        def __init__(self, game, symmetry):
+            pass
+
+        def warm(self):
+            pass
+
+        def value(self, state, seconds):
+            assert 0 < seconds <= 0.2
+
+    monkeypatch.setattr(searcher, "Searcher", Idle)
+    estimate = estimation.of_opening(load_game("connect-four"), 25, seconds=0.2)
+    assert (len(estimate.plies), estimate.counted, estimate.plies[:3]) == (26, False, [1, 4, 25])
+    assert estimate.sample > 0 and "for want of time" in estimate.text()
+
+
+def test_plies_stop_at_a_deadline_and_at_the_memory():
+    from solver import opening
+    from solver.errors import ResourceError
+
+    game = load_game("connect-four")
+    assert 1 <= len(opening.plies(game, 30, True, deadline=time.monotonic())) < 31
+    with pytest.raises(ResourceError, match="--max-ply.*--memory"):
+        opening.plies(game, 30, True, memory=100_000)

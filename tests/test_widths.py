@@ -1,0 +1,200 @@
+"""Numbers at the ends of what the sweep's arrays hold: the value of the plain algorithms, or one line."""
+
+from typing import NamedTuple
+
+import pytest
+
+from solver import pipeline
+from solver.book import Book
+from solver.errors import GameError, ResourceError
+from solver.game import load_game
+from solver.search import minimax, retrograde
+from solver.value import value_of
+from tests.solutions import values
+
+np = pytest.importorskip("numpy")
+pytest.importorskip("numba")
+
+from solver.kernels import backward, directory, forward, sweep  # noqa: E402
+from tests.interpreted import interpret  # noqa: E402
+
+LAST = (1 << 63) - 1
+
+
+class Ladder(NamedTuple):
+    """One or two steps up; the end is above the last, of some worth to who is there."""
+
+    steps: int = 12
+    offset: int = 0
+    first_tier: int = 0
+    rise: int = 1
+    worth: int = 1
+
+    def initial(self):
+        return self.offset
+
+    def actions(self, state):
+        yield 1
+        yield 2
+
+    def result(self, state, action):
+        return state + action
+
+    def is_terminal(self, state):
+        return state - self.offset >= self.steps
+
+    def utility(self, state):
+        return self.worth if state & 1 else -self.worth
+
+    def tier(self, state):
+        return self.first_tier + self.rise * (state - self.offset)
+
+
+class Margins(Ladder):
+    """The same for a margin."""
+
+    score_game = True
+
+
+class Truths(Ladder):
+    """Utilities that are Python's truth values."""
+
+    score_game = True
+
+    def utility(self, state):
+        return state & 1 == 1
+
+
+class Cyclic(NamedTuple):
+    """A ring whose first state leads to every other, with a way out, far up."""
+
+    size: int = 30
+    offset: int = 0
+    left: int = 0
+
+    def initial(self):
+        return self.offset
+
+    def actions(self, state):
+        yield 1
+        if state == self.offset:
+            for step in range(2, self.size):  # noqa: UP028, which Numba cannot compile
+                yield step
+
+    def result(self, state, action):
+        return self.offset + (state - self.offset + action) % self.size
+
+    def is_terminal(self, state):
+        return state == self.offset + 7
+
+    def utility(self, state):
+        return -1
+
+    def plies_left(self, state):
+        return self.left
+
+
+def truth_of(game, algorithm=minimax):
+    score_game = getattr(game, "score_game", False)
+    table = algorithm.solve(game).table
+    return {state: value_of(merit, score_game) for state, merit in table.items() if not game.is_terminal(state)}
+
+
+RIGHT = (
+    Ladder(offset=(1 << 62) - 5),
+    Ladder(offset=LAST - 13),
+    Ladder(first_tier=(1 << 62) - 5),
+    Ladder(first_tier=LAST - 13),
+    Ladder(offset=LAST - 13, first_tier=(1 << 61) - 1, rise=1 << 12),
+    Margins(worth=(1 << 31) - 1),
+    Margins(worth=(1 << 60) - 1),
+    Margins(offset=LAST - 13, worth=1 - (1 << 60)),
+    Truths(),
+)
+
+
+@pytest.mark.parametrize("memory", [None, 40])
+@pytest.mark.parametrize("game", RIGHT, ids=str)
+def test_large_numbers_have_the_plain_values(monkeypatch, game, memory):
+    interpret(monkeypatch)
+    assert values(sweep.solve(game, memory=memory)) == truth_of(game)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", RIGHT, ids=str)
+def test_large_numbers_have_the_plain_values_compiled(game):
+    assert values(sweep.solve(game)) == truth_of(game)
+
+
+def test_a_book_holds_the_largest_states(tmp_path, monkeypatch):
+    interpret(monkeypatch)
+    game = Margins(offset=LAST - 13, worth=(1 << 60) - 1)
+    pipeline.solve(game, tmp_path / "book.lmdb")
+    with Book(tmp_path / "book.lmdb") as book:
+        assert dict(book.items()) == truth_of(game)
+
+
+@pytest.mark.parametrize(
+    ("game", "message"),
+    [
+        (Ladder(rise=1 << 22), "number the tiers more densely"),
+        (Margins(worth=1 << 60), "margin of 2\\*\\*60 or more"),
+        (Margins(worth=-(1 << 62)), "margin of 2\\*\\*60 or more"),
+        (Margins(worth=LAST), "margin of 2\\*\\*60 or more"),
+        (Ladder(worth=2), "utility other than -1, 0, 1"),
+        (Cyclic(left=40_000), "plies left that are not from 0 to 999"),
+        (Cyclic(left=-1), "plies left that are not from 0 to 999"),
+    ],
+    ids=str,
+)
+def test_numbers_without_room_are_refused(monkeypatch, game, message):
+    interpret(monkeypatch)
+    with pytest.raises(GameError, match=message):
+        sweep.solve(game)
+
+
+def test_tiers_far_apart_in_all_are_refused(monkeypatch):
+    interpret(monkeypatch)
+    monkeypatch.setattr(forward, "ALL_TIERS", 100)
+    with pytest.raises(GameError, match="in the tiers 5 and 105: number the tiers more densely"):
+        sweep.solve(Ladder(first_tier=5, rise=10))
+
+
+def test_plain_python_names_margins_that_are_too_large():
+    with pytest.raises(GameError, match="margins of 2\\*\\*60 or more"):
+        minimax.solve(Margins(worth=1 << 61))
+
+
+CROWD = 1 << 14  # children that 16 bits do not count
+
+
+@pytest.mark.parametrize("size", [30, pytest.param(CROWD + 1, marks=pytest.mark.slow), CROWD + 2])
+def test_a_state_may_have_any_number_of_children_in_its_tier(monkeypatch, size):
+    interpret(monkeypatch)
+    game = Cyclic(size=size, offset=LAST - size)
+    assert values(sweep.solve(game)) == truth_of(game, retrograde)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [CROWD + 1, CROWD + 2])
+def test_a_state_may_have_any_number_of_children_in_its_tier_compiled(size):
+    game = Cyclic(size=size, offset=LAST - size)
+    assert values(sweep.solve(game)) == truth_of(game, retrograde)
+
+
+def test_a_tier_beyond_its_directory_is_refused(monkeypatch):
+    interpret(monkeypatch)
+    monkeypatch.setattr(forward, "MOST_STATES", 29)
+    for game in (Cyclic(size=32), load_game("tic-tac-toe")):
+        with pytest.raises(ResourceError, match="more than 29 unfinished states"):
+            sweep.solve(game)
+    states = np.arange(5)
+    assert next(directory.cells_of(states, 0, 0, 6)).dtype.type(directory.MOST_STATES) == (1 << 32) - 1
+
+
+def test_wins_longer_than_merits_can_say_are_refused(monkeypatch):
+    """As in a game with cycles, whose merits have 16 bits, and very many tiers without."""
+    interpret(monkeypatch)
+    monkeypatch.setattr(backward.Backward, "_range_of_merits", lambda self: (7, np.dtype(np.int8)))
+    with pytest.raises(GameError, match="wins of more than 5 plies"):
+        sweep.solve(Ladder(steps=20))
