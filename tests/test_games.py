@@ -15,6 +15,7 @@ from tests.oracles import ORACLES
 
 NAIVELY_SOLVED = 12_100  # states that the naive twin may take
 
+
 def play_outs(game, count, seed=1, length=60):
     """States along random games."""
     chance = random.Random(seed)

@@ -3,6 +3,7 @@
 import pytest
 
 from solver import pipeline, verification
+from solver.book import Book
 from solver.errors import GameError, MethodError, ResourceError
 from solver.game import load_game
 from solver.solved import TierCount
@@ -116,6 +117,23 @@ def test_longest_mates_of_four_men(ending, moves, longest, won):
         assert (len(histogram), histogram[-1]) == (moves, longest[turn])
     if won:
         assert (solved.tiers[0].win, solved.tiers[0].loss) == won
+
+
+@pytest.mark.slow
+def test_underpromotions_decide_endings_of_a_pawn_and_a_bishop(tmp_path):
+    """With queens and rooks alone, 27 canonical placements would be drawn."""
+    game = load_game("chess-ending:KBPK")
+    summary = pipeline.solve(game, tmp_path / "kbpk.lmdb")
+    assert summary.header.counts == {"win": 8_042_921, "draw": 2_567_079, "loss": 9_112_467}
+    with Book(tmp_path / "kbpk.lmdb") as book:
+        for fen, value in (
+            ("8/6P1/7k/8/6K1/8/8/1B6 w", Value(1, 51)),
+            ("8/3P4/KBk5/8/8/8/8/8 w", Value(1, 61)),
+            ("8/P7/1kBK4/8/8/8/8/8 w", Value(1, 23)),
+            ("8/4P3/1KB5/3k4/8/8/8/8 b", Value(-1, 56)),
+            ("8/1P6/kBK5/8/8/8/8/8 w", Value(1, 1)),
+        ):
+            assert book[game.canonical(game.parse_position(fen))] == value
 
 
 @pytest.mark.slow
