@@ -119,6 +119,8 @@ def of_opening(
     deadline = begun + seconds
     for state in _deepest(game, layers, max_ply, symmetry, chance, deadline):
         started = time.monotonic()
+        if started >= deadline:
+            break
         try:
             searcher.value(state, seconds=min(max(1.0, seconds / 4), deadline - started))
         except BudgetExceeded:

@@ -6,7 +6,7 @@ import functools
 import importlib
 import importlib.util
 
-INSTALL = "pip install 'solverbook[solve]' makes it a hundred times faster"
+INSTALL = "pip install 'solverbook[solve]' brings the compiler"
 
 
 def has_kernels() -> bool:

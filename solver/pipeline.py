@@ -34,7 +34,7 @@ MOST_VALUES = 1 << 16  # nor counts more of them
 SMALL = 20_000  # states that plain Python solves before a compiler is ready
 SMALL_SECONDS = 1.0
 CHECKPOINT = 30.0  # seconds
-PLAINLY = "in plain Python, on one core and without checkpoints"
+PLAINLY = "in plain Python, about a hundred times slower, on one core and without checkpoints"
 PLAIN_BYTES = {"minimax": 300, "retrograde": 600}  # of memory a state in plain Python; long lines of play take more
 OPTIONS = {  # those that a way of solving heeds, of those that only some ways do
     "the sweep": {"memory", "workers", "restart", "checkpoint", "anyway"},

@@ -67,6 +67,7 @@ def test_a_tier_with_cycles_that_was_not_reached_is_met_in_samples(small):
 
 @pytest.mark.parametrize("text", ["kalah:2,3", "three-mens-morris:1"])
 def test_a_failing_estimate_ends_no_solve(tmp_path, monkeypatch, small, text):
+    monkeypatch.setattr(pipeline, "SMALL", 0)
     expected = pipeline.solve(load_game(text)).header
 
     def fail(*arguments):

@@ -394,6 +394,6 @@ def test_a_broken_installation_is_named_and_done_without(tmp_path, name, code, r
     done = subprocess.run(
         command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=True
     )
-    assert done.stderr.startswith("Note: in plain Python, on one core and without checkpoints: ")
+    assert done.stderr.startswith(f"Note: {pipeline.PLAINLY}: ")
     assert f" is installed but fails {reason}" in done.stderr and done.stderr.count("\n") == 1
     assert Book(tmp_path / "book.lmdb").header.stored == 23_090

@@ -137,7 +137,7 @@ def test_plain_python_solves_what_compiles_to_something_else(tmp_path, monkeypat
     said = []
     summary = pipeline.solve(game, tmp_path / "book.lmdb", say=said.append)
     assert summary.header.root == minimax.solve(game).value != Value(0)
-    assert "a shift beyond 63 bits" in summary.note and "a hundred times slower" in said[0]
+    assert "a shift beyond 63 bits" in summary.note and said == [summary.note]
     assert sorted(path.name for path in tmp_path.glob("book*")) == ["book.lmdb"]
 
 

@@ -14,7 +14,7 @@ from tests.solutions import columns, values
 pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
-from solver.kernels import backward, forward, probe, runs, sweep  # noqa: E402
+from solver.kernels import backward, forward, probe, runs, sweep, twins  # noqa: E402
 from solver.kernels.compiled import bind  # noqa: E402
 
 # One board a game: each compiles for seconds. More boards run under `-m slow`.
@@ -96,15 +96,18 @@ def test_published_results(oracle):
 @pytest.mark.parametrize("text", [*TIERED, "mu-torere"])
 def test_compiled_rules_are_the_plain_rules_on_every_state(text):
     game = load_game(text)
+    twins.compare(game, list(naive.enumerate_states(game)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", [*TIERED, "mu-torere"])
+def test_each_compiled_rule_is_the_plain_one_on_every_state(text):
+    game = load_game(text)
     rules = bind(probe, game)
     for state in naive.enumerate_states(game):
-        assert rules.is_terminal(state) == game.is_terminal(state)
-        if hasattr(game, "canonical"):
-            assert rules.canonical(state) == game.canonical(state)
-        if hasattr(game, "to_move"):
-            assert rules.to_move(state) == game.to_move(state)
-        if hasattr(game, "tier"):
-            assert rules.tier(state) == game.tier(state)
+        for name in ("is_terminal", "canonical", "to_move", "tier"):
+            if hasattr(game, name):
+                assert getattr(rules, name)(state) == getattr(game, name)(state)
         if game.is_terminal(state):
             assert rules.utility(state) == game.utility(state)
             continue
