@@ -269,7 +269,7 @@ class _Inspector:
                     raise self.fault(state, f"has more than {MOST_ACTIONS} {name}: they must end")
         except GameError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise self.fault(state, f"{name} fails: {type(error).__name__}: {error}") from error
         return found
 
@@ -366,7 +366,7 @@ class _Inspector:
             answer, again = method(*arguments), method(*arguments)
         except GameError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             call = f"{name}({', '.join(map(str, arguments))})"
             kind = "a legal action's result" if name == "result" else "the rule" if name in REQUIRED else "the method"
             raise self.fault(

@@ -92,9 +92,14 @@ def end_of(game: Any) -> Callable[[Any], int]:
     """The function from a terminal state to its merit."""
     utility, score_game = game.utility, is_score_game(game)
     left = getattr(game, "plies_left", None)
-    if left is None:
-        return lambda state: terminal_merit(utility(state), 0, score_game)
-    return lambda state: terminal_merit(utility(state), left(state), score_game)
+
+    def end(state: Any) -> int:
+        worth = utility(state)
+        if not isinstance(worth, (int, float)):
+            raise GameError(f"state {state} is terminal, its utility is {worth!r}: it must be a whole number")
+        return terminal_merit(worth, 0 if left is None else left(state), score_game)  # type: ignore[arg-type]
+
+    return end
 
 
 def same_mover_of(game: Game) -> Callable[[int, int], bool]:
@@ -151,6 +156,9 @@ def load_game(text: str) -> Game:
 def validate(game: Any) -> None:
     """Raise ValueError if the parameters make no game; called before anything is allocated."""
     for name, value in zip(game._fields, game, strict=True):
+        if not isinstance(value, (int, float, str, tuple)):
+            kind = type(value).__name__
+            raise ValueError(f"{name} is a {kind}: parameters are numbers, truth values or one tuple of whole numbers")
         if not all(-STATE_LIMIT <= number < STATE_LIMIT for number in _integers(value)):
             raise ValueError(f"{name} is out of range: at most 2**63 - 1")
     if hasattr(game, "check"):

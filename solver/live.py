@@ -14,12 +14,16 @@ from collections.abc import Callable
 from typing import Any
 
 from solver import extras
+from solver.conformance import check_game, impatient
 from solver.errors import BudgetExceeded, MethodError, UncompiledRules
-from solver.game import Game, canonical_of, is_score_game
+from solver.game import Game, canonical_of, game_text, is_built_in, is_score_game
+from solver.search import name_of
 from solver.value import Value
 
 SECONDS = 5.0
 QUICK = 2_000  # nodes that plain alpha-beta may take before the compiled one, which takes time to load, is asked
+PLAYOUTS = 20  # random games in which a user's rules are checked
+PATIENCE = 60.0  # seconds of computing beyond the budget after which the rules are given up
 SHORT = 0.3  # seconds in which the compiled search cannot be loaded
 
 
@@ -37,6 +41,7 @@ class Live:
         self._started = False
         self._loaded = threading.Event()
         self._cyclic = False
+        self._unchecked = isinstance(game, tuple) and not is_built_in(game_text(game))
         self._tried = 0.0  # seconds that retrograde analysis had in vain
 
     def load(self, wait: bool) -> None:
@@ -68,7 +73,20 @@ class Live:
         return self._started and not self._loaded.is_set()
 
     def solve(self, states: list[int], parent: int | None, budget: Any) -> None:
-        """Solve states of unknown value exactly, as far as the budget goes; `parent` of the others needs no search."""
+        """Solve states of unknown value exactly, as far as the budget goes; `parent` of the others needs no search.
+
+        Raises GameError if a user's rules break the protocol.
+        """
+        if self._unchecked:
+            check_game(self.game, playouts=PLAYOUTS)
+            self._unchecked = False
+        if budget.seconds_left is None:
+            self._solve(states, parent, budget)
+            return
+        with impatient(budget.seconds_left + PATIENCE, f"{name_of(self.game)}: its rules do not end: they must"):
+            self._solve(states, parent, budget)
+
+    def _solve(self, states: list[int], parent: int | None, budget: Any) -> None:
         todo = states
         try:
             if not self._cyclic and not self._loaded.is_set():

@@ -244,7 +244,7 @@ def _blaming() -> Iterator[None]:
         yield
     except SolverError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         fault = blamed(error)
         if fault is None:
             raise

@@ -13,7 +13,7 @@ ALLOWED = {  # third-party and sibling rooms that each may import anywhere in it
     "book": {"lmdb", "msgpack", "errors", "files", "fingerprint", "game", "progress", "solved", "value", "book"},
     "games": {"game", "games", "errors"},
     "search": {"errors", "game", "progress", "value", "search"},
-    "live": {"extras", "errors", "game", "value", "search", "kernels"},
+    "live": {"extras", "conformance", "errors", "game", "value", "search", "kernels"},
     "player": {"book", "errors", "game", "live", "value", "search"},
     "value": set(),
     "game": {"errors", "games", "loading", "value"},

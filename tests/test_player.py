@@ -8,7 +8,7 @@ import pytest
 
 from solver import pipeline
 from solver.book import Book
-from solver.errors import ForeignBook, MissingState, PositionError
+from solver.errors import ForeignBook, GameError, MissingState, PositionError
 from solver.game import load_game
 from solver.games.connect_four import ConnectFour
 from solver.live import Live
@@ -255,3 +255,35 @@ def test_unknown_moves_are_preferred_to_known_losses_and_wins_to_all():
         assert (moves[0].value == Value(1, 1)) == wins
         decided += wins or kinds[0] > kinds[-1]
     assert decided
+
+
+def test_rules_that_break_the_protocol_are_refused_by_a_live_search(tmp_path):
+    (tmp_path / "third.py").write_text(THIRD)
+    with pytest.raises(GameError, match="has player 2 to move"):
+        Player(load_game(f"{tmp_path}/third.py::Third")).value(0)
+
+
+THIRD = """
+from typing import NamedTuple
+
+class Third(NamedTuple):
+    goal: int = 9
+
+    def initial(self):
+        return 0
+
+    def actions(self, state):
+        yield 1
+
+    def result(self, state, action):
+        return state + action
+
+    def is_terminal(self, state):
+        return state == self.goal
+
+    def utility(self, state):
+        return -1
+
+    def to_move(self, state):
+        return state % 3
+"""

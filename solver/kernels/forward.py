@@ -40,6 +40,7 @@ CHUNK = 1 << 15  # states expanded in one call
 CHILDREN = 1 << 18  # children of one call, sorted in cache
 TIER_SPAN = 1 << 22  # tiers that one chunk's children may span
 MOST_ACTIONS = 1 << 20  # of one state
+MOST_STARTS = 1 << 30  # of a game
 INSPECTED = 8  # states of a tier, and as many again at most
 ALL_TIERS = 1 << 26  # tiers that a game may span: they are looked up by number
 GROWTH = 4  # sorted files of states seen are merged when the newer is more than a fourth of the older
@@ -51,13 +52,14 @@ LOWEST_TIER, HIGHEST_TIER = -(1 << 63), (1 << 63) - 1
 # slots of the report that `expand` fills
 KEPT, CHILD_COUNT, WINS, DRAWS, LOSSES, LARGEST, LOWEST, HIGHEST, ERROR, CULPRIT = range(10)
 FIELDS = 10
-NO_ACTIONS, NEGATIVE, BAD_UTILITY, UNKNOWN_CHILD, SAME_TIER, TIER_FALLS, BAD_MARGIN, BAD_LEFT = range(1, 9)
+NO_ACTIONS, NEGATIVE, BAD_UTILITY, UNKNOWN_CHILD, SAME_TIER, TIER_FALLS, BAD_MARGIN, BAD_LEFT, BAD_MOVER = range(1, 10)
 FAULTS = {
     NO_ACTIONS: "has no actions and is not terminal: is_terminal must say so",
     NEGATIVE: "has a child outside [0, 2**63): states are non-negative 63-bit integers",
     BAD_UTILITY: "is terminal with a utility other than -1, 0, 1: a game of margins says score_game = True",
     UNKNOWN_CHILD: "has a child that was not reached before: rules must be deterministic, canonical consistent",
     TIER_FALLS: "has a child in a lower tier: tier must never decrease along a move",
+    BAD_MOVER: "has another player to move than 0 or 1: to_move is for two players",
     BAD_MARGIN: "is terminal with a margin of 2**60 or more: utilities must be smaller",
     BAD_LEFT: f"is terminal with plies left that are not from 0 to {MOST_PLIES_LEFT - 1}: plies_left is a small number",
 }
@@ -76,6 +78,9 @@ def expand(states, begin, end, tier, stays, kept, children, child_tiers, report)
     kept_count = child_count = 0
     for i in range(begin, end):
         state = states[i]
+        if not ALTERNATES and not 0 <= game.to_move(state) <= 1:
+            report[ERROR], report[CULPRIT] = BAD_MOVER, state
+            return end
         if game.is_terminal(state):
             _count_terminal(state, report)
             continue
@@ -140,7 +145,10 @@ def keep(states, kept, report):
 
 @kernel
 def list_starts(starts, begin):
-    """The canonical starts from number `begin` on, doubles included, as far as they fit; how many there are in all."""
+    """The canonical starts from number `begin` on, doubles included, as far as they fit; how many there are in all.
+
+    Of more than MOST_STARTS only those are counted: there may be no end of them.
+    """
     if begin == 0 and len(starts):
         starts[0] = game.canonical(game.initial()) if FOLDS else game.initial()
     count = 1
@@ -148,6 +156,8 @@ def list_starts(starts, begin):
         if begin <= count < begin + len(starts):
             starts[count - begin] = game.canonical(state) if FOLDS else state
         count += 1
+        if count > MOST_STARTS:
+            break
     return count
 
 
@@ -292,6 +302,8 @@ class Forward:
     def _start(self, team: Workers) -> None:
         """The starts as runs of their tiers, listed part by part from the first on."""
         count = self.kernels.list_starts(np.empty(0, np.int64), 0)
+        if count > MOST_STARTS:
+            raise GameError(f"{game_text(self.game)} starts from more than {MOST_STARTS:,} states: starts must end")
         most = max(PIECE, self.runs.limit // 32)
         for first in range(0, count, most):
             self._add_starts(first, min(most, count - first), team)
