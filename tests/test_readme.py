@@ -13,6 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from solver import solve
+from solver.game import OPTIONAL, REQUIRED
+
 README = Path(__file__).parent.parent / "README.md"
 BLOCKS = re.findall(r"^```(console|pycon|python)\n(.*?)^```$", README.read_text(), re.MULTILINE | re.DOTALL)
 
@@ -48,3 +51,10 @@ def test_every_session_prints_what_the_readme_says(tmp_path, monkeypatch):
                 assert matches(expected, done.stdout), f"$ {command}\n{done.stdout}"
                 ran += 1
     assert ran >= 8
+
+
+def test_the_guide_to_rules_shows_rules_that_work_and_names_all_methods(tmp_path):
+    guide = (README.parent / "docs" / "rules.md").read_text()
+    (tmp_path / "guide.py").write_text(re.search(r"^```python\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)[1])
+    assert solve(f"{tmp_path / 'guide.py'}::Race").header.root.outcome == "win"  # 21 % 4 != 0
+    assert [name for name in {**REQUIRED, **OPTIONAL} if name not in ("to_text",) and f"{name}(" not in guide] == []
