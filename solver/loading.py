@@ -92,6 +92,19 @@ class _FromSource(importlib.machinery.SourceFileLoader):
         data = self.get_data(self.path)
         vars(module)[SOURCE] = importlib.util.decode_source(data)
         exec(self.source_to_code(data, self.path), vars(module))  # noqa: S102
+        _without_numba(module)
+
+
+def _without_numba(module: types.ModuleType) -> None:
+    """Functions and methods that Numba has wrapped as what they were: rules are compiled whole, and run as they are.
+
+    Numba's own cache does not look at what a function names, so it would run old code after an edit elsewhere.
+    """
+    classes = [item for item in vars(module).values() if isinstance(item, type) and item.__module__ == module.__name__]
+    for holder in (module, *classes):
+        for name, item in list(vars(holder).items()):
+            if hasattr(item, "py_func") and type(item).__module__.startswith("numba."):
+                setattr(holder, name, item.py_func)
 
 
 class _Beside:

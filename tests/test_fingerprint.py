@@ -88,7 +88,7 @@ EDITS = {
         "import functools\ndef same(f):\n    @functools.wraps(f)\n    def g(*a):\n        return f(*a) * ONE\n"
         "    return g\n@same\ndef step():\n    return 1", "state + step()", "",
     ),
-    "njit": ("from numba import njit\n@njit\ndef step():\n    return ONE", "state + step.py_func()", ""),
+    "njit": ("from numba import njit\n@njit\ndef step():\n    return ONE", "state + step()", ""),
     "static method": ("", "state + self.step()", "@staticmethod\ndef step():\n    return ONE"),
     "class method": ("", "state + self.step()", "@classmethod\ndef step(cls):\n    return ONE"),
     "property": ("", "state + self.step", "@property\ndef step(self):\n    return ONE"),
@@ -139,6 +139,10 @@ FILES = {
         "import a, b", "state + a.step() + b.step()",
     ),
     "module in a function": ({"steps.py": "STEP = {}"}, "", "state + __import__('steps').STEP"),
+    "module behind Numba's cache": (
+        {"steps.py": "STEP = {}"},
+        "import steps\nfrom numba import njit\n@njit(cache=True)\ndef step():\n    return steps.STEP", "state + step()",
+    ),
     "data file": ({"steps.txt": "{}"}, "import pathlib\nSTEP = int(pathlib.Path(__file__).with_name('steps.txt')"
                   ".read_text())", "state + STEP"),
 }
