@@ -37,6 +37,7 @@ RULES = (
     *("to_move", "canonical", "tier", "chance", "plies_left"),
 )
 HINTS = ("replies", "outlook", "promise", "bounds", "longest")  # they make a search quicker, they change no value
+USER_MODULE = "rules_of_file_"  # and a number: a file named random.py must not become the module random
 SOURCE = "__rules_source__"  # a module global: the text that the module was made from, whatever its file says since
 # names by which code reaches what it does not name
 DYNAMIC = frozenset(
@@ -113,7 +114,7 @@ class _Walk:
     def visit(self, name: str, item: Any) -> None:
         """Record a function, with what it names, or data."""
         while name in self.seen:
-            if self._items[name] is item:
+            if self._items.get(name) is item:
                 return
             name += "'"  # another module's thing of the same name
         self._items[name] = item
@@ -139,18 +140,19 @@ class _Walk:
             if file is None or file in files or not _is_own(one.__name__):
                 continue
             files.add(file)
-            self.seen[f"file {os.path.basename(file)}"] = hashlib.sha256(_text_of(one).encode()).hexdigest()
+            label = _label(one.__name__)
+            self.seen[f"file {label}"] = hashlib.sha256(_text_of(one).encode()).hexdigest()
             for name, item in list(vars(one).items()):
                 if name.startswith("__"):
                     continue
-                home = item if isinstance(item, types.ModuleType) else sys.modules.get(str(_home(item)))
+                home = item if isinstance(item, types.ModuleType) else _module_of(item)
                 if home is not one and home is not None:
                     todo.append(home)
                 if not callable(item) and not isinstance(item, types.ModuleType):
                     try:
-                        self.visit(f"{os.path.basename(file)} {name}", item)
+                        self.visit(f"{label} {name}", item)
                     except GameError:  # the file says how it is made
-                        self.seen[f"{os.path.basename(file)} {name}"] = type(item).__name__
+                        self.seen[f"{label} {name}"] = type(item).__name__
 
     def content(self, item: Any) -> str:
         """A text that differs where data differ, in type or in value. Raises GameError where that cannot be told."""
@@ -208,7 +210,7 @@ class _Walk:
     def _callable(self, item: Any) -> str:
         """A function among data, or what wraps one."""
         function = inner(item)
-        name = f"{function.__module__ if not _is_file(function) else ''} {function.__qualname__}"
+        name = f"{_label(function.__module__)} {function.__qualname__}"
         if _is_own(function.__module__):
             self.visit(name, item)
         return name
@@ -276,8 +278,7 @@ class _Walk:
                     self.visit(used, item)
             for module in modules:
                 if used in vars(module) and not isinstance(vars(module)[used], types.ModuleType):
-                    label = os.path.basename(module.__file__ or "") if _is_file(module) else module.__name__
-                    self.visit(f"{label}.{used}", vars(module)[used])
+                    self.visit(f"{_label(module.__name__)}.{used}", vars(module)[used])
             if used in DYNAMIC:
                 self.whole(sys.modules.get(function.__module__))
             if used in IMPORTING:
@@ -289,10 +290,10 @@ def _is_own(module: str | None) -> bool:
     return (module or "builtins").partition(".")[0] not in NOT_RULES
 
 
-def _is_file(item: Any) -> bool:
-    """Whether a function or module is of a user's file, whose module name tells where it lies."""
-    module = item.__name__ if isinstance(item, types.ModuleType) else item.__module__
-    return SOURCE in vars(sys.modules.get(module, types))
+def _label(module: str) -> str:
+    """The name of a module, but for that of a user's file, which tells where it lies."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return os.path.basename(file) if file and module.startswith(USER_MODULE) else module
 
 
 def _lost(item: Any) -> bool:
@@ -300,8 +301,8 @@ def _lost(item: Any) -> bool:
     return item.__module__ in (None, "builtins") and getattr(builtins, item.__name__, None) is not item
 
 
-def _home(item: Any) -> str | None:
-    return getattr(item, "__module__", None)
+def _module_of(item: Any) -> types.ModuleType | None:
+    return sys.modules.get(str(getattr(item, "__module__", None)))
 
 
 def _own_bases(cls: type) -> list[type]:

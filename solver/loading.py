@@ -18,9 +18,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from solver.errors import GameError
-from solver.fingerprint import NOT_RULES, SOURCE
-
-USER_MODULE = "rules_of_file_"  # and a number: a file named random.py must not become the module random
+from solver.fingerprint import NOT_RULES, SOURCE, USER_MODULE
 
 
 def user_class(source: str, name: str) -> type:
