@@ -70,8 +70,8 @@ def fingerprint(game: Any, also: tuple[str, ...] = ()) -> str:
 def sibling_modules(function: types.FunctionType) -> Iterator[types.ModuleType]:
     """The modules that a function names, but for those that are nobody's rules: their functions are rules too."""
     seen = set()
-    todo = [function.__globals__.get(name) for name in _names(function.__code__)] + list(_imported(function))
-    names = set(_names(function.__code__))
+    todo = [function.__globals__.get(name) for name in names_in(function.__code__)] + list(_imported(function))
+    names = set(names_in(function.__code__))
     while todo:
         module = todo.pop(0)
         if isinstance(module, types.ModuleType) and _is_own(module.__name__) and module not in seen:
@@ -268,7 +268,7 @@ class _Walk:
     def _named(self, function: types.FunctionType) -> None:
         """Record what a function names."""
         modules = list(sibling_modules(function))
-        for used in _names(function.__code__):
+        for used in names_in(function.__code__):
             own = any(used in vars(base) for base in _own_bases(self.cls))
             if own:
                 self.attribute(used)
@@ -328,12 +328,12 @@ def _contents(cell: Any) -> Any:
         return None
 
 
-def _names(code: types.CodeType) -> Iterator[str]:
+def names_in(code: types.CodeType) -> Iterator[str]:
     """The names of globals and attributes in a function and in those within it."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            yield from _names(constant)
+            yield from names_in(constant)
 
 
 def _imported(function: types.FunctionType) -> Iterator[types.ModuleType]:

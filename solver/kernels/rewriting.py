@@ -24,12 +24,12 @@ from typing import Any
 import numpy as np
 
 from solver.errors import GameError
-from solver.fingerprint import inner, source_of
+from solver.fingerprint import inner, names_in, source_of
 
 TEXT = ("show", "parse_action", "format_action", "check", "from_text", "to_text")  # methods that never compile
 LONG = 256  # numbers of a tuple beyond which an array compiles much quicker
 YIELD_FROM = opcode.opmap["GET_YIELD_FROM_ITER"]
-FOLDS = ("any", "all", "sum", "min", "max")
+REDUCTIONS = ("any", "all", "sum", "min", "max")
 
 
 def methods_of(cls: type) -> dict[str, types.FunctionType]:
@@ -117,7 +117,7 @@ class Rewriter:
 
     def _substitutes(self, function: types.FunctionType) -> dict[str, Any]:
         """What the function's globals and cells have to be in its copy, where that is something else."""
-        named = {name: function.__globals__[name] for name in _names(function.__code__) if name in function.__globals__}
+        named = {name: function.__globals__[name] for name in names_in(function.__code__) if name in function.__globals__}
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             if name != "__class__":
                 named[name] = cell.cell_contents
@@ -191,7 +191,7 @@ class _Rewrite(ast.NodeTransformer):
         if bits is not None:
             self.changed = True
             return ast.copy_location(ast.Call(ast.Attribute(bits, "bit_count", ast.Load()), [], []), node)
-        if isinstance(node.func, ast.Name) and node.func.id in FOLDS and node.func.id not in self.locals:
+        if isinstance(node.func, ast.Name) and node.func.id in REDUCTIONS and node.func.id not in self.locals:
             clauses = node.args[0] if node.args else None
             if isinstance(clauses, ast.GeneratorExp) or (
                 isinstance(clauses, ast.ListComp) and node.func.id in ("any", "all")
@@ -304,13 +304,6 @@ def _counted_bits(node: ast.Call) -> ast.expr | None:
 def _is_method(cls: type, function: types.FunctionType) -> bool:
     return any(function is inner(item) and not isinstance(item, staticmethod)
                for base in cls.__mro__ for item in vars(base).values())
-
-
-def _names(code: types.CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _names(constant)
 
 
 def renamed(code: types.CodeType, names: dict[str, str]) -> types.CodeType:
