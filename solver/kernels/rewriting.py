@@ -117,7 +117,8 @@ class Rewriter:
 
     def _substitutes(self, function: types.FunctionType) -> dict[str, Any]:
         """What the function's globals and cells have to be in its copy, where that is something else."""
-        named = {name: function.__globals__[name] for name in names_in(function.__code__) if name in function.__globals__}
+        known = function.__globals__
+        named = {name: known[name] for name in names_in(function.__code__) if name in known}
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             if name != "__class__":
                 named[name] = cell.cell_contents
