@@ -9,12 +9,15 @@ from solver.errors import UncompiledRules
 from solver.game import load_game
 from solver.player import Player
 from solver.search import minimax
-from solver.value import Value
+from solver.value import Value, merit_of
+from tests import naive
 
+np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
 from solver.kernels import twins  # noqa: E402
 from solver.kernels.advice import reason  # noqa: E402
+from solver.kernels.directory import Layer  # noqa: E402
 from solver.kernels.rewriting import Rewriter, frozen  # noqa: E402
 from solver.kernels.searcher import Searcher  # noqa: E402
 
@@ -160,6 +163,24 @@ def test_the_line_and_what_to_write_instead_are_named(tmp_path, body, advice):
     told = reason(type(game), "No implementation of function found in solver/kernels/forward.py (103)")
     assert advice in told and told.startswith("advised.py line 5")
     assert "forward" not in told
+
+
+@pytest.mark.parametrize("text", ["tic-tac-toe", "mu-torere", "kalah:2,2"])
+def test_a_solution_that_the_plain_rules_do_not_give_is_not_believed(text):
+    game = load_game(text)
+    truth = naive.solve(game, symmetry=True)
+    states = np.array(sorted(state for state in truth if not game.is_terminal(state)))
+    merits = np.array([merit_of(truth[state], 30_000) for state in states.tolist()], np.int16)
+
+    def solution(states, merits):
+        layer = Layer(0, 0, len(states), len(states), 0, 0, 0, True, 0, 0, 0, 0, 0)
+        return twins.Solution(game, [layer], states, merits, 30_000, symmetry=True, tiers=False)
+
+    assert twins.audit(solution(states, merits)) == twins.OF_A_TIER
+    with pytest.raises(UncompiledRules, match="was found worth"):
+        twins.audit(solution(states, merits + 1))
+    with pytest.raises(UncompiledRules, match="was not reached"):
+        twins.audit(solution(states[::2], merits[::2]))
 
 
 def test_the_line_that_numba_names_comes_first(tmp_path):

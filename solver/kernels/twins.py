@@ -9,6 +9,7 @@ solution itself is held against the plain rules on a sample of every tier, when 
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -26,6 +27,8 @@ from solver.value import lift, terminal_merit
 
 AUDITED = 1024  # states of a solution
 OF_A_TIER = 64  # of them at most
+AUDIT_SECONDS = 0.5
+LEAST_AUDITED = 16
 LOWEST = -(1 << 62)
 States = NDArray[np.int64]
 
@@ -197,26 +200,26 @@ def audit(solution: Solution, *, seed: int = 0) -> int:
     """Hold a sample of every tier against the plain rules; how many states. Raises UncompiledRules.
 
     Where states are folded by symmetry the children that are not stored themselves are looked at as well: their
-    values follow from their own children, if `canonical` keeps values.
+    values follow from their own children, if `canonical` keeps values. It ends after AUDIT_SECONDS, but not before
+    LEAST_AUDITED states.
     """
     chance = np.random.default_rng(seed)
     layers = [layer for layer in solution.layers if layer.begin < layer.end]
-    if len(layers) > AUDITED:
-        layers = [layers[i] for i in np.sort(chance.choice(len(layers), AUDITED, replace=False))]
     number = max(1, min(OF_A_TIER, AUDITED // max(1, len(layers))))
-    audited = 0
-    for layer in layers:
-        for place in chance.integers(layer.begin, layer.end, number).tolist():
-            state = int(solution.states[place])
-            _audit(solution, state)
-            audited += 1
-            if solution.folds:
-                children = [solution.game.result(state, action) for action in solution.game.actions(state)]
-                twins = [child for child in children if solution.canonical(child) != child]
-                for child in twins[:1]:
-                    if not solution.game.is_terminal(child):
-                        _audit(solution, child)
-    return audited
+    places = np.concatenate([chance.integers(one.begin, one.end, number) for one in layers] or [np.empty(0, np.int64)])
+    chance.shuffle(places)
+    deadline = time.monotonic() + AUDIT_SECONDS
+    for audited, place in enumerate(places[:AUDITED].tolist()):
+        if audited >= LEAST_AUDITED and time.monotonic() > deadline:
+            return audited
+        state = int(solution.states[place])
+        _audit(solution, state)
+        if solution.folds:
+            children = (solution.game.result(state, action) for action in solution.game.actions(state))
+            twin = next((child for child in children if solution.canonical(child) != child), None)
+            if twin is not None and not solution.game.is_terminal(twin):
+                _audit(solution, twin)
+    return min(AUDITED, len(places))
 
 
 def _audit(solution: Solution, state: int) -> None:
