@@ -27,8 +27,12 @@ CYCLIC = "three-mens-morris:1"
 LONG = {"sweep": ("connect-four:5,5", 0.3), "retrograde": ("chess-ending:KBBK", 0.3)}
 
 
+# small games are worth no checkpoint: here they are solved like large ones
+BY_KERNELS = "import solver.cli, solver.pipeline; solver.pipeline.SMALL = 0; solver.cli.main()"
+
+
 def command(game, book, *options):
-    return [sys.executable, "-m", "solver", "solve", game, "-q", "-o", str(book), *map(str, options)]
+    return [sys.executable, "-c", BY_KERNELS, "solve", game, "-q", "-o", str(book), *map(str, options)]
 
 
 def solve(game, book, *options, timeout=120, **keywords):
