@@ -1,4 +1,4 @@
-"""The rules of a game: the protocol, and loading a game by its string.
+"""The rules of a game: the protocol; `Rules`, which fills in what a game lacks; and loading a game by its string.
 
 A game is a `typing.NamedTuple` of parameters (int, bool, or one tuple of ints) whose plain methods work on ints. A
 state is an int in [0, 2**63): board and side to move, exact and reversible. An action is a small int >= 0. Values
