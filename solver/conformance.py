@@ -1,7 +1,8 @@
 """The check of a game's rules against the protocol, by random play-outs: run it before a long solve.
 
 Every fault is a GameError that names the state and the moves that lead to it. A play-out cannot prove rules right,
-it finds the usual slips in a second; the kernels check again what they must rely on.
+it finds the usual slips in a second; the kernels check again what they must rely on. What a game has and what it lacks
+is looked at here in the game itself, not by `game.Rules`, which fills the gaps: that is this room's duty.
 """
 
 from __future__ import annotations
@@ -21,11 +22,9 @@ from solver.errors import BudgetExceeded, GameError, MethodError, UncompiledRule
 from solver.game import (
     REQUIRED,
     STATE_LIMIT,
+    Rules,
     check_signatures,
-    end_of,
     game_text,
-    is_score_game,
-    same_mover_of,
     validate,
 )
 from solver.value import lift, value_of
@@ -81,20 +80,20 @@ def _check_folding(inspector: _Inspector, table: Mapping[Any, int]) -> None:
 
     If all do, the folded table has the values of the whole game, by induction from its ends.
     """
-    game = inspector.game
-    canonical, end, same_mover, scores = game.canonical, end_of(game), same_mover_of(game), is_score_game(game)
+    rules = inspector.rules
+    canonical, end, same_mover, scores = rules.canonical, rules.end, rules.same_mover, rules.scores
     todo = inspector.starts()[:LOOKED_AT]
     seen = set(todo)
     deadline = time.perf_counter() + FOLDING_SECONDS
     while todo and time.perf_counter() < deadline:
         state = todo.pop()
         merit = table.get(canonical(state))
-        if game.is_terminal(state):
+        if rules.is_terminal(state):
             derived: int | None = end(state)
         else:
             derived = None
-            for action in game.actions(state):
-                child = game.result(state, action)
+            for action in rules.actions(state):
+                child = rules.result(state, action)
                 known = table.get(canonical(child))
                 if known is None:
                     raise inspector.fault(state, f"has the child {child}, whose canonical was not reached: {UNSOUND}")
@@ -172,7 +171,8 @@ class _Inspector:
 
     def __init__(self, game: Any) -> None:
         self.game = game
-        self.name = game_text(game)
+        self.rules = Rules(game)
+        self.name = self.rules.name
         self.moves: list[int] = []
         self._table: dict[Any, Any] = {}  # of the searches that compare twins
         self._seconds = COMPARED_SECONDS
@@ -283,7 +283,7 @@ class _Inspector:
         utility = self.call("utility", state)
         if type(utility) is not int:
             raise self.fault(state, f"is terminal, its utility is {utility!r}: it must be a whole number")
-        if not is_score_game(self.game) and utility not in (-1, 0, 1):
+        if not self.rules.scores and utility not in (-1, 0, 1):
             raise self.fault(state, f"has utility {utility}: -1, 0 or 1, or say score_game = True in the class")
         left = self.plies_left(state)
         if type(left) is not int or not 0 <= left < 1000:

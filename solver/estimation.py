@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from solver import extras, opening
 from solver.errors import BudgetExceeded, MethodError
-from solver.game import STATE_LIMIT, Game, canonical_of, game_text
+from solver.game import STATE_LIMIT, Game, Rules
 from solver.progress import Progress, silent
 from solver.search import refuse_chance
 
@@ -104,20 +104,21 @@ def of_opening(
 
     Compiling does not count. Raises MethodError without the extra [solve].
     """
-    _need_kernels(game)
+    rules = Rules(game, symmetry)
+    _need_kernels(rules)
     from solver.kernels.parallel import cores
     from solver.kernels.searcher import TABLE, Searcher
 
-    refuse_chance(game, "alpha-beta")
+    refuse_chance(rules, "alpha-beta")
     searcher = Searcher(game, symmetry=symmetry)
     searcher.warm()
     begun, chance = time.monotonic(), random.Random(seed)
-    layers = opening.plies(game, max_ply, symmetry, progress, deadline=begun + seconds / 2)
+    layers = opening.plies(rules, max_ply, progress, deadline=begun + seconds / 2)
     sizes = grown([len(layer) for layer in layers], max_ply)
     costs: list[float] = []
     unfinished = 0
     deadline = begun + seconds
-    for state in _deepest(game, layers, max_ply, symmetry, chance, deadline):
+    for state in _deepest(rules, layers, max_ply, chance, deadline):
         started = time.monotonic()
         if started >= deadline:
             break
@@ -152,20 +153,19 @@ def grown(sizes: list[int], max_ply: int) -> list[int]:
 
 
 def _deepest(
-    game: Game, layers: list[list[int]], max_ply: int, symmetry: bool, chance: random.Random, deadline: float
+    rules: Rules, layers: list[list[int]], max_ply: int, chance: random.Random, deadline: float
 ) -> Iterator[int]:
     """States of the deepest ply in random order until the deadline; of a ply that was not enumerated by random play."""
     pool = list(layers[-1])
     chance.shuffle(pool)
-    canonical = canonical_of(game, symmetry)
     for state in pool:
         if time.monotonic() > deadline:
             return
         for _ in range(max_ply + 1 - len(layers)):
-            if not game.is_terminal(state):
-                state = game.result(state, chance.choice(list(game.actions(state))))
-        if not game.is_terminal(state):
-            yield canonical(state)
+            if not rules.is_terminal(state):
+                state = rules.result(state, chance.choice(list(rules.actions(state))))
+        if not rules.is_terminal(state):
+            yield rules.canonical(state)
 
 
 def of_sweep(
@@ -182,7 +182,7 @@ def of_sweep(
     which a minute counts a hundred-thousandth, it makes eight times too large. Raises MethodError without the extra
     [solve].
     """
-    _need_kernels(game)
+    _need_kernels(Rules(game))
     from solver.kernels import sampling
 
     census = sampling.census(game, symmetry=symmetry, seconds=seconds, workers=workers, progress=progress)
@@ -203,9 +203,9 @@ def needs(stored: int, cyclic: bool) -> tuple[int, int]:
     return memory, round((WORK_BYTES + (8 if cyclic else 0) + 2 * book) * stored)
 
 
-def _need_kernels(game: Game) -> None:
-    if getattr(game, "plain_only", False):
-        raise MethodError(f"{game_text(game)} runs in plain Python only, which no estimate is made for: solve it")
+def _need_kernels(rules: Rules) -> None:
+    if rules.plain_only:
+        raise MethodError(f"{rules.name} runs in plain Python only, which no estimate is made for: solve it")
     if not extras.has_kernels():
         raise MethodError(f"an estimate needs the compiled kernels: {extras.remedy()}")
 

@@ -55,7 +55,7 @@ def fingerprint(game: Any, also: tuple[str, ...] = ()) -> str:
     Raises GameError if the source is not at hand, or if the rules name data whose content cannot be told.
     """
     cls = type(game)
-    walk = _Walk(cls)
+    walk = _Walk(cls)  # the class as it stands, not `game.Rules`: what that fills in is not of the rules
     values = tuple(game)
     parts = [repr(values) if _is_plain(values) else walk.content(values), str(getattr(cls, "score_game", False))]
     for name in (*RULES, *also):

@@ -1,4 +1,4 @@
-"""The rules of a game: the protocol, and loading a game by its string.
+"""The rules of a game: the protocol; `Rules`, which fills in what a game lacks; and loading a game by its string.
 
 A game is a `typing.NamedTuple` of parameters (int, bool, or one tuple of ints) whose plain methods work on ints. A
 state is an int in [0, 2**63): board and side to move, exact and reversible. An action is a small int >= 0. Values
@@ -77,51 +77,98 @@ OPTIONAL = {
 # A class attribute, not a method: `score_game = True` says that utilities are margins and distances mean nothing.
 
 
-def is_score_game(game: Game) -> bool:
-    """Whether utilities are margins, not win, loss or draw."""
+def own_method(game: Any, name: str) -> Any:
+    """The optional method of that name of a game, or of a class of them; None without it. `Rules` fills the gaps."""
+    return getattr(game, name, None)
+
+
+class Rules:
+    """A game with its optional methods filled in, folded by its symmetry or not: nobody else asks what a game has.
+
+    Made once by whoever solves, searches or plays, and handed down. All methods are bound, plain callables; what
+    nothing can stand in for is None where the game lacks it: `to_move`, `chance`, `evaluate`, `bounds`, `promise`.
+    States may be any hashable objects in the plain searches.
+    """
+
+    def __init__(self, game: Any, symmetry: bool = True) -> None:
+        self.game = game
+        self.symmetry = symmetry
+        self.scores = is_score_game(game)
+        self.plain_only = bool(getattr(game, "plain_only", False))
+        try:
+            self.actions: Callable[[Any], Iterator[int]] = game.actions
+            self.result: Callable[[Any, int], Any] = game.result
+            self.is_terminal: Callable[[Any], bool] = game.is_terminal
+            self.utility: Callable[[Any], Any] = game.utility
+        except AttributeError as error:
+            raise _lacking(type(game), str(error.name)) from None
+        self.to_move: Callable[[Any], int] | None = own_method(game, "to_move")
+        self.chance: Callable[[Any], Iterator[tuple[Any, Any]]] | None = own_method(game, "chance")
+        self.evaluate: Callable[[Any], Any] | None = own_method(game, "evaluate")
+        self.bounds: Callable[[Any], tuple[int, int]] | None = own_method(game, "bounds")
+        self.promise: Callable[[Any, int], int] | None = own_method(game, "promise")
+        canonical, tier = own_method(game, "canonical"), own_method(game, "tier")
+        self.folds = symmetry and canonical is not None
+        self.canonical: Callable[[Any], Any] = canonical if self.folds else _same
+        self.tiered = tier is not None
+        self.tier: Callable[[Any], int] = tier or _zero
+        self.plies_left: Callable[[Any], int] = own_method(game, "plies_left") or _zero
+        self.starts: Callable[[], Iterator[Any]] = own_method(game, "starts") or _none
+        self.alternates = self.to_move is None
+        self.same_mover = _other_mover if self.to_move is None else _same_mover(self.to_move)
+        self.end = _end(self)
+
+    @property
+    def name(self) -> str:
+        """The game's string; of a lesson's plain class, which has none, its name."""
+        return game_text(self.game) if isinstance(self.game, tuple) else type(self.game).__name__
+
+    def roots(self) -> list[Any]:
+        """The states to solve from, each once: the start, and those of `starts`."""
+        return list(dict.fromkeys([self.game.initial(), *self.starts()]))
+
+
+def _lacking(cls: type, name: str) -> GameError:
+    return GameError(f"{cls.__name__} has no method {name}({', '.join(('self', *REQUIRED.get(name, ())))}): add it")
+
+
+def is_score_game(game: Any) -> bool:
+    """Whether the utilities of a game, or of a class of them, are margins, not win, loss or draw."""
     return bool(getattr(game, "score_game", False))
 
 
-def canonical_of(game: Game, symmetry: bool = True) -> Callable[[int], int]:
-    """The game's `canonical`, or the identity where there is none or symmetry is off."""
-    canonical: Callable[[int], int] | None = getattr(game, "canonical", None)
-    return canonical if canonical is not None and symmetry else _same
-
-
-def end_of(game: Any) -> Callable[[Any], int]:
+def _end(rules: Rules) -> Callable[[Any], int]:
     """The function from a terminal state to its merit."""
-    utility, score_game = game.utility, is_score_game(game)
-    left = getattr(game, "plies_left", None)
+    utility, left, scores = rules.utility, rules.plies_left, rules.scores
 
     def end(state: Any) -> int:
         worth = utility(state)
         if not isinstance(worth, (int, float)):
             raise GameError(f"state {state} is terminal, its utility is {worth!r}: it must be a whole number")
-        return terminal_merit(worth, 0 if left is None else left(state), score_game)  # type: ignore[arg-type]
+        return terminal_merit(worth, left(state), scores)  # type: ignore[arg-type]
 
     return end
 
 
-def same_mover_of(game: Game) -> Callable[[int, int], bool]:
+def _same_mover(to_move: Callable[[Any], int]) -> Callable[[Any, Any], bool]:
     """`same_mover(state, child)`: whether the player who moved from state to child moves again."""
-    to_move: Callable[[int], int] | None = getattr(game, "to_move", None)
-    if to_move is None:
-        return _other_mover
     return lambda state, child: to_move(state) == to_move(child)
 
 
-def starts_of(game: Game) -> list[int]:
-    """The states to solve from: the start, and those of `starts` where the game has it."""
-    starts: Callable[[], Iterator[int]] | None = getattr(game, "starts", None)
-    return list(dict.fromkeys([game.initial(), *(() if starts is None else starts())]))
+def _other_mover(state: Any, child: Any) -> bool:
+    return False
 
 
-def _same(state: int) -> int:
+def _same(state: Any) -> Any:
     return state
 
 
-def _other_mover(state: int, child: int) -> bool:
-    return False
+def _zero(state: Any) -> int:
+    return 0
+
+
+def _none() -> Iterator[Any]:
+    return iter(())
 
 
 def load_game(text: str) -> Game:
@@ -189,7 +236,7 @@ def check_signatures(cls: type) -> None:
     for name, parameters in {**REQUIRED, **OPTIONAL}.items():
         method = getattr(cls, name, None)
         if method is None and name in REQUIRED:
-            raise GameError(f"{cls.__name__} has no method {name}({', '.join(('self', *parameters))}): add it")
+            raise _lacking(cls, name)
         if method is None:
             continue
         found = tuple(inspect.signature(method).parameters)[1:]

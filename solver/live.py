@@ -16,8 +16,7 @@ from typing import Any
 from solver import extras
 from solver.conformance import check_game, impatient
 from solver.errors import BudgetExceeded, MethodError, UncompiledRules
-from solver.game import Game, canonical_of, game_text, is_built_in, is_score_game
-from solver.search import name_of
+from solver.game import Rules, is_built_in
 from solver.value import Value
 
 SECONDS = 5.0
@@ -30,10 +29,9 @@ SHORT = 0.3  # seconds in which the compiled search cannot be loaded
 class Live:
     """The searches of one game, whose tables are kept; one thread at a time may `solve` or ask what `attains`."""
 
-    def __init__(self, game: Game, symmetry: bool) -> None:
-        self.game = game
-        self._symmetry = symmetry
-        self._canonical = canonical_of(game, symmetry)
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.game, self._symmetry = rules.game, rules.symmetry
         self.solved: dict[Any, Value] = {}  # what searches have found, canonical states
         self._table: dict[Any, Any] = {}
         self._searcher: Any = None
@@ -41,7 +39,7 @@ class Live:
         self._started = False
         self._loaded = threading.Event()
         self._cyclic = False
-        self._unchecked = isinstance(game, tuple) and not is_built_in(game_text(game))
+        self._unchecked = isinstance(rules.game, tuple) and not is_built_in(rules.name)
         self._tried = 0.0  # seconds that retrograde analysis had in vain
 
     def load(self, wait: bool) -> None:
@@ -49,7 +47,7 @@ class Live:
         with self._loading:
             if not self._started:
                 self._started = True
-                if extras.has_kernels() and not getattr(self.game, "plain_only", False):
+                if extras.has_kernels() and not self.rules.plain_only:
                     threading.Thread(target=self._load, daemon=True).start()
                 else:
                     self._loaded.set()
@@ -83,7 +81,7 @@ class Live:
         if budget.seconds_left is None:
             self._solve(states, parent, budget)
             return
-        with impatient(budget.seconds_left + PATIENCE, f"{name_of(self.game)}: its rules do not end: they must"):
+        with impatient(budget.seconds_left + PATIENCE, f"{self.rules.name}: its rules do not end: they must"):
             self._solve(states, parent, budget)
 
     def _solve(self, states: list[int], parent: int | None, budget: Any) -> None:
@@ -114,7 +112,7 @@ class Live:
         """Search each of the states for the budget that `part(how many come yet)` gives; those left unsolved."""
         left: list[int] = []
         for place, state in enumerate(states):
-            key = self._canonical(state)
+            key = self.rules.canonical(state)
             if key in self.solved or (state == parent and not left):
                 continue
             allowed = part(len(states) - place)
@@ -193,8 +191,8 @@ class Live:
         """
         from solver.search import Budget, heuristic
 
-        blind = not hasattr(self.game, "evaluate")
-        if blind and is_score_game(self.game):
+        blind = self.rules.evaluate is None
+        if blind and self.rules.scores:
             return {}
         if budget.seconds_left is None and budget.nodes_left is None:
             budget = Budget(seconds=SECONDS)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from solver.errors import PositionError
-from solver.game import STATE_LIMIT
+from solver.game import STATE_LIMIT, own_method
 
 SEPARATORS = str.maketrans("", "", " \t-:")
 
@@ -24,16 +24,15 @@ class Position(NamedTuple):
 
 def format_action(game: Any, state: int, action: int) -> str:
     """An action in the game's own notation, or its number."""
-    if hasattr(game, "format_action"):
-        return str(game.format_action(state, action))
-    return str(action)
+    said = own_method(game, "format_action")
+    return str(action if said is None else said(state, action))
 
 
 def parse_action(game: Any, state: int, text: str) -> int:
     """The legal action that a text names. Raises PositionError with the legal ones."""
     legal = _legal_actions(game, state)
     action = legal.get(text.strip())
-    if action is None and hasattr(game, "parse_action"):
+    if action is None and own_method(game, "parse_action"):
         try:
             action = game.parse_action(state, text)
         except (ValueError, KeyError, IndexError):
@@ -59,9 +58,9 @@ def show(game: Any, state: int, mover: int | None = None) -> str:
     Raises PositionError for a number that the rules cannot show.
     """
     try:
-        if mover is not None and hasattr(game, "view"):
+        if mover is not None and own_method(game, "view"):
             return str(game.view(state, mover))
-        return str(game.show(state)) if hasattr(game, "show") else f"#{state}"
+        return str(game.show(state)) if own_method(game, "show") else f"#{state}"
     except Exception as error:  # rules need not bear numbers that are no states
         raise PositionError(f"#{state} cannot be shown as a state of this game: {type(error).__name__}") from None
 
@@ -73,7 +72,7 @@ def parse_position(game: Any, text: str) -> Position:
         return Position(_number(game, text), None)
     if text.casefold() in ("start", ""):
         return Position(game.initial(), 0)
-    if hasattr(game, "parse_position"):
+    if own_method(game, "parse_position"):
         try:
             own = game.parse_position(text)
         except ValueError as error:

@@ -23,7 +23,7 @@ from solver import extras
 from solver.errors import GameError, MethodError, ResourceError, UncompiledRules
 from solver.files import lock
 from solver.fingerprint import fingerprint
-from solver.game import Game, canonical_of, end_of, game_text, is_score_game, same_mover_of, starts_of
+from solver.game import Game, Rules, game_text
 from solver.progress import Progress, silent
 from solver.search import cycle, refuse_chance
 from solver.value import Value, lift, merit_of
@@ -36,9 +36,8 @@ Plain = Callable[[str], None]
 
 
 def plies(
-    game: Game,
+    rules: Rules,
     max_ply: int,
-    symmetry: bool,
     progress: Progress = silent,
     *,
     memory: int | None = None,
@@ -49,16 +48,16 @@ def plies(
     After the `deadline` on `time.monotonic` only the plies that are complete. Raises ResourceError if the states do not
     fit into `memory`.
     """
-    canonical = canonical_of(game, symmetry)
-    layer = {canonical(state) for state in starts_of(game) if not game.is_terminal(state)}
+    canonical = rules.canonical
+    layer = {canonical(state) for state in rules.roots() if not rules.is_terminal(state)}
     seen = set(layer)
     layers = [sorted(layer)]
     for _ in range(max_ply):
         reached = set()
         for done, state in enumerate(layers[-1]):
-            for action in game.actions(state):
-                child = canonical(game.result(state, action))
-                if child not in seen and child not in reached and not game.is_terminal(child):
+            for action in rules.actions(state):
+                child = canonical(rules.result(state, action))
+                if child not in seen and child not in reached and not rules.is_terminal(child):
                     reached.add(child)
             if done % 256 == 0:
                 count = len(seen) + len(reached)
@@ -94,18 +93,19 @@ def solve(
     plain Python. Raises ResourceError if the journal belongs to another solve, another process is at it, or the states
     do not fit into `memory`; MethodError, and removes the journal, if the game has cycles.
     """
-    refuse_chance(game, "alpha-beta")
-    layers = plies(game, max_ply, symmetry, progress, memory=memory)
+    rules = Rules(game, symmetry)
+    refuse_chance(rules, "alpha-beta")
+    layers = plies(rules, max_ply, progress, memory=memory)
     try:
         with Journal(journal, game, max_ply, symmetry, restart) as done:
             todo = [state for state in layers[-1] if state not in done.merits]
             total = len(layers[-1])
-            found = search_all(game, todo, symmetry=symmetry, workers=workers, table=table, plain=plain)
+            found = search_all(rules, todo, workers=workers, table=table, plain=plain)
             for state, value, nodes in found:
                 done.add(state, merit_of(value))
                 progress("search", len(done.merits), total, f"{nodes:.3g} nodes/s")
             merits = dict(done.merits)
-        derive(game, layers[:-1], merits, symmetry)
+        derive(rules, layers[:-1], merits)
     except MethodError:
         if journal is not None:  # a refusal that will come again
             journal.unlink(missing_ok=True)
@@ -128,19 +128,18 @@ def header_of(game: Game, max_ply: int, symmetry: bool) -> bytes:
 
 
 def search_all(
-    game: Game,
+    rules: Rules,
     states: list[int],
     *,
-    symmetry: bool,
     workers: int | None,
     table: int | None,
     plain: Plain = lambda reason: None,
 ) -> Iterator[tuple[int, Value, float]]:
     """Each state with its value and the nodes per second so far, searched on all cores with one table."""
     started = time.perf_counter()
-    team = _compiled_team(game, symmetry, workers, table, plain) if states else None
+    team = _compiled_team(rules, workers, table, plain) if states else None
     if team is None:
-        find = _plain(game, symmetry)
+        find = _plain(rules)
         for state in states:
             yield state, find(state), 0.0
         return
@@ -149,10 +148,9 @@ def search_all(
             yield state, value, team.nodes() / (time.perf_counter() - started)
 
 
-def derive(game: Game, layers: list[list[int]], merits: dict[int, int], symmetry: bool) -> None:
+def derive(rules: Rules, layers: list[list[int]], merits: dict[int, int]) -> None:
     """Add the merits of the shallower plies, from those of their children. Raises MethodError if there are cycles."""
-    canonical, same_mover, score_game = canonical_of(game, symmetry), same_mover_of(game), is_score_game(game)
-    end = end_of(game)
+    canonical, same_mover, score_game, end = rules.canonical, rules.same_mover, rules.scores, rules.end
     stack = [state for layer in layers for state in layer]
     path: set[int] = set()  # states whose children are on the stack
     while stack:
@@ -162,9 +160,9 @@ def derive(game: Game, layers: list[list[int]], merits: dict[int, int], symmetry
             continue
         best: int | None = None
         missing = []
-        for action in game.actions(state):
-            child = game.result(state, action)
-            if game.is_terminal(child):
+        for action in rules.actions(state):
+            child = rules.result(state, action)
+            if rules.is_terminal(child):
                 merit = end(child)
             elif canonical(child) in merits:
                 merit = merits[canonical(child)]
@@ -174,35 +172,35 @@ def derive(game: Game, layers: list[list[int]], merits: dict[int, int], symmetry
             lifted = lift(merit, same_mover(state, child), score_game)
             best = lifted if best is None else max(best, lifted)
         if not path.isdisjoint(missing) or state in missing:
-            raise cycle(game, "alpha-beta")
+            raise cycle(rules, "alpha-beta")
         if missing:
             path.add(state)
             stack += missing
         elif best is None:
-            raise GameError(f"{game_text(game)}: state {state} has no actions and is not terminal")
+            raise GameError(f"{rules.name}: state {state} has no actions and is not terminal")
         else:
             merits[state] = best
             path.discard(state)
             stack.pop()
 
 
-def _plain(game: Game, symmetry: bool) -> Find:
+def _plain(rules: Rules) -> Find:
     from solver.search import alphabeta
 
     table: dict[Any, int] = {}
-    return lambda state: alphabeta.solve(game, state, table=table, symmetry=symmetry).value
+    return lambda state: alphabeta.solve(rules.game, state, table=table, symmetry=rules.symmetry).value
 
 
-def _compiled_team(game: Game, symmetry: bool, workers: int | None, table: int | None, plain: Plain) -> Any:
+def _compiled_team(rules: Rules, workers: int | None, table: int | None, plain: Plain) -> Any:
     """Searchers for all cores; None, having said why, where plain Python must search."""
-    if getattr(game, "plain_only", False):
+    if rules.plain_only:
         return None
     reason = extras.remedy()
     if extras.has_kernels():
         from solver.kernels.searcher import Team
 
         try:
-            return Team(game, symmetry=symmetry, workers=workers, table=table)
+            return Team(rules.game, symmetry=rules.symmetry, workers=workers, table=table)
         except UncompiledRules as error:
             reason = str(error)
     plain(reason)

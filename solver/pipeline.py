@@ -21,7 +21,7 @@ from solver.book import Header, check_target, write_book
 from solver.conformance import SLOW, blamed, check_game, check_table, impatient
 from solver.errors import BudgetExceeded, GameError, MethodError, ResourceError, SolverError, UncompiledRules
 from solver.fingerprint import fingerprint
-from solver.game import Game, canonical_of, end_of, game_text, is_built_in, is_score_game, load_game, validate
+from solver.game import Game, Rules, game_text, is_built_in, load_game, validate
 from solver.memory import working_memory
 from solver.progress import Progress, silent
 from solver.search import Budget, alphabeta, minimax, retrograde
@@ -101,12 +101,13 @@ def solve(
         validate(game)
     except ValueError as error:
         raise GameError(f"{game_text(game)}: {error}") from None
+    rules = Rules(game, symmetry)
     if method not in METHODS:
         raise MethodError(f"no method {method!r}: choose one of {', '.join(METHODS)}")
     if max_ply is not None and method not in ("auto", "alphabeta"):
         raise MethodError(f"an opening book is made by alpha-beta: --method alphabeta, not {method}")
     refuse_ignored(
-        _way(game, method, max_ply),
+        _way(rules, method, max_ply),
         path is not None,
         memory=memory,
         table=table,
@@ -120,10 +121,10 @@ def solve(
     journal = None if target is None or max_ply is None else target.with_name(target.name + ".journal")
     plain = _Plain(say)
     with contextlib.ExitStack() as stack:
-        options = _Options(symmetry, workers, budget, table, anyway, progress, say, plain)
+        options = _Options(workers, budget, table, anyway, progress, say, plain)
         if max_ply is None:
             with _blaming():
-                outcome = _solve(game, method, _Files(stack, target, restart, checkpoint), options)
+                outcome = _solve(rules, method, _Files(stack, target, restart, checkpoint), options)
         else:
             with _blaming():
                 if not is_built_in(game_text(game)) and not opening.is_begun(journal, game, max_ply, symmetry):
@@ -140,8 +141,8 @@ def solve(
                     progress=progress,
                     plain=plain.because,
                 )
-                outcome = _Outcome(_from_table(game, merits, symmetry), "alphabeta", f"ply {max_ply}")
-        header = _header(game, outcome, symmetry)
+                outcome = _Outcome(_from_table(rules, merits), "alphabeta", f"ply {max_ply}")
+        header = _header(rules, outcome)
         if target is not None:
             header = _write(target, header, outcome.solved, workers, progress)
             if outcome.work is not None:
@@ -151,13 +152,13 @@ def solve(
     return Summary(header, target, time.perf_counter() - started, plain.note)
 
 
-def _way(game: Game, method: str, max_ply: int | None) -> str:
+def _way(rules: Rules, method: str, max_ply: int | None) -> str:
     """Which of OPTIONS holds."""
     if max_ply is not None:
         return "an opening book (--max-ply)"
     if method == "alphabeta":
         return "--method alphabeta"
-    return "rules that run in plain Python only" if getattr(game, "plain_only", False) else "the sweep"
+    return "rules that run in plain Python only" if rules.plain_only else "the sweep"
 
 
 def refuse_ignored(way: str, book: bool, **given: Any) -> None:
@@ -194,10 +195,10 @@ class _Files(NamedTuple):
         """Whether an earlier solve has left its work folder."""
         return self.target is not None and work_folder(self.target).exists()
 
-    def open(self, game: Game, symmetry: bool, method: str) -> Any:
+    def open(self, rules: Rules, method: str) -> Any:
         from solver.kernels.work import Work
 
-        identity = f"{game_text(game)} {fingerprint(game)} {method} symmetry {symmetry}"
+        identity = f"{rules.name} {fingerprint(rules.game)} {method} symmetry {rules.symmetry}"
         folder = None if self.target is None else work_folder(self.target)
         every = CHECKPOINT if self.checkpoint is None else self.checkpoint
         return self.stack.enter_context(Work(folder, identity, restart=self.restart, every=every))
@@ -220,7 +221,6 @@ class _Plain:
 
 
 class _Options(NamedTuple):
-    symmetry: bool
     workers: int | None
     memory: int  # bytes that the states may take
     table: int | None
@@ -251,95 +251,92 @@ def _blaming() -> Iterator[None]:
         raise fault from error
 
 
-def _solve(game: Game, method: str, files: _Files, options: _Options) -> _Outcome:
+def _solve(rules: Rules, method: str, files: _Files, options: _Options) -> _Outcome:
     """Solve by the first way that fits: small games plainly, others by kernels, plainly where those do not do."""
-    own = not is_built_in(game_text(game))
+    own = not is_built_in(rules.name)
     if method == "alphabeta":
         if own:
-            check_game(game)
-        return _Outcome(_from_table(game, _alphabeta(game, options), options.symmetry), method, "exact")
-    compiles = not getattr(game, "plain_only", False)
+            check_game(rules.game)
+        return _Outcome(_from_table(rules, _alphabeta(rules, options)), method, "exact")
+    compiles = not rules.plain_only
     begun = compiles and files.are_there() and extras.has_kernels()
-    work = files.open(game, options.symmetry, method) if begun else None
+    work = files.open(rules, method) if begun else None
     states: list[int] = []
     if work is None or work.resumed is None:
-        states = check_game(game) if own else []
-        outcome = _small(game, method, options.symmetry)
+        states = check_game(rules.game) if own else []
+        outcome = _small(rules, method)
         if outcome is not None:
             return outcome._replace(work=work)
     if compiles:
         if extras.has_kernels():
-            work = work or files.open(game, options.symmetry, method)
-            outcome = _swept(game, method, work, states, options)
+            work = work or files.open(rules, method)
+            outcome = _swept(rules, method, work, states, options)
             if outcome is not None:
                 return outcome
         else:
             options.plain.because(extras.remedy())
-    return _plainly(game, method, options.symmetry, lambda algorithm: _plain(algorithm, game, options))
+    return _plainly(rules, method, lambda algorithm: _plain(algorithm, rules, options))
 
 
-def _small(game: Game, method: str, symmetry: bool) -> _Outcome | None:
+def _small(rules: Rules, method: str) -> _Outcome | None:
     """The outcome for a game of few states, by the plain algorithms; None if it is not small."""
-    starts = getattr(game, "starts", None)
-    if starts is not None and sum(1 for _ in itertools.islice(starts(), SMALL + 1)) > SMALL:
+    if sum(1 for _ in itertools.islice(rules.starts(), SMALL + 1)) > SMALL:
         return None
     budget = Budget(SMALL, SMALL_SECONDS)
 
     def table(algorithm: str) -> dict[Any, int]:
-        found: dict[Any, int] = ALGORITHMS[algorithm](game, symmetry=symmetry, budget=budget).table
+        found: dict[Any, int] = ALGORITHMS[algorithm](rules.game, symmetry=rules.symmetry, budget=budget).table
         return found
 
-    slow = f"{game_text(game)}: its rules take more than {SLOW:g} seconds for a state: they must end"
+    slow = f"{rules.name}: its rules take more than {SLOW:g} seconds for a state: they must end"
     try:
         with impatient(SLOW + SMALL_SECONDS, slow):
-            return _plainly(game, method, symmetry, table)
+            return _plainly(rules, method, table)
     except BudgetExceeded:
         return None
 
 
-def _plainly(
-    game: Game, method: str, symmetry: bool, table_by: Callable[[str], dict[Any, int]]
-) -> _Outcome:
+def _plainly(rules: Rules, method: str, table_by: Callable[[str], dict[Any, int]]) -> _Outcome:
     """Solve by the plain algorithms: minimax, or retrograde analysis if the method is that or moves stay in a tier."""
-    scores = is_score_game(game)
+    scores = rules.scores
     tiers = method != "retrograde"  # which takes a game as one tier
     chosen = method
     if method == "auto":
-        chosen = "minimax" if hasattr(game, "tier") or scores else "retrograde"
+        chosen = "minimax" if rules.tiered or scores else "retrograde"
     try:
         table = table_by(chosen)
-        if method == "auto" and chosen == "minimax" and not scores and _some_stay(game, table, symmetry):
+        if method == "auto" and chosen == "minimax" and not scores and _some_stay(rules, table):
             chosen = "retrograde"  # as the kernels would call it: the values are the same
     except MethodError:
         if method != "auto" or scores or chosen == "retrograde":
             raise
         chosen = "retrograde"
         table = table_by(chosen)
-    if not is_built_in(game_text(game)):
-        check_table(game, table, symmetry)
-    return _Outcome(_from_table(game, table, symmetry, tiers), chosen, "complete")
+    if not is_built_in(rules.name):
+        check_table(rules.game, table, rules.symmetry)
+    return _Outcome(_from_table(rules, table, tiers), chosen, "complete")
 
 
-def _some_stay(game: Any, table: dict[Any, int], symmetry: bool) -> bool:
+def _some_stay(rules: Rules, table: dict[Any, int]) -> bool:
     """Whether some move stays in its tier."""
-    canonical, tier = canonical_of(game, symmetry), game.tier
+    canonical, tier = rules.canonical, rules.tier
     return any(
-        tier(canonical(game.result(state, action))) == tier(state)
+        tier(canonical(rules.result(state, action))) == tier(state)
         for state in table
-        if not game.is_terminal(state)
-        for action in game.actions(state)
+        if not rules.is_terminal(state)
+        for action in rules.actions(state)
     )
 
 
-def _swept(game: Game, method: str, work: Any, states: list[int], options: _Options) -> _Outcome | None:
+def _swept(rules: Rules, method: str, work: Any, states: list[int], options: _Options) -> _Outcome | None:
     """The compiled solution; None, having said why, if only the plain algorithms may take the game."""
     from solver.kernels import sweep
 
     try:
         solved = sweep.solve(
-            game,
+            rules.game,
             work,
-            symmetry=options.symmetry,
+            symmetry=rules.symmetry,
             tiers=method != "retrograde",
             cycles=method != "minimax",
             workers=options.workers,
@@ -352,7 +349,7 @@ def _swept(game: Game, method: str, work: Any, states: list[int], options: _Opti
     except UncompiledRules as error:
         reason = str(error)
     except MethodError as error:
-        if method == "retrograde" or not is_score_game(game) or hasattr(game, "chance"):
+        if method == "retrograde" or not rules.scores or rules.chance is not None:
             raise
         reason = str(error)  # scores, with moves that stay in a tier: minimax takes them if they make no cycle
     else:
@@ -362,23 +359,23 @@ def _swept(game: Game, method: str, work: Any, states: list[int], options: _Opti
     return None
 
 
-def _alphabeta(game: Game, options: _Options) -> dict[Any, int]:
+def _alphabeta(rules: Rules, options: _Options) -> dict[Any, int]:
     """The exact entries of one search from all starts: compiled if that can be."""
-    if not getattr(game, "plain_only", False):
+    if not rules.plain_only:
         reason = extras.remedy()
         if extras.has_kernels():
             from solver.kernels.searcher import TABLE, Searcher
 
             try:
-                searcher = Searcher(game, symmetry=options.symmetry, table=options.table or TABLE)
+                searcher = Searcher(rules.game, symmetry=rules.symmetry, table=options.table or TABLE)
                 return searcher.entries(options.progress)
             except UncompiledRules as error:
                 reason = str(error)
         options.plain.because(reason)
-    return _plain("alphabeta", game, options)
+    return _plain("alphabeta", rules, options)
 
 
-def _plain(method: str, game: Game, options: _Options) -> dict[Any, int]:
+def _plain(method: str, rules: Rules, options: _Options) -> dict[Any, int]:
     """The table of merits of a plain algorithm. Raises ResourceError if it has more states than the memory holds."""
     most = options.memory // PLAIN_BYTES[method] if method in PLAIN_BYTES else None
 
@@ -390,15 +387,15 @@ def _plain(method: str, game: Game, options: _Options) -> dict[Any, int]:
             )
         options.progress(step, done, total, note)
 
-    table: dict[Any, int] = ALGORITHMS[method](game, symmetry=options.symmetry, progress=progress).table
+    table: dict[Any, int] = ALGORITHMS[method](rules.game, symmetry=rules.symmetry, progress=progress).table
     return table
 
 
-def _from_table(game: Game, table: dict[Any, int], symmetry: bool, tiers: bool = True) -> Solved:
+def _from_table(rules: Rules, table: dict[Any, int], tiers: bool = True) -> Solved:
     """A table of merits of all states, terminal ones included, sorted and tallied, by the game's `tiers` if so."""
-    score_game = is_score_game(game)
-    tier: Callable[[int], int] = getattr(game, "tier", _one_tier) if tiers else _one_tier
-    terminal = {state for state in table if game.is_terminal(state)}
+    score_game = rules.scores
+    tier = rules.tier if tiers else _one_tier
+    terminal = {state for state in table if rules.is_terminal(state)}
     states = sorted(state for state in table if state not in terminal)
     stored = Counter(table[state] for state in states)
     merits = sorted(stored, reverse=True)
@@ -419,7 +416,7 @@ def _from_table(game: Game, table: dict[Any, int], symmetry: bool, tiers: bool =
         [value_of(merit, score_game) for merit in merits],
         [stored[merit] for merit in merits],
         [TierCount(number, *tallies[number]) for number in sorted(tallies)],
-        _root(game, table, symmetry),
+        _root(rules, table),
         longest,
     )
 
@@ -428,26 +425,25 @@ def _one_tier(state: int) -> int:
     return 0
 
 
-def _root(game: Game, table: dict[Any, int], symmetry: bool) -> Value:
+def _root(rules: Rules, table: dict[Any, int]) -> Value:
     """The value of the start."""
-    state, score_game = game.initial(), is_score_game(game)
-    if game.is_terminal(state):
-        return value_of(end_of(game)(state), score_game)
-    return value_of(table[canonical_of(game, symmetry)(state)], score_game)
+    state = rules.game.initial()
+    merit = rules.end(state) if rules.is_terminal(state) else table[rules.canonical(state)]
+    return value_of(merit, rules.scores)
 
 
-def _header(game: Game, outcome: _Outcome, symmetry: bool) -> Header:
+def _header(rules: Rules, outcome: _Outcome) -> Header:
     """The header of a solution: who it belongs to, how complete it is, and its counts."""
     solved = outcome.solved
     tiers = solved.tiers
     complete = outcome.scope == "complete"
     return Header(
-        game=game_text(game),
-        rules=fingerprint(game),
+        game=rules.name,
+        rules=fingerprint(rules.game),
         method=outcome.method,
         scope=outcome.scope,
-        symmetry=symmetry and hasattr(game, "canonical"),
-        score_game=is_score_game(game),
+        symmetry=rules.folds,
+        score_game=rules.scores,
         palette=solved.palette,
         states=sum(tier.states for tier in tiers) if complete else None,
         terminal=sum(tier.terminal for tier in tiers) if complete else None,

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from solver.book.reader import Book
 from solver.errors import GameError, MissingState, PositionError
-from solver.game import Game, canonical_of, end_of, game_text, is_score_game, load_game, same_mover_of
+from solver.game import Game, Rules, game_text, load_game
 from solver.live import SECONDS, Live
 from solver.value import Value, value_of
 
@@ -104,15 +104,12 @@ class Player:
         self.solution = solution
         self.seconds, self.nodes = seconds, nodes
         self.live = live and not complete
-        self._score_game = is_score_game(game)
-        self._end = end_of(game)
-        self.canonical = canonical_of(game, symmetry)
-        self._folds = symmetry and hasattr(game, "canonical")
-        self._same_mover = same_mover_of(game)
-        self._alternates = not hasattr(game, "to_move")
+        self.rules = rules = Rules(game, symmetry)
+        self.canonical = rules.canonical
+        self._same_mover = rules.same_mover
         self._lifted = functools.lru_cache(maxsize=1 << 16)(_lifted)
         self._stores_ends = not isinstance(solution, Book)
-        self._searching = Live(game, symmetry) if self.live else None
+        self._searching = Live(rules) if self.live else None
         self._solved: dict[Any, Value] = self._searching.solved if self._searching else {}
         self._turn = threading.Lock()
 
@@ -131,7 +128,7 @@ class Player:
         Where the values of some moves are not known this is one of the moves that rank highest, as in `analyse`.
         Raises PositionError where the game is over, MissingState where nothing is known of any move.
         """
-        game, find, folds, alternates = self.game, self.solution.get, self._folds, self._alternates
+        game, find, folds, alternates = self.game, self.solution.get, self.rules.folds, self.rules.alternates
         canonical, result = self.canonical, game.result
         if find(canonical(state) if folds else state) is None and game.is_terminal(state):
             raise PositionError(f"the game is over at state {state}: no action is left")
@@ -179,7 +176,7 @@ class Player:
                 moves = self._moves(state, answers)
         if all(move.value is None and move.estimate is None for move in moves):
             raise MissingState(f"no move from state {state} has a known value: {self._remedy()}")
-        promise = getattr(self.game, "promise", None)
+        promise = self.rules.promise
         move = min(moves, key=_rank)
         if promise is not None and not move.exact:  # of equal guesses the most promising
             move = min(moves, key=lambda one: (*_rank(one), -promise(state, one.action)))
@@ -264,13 +261,13 @@ class Player:
         return MISSING if found is None else Answer(found, True, "search")
 
     def _terminal(self, state: int) -> Answer:
-        return Answer(value_of(self._end(state), self._score_game), True, "terminal")
+        return Answer(value_of(self.rules.end(state), self.rules.scores), True, "terminal")
 
     def _moves(self, state: int, answers: Mapping[int, Answer] | None = None) -> list[Move]:
         """All moves, in the game's order, with what is known of them and these answers."""
         moves = []
         result, canonical, find, lifted = self.game.result, self.canonical, self.solution.get, self._lifted
-        alternates, books = self._alternates, not self._stores_ends
+        alternates, books = self.rules.alternates, not self._stores_ends
         for action in self.game.actions(state):
             child = result(state, action)
             if answers and child in answers:
@@ -292,7 +289,7 @@ class Player:
 
     def _move(self, state: int, action: int, child: int, answer: Answer) -> Move:
         value, exact, source, estimate = answer
-        same = not self._alternates and self._same_mover(state, child)
+        same = not self.rules.alternates and self._same_mover(state, child)
         lifted = None if value is None else self._lifted(value, same)
         if estimate is not None and not same:
             estimate = 0 - estimate  # no -0.0

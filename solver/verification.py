@@ -18,7 +18,7 @@ from solver import extras
 from solver.book import Book
 from solver.book.check import check_book, check_counts
 from solver.errors import DamagedBook, ResourceError, UncompiledRules
-from solver.game import Game, canonical_of, game_text, is_built_in, is_score_game, same_mover_of, starts_of
+from solver.game import Game, Rules, is_built_in
 from solver.memory import working_memory
 from solver.progress import Progress, silent
 from solver.solved import TierCount
@@ -59,8 +59,9 @@ def verify(
     memory = working_memory(memory)
     started = time.perf_counter()
     with Book(path) as book:
-        rules = game if game is not None else book.game
-        book.check_rules(rules)
+        game = game if game is not None else book.game
+        book.check_rules(game)
+        rules = Rules(game, book.header.symmetry)
         _check_claims(book, rules)
         closed = book.header.scope == "complete"
         if _compiled(book, rules, closed, workers, memory, progress):
@@ -78,37 +79,37 @@ def verify(
         return Report(len(book), closed, time.perf_counter() - started, plain)
 
 
-def _check_claims(book: Book, game: Game) -> None:
+def _check_claims(book: Book, rules: Rules) -> None:
     """What the header says of the rules; their fingerprint is right."""
-    header, text = book.header, game_text(game)
+    header, text = book.header, rules.name
     if is_built_in(text) and header.game != text:
         raise DamagedBook(f"{book.path}: its header says {header.game}, the rules are those of {text}: solve again")
-    if header.score_game != is_score_game(game):
+    if header.score_game != rules.scores:
         raise DamagedBook(f"{book.path}: its header says score_game {header.score_game}, the rules do not: solve again")
-    if header.symmetry and not hasattr(game, "canonical"):
+    if header.symmetry and not rules.folds:
         raise DamagedBook(f"{book.path}: its header says that it is folded, the rules know no symmetry: solve again")
-    if header.tiers is not None and not hasattr(game, "tier"):
+    if header.tiers is not None and not rules.tiered:
         raise DamagedBook(f"{book.path}: its header lists tiers, the rules know none: solve again")
 
 
 def _compiled(
-    book: Book, game: Game, closed: bool, workers: int | None, memory: int, progress: Progress
+    book: Book, rules: Rules, closed: bool, workers: int | None, memory: int, progress: Progress
 ) -> bool:
     """Verify with the kernels; False where that cannot be done."""
-    if not closed or len(book) <= FEW or getattr(game, "plain_only", False) or not extras.has_kernels():
+    if not closed or len(book) <= FEW or rules.plain_only or not extras.has_kernels():
         return False
     from solver.kernels import audit
 
     try:
-        audit.check_values(book, game, memory=memory, workers=workers, progress=progress)
+        audit.check_values(book, rules.game, memory=memory, workers=workers, progress=progress)
     except UncompiledRules:
         return False
     return True
 
 
-def _check_sample(book: Book, game: Game) -> int:
+def _check_sample(book: Book, rules: Rules) -> int:
     """Some of what the compiled rules have confirmed, with the rules as plain Python: how many states that were."""
-    plain = _Plain(book, game, True)
+    plain = _Plain(book, rules, True)
     sample = list(_spread(book))
     for state, value in sample:
         try:
@@ -129,9 +130,9 @@ def _spread(book: Book) -> Iterator[tuple[int, Value]]:
         yield from group[begin : begin + RUN]
 
 
-def _check_values(book: Book, game: Game, closed: bool, progress: Progress) -> None:
+def _check_values(book: Book, rules: Rules, closed: bool, progress: Progress) -> None:
     """Every value against its children, in plain Python, and all counts where no child is missing."""
-    plain = _Plain(book, game, closed)
+    plain = _Plain(book, rules, closed)
     for done, (state, value) in enumerate(book.items()):
         plain.check(state, value)
         if done % 1024 == 0:
@@ -144,16 +145,15 @@ def _check_values(book: Book, game: Game, closed: bool, progress: Progress) -> N
 class _Plain:
     """A book that is verified in plain Python, and the states that were met so far."""
 
-    def __init__(self, book: Book, game: Game, closed: bool) -> None:
-        self.book, self.game, self.closed = book, game, closed
-        self.canonical = canonical_of(game, book.header.symmetry)
-        self.same_mover = same_mover_of(game)
+    def __init__(self, book: Book, rules: Rules, closed: bool) -> None:
+        self.book, self.rules, self.closed = book, rules, closed
+        self.canonical, self.same_mover = rules.canonical, rules.same_mover
         self.reached: set[int] = set()  # canonical children, finished ones included
-        self.rises = book.header.method == "minimax" and hasattr(game, "tier")
+        self.rises = book.header.method == "minimax" and rules.tiered
 
     def check(self, state: int, value: Value) -> None:
         """A state's value against its children."""
-        if self.game.is_terminal(state) or self.canonical(state) != state:
+        if self.rules.is_terminal(state) or self.canonical(state) != state:
             raise self._wrong(state, "is terminal or not canonical and should not be stored")
         best, whole = self._best_of_children(state)
         if self.closed and not whole:
@@ -163,10 +163,10 @@ class _Plain:
 
     def check_whole(self) -> None:
         """After all states: each is reached by a move or a start, each start is there, and all counts are right."""
-        starts = [self.canonical(state) for state in starts_of(self.game)]
+        starts = [self.canonical(state) for state in self.rules.roots()]
         self.reached.update(starts)
         for state in starts:
-            if _value(self.book, self.game, state) is None:
+            if _value(self.book, self.rules, state) is None:
                 raise DamagedBook(f"{self.book.path}: the start {state} is missing: solve again")
         for state in self.book:
             if state not in self.reached:
@@ -177,18 +177,18 @@ class _Plain:
 
     def _best_of_children(self, state: int) -> tuple[Value | None, bool]:
         """The best of the children's values, one ply earlier, and whether all were known."""
-        game = self.game
+        rules = self.rules
         best: Value | None = None
         whole = True
-        for action in game.actions(state):
-            child = game.result(state, action)
+        for action in rules.actions(state):
+            child = rules.result(state, action)
             key = self.canonical(child)
-            value = _value(self.book, game, key)
+            value = _value(self.book, rules, key)
             if value is None:
                 whole = False
                 continue
             self.reached.add(key)
-            if self.rises and not game.is_terminal(key) and game.tier(key) <= game.tier(state):  # type: ignore[attr-defined]
+            if self.rises and not rules.is_terminal(key) and rules.tier(key) <= rules.tier(state):
                 raise self._wrong(state, "has a move that stays in its tier, which minimax does not solve")
             score = value.score if self.same_mover(state, child) else -value.score
             seen = Value(score, None if value.distance is None else value.distance + 1)
@@ -198,17 +198,17 @@ class _Plain:
 
     def _counted(self) -> list[TierCount]:
         """All states that were met, by tier if the header lists tiers, counted."""
-        game, listed = self.game, self.book.header.tiers
+        rules, listed = self.rules, self.book.header.tiers
         tallies = {tier.tier: [0] * 5 for tier in listed} if listed else {0: [0] * 5}
         for state in self.reached:
-            number: int = game.tier(state) if listed else 0  # type: ignore[attr-defined]
+            number = rules.tier(state) if listed else 0
             if number not in tallies:
                 raise self._wrong(state, "is of a tier that the header does not list")
-            value = _value(self.book, game, state)
+            value = _value(self.book, rules, state)
             assert value is not None
             tally = tallies[number]
             tally[0] += 1
-            tally[1] += game.is_terminal(state)
+            tally[1] += rules.is_terminal(state)
             tally[2 if value.score > 0 else 4 if value.score < 0 else 3] += 1
         return [TierCount(number, *tally) for number, tally in tallies.items()]
 
@@ -216,13 +216,12 @@ class _Plain:
         return DamagedBook(f"{self.book.path}: state {state} {what}: solve again")
 
 
-def _value(book: Book, game: Game, state: int) -> Value | None:
-    if not game.is_terminal(state):
+def _value(book: Book, rules: Rules, state: int) -> Value | None:
+    if not rules.is_terminal(state):
         found: Value | None = book.get(state)
         return found
-    utility = game.utility(state)
-    left = game.plies_left(state) if hasattr(game, "plies_left") else 0
-    return Value(utility, None if is_score_game(game) or utility == 0 else left)
+    utility = rules.utility(state)
+    return Value(utility, None if rules.scores or utility == 0 else rules.plies_left(state))
 
 
 def _preference(value: Value) -> tuple[int, int]:
@@ -231,7 +230,7 @@ def _preference(value: Value) -> tuple[int, int]:
     return value.score, -distance if value.score > 0 else distance
 
 
-def _check_root(book: Book, game: Game) -> None:
-    root = _value(book, game, canonical_of(game, book.header.symmetry)(game.initial()))
+def _check_root(book: Book, rules: Rules) -> None:
+    root = _value(book, rules, rules.canonical(rules.game.initial()))
     if root != book.header.root:
         raise DamagedBook(f"{book.path}: the header says {book.header.root} of the start, the book {root}: solve again")

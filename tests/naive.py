@@ -5,7 +5,7 @@ It is slow, obvious, right for games with and without cycles, and the judge of e
 
 import heapq
 
-from solver.game import canonical_of, is_score_game, same_mover_of, starts_of
+from solver.game import Rules
 from solver.value import Value
 
 
@@ -17,14 +17,15 @@ def enumerate_states(game, symmetry=False):
 def solve(game, symmetry=False):
     """The value of every reachable state; what is never resolved is a draw."""
     children = _children(game, symmetry)
-    return _margins(game, children) if is_score_game(game) else _outcomes(game, children)
+    return _margins(game, children) if Rules(game).scores else _outcomes(game, children)
 
 
 def _children(game, symmetry):
     """state -> [(child, same mover)] of all reachable states."""
-    canonical, same_mover = canonical_of(game, symmetry), same_mover_of(game)
+    rules = Rules(game, symmetry)
+    canonical, same_mover = rules.canonical, rules.same_mover
     children = {}
-    todo = [canonical(state) for state in starts_of(game)]
+    todo = [canonical(state) for state in rules.roots()]
     while todo:
         state = todo.pop()
         if state in children:
@@ -44,7 +45,7 @@ def _outcomes(game, children):
         for child, same in children[state]:
             parents[child].append((state, same))
     unresolved = {state: len(children[state]) for state in children}
-    left = getattr(game, "plies_left", lambda state: 0)
+    left = Rules(game).plies_left
     values = {state: Value(game.utility(state), left(state)) for state in children if not children[state]}
     values = {state: value if value.score else Value(0) for state, value in values.items()}
     queue = [(values[state].distance, state) for state in values if values[state].score]

@@ -6,7 +6,7 @@ import pytest
 
 from solver import estimation, pipeline
 from solver.errors import MethodError
-from solver.game import load_game
+from solver.game import Rules, load_game
 from tests import naive
 from tests.games import SMALL_GAMES
 
@@ -32,8 +32,8 @@ class Steps(Workers):
     """Workers whose pass forward is stopped after each piece."""
 
     def forward(self, game, work, symmetry):
-        options = {"symmetry": symmetry, "tiers": True, "cycles": True, "limit": 1 << 20, "most": 1 << 30}
-        one = Forward(game, work, progress=lambda *step: None, **options)
+        options = {"tiers": True, "cycles": True, "limit": 1 << 20, "most": 1 << 30}
+        one = Forward(Rules(game, symmetry), work, progress=lambda *step: None, **options)
         while not one.run(self, 0.0):
             yield one
         yield one
@@ -51,7 +51,7 @@ def test_an_estimate_ends_wherever_counting_is_stopped(small, text):
     with Work() as work, Steps(1) as team:
         for number, one in enumerate(team.forward(game, work, symmetry=False)):
             if number % 7 == 0 and not one.closing:
-                estimate = sampling.estimated(game, one, False, 0.1)
+                estimate = sampling.estimated(one, 0.1)
                 assert all(type(size) is int and 0 <= size <= 1 << 63 for size in estimate.sizes)
         assert sum(layer.reached for layer in one.layers) == len(naive.enumerate_states(game))
 
@@ -61,7 +61,7 @@ def test_a_tier_with_cycles_that_was_not_reached_is_met_in_samples(small):
         for one in team.forward(load_game("three-mens-morris:1"), work, symmetry=True):
             if len(one.layers) == 3:
                 break
-        estimate = sampling.estimated(load_game("three-mens-morris:1"), one, True, 5.0)
+        estimate = sampling.estimated(one, 5.0)
     assert (len(estimate.sizes), estimate.cyclic, estimate.whole) == (7, True, True)
 
 
@@ -95,7 +95,7 @@ def test_a_census_is_not_compiled_for_what_it_cannot_take(tmp_path):
 def test_an_estimate_without_time_says_what_it_left_out(small):
     with Work() as work, Steps(1) as team:
         one = next(team.forward(load_game("connect-four:4,4"), work, symmetry=True))
-        assert not sampling.estimated(load_game("connect-four:4,4"), one, True, 0.0).whole
+        assert not sampling.estimated(one, 0.0).whole
     text = estimation.Sweep(5, False, False, False, 2, 1.0, 1, 1, 1).text()
     assert "more than 5 states" in text
 
@@ -137,6 +137,6 @@ def test_plies_stop_at_a_deadline_and_at_the_memory():
     from solver.errors import ResourceError
 
     game = load_game("connect-four")
-    assert 1 <= len(opening.plies(game, 30, True, deadline=time.monotonic())) < 31
+    assert 1 <= len(opening.plies(Rules(game), 30, deadline=time.monotonic())) < 31
     with pytest.raises(ResourceError, match="--max-ply.*--memory"):
-        opening.plies(game, 30, True, memory=100_000)
+        opening.plies(Rules(game), 30, memory=100_000)

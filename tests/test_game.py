@@ -5,9 +5,10 @@ import textwrap
 import pytest
 
 from solver.errors import GameError
-from solver.game import game_text, is_built_in, load_game
+from solver.game import Rules, game_text, is_built_in, load_game
 from solver.games import CATALOGUE
 from solver.games.connect_four import ConnectFour
+from solver.value import WIN
 from tests.games import LARGE_GAMES, SMALL_GAMES
 
 OWN = """
@@ -143,6 +144,37 @@ def test_required_methods_are_named(tmp_path):
     path.write_text(textwrap.dedent(OWN.format(state="state")).replace("def utility", "def worth"))
     with pytest.raises(GameError, match=r"Own has no method utility\(self, state\): add it"):
         load_game(f"{path}::Own")
+
+
+def test_rules_fill_in_what_a_game_lacks(own):
+    """For a lesson's plain class as well, whose states are whatever can be hashed."""
+
+    class Lesson:
+        initial = staticmethod(lambda: ("a",))
+        actions = result = is_terminal = None
+        utility = staticmethod(lambda state: -1)
+
+    for game, name in ((load_game(f"{own}::Own"), "own_rules.py::Own"), (Lesson(), "Lesson")):
+        rules, start = Rules(game), game.initial()
+        assert rules.name == name
+        assert not (rules.scores or rules.folds or rules.tiered or rules.plain_only)
+        assert rules.alternates and not rules.same_mover(start, start)
+        assert (rules.canonical(start), rules.tier(start), rules.plies_left(start)) == (start, 0, 0)
+        assert rules.roots() == [start]
+        assert rules.end(start) == -WIN
+        assert {rules.to_move, rules.chance, rules.evaluate, rules.bounds, rules.promise} == {None}
+    del Lesson.utility
+    with pytest.raises(GameError, match=r"Lesson has no method utility\(self, state\): add it"):
+        Rules(Lesson())
+
+
+def test_rules_fold_only_where_symmetry_is_wanted():
+    game = ConnectFour(4, 4)
+    state = game.result(game.initial(), 3)
+    assert Rules(game).folds and Rules(game).canonical(state) == game.canonical(state) != state
+    assert not Rules(game, False).folds and Rules(game, False).canonical(state) == state
+    boxes = Rules(load_game("dots-and-boxes:1,1"))
+    assert boxes.scores and not boxes.alternates and boxes.tiered
 
 
 def test_a_file_that_fails_is_reported_in_a_line(tmp_path):

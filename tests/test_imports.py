@@ -64,6 +64,22 @@ def test_nothing_light_imports_the_kernels_at_its_top():
             assert "kernels" not in set(imports(path, top_level=True)), path
 
 
+def asked_of_games(path):
+    """Where a file asks a game by name what it has: `hasattr(game, ...)` or `getattr(self.game, ...)`."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("hasattr", "getattr"):
+            asked = ast.unparse(node.args[0]).removeprefix("type(").rstrip(")")  # of a game or its class
+            if asked.rpartition(".")[2] in ("game", "cls", "rules"):
+                yield f"{path.relative_to(PACKAGE)}:{node.lineno}"
+
+
+def test_only_rules_ask_what_a_game_has():
+    """`game.Rules` fills in what a game lacks; a few files look at the class itself, which is their duty."""
+    duty = {PACKAGE / name for name in ("game.py", "conformance.py", "fingerprint.py", "kernels/rewriting.py")}
+    assert [place for path in sorted({*PACKAGE.rglob("*.py")} - duty) for place in asked_of_games(path)] == []
+    assert list(asked_of_games(PACKAGE / "conformance.py"))  # the search finds what it looks for
+
+
 def loaded_by(code, *arguments):
     script = f"import sys\n{code}\nprint(*sorted({HEAVY} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=True)

@@ -12,7 +12,7 @@ import pytest
 from solver import extras, opening, pipeline, verification
 from solver.book import Book
 from solver.errors import MethodError, ResourceError, UncompiledRules
-from solver.game import load_game
+from solver.game import Rules, load_game
 from solver.value import Value, merit_of
 from tests import naive
 
@@ -27,14 +27,14 @@ def test_every_state_to_the_ply_and_no_other_has_its_value(monkeypatch, text, sy
     truth = naive.solve(game, symmetry=symmetry)
     for max_ply in (0, 1, 3):
         merits = opening.solve(game, None, max_ply=max_ply, symmetry=symmetry)
-        layers = opening.plies(game, max_ply, symmetry)
+        layers = opening.plies(Rules(game, symmetry), max_ply)
         assert sorted(merits) == sorted(state for layer in layers for state in layer)
         assert merits == {state: merit_of(truth[state]) for state in merits}
 
 
 def test_states_of_connect_four_by_ply():
     """John Tromp's counts (OEIS A212693), which none but unfinished states have up to ply 6."""
-    layers = opening.plies(load_game("connect-four"), 5, symmetry=False)
+    layers = opening.plies(Rules(load_game("connect-four"), False), 5)
     assert [len(layer) for layer in layers] == [1, 7, 49, 238, 1120, 4263]
 
 

@@ -9,7 +9,7 @@ import pytest
 from solver import pipeline
 from solver.book import Book
 from solver.errors import ForeignBook, GameError, MissingState, PositionError
-from solver.game import load_game
+from solver.game import Rules, load_game
 from solver.games.connect_four import ConnectFour
 from solver.live import Live
 from solver.player import Player
@@ -29,8 +29,8 @@ def test_answers_from_a_solution_are_the_naive_twins(text):
     game = load_game(text)
     truth = naive.solve(game)
     player = Player({state: value for state, value in truth.items() if not game.is_terminal(state)}, game)
-    player._folds = False
-    player.canonical = lambda state: state
+    player.rules = Rules(game, symmetry=False)
+    player.canonical = player.rules.canonical
     for state in list(truth)[:400]:
         answer = player.value(state)
         assert (answer.value, answer.exact) == (truth[state], True)

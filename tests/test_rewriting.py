@@ -6,7 +6,7 @@ import pytest
 
 from solver import pipeline
 from solver.errors import UncompiledRules
-from solver.game import load_game
+from solver.game import Rules, load_game
 from solver.player import Player
 from solver.search import minimax
 from solver.value import Value, merit_of
@@ -174,7 +174,7 @@ def test_a_solution_that_the_plain_rules_do_not_give_is_not_believed(text):
 
     def solution(states, merits):
         layer = Layer(0, 0, len(states), len(states), 0, 0, 0, True, 0, 0, 0, 0, 0)
-        return twins.Solution(game, [layer], states, merits, 30_000, symmetry=True, tiers=False)
+        return twins.Solution(Rules(game), [layer], states, merits, 30_000, tiers=False)
 
     assert twins.audit(solution(states, merits)) == twins.OF_A_TIER
     with pytest.raises(UncompiledRules, match="was found worth"):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from solver.errors import BudgetExceeded, GameError, MethodError
-from solver.game import canonical_of, is_score_game, load_game, same_mover_of
+from solver.game import Rules, is_score_game, load_game
 from solver.games.tree import Tree
 from solver.search import Budget, alphabeta, expectiminimax, heuristic, minimax, negamax, retrograde, solution_of
 from solver.value import Value
@@ -37,7 +37,7 @@ def test_alphabeta_keeps_exact_entries_only(text, symmetry):
     game = load_game(text)
     result = alphabeta.solve(game, symmetry=symmetry)
     truth = naive.solve(game, symmetry)
-    assert result.value == truth[canonical_of(game, symmetry)(game.initial())]
+    assert result.value == truth[Rules(game, symmetry).canonical(game.initial())]
     table = solution_of(result.table, is_score_game(game))
     assert {state: truth[state] for state in table} == dict(table)
 
@@ -59,7 +59,7 @@ def test_alphabeta_from_every_state_in_any_order(text):
 def test_the_best_action_leads_to_the_value(text):
     game = load_game(text)
     truth = naive.solve(game)
-    same_mover = same_mover_of(game)
+    same_mover = Rules(game).same_mover
     for algorithm in (minimax, alphabeta):
         result = algorithm.solve(game)
         child = game.result(game.initial(), result.action)

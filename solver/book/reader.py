@@ -36,7 +36,7 @@ from solver.book.format import (
 )
 from solver.errors import BookError, DamagedBook, ForeignBook, MissingState, SolverError
 from solver.fingerprint import fingerprint
-from solver.game import STATE_LIMIT, Game, canonical_of, game_text, is_built_in, load_game
+from solver.game import STATE_LIMIT, Game, Rules, game_text, is_built_in, load_game
 from solver.value import Value
 
 from_bytes = int.from_bytes
@@ -80,7 +80,7 @@ class Book(Mapping[int, Value]):
     def _canonical(self) -> Callable[[int], int]:
         """The `canonical` of the package's rules, if they are those of the book."""
         try:
-            return canonical_of(self.game)
+            return Rules(self.game).canonical
         except (SolverError, OSError):
             return lambda state: state
 

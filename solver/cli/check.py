@@ -9,7 +9,7 @@ import click
 from solver import extras
 from solver.cli.common import json_option, quiet_option
 from solver.errors import UncompiledRules
-from solver.game import OPTIONAL, game_text, load_game
+from solver.game import OPTIONAL, Game, Rules, game_text, load_game, own_method
 
 
 @click.command("check")
@@ -30,7 +30,7 @@ def command(game: str, seed: int, as_json: bool, quiet: bool) -> None:
 
     rules = load_game(game)
     states = check_game(rules, seed=seed)
-    optional = [name for name in OPTIONAL if hasattr(rules, name)]
+    optional = [name for name in OPTIONAL if own_method(rules, name)]
     compiled, why = _compiled(rules, states)
     facts = {
         "game": game_text(rules),
@@ -50,16 +50,16 @@ def command(game: str, seed: int, as_json: bool, quiet: bool) -> None:
         click.echo(f"only in plain Python, which is about a hundred times slower: {why}")
 
 
-def _compiled(rules: object, states: list[int]) -> tuple[bool, str | None]:
+def _compiled(rules: Game, states: list[int]) -> tuple[bool, str | None]:
     """Whether the rules compile to what they say, and why not."""
-    if getattr(rules, "plain_only", False):
+    if Rules(rules).plain_only:
         return False, "the game says so"
     if not extras.has_kernels():
         return False, "pip install 'solverbook[solve]' to compile"
     from solver.kernels import twins
 
     try:
-        twins.compare(rules, states)  # type: ignore[arg-type]
+        twins.compare(rules, states)
     except UncompiledRules as error:
         return False, str(error)
     return True, None

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from solver.cli.common import json_option
+from solver.game import is_score_game, own_method
 from solver.games import CATALOGUE
 
 FEATURES = {
@@ -44,13 +45,13 @@ def command(as_json: bool) -> None:
 def _describe(name: str) -> dict[str, Any]:
     module, _, class_name = CATALOGUE[name].partition(":")
     cls = getattr(importlib.import_module(f"solver.games.{module}"), class_name)
-    own_text = hasattr(cls, "from_text")
+    own_text = own_method(cls, "from_text")
     return {
         "name": name,
         "about": (cls.__doc__ or "").strip().splitlines()[0],
         "parameters": {"file": "FILE.json"} if own_text else dict(cls._field_defaults),
-        "score_game": bool(getattr(cls, "score_game", False)),
-        "supports": [feature for method, feature in FEATURES.items() if hasattr(cls, method)],
+        "score_game": is_score_game(cls),
+        "supports": [feature for method, feature in FEATURES.items() if own_method(cls, method)],
     }
 
 

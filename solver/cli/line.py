@@ -11,7 +11,7 @@ import click
 from solver.book import Book
 from solver.cli.common import game_option, in_plies, in_words, json_option, open_source, thinking
 from solver.errors import MissingState, PositionError
-from solver.game import Game, is_score_game
+from solver.game import Game
 from solver.game import game_text as text_of
 from solver.live import SECONDS
 from solver.notation import format_action, parse_position, show
@@ -87,7 +87,7 @@ def describe_line(book: Book | None, game: Game, position: str, most: int = 1000
         "state": state,
         "score": value.score,
         "distance": value.distance,
-        "words": in_words(value, is_score_game(game)),
+        "words": in_words(value, player.rules.scores),
         "moves": moves,
         "end": states[-1],
         "ending": ending,

@@ -9,8 +9,8 @@ import click
 
 from solver.cli.common import budget_option, game_option, in_words, open_source, thinking
 from solver.errors import MissingState, PositionError
+from solver.game import Rules
 from solver.game import game_text as text_of
-from solver.game import is_score_game
 from solver.live import SHORT
 from solver.notation import format_action, parse_action, parse_position, show
 from solver.player import Player
@@ -60,11 +60,11 @@ def command(
     solver play othello:6,4 --method heuristic --depth 6
     """
     book, game = open_source(source, game_text)
-    refuse_chance(game, "play")
+    refuse_chance(Rules(game), "play")
     player = Player(book if book is not None else game, game, seconds=budget)
     opponent = Opponent(player, method, depth, level)
     table = Table(player, opponent, start, computer=0 if second else 1)
-    if method == "best" and budget > SHORT and hasattr(game, "tier"):  # most others have cycles
+    if method == "best" and budget > SHORT and player.rules.tiered:  # most others have cycles
         player.prepare(wait=False)
     click.echo(greeting(table, source if book is not None else None, budget))
     table.play()
@@ -89,7 +89,7 @@ class Opponent:
     def __init__(self, player: Player, method: str, depth: int, level: int) -> None:
         self.player, self.method, self.depth, self.level = player, method, depth, level
         if method == "heuristic":
-            heuristic.refuse_blind(player.game)
+            heuristic.estimates_of(player.rules)  # raises without any
 
     def choose(self, state: int) -> tuple[int, bool]:
         """An action, and whether it is known to be as good as can be, or chosen as it should. Raises MissingState."""
@@ -138,7 +138,8 @@ class Table:
         click.echo(show(self.game, self.states[-1], self.movers[-1]))
 
     def _mover(self, state: int, otherwise: int) -> int:
-        return self.game.to_move(state) if hasattr(self.game, "to_move") else otherwise
+        to_move = self.player.rules.to_move
+        return otherwise if to_move is None else to_move(state)
 
     def _apply(self, action: int) -> None:
         state = self.game.result(self.states[-1], action)
@@ -196,7 +197,7 @@ class Table:
             moves = self.player.analyse(state)
         for move in moves:
             mark = "*" if move.best else " "
-            words = in_words(move.value, is_score_game(self.game), move.estimate)
+            words = in_words(move.value, self.player.rules.scores, move.estimate)
             click.echo(f"{mark} {format_action(self.game, state, move.action):6} {words}")
 
     def _undo(self) -> None:
@@ -215,5 +216,5 @@ class Table:
         if utility == 0:
             return "draw"
         winner = self.movers[-1] if utility > 0 else 1 - self.movers[-1]
-        by = f" by {abs(utility)}" if is_score_game(self.game) else ""
+        by = f" by {abs(utility)}" if self.player.rules.scores else ""
         return f"{'the computer wins' if winner == self.computer else 'you win'}{by}"

@@ -15,7 +15,6 @@ from solver.book import Book
 from solver.cli.common import budget_option, game_option, in_words, json_option, note, open_source, thinking
 from solver.errors import BookError, GameError, MissingState, PositionError, SolverError
 from solver.game import game_text as text_of
-from solver.game import is_score_game
 from solver.notation import Position, format_action, parse_position, show
 from solver.player import Move, Player
 from solver.value import Value
@@ -99,12 +98,12 @@ class Asker:
         self.game = player.game
         self.name = text_of(player.game)
         self.moves = moves
-        self.score_game = is_score_game(player.game)
+        self.score_game = player.rules.scores
         book = player.solution
         self._quick = isinstance(book, Book) and (not moves or book.header.scope == "complete")
         self._find = player.solution.get
         self._canonical = player.canonical
-        self._mover = getattr(player.game, "to_move", None)
+        self._mover = player.rules.to_move
         self._fields = functools.lru_cache(maxsize=1 << 16)(lambda value: DUMPS(_value(value))[1:-1])
         self._name = functools.lru_cache(maxsize=1 << 16)(DUMPS)
         self._head = f'{{"game":{json.dumps(self.name)},"position":"#'
@@ -196,9 +195,8 @@ class Asker:
         return facts
 
     def _to_move(self, parsed: Position) -> int | None:
-        if hasattr(self.game, "to_move"):
-            mover: int = self.game.to_move(parsed.state)
-            return mover
+        if self._mover is not None:
+            return self._mover(parsed.state)
         return None if parsed.ply is None else parsed.ply % 2
 
     def _move(self, state: int, move: Move) -> dict[str, Any]:

@@ -21,14 +21,13 @@ from numpy.typing import NDArray
 from solver import value
 from solver.conformance import confirmed
 from solver.errors import GameError
-from solver.game import Game, game_text, is_score_game
+from solver.game import own_method
 from solver.kernels import retrograde
 from solver.kernels.compiled import bind, kernel
 from solver.kernels.directory import BATCH, MERITS, MISSING, Layer, locate, table_of
 from solver.kernels.forward import CHUNK, FAULTS, MOST_PLIES_LEFT, UNKNOWN_CHILD, Forward
 from solver.kernels.parallel import Workers
 from solver.kernels.runs import splitters
-from solver.kernels.work import Work
 from solver.progress import Progress
 
 lift = register_jitable(value.lift)
@@ -96,15 +95,16 @@ class Backward:
     outcome (wins, draws, losses), the last layer first; `longest` the smallest merit of a win and its first state.
     """
 
-    def __init__(self, game: Game, work: Work, forward: Forward, *, symmetry: bool, memory: int, progress: Progress):
-        self.game = game
+    def __init__(self, forward: Forward, *, memory: int, progress: Progress):
+        work, rules = forward.work, forward.rules
+        self.rules = rules
         self.work = work
         self.forward = forward
         self.memory = memory
         self.progress = progress
         self.layers = forward.layers
-        self.kernels = bind(sys.modules[__name__], game, symmetry, tiers=forward.tiers)
-        self.resolver = bind(retrograde, game, symmetry, tiers=forward.tiers)
+        self.kernels = bind(sys.modules[__name__], rules.game, rules.symmetry, tiers=forward.tiers)
+        self.resolver = bind(retrograde, rules.game, rules.symmetry, tiers=forward.tiers)
         self.win, dtype = self._range_of_merits()
         self.merits = work.column("merits", dtype)
         self.tally: Counter[int] = Counter()
@@ -126,7 +126,7 @@ class Backward:
             done = self.merits.size - (total - layer.end)
             if layer.cyclic and layer.begin < layer.end:
                 resolver = retrograde.Resolver(
-                    self.game, self.resolver, self.work, self.layers, own, known, self.memory, self.progress, self.save
+                    self.rules, self.resolver, self.work, self.layers, own, known, self.memory, self.progress, self.save
                 )
                 parts = resolver.run(team, self._resolving)
                 self._resolving = None
@@ -172,12 +172,12 @@ class Backward:
 
     def _range_of_merits(self) -> tuple[int, np.dtype[Any]]:
         """The merit of a win at once and the smallest type that holds all merits."""
-        if is_score_game(self.game):
+        if self.rules.scores:
             largest = self.forward.largest
         elif any(layer.cyclic for layer in self.layers):
             return retrograde.WIN, np.dtype(np.int16)
         else:
-            largest = len(self.layers) + 1 + (MOST_PLIES_LEFT if hasattr(self.game, "plies_left") else 0)
+            largest = len(self.layers) + 1 + (MOST_PLIES_LEFT if own_method(self.rules.game, "plies_left") else 0)
         dtype = next(np.dtype(kind) for kind in (np.int8, np.int16, np.int32, np.int64) if largest < np.iinfo(kind).max)
         return int(np.iinfo(dtype).max), dtype
 
@@ -189,7 +189,7 @@ class Backward:
         def evaluate(first: int, last: int, low: int, high: int, best: Merits) -> Merits:
             culprit = self.kernels.evaluate(*known, first, last, self.win, low, high, best)
             if culprit >= 0:
-                raise confirmed(self.game, [int(culprit)], f"state {culprit} {FAULTS[UNKNOWN_CHILD]}")
+                raise confirmed(self.rules.game, [int(culprit)], f"state {culprit} {FAULTS[UNKNOWN_CHILD]}")
             return best
 
         def whole(first: int) -> Merits:
@@ -243,8 +243,8 @@ class Backward:
         else:
             distinct, counts = np.unique(merits, return_counts=True)
             found = dict(zip(distinct.tolist(), counts.tolist(), strict=True))
-        if not is_score_game(self.game) and (1 in found or -1 in found):  # one ply more would be a draw
-            raise GameError(f"{game_text(self.game)} has wins of more than {self.win - 2:,} plies")
+        if not self.rules.scores and (1 in found or -1 in found):  # one ply more would be a draw
+            raise GameError(f"{self.rules.name} has wins of more than {self.win - 2:,} plies")
         self._layer_tally.update(found)
         merit = min((merit for merit in found if merit > 0), default=None)
         if merit is not None and (self.longest is None or merit <= self.longest[0]):

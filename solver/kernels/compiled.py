@@ -29,7 +29,7 @@ from numba.extending import intrinsic, overload_method, register_jitable
 from solver import value
 from solver.errors import GameError, SolverError, UncompiledRules
 from solver.fingerprint import HINTS, fingerprint, sibling_modules
-from solver.game import Game, is_score_game
+from solver.game import Game, Rules, own_method
 from solver.kernels.advice import reason
 from solver.kernels.rewriting import Rewriter, methods_of, renamed
 
@@ -58,16 +58,17 @@ def bind(
     alone are asked for), `ALTERNATES` (players strictly alternate), `FOLDS` (fold states by `canonical`), `TIERS` (ask
     for them), and whether the rules have `REPLIES`, `OUTLOOK`, `BOUNDS`, `LONGEST`.
     """
-    if getattr(game, "plain_only", False):
+    asked = Rules(game, symmetry)
+    if asked.plain_only:
         raise GameError(f"{type(game).__name__} runs in plain Python only: solve it without the compiled kernels")
-    rules = game if getattr(game, "_fields", ()) else _with_a_field(type(game))
+    rules = game if isinstance(game, tuple) and len(game) else _with_a_field(type(game))
     taught = _teach(type(rules))
     constants = {
-        "SCORES": is_score_game(game) or outcomes,
-        "ALTERNATES": not hasattr(game, "to_move"),
-        "FOLDS": symmetry and hasattr(game, "canonical"),
-        "TIERS": tiers and hasattr(game, "tier"),
-        **{name.upper(): hasattr(game, name) for name in ("replies", "outlook", "bounds", "longest")},
+        "SCORES": asked.scores or outcomes,
+        "ALTERNATES": asked.alternates,
+        "FOLDS": asked.folds,
+        "TIERS": tiers and asked.tiered,
+        **{name.upper(): own_method(game, name) is not None for name in ("replies", "outlook", "bounds", "longest")},
     }
     scope = {**vars(module), **constants, "game": rules}
     home = type(game).__module__  # which the cache's files name: rules moved to another folder must not load them

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from solver.conformance import confirmed
 from solver.errors import GameError, MethodError, ResourceError
-from solver.game import Game, game_text, is_score_game
+from solver.game import Rules
 from solver.kernels.compiled import FAILURES, bind, is_of_compiler, kernel
 from solver.kernels.directory import CELL, MOST_STATES, Layer, cells_of, prefixes_of
 from solver.kernels.parallel import Workers
@@ -191,23 +191,22 @@ class Forward:
 
     def __init__(
         self,
-        game: Game,
+        rules: Rules,
         work: Work,
         *,
-        symmetry: bool,
         tiers: bool,
         cycles: bool,
         limit: int,
         most: int,
         progress: Progress,
     ) -> None:
-        self.game = game
+        self.rules = rules
         self.most = most
         self.work = work
-        self.tiers = tiers and hasattr(game, "tier")
+        self.tiers = tiers and rules.tiered
         self.cycles = cycles
         self.progress = progress
-        self.kernels = bind(sys.modules[__name__], game, symmetry, tiers=tiers)
+        self.kernels = bind(sys.modules[__name__], rules.game, rules.symmetry, tiers=tiers)
         self.runs = Runs(work, limit)
         self.states = work.column("states", np.int64)
         self.cells = work.column("cells", np.uint32)
@@ -225,7 +224,7 @@ class Forward:
         self._highest = LOWEST_TIER
         self._scratch = threading.local()
         if not self.tiers:
-            self._refuse_staying(f"{game_text(game)} has no tier")
+            self._refuse_staying(f"{rules.name} has no tier")
 
     def run(self, team: Workers, deadline: float | None = None) -> bool:
         """Reach all states; False if the deadline came first, which is looked at after each piece of a tier."""
@@ -303,7 +302,7 @@ class Forward:
         """The starts as runs of their tiers, listed part by part from the first on."""
         count = self.kernels.list_starts(np.empty(0, np.int64), 0)
         if count > MOST_STARTS:
-            raise GameError(f"{game_text(self.game)} starts from more than {MOST_STARTS:,} states: starts must end")
+            raise GameError(f"{self.rules.name} starts from more than {MOST_STARTS:,} states: starts must end")
         most = max(PIECE, self.runs.limit // 32)
         for first in range(0, count, most):
             self._add_starts(first, min(most, count - first), team)
@@ -312,7 +311,7 @@ class Forward:
         starts = np.empty(count, np.int64)
         self.kernels.list_starts(starts, first)
         if starts.min() < 0:
-            raise GameError(f"{game_text(self.game)} starts at {starts.min()}: states are non-negative 63-bit integers")
+            raise GameError(f"{self.rules.name} starts at {starts.min()}: states are non-negative 63-bit integers")
 
         def sort(begin: int) -> list[tuple[int, States]]:
             part = starts[begin : begin + PIECE]
@@ -475,7 +474,7 @@ class Forward:
                 if is_of_compiler(error):
                     raise
                 fault = f"they fail with {type(error).__name__}: {error}"
-                raise confirmed(self.game, states[begin:end].tolist(), fault, known=False) from error
+                raise confirmed(self.rules.game, states[begin:end].tolist(), fault, known=False) from error
             self._refuse(report, key.tier)
             if reached == begin:
                 if len(children) > MOST_ACTIONS:
@@ -507,7 +506,7 @@ class Forward:
             self._refuse_staying(f"state {culprit} has a move that stays in its tier")
             raise _Stays
         if error:
-            raise confirmed(self.game, [culprit], f"state {culprit} {FAULTS[error]}")
+            raise confirmed(self.rules.game, [culprit], f"state {culprit} {FAULTS[error]}")
 
     def _refuse_too_many(self, tier: int) -> None:
         """Raise ResourceError if the unfinished states of a tier are more than its directory can count."""
@@ -520,7 +519,7 @@ class Forward:
 
     def _refuse_staying(self, where: str) -> None:
         """Raise MethodError if moves that stay in a tier cannot be solved."""
-        if is_score_game(self.game):
+        if self.rules.scores:
             raise MethodError(
                 f"{where}, and retrograde analysis cannot take scores: give it a tier that every move raises, and use"
                 " minimax"

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from solver import value
 from solver.conformance import confirmed
 from solver.errors import GameError, ResourceError
-from solver.game import Game, game_text
+from solver.game import Rules
 from solver.kernels.compiled import kernel
 from solver.kernels.directory import BATCH, BEGIN, MERITS, MISSING, Layer, locate
 from solver.kernels.forward import FAULTS, UNKNOWN_CHILD
@@ -253,7 +253,7 @@ class Resolver:
 
     def __init__(
         self,
-        game: Game,
+        rules: Rules,
         kernels: Any,
         work: Work,
         layers: list[Layer],
@@ -263,7 +263,7 @@ class Resolver:
         progress: Progress,
         save: Callable[[Any], None],
     ) -> None:
-        self.game = game
+        self.rules = rules
         self.kernels = kernels
         self.work = work
         self.own = own
@@ -345,7 +345,7 @@ class Resolver:
             if culprit == CROWDED:
                 raise _Crowded
             if culprit >= 0:
-                raise confirmed(self.game, [int(culprit)], f"state {culprit} {FAULTS[UNKNOWN_CHILD]}")
+                raise confirmed(self.rules.game, [int(culprit)], f"state {culprit} {FAULTS[UNKNOWN_CHILD]}")
 
         self._pass(team, begin, count, "count moves", lambda at: self._checkpoint(COUNT, [at]))
         self._forget("begins", "left", "values")
@@ -362,7 +362,7 @@ class Resolver:
         """
         size, moves = self.size, int(self.begins[-1])
         states, _, *directory = self.known
-        places = size if not hasattr(self.game, "to_move") else 2 * size
+        places = size if self.rules.alternates else 2 * size
         kind = np.dtype(np.uint32 if places < 1 << 32 else np.int64)
         most = max(1, (self.memory - 8 * size) // kind.itemsize)  # moves of one range
         column = self._kept.get("parents")
@@ -405,7 +405,7 @@ class Resolver:
         while waiting or seeds:
             distance = min([*waiting, *seeds])
             if distance >= WIN - 1:
-                raise GameError(f"{game_text(self.game)} has wins of more than {WIN - 2:,} plies")
+                raise GameError(f"{self.rules.name} has wins of more than {WIN - 2:,} plies")
             runs = waiting.pop(distance, [])
             if distance in seeds:
                 runs.append(self.kernels.claim(seeds.pop(distance), self.left))

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.errors import ResourceError
-from solver.game import STATE_LIMIT, Game
+from solver.game import STATE_LIMIT, Game, Rules
 from solver.kernels.compiled import bind, compiling, kernel
 from solver.kernels.forward import Forward
 from solver.kernels.parallel import Workers
@@ -86,10 +86,11 @@ def census(
     game: Game, *, symmetry: bool = True, seconds: float, workers: int | None = None, progress: Progress = silent
 ) -> Census:
     """Count the tiers for two thirds of the time, compiling apart, and estimate the others from samples."""
-    refuse_chance(game, "an estimate")
-    options: dict[str, Any] = {"symmetry": symmetry, "tiers": True, "cycles": True, "most": 1 << 62}
+    rules = Rules(game, symmetry)
+    refuse_chance(rules, "an estimate")
+    options: dict[str, Any] = {"tiers": True, "cycles": True, "most": 1 << 62}
     with Work() as work, Workers(workers) as team, compiling(game):
-        forward = Forward(game, work, limit=1 << 30, progress=progress, **options)
+        forward = Forward(rules, work, limit=1 << 30, progress=progress, **options)
         forward.run(team, time.monotonic())  # the first piece: compiles
         begun, earlier = time.monotonic(), forward.found
         try:
@@ -102,7 +103,7 @@ def census(
         if not counted and forward.closing:
             sizes += continued(forward.generations) or [forward.found - sum(sizes)]
         elif not counted:
-            sampled = estimated(game, forward, symmetry, max(1.0, seconds - taken), progress)
+            sampled = estimated(forward, max(1.0, seconds - taken), progress)
             sizes, whole, cyclic = sampled.sizes or [forward.found], sampled.whole, cyclic or sampled.cyclic
     return Census(sizes, counted, whole, cyclic, taken, forward.found - earlier)
 
@@ -115,13 +116,11 @@ class Estimate(NamedTuple):
     cyclic: bool
 
 
-def estimated(
-    game: Game, forward: Forward, symmetry: bool, seconds: float, progress: Progress = silent
-) -> Estimate:
+def estimated(forward: Forward, seconds: float, progress: Progress = silent) -> Estimate:
     """Unfinished states of all tiers, those that `forward` has not reached from samples, in so many seconds."""
     if not forward.layers:
         return Estimate([], False, False)
-    sampler = _Sampler(game, forward, symmetry, progress)
+    sampler = _Sampler(forward, progress)
     sampler.warm()
     sizes = sampler.sizes(seconds)
     return Estimate(sizes, not sampler.moves, sampler.cyclic)
@@ -137,8 +136,8 @@ class _Moves(NamedTuple):
 class _Sampler:
     """Samples of each tier, from the counted ones on."""
 
-    def __init__(self, game: Game, forward: Forward, symmetry: bool, progress: Progress) -> None:
-        self.kernels = bind(sys.modules[__name__], game, symmetry)
+    def __init__(self, forward: Forward, progress: Progress) -> None:
+        self.kernels = bind(sys.modules[__name__], forward.rules.game, forward.rules.symmetry)
         self.forward = forward
         self.progress = progress
         self.moves: dict[int, _Moves] = {}

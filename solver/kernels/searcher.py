@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from solver.conformance import OTHERWISE, check_game
 from solver.errors import BudgetExceeded, MethodError, UncompiledRules
-from solver.game import Game, canonical_of, game_text, is_built_in, is_score_game, starts_of
+from solver.game import Game, Rules, is_built_in
 from solver.kernels import alphabeta, twins
 from solver.kernels.alphabeta import (
     ASKED,
@@ -107,9 +107,9 @@ class Searcher:
         outcomes: bool = False,
         table: int | Words = TABLE,
     ) -> None:
-        refuse_chance(game, "alpha-beta")
+        self.rules = Rules(game, symmetry)
+        refuse_chance(self.rules, "alpha-beta")
         self.game = game
-        self._scores = is_score_game(game)
         self._outcomes = outcomes
         self._symmetry = symmetry
         self._kernels = bind(sys.modules[alphabeta.__name__], game, symmetry, outcomes)
@@ -119,7 +119,6 @@ class Searcher:
         self._frames = np.zeros((128, FRAME), np.int64)
         self._moves = np.zeros((4096, 3), np.int64)
         self._search = np.zeros(FIELDS, np.int64)
-        self._canonical = canonical_of(game, symmetry)
         self.nodes = 0
 
     def clear(self) -> None:
@@ -133,7 +132,7 @@ class Searcher:
 
         Raises GameError if those break the protocol, UncompiledRules if they compile to something else.
         """
-        if not is_built_in(game_text(self.game)):
+        if not is_built_in(self.rules.name):
             self._compare(check_game(self.game))
         with contextlib.suppress(BudgetExceeded):
             self.value(self.game.initial(), nodes=1)
@@ -154,7 +153,7 @@ class Searcher:
                 found = self.value(state)
                 if found != (_sign(plain) if self._outcomes else plain):
                     raise UncompiledRules(
-                        f"{game_text(self.game)}: state {state} is worth {plain} in plain Python, {found} compiled:"
+                        f"{self.rules.name}: state {state} is worth {plain} in plain Python, {found} compiled:"
                         f" bounds, replies, outlook or longest are unsound, or {OTHERWISE}"
                     )
 
@@ -179,7 +178,7 @@ class Searcher:
         merit = int(search[LOW])
         if self._outcomes:
             merit = (merit > 0) - (merit < 0)
-        return value_of(merit, self._scores or self._outcomes, WIN)
+        return value_of(merit, self.rules.scores or self._outcomes, WIN)
 
     def reaches(
         self,
@@ -203,9 +202,9 @@ class Searcher:
         """Merits between which a state's lies."""
         if self._outcomes:
             return -1, 1
-        if not (self._scores and hasattr(self.game, "bounds")):
+        if not (self.rules.scores and self.rules.bounds):
             return -WIN, WIN
-        low, high = self.game.bounds(state)
+        low, high = self.rules.bounds(state)
         if low > WIN or high < -WIN:
             raise self._too_large(state)
         return max(low, -WIN), min(high, WIN)  # what lies beyond is found out where it is met
@@ -263,9 +262,9 @@ class Searcher:
             self.nodes += int(search[COUNT])
 
     def _too_large(self, state: int) -> UncompiledRules:
-        what = "margins" if is_score_game(self.game) else "a utility other than -1, 0 and 1, or plies_left"
+        what = "margins" if self.rules.scores else "a utility other than -1, 0 and 1, or plies_left"
         return UncompiledRules(
-            f"{game_text(self.game)} has {what} near state {state} beyond what the compiled alpha-beta can hold"
+            f"{self.rules.name} has {what} near state {state} beyond what the compiled alpha-beta can hold"
             f" ({WIN:,} for margins): solve it without --max-ply, by minimax"
         )
 
@@ -278,7 +277,7 @@ class Searcher:
         """Twice the rows for the path and its moves, unless the path goes in circles."""
         path = self._frames[: int(self._search[PLY]) + 1, STATE]
         if len(np.unique(path)) < len(path):
-            raise cycle(self.game, "alpha-beta")
+            raise cycle(self.rules, "alpha-beta")
         if len(path) > SLOW // 2:
             raise self._too_large(int(path[-1]))
         self._frames = np.concatenate([self._frames, np.zeros_like(self._frames)])
@@ -286,15 +285,15 @@ class Searcher:
 
     def entries(self, progress: Progress = silent) -> dict[int, int]:
         """Canonical states to merits, with `value.WIN`, after a search from all starts: whatever became exact."""
-        if not is_built_in(game_text(self.game)):
+        if not is_built_in(self.rules.name):
             self.warm()
             self.clear()
-        starts = starts_of(self.game)
+        starts = self.rules.roots()
         values = {}
         for done, state in enumerate(starts):
-            values[self._canonical(state)] = merit_of(self.value(state))
+            values[self.rules.canonical(state)] = merit_of(self.value(state))
             progress("search", done + 1, len(starts), f"{self.nodes:.3g} nodes")
-        found = {state: merit_of(value_of(merit, self._scores, WIN)) for state, merit in self.exact().items()}
+        found = {state: merit_of(value_of(merit, self.rules.scores, WIN)) for state, merit in self.exact().items()}
         return {**found, **values}
 
     def exact(self) -> dict[int, int]:

@@ -18,7 +18,7 @@ from solver import value
 from solver.book.writer import CHUNK
 from solver.errors import ResourceError
 from solver.estimation import BOOK_BYTES, CYCLIC_BOOK_BYTES, needs
-from solver.game import Game, canonical_of, end_of, is_score_game
+from solver.game import Game, Rules
 from solver.kernels import sampling, twins
 from solver.kernels.backward import Backward
 from solver.kernels.compiled import compiling
@@ -62,15 +62,21 @@ def solve(
     does not fit, GameError with the offending state if the rules break the protocol, UncompiledRules if they cannot be
     compiled or say something else then, ResourceError.
     """
-    refuse_chance(game, "an exhaustive solve")
+    rules = Rules(game, symmetry)
+    refuse_chance(rules, "an exhaustive solve")
     work = work or Work()
     memory = memory or MEMORY
     work.mapped = memory // 4
     saved = work.resumed
-    options: dict[str, Any] = {"symmetry": symmetry, "progress": progress}
     with Workers(workers) as team, compiling(game):
         forward = Forward(
-            game, work, tiers=tiers, cycles=cycles, limit=memory // 4, most=memory // 16, **options
+            rules,
+            work,
+            tiers=tiers,
+            cycles=cycles,
+            limit=memory // 4,
+            most=memory // 16,
+            progress=progress,
         )
         if states:
             forward.inspect = partial(twins.compare, game, symmetry=symmetry, tiers=tiers)
@@ -81,12 +87,12 @@ def solve(
         elif work.folder is not None and not anyway:
             forward.run(team, time.monotonic())  # compiles, which the trial does not count
             if not forward.run(team, time.monotonic() + TRIAL):
-                _refuse_the_hopeless(game, forward, work, symmetry)
+                _refuse_the_hopeless(forward, work)
         forward.run(team)
         give_back()
         if not anyway:
             _refuse_without_room(work, forward)
-        backward = Backward(game, work, forward, memory=memory // 2, **options)
+        backward = Backward(forward, memory=memory // 2, progress=progress)
         if saved is not None and saved["pass"] == "backward":
             backward.restore(saved["backward"])
         elif work.due():
@@ -95,18 +101,18 @@ def solve(
         if work.due():
             backward.save(None)
         solution = twins.Solution(
-            game, forward.layers, forward.states.view(), backward.merits.view(), backward.win, symmetry, tiers
+            rules, forward.layers, forward.states.view(), backward.merits.view(), backward.win, tiers
         )
         twins.audit(solution)
-    return _Ordered(game, forward, backward, workers, symmetry).solved()
+    return _Ordered(forward, backward, workers).solved()
 
 
-def _refuse_the_hopeless(game: Game, forward: Forward, work: Work, symmetry: bool) -> None:
+def _refuse_the_hopeless(forward: Forward, work: Work) -> None:
     """Raise ResourceError if the disk cannot hold even half of what the estimate says."""
     if forward.closing or any(layer.cyclic for layer in forward.layers):
         return  # generations tell too little of those to come
     try:
-        stored = sum(sampling.estimated(game, forward, symmetry, SAMPLING).sizes)
+        stored = sum(sampling.estimated(forward, SAMPLING).sizes)
     except Exception:  # an estimate that fails refuses nothing: what is wrong with the rules the solve will say
         return
     needed, room = needs(stored, False)[1], work.free() + work.size()
@@ -133,18 +139,15 @@ def _refuse_without_room(work: Work, forward: Forward) -> None:
 class _Ordered:
     """The solution in the order of its states."""
 
-    def __init__(
-        self, game: Game, forward: Forward, backward: Backward, workers: int | None, symmetry: bool
-    ) -> None:
-        self.game = game
+    def __init__(self, forward: Forward, backward: Backward, workers: int | None) -> None:
+        self.rules = forward.rules
         self.states, self.merits = forward.states, backward.merits
         self.layers = forward.layers
         self.backward = backward
         self.workers = workers
-        self.symmetry = symmetry
         self.distinct = np.array(sorted(backward.tally, reverse=True), np.int64)
         self.palette = [
-            value.value_of(merit, is_score_game(game), backward.win) for merit in self.distinct.tolist()
+            value.value_of(merit, self.rules.scores, backward.win) for merit in self.distinct.tolist()
         ]
 
     def solved(self) -> Solved:
@@ -161,7 +164,7 @@ class _Ordered:
             for layer, (wins, draws, losses) in zip(self.layers, reversed(backward.counts), strict=True)
         ]
         longest = None
-        if backward.longest is not None and not is_score_game(self.game):
+        if backward.longest is not None and not self.rules.scores:
             longest = backward.win - backward.longest[0], backward.longest[1]
         cyclic = any(layer.cyclic for layer in self.layers)
         return Solved(
@@ -234,15 +237,15 @@ class _Ordered:
 
     def _root(self) -> Value:
         """The value of the start."""
-        score_game = is_score_game(self.game)
-        state = self.game.initial()
-        if self.game.is_terminal(state):
-            return value.value_of(end_of(self.game)(state), score_game)
-        key = canonical_of(self.game, self.symmetry)(state)
+        rules = self.rules
+        state = rules.game.initial()
+        if rules.is_terminal(state):
+            return value.value_of(rules.end(state), rules.scores)
+        key = rules.canonical(state)
         merits, total = self.merits.view(), self.states.size
         for layer in self.layers:
             states = self.states.view()[layer.begin : layer.end]
             place = int(np.searchsorted(states, key))
             if place < len(states) and states[place] == key:
-                return value.value_of(int(merits[total - layer.end + place]), score_game, self.backward.win)
+                return value.value_of(int(merits[total - layer.end + place]), rules.scores, self.backward.win)
         raise AssertionError(f"the start {key} was not reached")

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from solver.conformance import OTHERWISE
 from solver.errors import GameError, SolverError, UncompiledRules
 from solver.fingerprint import source_of
-from solver.game import Game, canonical_of, game_text, is_score_game, same_mover_of
+from solver.game import Game, Rules, own_method
 from solver.kernels import forward, probe
 from solver.kernels.compiled import FAILURES, bind, compiling, is_of_compiler
 from solver.kernels.directory import Layer
@@ -45,10 +45,9 @@ class _Twins:
     """Both kinds of rules of a game."""
 
     def __init__(self, game: Game, symmetry: bool, tiers: bool) -> None:
-        self.game: Any = game
+        self.rules = Rules(game, symmetry)
+        self.tiers = tiers
         self.expand = bind(forward, game, symmetry, tiers=tiers).expand
-        self.canonical = canonical_of(game, symmetry)
-        self.tier: Any = getattr(game, "tier", None) if tiers else None
         self.room = 256
 
     def compare(self, state: int) -> None:
@@ -60,12 +59,12 @@ class _Twins:
     def plain(self, state: int) -> Any:
         """The utility of a terminal state, as far as the kernel tells it; the keys and tiers of the children of others.
         """
-        game = self.game
-        if game.is_terminal(state):
-            utility = game.utility(state)
-            return (utility > 0) - (utility < 0), max(1, abs(utility)) if is_score_game(game) else 1
-        children = [self.canonical(game.result(state, action)) for action in game.actions(state)]
-        return [(child, self.tier(child) if self.tier else 0) for child in children]
+        rules = self.rules
+        if rules.is_terminal(state):
+            utility = rules.utility(state)
+            return (utility > 0) - (utility < 0), max(1, abs(utility)) if rules.scores else 1
+        children = [rules.canonical(rules.result(state, action)) for action in rules.actions(state)]
+        return [(child, rules.tier(child) if self.tiers else 0) for child in children]
 
     def compiled(self, state: int) -> Any:
         """The same from the kernel; the text of an exception if it raises one."""
@@ -92,21 +91,21 @@ class _Twins:
 
     def difference(self, state: int, plain: Any, compiled: Any) -> str:
         """One line about a state: the first rule whose answers differ, and the likely cause."""
-        name = game_text(self.game)
+        name = self.rules.name
         for rule, arguments, mine, theirs in self._answers(state):
             if mine != theirs:
                 call = f"{rule}({', '.join(map(str, arguments))})"
-                return f"{name}: {call} is {mine} in Python and {theirs} compiled: {_cause(self.game, rule)}"
+                return f"{name}: {call} is {mine} in Python and {theirs} compiled: {_cause(self.rules.game, rule)}"
         return f"{name}: state {state} leads to {_short(plain)} in Python and {_short(compiled)} compiled: {OTHERWISE}"
 
     def _answers(self, state: int) -> Iterable[tuple[str, tuple[int, ...], Any, Any]]:
         """Each rule about the state with both answers, compiled anew one by one."""
-        game, rules = self.game, bind(probe, self.game)
+        game, compiled = self.rules.game, bind(probe, self.rules.game)
 
         def both(rule: str, *arguments: int) -> tuple[str, tuple[int, ...], Any, Any]:
-            mine = getattr(game, rule)(*arguments)
+            mine = own_method(game, rule)(*arguments)
             try:
-                theirs = getattr(rules, rule)(*arguments)
+                theirs = getattr(compiled, rule)(*arguments)
                 theirs = theirs.tolist() if rule == "actions" else theirs
             except Exception as error:
                 theirs = type(error).__name__
@@ -123,7 +122,7 @@ class _Twins:
             yield both("result", state, action)
             child = game.result(state, action)
             for rule in ("canonical", "tier"):
-                if hasattr(game, rule):
+                if own_method(game, rule):
                     yield both(rule, child)
 
 
@@ -141,7 +140,7 @@ def _cause(game: Any, rule: str) -> str:
     """What in the source of a rule is most likely to differ."""
     text = ""
     with contextlib.suppress(GameError):
-        text = source_of(getattr(type(game), rule))
+        text = source_of(own_method(type(game), rule))
     found = [cause for sign, cause in CAUSES.items() if sign in text]
     return found[0] if found else OTHERWISE
 
@@ -155,27 +154,21 @@ class Solution:
     """The states and merits of a sweep, to be looked up one by one."""
 
     def __init__(
-        self, game: Game, layers: Sequence[Layer], states: States, merits: NDArray[Any], win: int, symmetry: bool,
-        tiers: bool,
+        self, rules: Rules, layers: Sequence[Layer], states: States, merits: NDArray[Any], win: int, tiers: bool
     ) -> None:
-        self.game: Any = game
+        self.rules = rules
         self.layers = layers
         self.states, self.merits, self.win = states, merits, win
-        self.scores = is_score_game(game)
-        self.canonical = canonical_of(game, symmetry)
-        self.folds = symmetry and hasattr(game, "canonical")
-        self.same_mover = same_mover_of(game)
-        self.tier: Any = getattr(game, "tier", None) if tiers else None
+        self.tiered = tiers and rules.tiered
         self.rows = {layer.tier: layer for layer in layers}
 
     def merit(self, state: int) -> int | None:
         """The merit of a state that some move leads to, None if it was not reached."""
-        game = self.game
-        if game.is_terminal(state):
-            left = game.plies_left(state) if hasattr(game, "plies_left") else 0
-            return terminal_merit(game.utility(state), left, self.scores, self.win)
-        key = self.canonical(state)
-        layer = self.rows.get(self.tier(key) if self.tier else self.layers[0].tier)
+        rules = self.rules
+        if rules.is_terminal(state):
+            return terminal_merit(rules.utility(state), rules.plies_left(state), rules.scores, self.win)
+        key = rules.canonical(state)
+        layer = self.rows.get(rules.tier(key) if self.tiered else self.layers[0].tier)
         if layer is None or not 0 <= key < 1 << 63:
             return None
         place = layer.begin + int(np.searchsorted(self.states[layer.begin : layer.end], key))
@@ -186,12 +179,13 @@ class Solution:
     def derived(self, state: int) -> int | str:
         """The merit that the plain rules give an unfinished state by those of its children, or what is wrong."""
         best: int | None = None
-        for action in self.game.actions(state):
-            child = self.game.result(state, action)
+        rules = self.rules
+        for action in rules.actions(state):
+            child = rules.result(state, action)
             merit = self.merit(child)
             if merit is None:
                 return f"its child {child} was not reached"
-            lifted = lift(merit, self.same_mover(state, child), self.scores)
+            lifted = lift(merit, rules.same_mover(state, child), rules.scores)
             best = lifted if best is None else max(best, lifted)
         return "it has no actions" if best is None else best
 
@@ -203,7 +197,7 @@ def audit(solution: Solution, *, seed: int = 0) -> int:
     values follow from their own children, if `canonical` keeps values. It ends after AUDIT_SECONDS, but not before
     LEAST_AUDITED states.
     """
-    chance = np.random.default_rng(seed)
+    rules, chance = solution.rules, np.random.default_rng(seed)
     layers = [layer for layer in solution.layers if layer.begin < layer.end]
     number = max(1, min(OF_A_TIER, AUDITED // max(1, len(layers))))
     places = np.concatenate([chance.integers(one.begin, one.end, number) for one in layers] or [np.empty(0, np.int64)])
@@ -214,10 +208,10 @@ def audit(solution: Solution, *, seed: int = 0) -> int:
             return audited
         state = int(solution.states[place])
         _audit(solution, state)
-        if solution.folds:
-            children = (solution.game.result(state, action) for action in solution.game.actions(state))
-            twin = next((child for child in children if solution.canonical(child) != child), None)
-            if twin is not None and not solution.game.is_terminal(twin):
+        if rules.folds:
+            children = (rules.result(state, action) for action in rules.actions(state))
+            twin = next((child for child in children if rules.canonical(child) != child), None)
+            if twin is not None and not rules.is_terminal(twin):
                 _audit(solution, twin)
     return min(AUDITED, len(places))
 
@@ -229,13 +223,13 @@ def _audit(solution: Solution, state: int) -> None:
         raise
     except Exception as error:
         raise UncompiledRules(
-            f"{game_text(solution.game)}: state {state}: the plain rules fail ({type(error).__name__}: {error}), the"
+            f"{solution.rules.name}: state {state}: the plain rules fail ({type(error).__name__}: {error}), the"
             " compiled ones do not: mend the rules"
         ) from error
     if found != derived:
         what = derived if isinstance(derived, str) else f"its children give it {derived}"
         raise UncompiledRules(
-            f"{game_text(solution.game)}: state {state} was found worth {found} by compiled rules, by the plain ones"
-            f" {what}: {OTHERWISE}" + (", or a canonical that changes values" if solution.folds else "")
+            f"{solution.rules.name}: state {state} was found worth {found} by compiled rules, by the plain ones"
+            f" {what}: {OTHERWISE}" + (", or a canonical that changes values" if solution.rules.folds else "")
         )
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from solver.errors import BudgetExceeded, GameError, MethodError
-from solver.game import game_text, is_score_game, starts_of
+from solver.game import Rules
 from solver.value import Value, drop, value_of
 
 Table = dict[Hashable, Any]
@@ -115,40 +115,39 @@ def run(visit: Callable[..., Visit], *root: Any) -> Any:
     return answer
 
 
-def roots_of(game: Any, state: Any) -> list[Any]:
+def roots_of(rules: Rules, state: Any) -> list[Any]:
     """The states to search from; the last is the one asked for: `state`, or the start where it is None."""
     if state is not None:
         return [state]
-    start = game.initial()
-    return [*(other for other in starts_of(game) if other != start), start]
+    start, *others = rules.roots()
+    return [*others, start]
 
 
-def ordered_actions(game: Any) -> Callable[[Any], Iterable[int]]:
+def ordered_actions(rules: Rules) -> Callable[[Any], Iterable[int]]:
     """`ordered(state)`: the legal actions, the most promising first where the game has `promise`."""
-    promise = getattr(game, "promise", None)
+    actions, promise = rules.actions, rules.promise
     if promise is None:
-        actions: Callable[[Any], Iterable[int]] = game.actions
         return actions
-    return lambda state: sorted(game.actions(state), key=lambda action: -promise(state, action))
+    return lambda state: sorted(actions(state), key=lambda action: -promise(state, action))
 
 
 def best_move(
-    game: Any, state: Any, worth: Callable[[int, Any], Any], floor: Any = -INFINITY
+    rules: Rules, state: Any, worth: Callable[[int, Any], Any], floor: Any = -INFINITY
 ) -> tuple[Any, int]:
     """The merit of a state's best action above `floor`, and the first such action in the game's order.
 
     `worth(action, alpha)` is the action's merit, exact if it lies above alpha. Actions are tried in the order of
     `promise`; only one that the game lists before the best so far must show whether it is as good.
     """
-    place = {action: number for number, action in enumerate(game.actions(state))}
+    place = {action: number for number, action in enumerate(rules.actions(state))}
     best, choice = floor, None
-    for action in ordered_actions(game)(state):
+    for action in ordered_actions(rules)(state):
         earlier = choice is not None and place[action] < place[choice]
         merit = worth(action, best - 1 if earlier else best)
         if merit > best or (earlier and merit == best):
             best, choice = merit, action
     if choice is None:
-        raise stuck(game, state)
+        raise stuck(rules, state)
     return best, choice
 
 
@@ -158,30 +157,25 @@ def window(alpha: int, beta: int, same_mover: bool, score_game: bool) -> tuple[i
     return (low, high) if same_mover else (high, low)
 
 
-def name_of(game: Any) -> str:
-    """The game's string; of a lesson's plain class, which has none, its name."""
-    return game_text(game) if isinstance(game, tuple) else type(game).__name__
-
-
-def refuse_chance(game: Any, method: str) -> None:
+def refuse_chance(rules: Rules, method: str) -> None:
     """Raise MethodError if dice or cards decide in this game."""
-    if hasattr(game, "chance"):
-        raise MethodError(f"{name_of(game)} has chance nodes, which {method} cannot take: use expectiminimax")
+    if rules.chance is not None:
+        raise MethodError(f"{rules.name} has chance nodes, which {method} cannot take: use expectiminimax")
 
 
-def cycle(game: Any, method: str) -> MethodError:
+def cycle(rules: Rules, method: str) -> MethodError:
     """The refusal of a game in which a state comes again."""
     remedy = "use retrograde analysis"
-    if is_score_game(game) or hasattr(game, "chance"):
+    if rules.scores or rules.chance is not None:
         remedy = "retrograde analysis takes neither scores nor chance, so make every game end"
-    return MethodError(f"{name_of(game)} has cycles, which {method} cannot solve: {remedy}")
+    return MethodError(f"{rules.name} has cycles, which {method} cannot solve: {remedy}")
 
 
-def stuck(game: Any, state: Any) -> GameError:
+def stuck(rules: Rules, state: Any) -> GameError:
     """The error of rules that neither end the game nor let it go on, or whose margins no merit can hold."""
-    if any(True for _ in game.actions(state)):
-        return GameError(f"{name_of(game)}: state {state} leads to margins of 2**60 or more: utilities must be smaller")
-    return GameError(f"{name_of(game)}: state {state} has no actions: is_terminal must be true of it")
+    if any(True for _ in rules.actions(state)):
+        return GameError(f"{rules.name}: state {state} leads to margins of 2**60 or more: utilities must be smaller")
+    return GameError(f"{rules.name}: state {state} has no actions: is_terminal must be true of it")
 
 
 class _TableSolution(Mapping[Any, Value]):

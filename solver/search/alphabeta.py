@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from solver.game import canonical_of, end_of, is_score_game, same_mover_of
+from solver.game import Rules
 from solver.progress import Progress, silent
 from solver.search import (
     INFINITY,
@@ -47,13 +47,13 @@ def solve(
     Raises MethodError on a game with chance or where it meets a cycle, GameError at a state without actions that is
     not terminal, BudgetExceeded (the table stays usable).
     """
-    refuse_chance(game, "alpha-beta")
+    rules = Rules(game, symmetry)
+    refuse_chance(rules, "alpha-beta")
     table = {} if table is None else table
     counts = Counts()
-    canonical, same_mover = canonical_of(game, symmetry), same_mover_of(game)
-    score_game, end = is_score_game(game), end_of(game)
-    result, is_terminal = game.result, game.is_terminal
-    ordered = ordered_actions(game)
+    canonical, same_mover, score_game, end = rules.canonical, rules.same_mover, rules.scores, rules.end
+    result, is_terminal = rules.result, rules.is_terminal
+    ordered = ordered_actions(rules)
     path: set[Any] = set()
 
     def count() -> None:
@@ -80,7 +80,7 @@ def solve(
             if merit is not None:
                 counts.hits += 1
             elif child_key in path:
-                raise cycle(game, "alpha-beta")
+                raise cycle(rules, "alpha-beta")
             else:
                 merit = yield child, child_key, *window(floor, beta, same, score_game)
             merit = lift(merit, same, score_game)
@@ -92,7 +92,7 @@ def solve(
                 if best > floor:
                     floor = best
         if best == -INFINITY:
-            raise stuck(game, state)
+            raise stuck(rules, state)
         path.remove(key)
         if alpha < best < beta:
             table[key] = best
@@ -117,11 +117,11 @@ def solve(
 
         count()
         path.add(key)
-        best, action = best_move(game, state, worth, floor)
+        best, action = best_move(rules, state, worth, floor)
         table[key] = best
         return best, action
 
-    *others, root = roots_of(game, state)
+    *others, root = roots_of(rules, state)
     for other in others:
         if canonical(other) not in table:
             run(visit, other, canonical(other), -INFINITY, INFINITY)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from solver.errors import GameError, MethodError
-from solver.game import canonical_of, same_mover_of
+from solver.game import Rules
 from solver.progress import Progress, silent
-from solver.search import Budget, Counts, Result, Table, Visit, best_move, cycle, name_of, roots_of, run, stuck
+from solver.search import Budget, Counts, Result, Table, Visit, best_move, cycle, roots_of, run, stuck
 from solver.value import Value
 
 
@@ -31,11 +31,13 @@ def solve(
     without `chance` or on a game with cycles, GameError where probabilities do not add up to 1 or a player has no
     action, BudgetExceeded.
     """
-    if not hasattr(game, "chance"):
-        raise MethodError(f"{name_of(game)} has no chance(state): use minimax or alpha-beta")
+    rules = Rules(game, symmetry)
+    chance = rules.chance
+    if chance is None:
+        raise MethodError(f"{rules.name} has no chance(state): use minimax or alpha-beta")
     table = {} if table is None else table
     counts = Counts()
-    canonical, same_mover = canonical_of(game, symmetry), same_mover_of(game)
+    canonical, same_mover = rules.canonical, rules.same_mover
     path: set[Any] = set()
 
     def visit(state: Any, key: Any) -> Visit:
@@ -45,12 +47,12 @@ def solve(
         if budget is not None:
             budget.spend()
         if key in path:
-            raise cycle(game, "expectiminimax")
-        if game.is_terminal(state):
-            table[key] = game.utility(state)
+            raise cycle(rules, "expectiminimax")
+        if rules.is_terminal(state):
+            table[key] = rules.utility(state)
             return table[key]
         path.add(key)
-        chances = list(game.chance(state))
+        chances = list(chance(state))
         if chances:
             _check(state, chances)
             value = 0
@@ -58,10 +60,10 @@ def solve(
                 value += probability * (yield from seen_from(state, child))
         else:
             values = []
-            for action in game.actions(state):
-                values.append((yield from seen_from(state, game.result(state, action))))
+            for action in rules.actions(state):
+                values.append((yield from seen_from(state, rules.result(state, action))))
             if not values:
-                raise stuck(game, state)
+                raise stuck(rules, state)
             value = max(values)
         path.remove(key)
         table[key] = value
@@ -82,16 +84,16 @@ def solve(
         return table[key] if key in table else run(visit, state, key)
 
     def worth(action: int, alpha: Any) -> Any:
-        child = game.result(root, action)
+        child = rules.result(root, action)
         value = value_at(child)
         return value if same_mover(root, child) else -value
 
-    *others, root = roots_of(game, state)
+    *others, root = roots_of(rules, state)
     for other in others:
         value_at(other)
     value = value_at(root)
-    moves = not game.is_terminal(root) and not any(True for _ in game.chance(root))
-    action = best_move(game, root, worth)[1] if moves else None
+    moves = not rules.is_terminal(root) and not any(True for _ in chance(root))
+    action = best_move(rules, root, worth)[1] if moves else None
     return Result(Value(value, None), action, True, counts, table)
 
 

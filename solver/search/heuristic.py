@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from solver.errors import BudgetExceeded, GameError, MethodError
-from solver.game import canonical_of, end_of, is_score_game, same_mover_of
+from solver.game import Rules
 from solver.search import (
     INFINITY,
     Budget,
@@ -20,7 +20,6 @@ from solver.search import (
     Table,
     Visit,
     best_move,
-    name_of,
     ordered_actions,
     refuse_chance,
     run,
@@ -49,18 +48,17 @@ def search(
     again is searched again, so what is exact holds there, too. Raises MethodError without `evaluate`, with chance or
     with a depth below 1, GameError where an estimate is out of bounds, BudgetExceeded.
     """
-    refuse_chance(game, "a search of limited depth")
+    rules = Rules(game, symmetry)
+    refuse_chance(rules, "a search of limited depth")
     if evaluate is None:
-        refuse_blind(game)
-        evaluate = game.evaluate
+        evaluate = estimates_of(rules)
     if cutoff is None:
         check_depth(depth)
     stop = cutoff or (lambda state, ply: ply >= depth)
     counts = Counts()
-    canonical, same_mover = canonical_of(game, symmetry), same_mover_of(game)
-    score_game, end = is_score_game(game), end_of(game)
-    result, is_terminal = game.result, game.is_terminal
-    ordered = ordered_actions(game)
+    canonical, same_mover, score_game, end = rules.canonical, rules.same_mover, rules.scores, rules.end
+    result, is_terminal = rules.result, rules.is_terminal
+    ordered = ordered_actions(rules)
     table: Table = {}
     nearest_cut: int | None = None
 
@@ -73,7 +71,7 @@ def search(
             return end(state)
         if stop(state, ply):
             nearest_cut = ply if nearest_cut is None else min(ply, nearest_cut)
-            return checked(game, state, evaluate(state))
+            return checked(rules, state, evaluate(state))
         key = canonical(state), ply
         if key in table:
             counts.hits += 1
@@ -91,7 +89,7 @@ def search(
                 if best > floor:
                     floor = best
         if best == -INFINITY:
-            raise stuck(game, state)
+            raise stuck(rules, state)
         if alpha < best < beta:
             table[key] = best
         return best
@@ -104,7 +102,7 @@ def search(
     if is_terminal(state):
         return Result(value_of(run(visit, state, 0, -INFINITY, INFINITY), score_game), None, True, counts, {})
     counts.nodes += 1
-    merit, action = best_move(game, state, worth)
+    merit, action = best_move(rules, state, worth)
     value = estimated_value(merit, score_game)
     return Result(value, action, is_exact(value, nearest_cut), counts, {})
 
@@ -125,10 +123,11 @@ def deepen(game: Any, state: Any, *, budget: Budget, max_depth: int | None = Non
     return best
 
 
-def refuse_blind(game: Any) -> None:
-    """Raise MethodError unless the game has estimates."""
-    if not hasattr(game, "evaluate"):
-        raise MethodError(f"{name_of(game)} has no evaluate(state), which a heuristic search needs: add it")
+def estimates_of(rules: Rules) -> Callable[[Any], Any]:
+    """The game's own `evaluate`. Raises MethodError without it."""
+    if rules.evaluate is None:
+        raise MethodError(f"{rules.name} has no evaluate(state), which a heuristic search needs: add it")
+    return rules.evaluate
 
 
 def check_depth(depth: int) -> None:
@@ -137,18 +136,13 @@ def check_depth(depth: int) -> None:
         raise MethodError(f"a search of depth {depth} sees no move: look at least 1 ply ahead")
 
 
-def estimate(game: Any, state: Any) -> Any:
-    """The game's own estimate, checked."""
-    return checked(game, state, game.evaluate(state))
-
-
-def checked(game: Any, state: Any, guess: Any) -> Any:
+def checked(rules: Rules, state: Any, guess: Any) -> Any:
     """An estimate, which is its own merit, checked to be worth less than any win and more than any loss."""
-    if not is_score_game(game):
+    if not rules.scores:
         if not -1 < guess < 1:
             raise GameError(f"evaluate({state}) is {guess}: an estimate must lie strictly between -1 and 1")
         return guess
-    lowest, highest = game.bounds(state) if hasattr(game, "bounds") else (-INFINITY, INFINITY)
+    lowest, highest = rules.bounds(state) if rules.bounds else (-INFINITY, INFINITY)
     if not lowest <= guess <= highest:
         raise GameError(f"evaluate({state}) is {guess}: an estimate must lie within {lowest} and {highest}")
     return guess

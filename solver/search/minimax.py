@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from solver.game import canonical_of, end_of, is_score_game, same_mover_of
+from solver.game import Rules
 from solver.progress import Progress, silent
 from solver.search import (
     INFINITY,
@@ -42,12 +42,12 @@ def solve(
     that alpha-beta filled lacks what that pruned). Raises MethodError on a game with cycles or chance, GameError at
     a state without actions that is not terminal, BudgetExceeded (the table stays usable).
     """
-    refuse_chance(game, "minimax")
+    rules = Rules(game, symmetry)
+    refuse_chance(rules, "minimax")
     table = {} if table is None else table
     counts = Counts()
-    canonical, same_mover = canonical_of(game, symmetry), same_mover_of(game)
-    score_game, end = is_score_game(game), end_of(game)
-    actions, result, is_terminal = game.actions, game.result, game.is_terminal
+    canonical, same_mover, score_game, end = rules.canonical, rules.same_mover, rules.scores, rules.end
+    actions, result, is_terminal = rules.actions, rules.result, rules.is_terminal
     path: set[Any] = set()
 
     def visit(state: Any, key: Any) -> Visit:
@@ -68,14 +68,14 @@ def solve(
             if merit is not None:
                 counts.hits += 1
             elif child_key in path:
-                raise cycle(game, "minimax")
+                raise cycle(rules, "minimax")
             else:
                 merit = yield child, child_key
             merit = lift(merit, same_mover(state, child), score_game)
             if merit > best:
                 best = merit
         if best == -INFINITY:
-            raise stuck(game, state)
+            raise stuck(rules, state)
         path.remove(key)
         table[key] = best
         return best
@@ -89,9 +89,9 @@ def solve(
         child = result(root, action)
         return lift(merit_of(child), same_mover(root, child), score_game)
 
-    *others, root = roots_of(game, state)
+    *others, root = roots_of(rules, state)
     for other in others:
         merit_of(other)
     value = value_of(merit_of(root), score_game)
-    action = None if is_terminal(root) else best_move(game, root, worth)[1]
+    action = None if is_terminal(root) else best_move(rules, root, worth)[1]
     return Result(value, action, True, counts, table)

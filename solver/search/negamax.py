@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from solver.game import end_of, is_score_game, same_mover_of
+from solver.game import Rules
 from solver.search import INFINITY, Budget, Counts, Result, Visit, best_move, refuse_chance, run, stuck
-from solver.search.heuristic import back_up, check_depth, estimate, estimated_value, is_exact
+from solver.search.heuristic import back_up, check_depth, checked, estimated_value, is_exact
 
 
 def search(game: Any, state: Any, *, depth: int, budget: Budget | None = None) -> Result:
@@ -19,11 +19,11 @@ def search(game: Any, state: Any, *, depth: int, budget: Budget | None = None) -
     Raises MethodError with chance or with a depth below 1, GameError where an estimate is out of bounds,
     BudgetExceeded.
     """
-    refuse_chance(game, "negamax")
+    rules = Rules(game)
+    refuse_chance(rules, "negamax")
     check_depth(depth)
     counts = Counts()
-    same_mover, score_game, end = same_mover_of(game), is_score_game(game), end_of(game)
-    has_estimate = hasattr(game, "evaluate")
+    same_mover, score_game, end, evaluate = rules.same_mover, rules.scores, rules.end, rules.evaluate
     nearest_cut: int | None = None
 
     def visit(state: Any, left: int) -> Visit:
@@ -31,27 +31,27 @@ def search(game: Any, state: Any, *, depth: int, budget: Budget | None = None) -
         counts.nodes += 1
         if budget is not None:
             budget.spend()
-        if game.is_terminal(state):
+        if rules.is_terminal(state):
             return end(state)
         if left == 0:
             nearest_cut = depth
-            return estimate(game, state) if has_estimate else 0
+            return 0 if evaluate is None else checked(rules, state, evaluate(state))
         best = -INFINITY
-        for action in game.actions(state):
-            child = game.result(state, action)
+        for action in rules.actions(state):
+            child = rules.result(state, action)
             best = max(best, back_up((yield child, left - 1), same_mover(state, child), score_game))
         if best == -INFINITY:
-            raise stuck(game, state)
+            raise stuck(rules, state)
         return best
 
     def worth(action: int, alpha: Any) -> Any:
-        child = game.result(state, action)
+        child = rules.result(state, action)
         return back_up(run(visit, child, depth - 1), same_mover(state, child), score_game)
 
-    if game.is_terminal(state):
+    if rules.is_terminal(state):
         merit, action = run(visit, state, depth), None
     else:
         counts.nodes += 1
-        merit, action = best_move(game, state, worth)
+        merit, action = best_move(rules, state, worth)
     value = estimated_value(merit, score_game)
     return Result(value, action, is_exact(value, nearest_cut), counts, {})

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 from solver.errors import MethodError
-from solver.game import canonical_of, end_of, is_score_game, same_mover_of
+from solver.game import Rules
 from solver.progress import Progress, silent
-from solver.search import Budget, Counts, Result, Table, best_move, name_of, refuse_chance, roots_of, stuck
+from solver.search import Budget, Counts, Result, Table, best_move, refuse_chance, roots_of, stuck
 from solver.value import WIN, lift, value_of
 
 Parents = dict[Any, list[tuple[Any, bool]]]
@@ -32,33 +32,33 @@ def solve(
     Raises MethodError on a game with scores or chance, GameError at a state without actions that is not terminal,
     BudgetExceeded.
     """
-    refuse_chance(game, "retrograde analysis")
-    if is_score_game(game):
-        raise MethodError(f"{name_of(game)} is a score game, which retrograde analysis cannot take: use minimax")
+    rules = Rules(game, symmetry)
+    refuse_chance(rules, "retrograde analysis")
+    if rules.scores:
+        raise MethodError(f"{rules.name} is a score game, which retrograde analysis cannot take: use minimax")
     counts = Counts()
-    roots = roots_of(game, state)
-    parents, unresolved, table = _expand(game, roots, symmetry, counts, budget, progress)
+    roots = roots_of(rules, state)
+    parents, unresolved, table = _expand(rules, roots, counts, budget, progress)
     _resolve(parents, unresolved, table, budget, progress)
-    canonical, same_mover = canonical_of(game, symmetry), same_mover_of(game)
+    canonical, same_mover = rules.canonical, rules.same_mover
     root = roots[-1]
 
     def worth(action: int, alpha: int) -> int:
-        child = game.result(root, action)
+        child = rules.result(root, action)
         return lift(table[canonical(child)], same_mover(root, child), False)
 
-    action = None if game.is_terminal(root) else best_move(game, root, worth)[1]
+    action = None if rules.is_terminal(root) else best_move(rules, root, worth)[1]
     return Result(value_of(table[canonical(root)]), action, True, counts, table)
 
 
 def _expand(
-    game: Any, roots: list[Any], symmetry: bool, counts: Counts, budget: Budget | None, progress: Progress
+    rules: Rules, roots: list[Any], counts: Counts, budget: Budget | None, progress: Progress
 ) -> tuple[Parents, dict[Any, int], Table]:
     """Parents (with whether the same player moves again) and numbers of children of all states; terminal merits."""
-    canonical, same_mover = canonical_of(game, symmetry), same_mover_of(game)
-    actions, result, is_terminal = game.actions, game.result, game.is_terminal
+    canonical, same_mover, end = rules.canonical, rules.same_mover, rules.end
+    actions, result, is_terminal = rules.actions, rules.result, rules.is_terminal
     parents: Parents = {canonical(root): [] for root in roots}
     unresolved: dict[Any, int] = {}
-    end = end_of(game)
     table: Table = {}
     todo = list(parents)
     while todo:
@@ -73,7 +73,7 @@ def _expand(
             continue
         children = [result(state, action) for action in actions(state)]
         if not children:
-            raise stuck(game, state)
+            raise stuck(rules, state)
         unresolved[state] = len(children)
         for child in children:
             key = canonical(child)
