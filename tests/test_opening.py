@@ -40,7 +40,7 @@ def test_states_of_connect_four_by_ply():
 
 @pytest.mark.skipif(not KERNELS, reason="the extra [solve] is not installed")
 def test_the_book_of_the_kernels_is_the_plain_one(tmp_path, monkeypatch):
-    game = load_game("connect-four:4,4")
+    game = load_game("connect-four:4,3")
     pipeline.solve(game, tmp_path / "one.lmdb", max_ply=5, workers=1)
     pipeline.solve(game, tmp_path / "three.lmdb", max_ply=5, workers=3, table=1 << 12)
     monkeypatch.setattr(extras, "has_kernels", lambda: False)

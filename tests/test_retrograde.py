@@ -104,7 +104,7 @@ def mates(solved, turn):
     return [found.get(moves, 0) for moves in range(1, max(found) + 1)]
 
 
-@pytest.mark.parametrize(("ending", "histograms"), [("KRK", KRK), ("KQK", KQK)])
+@pytest.mark.parametrize(("ending", "histograms"), [("KRK", KRK), pytest.param("KQK", KQK, marks=pytest.mark.slow)])
 def test_mates_of_three_men_are_the_published_ones(ending, histograms):
     solved = sweep.solve(load_game(f"chess-ending:{ending}"))
     for turn, histogram in enumerate(histograms):
