@@ -46,6 +46,7 @@ DYNAMIC = frozenset(
 )
 IMPORTING = frozenset(("__import__", "import_module", "eval", "exec"))
 NOT_RULES = sys.stdlib_module_names | {"numpy", "numba", "llvmlite"}
+IMPORT_NAME = dis.opmap["IMPORT_NAME"]
 DEEPEST = 100  # containers within containers
 
 
@@ -340,6 +341,8 @@ def _imported(function: types.FunctionType) -> Iterator[types.ModuleType]:
     """The modules that a function imports when it runs."""
     package = function.__globals__.get("__package__") or ""
     for code in [function.__code__, *(one for one in function.__code__.co_consts if isinstance(one, types.CodeType))]:
+        if IMPORT_NAME not in code.co_code[::2]:
+            continue
         last: list[Any] = [0, 0]
         for step in dis.get_instructions(code):
             if step.opname == "IMPORT_NAME" and isinstance(step.argval, str):

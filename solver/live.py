@@ -14,7 +14,6 @@ from collections.abc import Callable
 from typing import Any
 
 from solver import extras
-from solver.conformance import check_game, impatient
 from solver.errors import BudgetExceeded, MethodError, UncompiledRules
 from solver.game import Rules, is_built_in
 from solver.value import Value
@@ -75,6 +74,8 @@ class Live:
 
         Raises GameError if a user's rules break the protocol.
         """
+        from solver.conformance import check_game, impatient
+
         if self._unchecked:
             check_game(self.game, playouts=PLAYOUTS)
             self._unchecked = False

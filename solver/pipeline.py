@@ -33,6 +33,7 @@ MOST_TIERS = 1024  # a header lists no more
 MOST_VALUES = 1 << 16  # nor counts more of them
 SMALL = 20_000  # states that plain Python solves before a compiler is ready
 SMALL_SECONDS = 1.0
+LITTLE = 2_000  # states that it solves before compiled kernels are loaded
 CHECKPOINT = 30.0  # seconds
 PLAINLY = "in plain Python, about a hundred times slower, on one core and without checkpoints"
 PLAIN_BYTES = {"minimax": 300, "retrograde": 600}  # of memory a state in plain Python; long lines of play take more
@@ -280,9 +281,12 @@ def _solve(rules: Rules, method: str, files: _Files, options: _Options) -> _Outc
 
 def _small(rules: Rules, method: str) -> _Outcome | None:
     """The outcome for a game of few states, by the plain algorithms; None if it is not small."""
-    if sum(1 for _ in itertools.islice(rules.starts(), SMALL + 1)) > SMALL:
+    from solver.kernels.identity import are_cached
+
+    most = min(SMALL, LITTLE) if are_cached(rules, method != "retrograde") else SMALL
+    if sum(1 for _ in itertools.islice(rules.starts(), most + 1)) > most:
         return None
-    budget = Budget(SMALL, SMALL_SECONDS)
+    budget = Budget(most, SMALL_SECONDS)
 
     def table(algorithm: str) -> dict[Any, int]:
         found: dict[Any, int] = ALGORITHMS[algorithm](rules.game, symmetry=rules.symmetry, budget=budget).table

@@ -12,12 +12,13 @@ import pytest
 
 from solver.errors import GameError
 from solver.fingerprint import fingerprint
-from solver.game import load_game
+from solver.game import Rules, load_game
 
 pytest.importorskip("numba")
 
 from solver.kernels import probe  # noqa: E402
 from solver.kernels.compiled import bind  # noqa: E402
+from solver.kernels.identity import are_cached, constants_of, identity_of  # noqa: E402
 
 ROOT = Path(__file__).parent.parent
 
@@ -180,3 +181,13 @@ def test_rules_that_cannot_be_compiled_are_named(tmp_path):
         from solver.kernels import sweep
 
         sweep.solve(load_game(f"{path}::Race"))
+
+
+def test_cached_kernels_are_found_without_the_compiler(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    rules = Rules(load_game(f"{write_race(tmp_path / 'cached.py')}::Race"))
+    assert not are_cached(rules, tiers=True)
+    name = f"forward.expand-{identity_of(rules, constants_of(rules))}-68.py311.nbi"
+    (tmp_path / "kernels_0123").mkdir()
+    (tmp_path / "kernels_0123" / name).touch()
+    assert are_cached(rules, tiers=True) and not are_cached(rules, tiers=False)

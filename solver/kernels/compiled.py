@@ -13,12 +13,10 @@ from __future__ import annotations
 import collections
 import contextlib
 import functools
-import hashlib
 import inspect
 import traceback
 import types
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import numba
@@ -26,11 +24,11 @@ from numba.core import types as nb
 from numba.core.errors import NumbaError
 from numba.extending import intrinsic, overload_method, register_jitable
 
-from solver import value
 from solver.errors import GameError, SolverError, UncompiledRules
-from solver.fingerprint import HINTS, fingerprint, sibling_modules
-from solver.game import Game, Rules, own_method
+from solver.fingerprint import sibling_modules
+from solver.game import Game, Rules
 from solver.kernels.advice import reason
+from solver.kernels.identity import constants_of, identity_of
 from solver.kernels.rewriting import Rewriter, methods_of, renamed
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -63,17 +61,9 @@ def bind(
         raise GameError(f"{type(game).__name__} runs in plain Python only: solve it without the compiled kernels")
     rules = game if isinstance(game, tuple) and len(game) else _with_a_field(type(game))
     taught = _teach(type(rules))
-    constants = {
-        "SCORES": asked.scores or outcomes,
-        "ALTERNATES": asked.alternates,
-        "FOLDS": asked.folds,
-        "TIERS": tiers and asked.tiered,
-        **{name.upper(): own_method(game, name) is not None for name in ("replies", "outlook", "bounds", "longest")},
-    }
+    constants = constants_of(asked, outcomes, tiers)
     scope = {**vars(module), **constants, "game": rules}
-    home = type(game).__module__  # which the cache's files name: rules moved to another folder must not load them
-    code = f"{fingerprint(game, HINTS)} {home} {constants} {_room_digest()}"
-    identity = hashlib.sha256(code.encode()).hexdigest()[:24]
+    identity = identity_of(asked, constants)
     kernels = {name: item for name, item in vars(module).items() if getattr(item, "is_kernel", False)}
     for name, function in kernels.items():
         scope[name] = kernels[name] = _compile(function, scope, identity, taught)
@@ -117,13 +107,6 @@ def _compile(function: Any, scope: dict[str, Any], identity: str, taught: _Taugh
     copy.__module__ = function.__module__
     inlined = getattr(function, "is_inlined", False)
     return numba.njit(copy, cache=True, nogil=True, forceinline=inlined, boundscheck=taught.arrays)
-
-
-@functools.cache
-def _room_digest() -> str:
-    """Of all sources that are compiled together with the rules: a changed kernel must not call an old one."""
-    sources = [*Path(__file__).parent.glob("*.py"), Path(value.__file__)]
-    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(sources))).hexdigest()
 
 
 def _with_a_field(cls: type) -> Any:

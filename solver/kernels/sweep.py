@@ -33,6 +33,7 @@ from solver.solved import Solved, TierCount
 from solver.value import Value
 
 MEMORY = 4 << 30
+AUDIT_SHARE = 0.02  # of the time of a solve, for holding it against the plain rules
 TRIAL = 15.0  # seconds of counting after which the size of the game is estimated
 SAMPLING = 5.0  # seconds that the estimate may take, at most
 PART = 1 << 18  # states of all tiers that are put in order together
@@ -64,6 +65,7 @@ def solve(
     """
     rules = Rules(game, symmetry)
     refuse_chance(rules, "an exhaustive solve")
+    begun = time.monotonic()
     work = work or Work()
     memory = memory or MEMORY
     work.mapped = memory // 4
@@ -103,7 +105,7 @@ def solve(
         solution = twins.Solution(
             rules, forward.layers, forward.states.view(), backward.merits.view(), backward.win, tiers
         )
-        twins.audit(solution)
+        twins.audit(solution, seconds=max(twins.AUDIT_SECONDS, AUDIT_SHARE * (time.monotonic() - begun)))
     return _Ordered(forward, backward, workers).solved()
 
 

@@ -27,7 +27,7 @@ from solver.value import lift, terminal_merit
 
 AUDITED = 1024  # states of a solution
 OF_A_TIER = 64  # of them at most
-AUDIT_SECONDS = 0.5
+AUDIT_SECONDS = 0.2
 LEAST_AUDITED = 16
 LOWEST = -(1 << 62)
 States = NDArray[np.int64]
@@ -190,11 +190,11 @@ class Solution:
         return "it has no actions" if best is None else best
 
 
-def audit(solution: Solution, *, seed: int = 0) -> int:
+def audit(solution: Solution, *, seconds: float = AUDIT_SECONDS, seed: int = 0) -> int:
     """Hold a sample of every tier against the plain rules; how many states. Raises UncompiledRules.
 
     Where states are folded by symmetry the children that are not stored themselves are looked at as well: their
-    values follow from their own children, if `canonical` keeps values. It ends after AUDIT_SECONDS, but not before
+    values follow from their own children, if `canonical` keeps values. It ends after that many seconds, but not before
     LEAST_AUDITED states.
     """
     rules, chance = solution.rules, np.random.default_rng(seed)
@@ -202,7 +202,7 @@ def audit(solution: Solution, *, seed: int = 0) -> int:
     number = max(1, min(OF_A_TIER, AUDITED // max(1, len(layers))))
     places = np.concatenate([chance.integers(one.begin, one.end, number) for one in layers] or [np.empty(0, np.int64)])
     chance.shuffle(places)
-    deadline = time.monotonic() + AUDIT_SECONDS
+    deadline = time.monotonic() + seconds
     for audited, place in enumerate(places[:AUDITED].tolist()):
         if audited >= LEAST_AUDITED and time.monotonic() > deadline:
             return audited
