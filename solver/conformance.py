@@ -31,6 +31,7 @@ from solver.value import lift, value_of
 
 MOST_ACTIONS = 1 << 16  # of one state
 MOST_PLIES = 500  # of one play-out, which may go in circles
+PLAYED_SECONDS = 5.0  # of all play-outs
 STARTS = 10_000  # from which play-outs begin
 SLOW = 10.0  # seconds of computing for what one state says
 COMPARED_NODES = 3_000  # nodes for the value of a state whose symmetric twin is compared, or a tenth of a second
@@ -43,7 +44,10 @@ SURE = 1e-9  # that far from 1 the probabilities of a chance node may add up
 
 
 def check_game(game: Any, *, playouts: int = 100, seed: int = 0) -> list[int]:
-    """Raise GameError if the rules break the protocol anywhere in `playouts` random games; the states looked at."""
+    """Raise GameError if the rules break the protocol anywhere in `playouts` random games; the states looked at.
+
+    It ends after PLAYED_SECONDS, since rules may be slow.
+    """
     check_signatures(type(game))
     try:
         validate(game)
@@ -53,8 +57,10 @@ def check_game(game: Any, *, playouts: int = 100, seed: int = 0) -> list[int]:
     inspector = _Inspector(game)
     with impatient(SLOW, f"{game_text(game)}: its rules take more than {SLOW:g} seconds for a state: they must end"):
         starts = inspector.starts()
+        deadline = time.monotonic() + PLAYED_SECONDS
         for _ in range(playouts):
-            inspector.play_out(chance.choice(starts), chance)
+            if time.monotonic() < deadline:
+                inspector.play_out(chance.choice(starts), chance, deadline)
     return sorted(inspector.visited)
 
 
@@ -188,11 +194,11 @@ class _Inspector:
                 raise self.fault(starts[0], f"starts fails: {type(error).__name__}: {error}") from error
         return starts
 
-    def play_out(self, state: int, chance: random.Random) -> None:
+    def play_out(self, state: int, chance: random.Random, deadline: float) -> None:
         self.moves = []
         self.check_number(state, "the start")
         path = [state]
-        while len(self.moves) < MOST_PLIES:
+        while len(self.moves) < MOST_PLIES and time.monotonic() < deadline:
             not_yet(SLOW)
             following = self.inspect(state)
             if not following:
