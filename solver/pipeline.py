@@ -35,7 +35,7 @@ SMALL = 20_000  # states that plain Python solves before a compiler is ready
 SMALL_SECONDS = 1.0
 LITTLE = 2_000  # states that it solves before compiled kernels are loaded
 CHECKPOINT = 30.0  # seconds
-PLAINLY = "in plain Python, about a hundred times slower, on one core and without checkpoints"
+PLAINLY = "in plain Python, some sixty times slower, on one core and without checkpoints"
 PLAIN_BYTES = {"minimax": 300, "retrograde": 600}  # of memory a state in plain Python; long lines of play take more
 OPTIONS = {  # those that a way of solving heeds, of those that only some ways do
     "the sweep": {"memory", "workers", "restart", "checkpoint", "anyway"},

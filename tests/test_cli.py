@@ -352,7 +352,7 @@ def test_check_looks_at_rules_without_solving(tmp_path, monkeypatch):
         assert (facts["compiled"], facts["reason"]) == (True, None)
         assert "compiled, they say what plain Python says" in ok("check", "tic-tac-toe")
     monkeypatch.setattr(extras, "has_kernels", lambda: False)
-    assert "only in plain Python, which is about a hundred times slower: pip install" in ok("check", "tic-tac-toe")
+    assert "only in plain Python, which is some sixty times slower: pip install" in ok("check", "tic-tac-toe")
     (tmp_path / "third.py").write_text(THIRD)
     code, out, err = run("check", f"{tmp_path}/third.py::Third")
     assert (code, out) == (2, "") and "has player 2 to move" in err

@@ -47,7 +47,7 @@ def command(game: str, seed: int, as_json: bool, quiet: bool) -> None:
     if compiled:
         click.echo("compiled, they say what plain Python says of all these states")
     else:
-        click.echo(f"only in plain Python, which is about a hundred times slower: {why}")
+        click.echo(f"only in plain Python, which is some sixty times slower: {why}")
 
 
 def _compiled(rules: Game, states: list[int]) -> tuple[bool, str | None]:
