@@ -106,8 +106,8 @@ def of_opening(
     """
     rules = Rules(game, symmetry)
     _need_kernels(rules)
-    from solver.kernels.parallel import cores
     from solver.kernels.searcher import TABLE, Searcher
+    from solver.parallel import cores
 
     refuse_chance(rules, "alpha-beta")
     searcher = Searcher(game, symmetry=symmetry)
@@ -183,7 +183,7 @@ def of_sweep(
     [solve].
     """
     _need_kernels(Rules(game))
-    from solver.kernels import sampling
+    from solver.sweep import sampling
 
     census = sampling.census(game, symmetry=symmetry, seconds=seconds, workers=workers, progress=progress)
     stored = sum(census.sizes)

@@ -25,7 +25,7 @@ def _defect() -> str | None:
     tried = {
         "numpy": "install it again",
         "numba": "install it again",
-        "solver.kernels.sorting": "set NUMBA_CACHE_DIR to a folder that can be written to",  # compiles something
+        "solver.store.sorting": "set NUMBA_CACHE_DIR to a folder that can be written to",  # compiles something
     }
     for name, advice in tried.items():
         if importlib.util.find_spec(name) is None:

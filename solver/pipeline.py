@@ -197,7 +197,7 @@ class _Files(NamedTuple):
         return self.target is not None and work_folder(self.target).exists()
 
     def open(self, rules: Rules, method: str) -> Any:
-        from solver.kernels.work import Work
+        from solver.store.work import Work
 
         identity = f"{rules.name} {fingerprint(rules.game)} {method} symmetry {rules.symmetry}"
         folder = None if self.target is None else work_folder(self.target)
@@ -334,10 +334,10 @@ def _some_stay(rules: Rules, table: dict[Any, int]) -> bool:
 
 def _swept(rules: Rules, method: str, work: Any, states: list[int], options: _Options) -> _Outcome | None:
     """The compiled solution; None, having said why, if only the plain algorithms may take the game."""
-    from solver.kernels import sweep
+    from solver.sweep import exhaustive
 
     try:
-        solved = sweep.solve(
+        solved = exhaustive.solve(
             rules.game,
             work,
             symmetry=rules.symmetry,
@@ -464,8 +464,8 @@ def _write(target: Path, header: Header, solved: Solved, workers: int | None, pr
     """Write the book, on all cores where the kernels are at hand."""
     if solved.stored <= SMALL or not extras.has_kernels():
         return write_book(target, header, solved.parts(), progress=progress)
-    from solver.kernels import pack
-    from solver.kernels.parallel import Workers
+    from solver.parallel import Workers
+    from solver.sweep import pack
 
     parts: Any = (pack.as_arrays(*part) for part in solved.parts())
     with Workers(workers) as team:

@@ -5,7 +5,8 @@ import types
 import numpy as np
 
 from solver import value
-from solver.kernels import backward, compiled, forward, sampling
+from solver.kernels import compiled
+from solver.sweep import backward, forward, sampling
 
 
 class _Filled:

@@ -149,7 +149,7 @@ def test_groups_are_what_the_documentation_says():
 def test_the_compiled_encoder_writes_the_same_bytes():
     np = pytest.importorskip("numpy")
     pytest.importorskip("numba")
-    from solver.kernels import pack
+    from solver.sweep import pack
 
     for spread in (1, 300, 10**12):
         for palette_size, index_bytes in ((60, 1), (300, 2), (70_000, 4)):

@@ -73,10 +73,10 @@ def sweep_in_a_new_process(game, cache, cwd):
     code = f"""
         import json, sys
         from solver.game import load_game
-        from solver.kernels import backward, forward, sweep
+        from solver.sweep import backward, exhaustive, forward
         from solver.kernels.compiled import bind
         game = load_game({str(game)!r})
-        solved = sweep.solve(game, symmetry=False)
+        solved = exhaustive.solve(game, symmetry=False)
         kernels = [one for room in (forward, backward) for one in vars(bind(room, game, False, tiers=True)).values()]
         print(json.dumps({{
             "states": sum(tier.states for tier in solved.tiers),
@@ -178,9 +178,9 @@ def test_rules_that_cannot_be_compiled_are_named(tmp_path):
     path = write_race(tmp_path / "dynamic.py")
     path.write_text(path.read_text().replace("return state + action", "return sum({state: 1, 'a': action})"))
     with pytest.raises(GameError, match=r"Race cannot be compiled: .*dynamic\.py"):
-        from solver.kernels import sweep
+        from solver.sweep import exhaustive
 
-        sweep.solve(load_game(f"{path}::Race"))
+        exhaustive.solve(load_game(f"{path}::Race"))
 
 
 def test_cached_kernels_are_found_without_the_compiler(tmp_path, monkeypatch):

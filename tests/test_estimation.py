@@ -13,10 +13,11 @@ from tests.games import SMALL_GAMES
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
-from solver.kernels import forward, runs, sampling, sweep  # noqa: E402
-from solver.kernels.forward import Forward  # noqa: E402
-from solver.kernels.parallel import Workers  # noqa: E402
-from solver.kernels.work import Work  # noqa: E402
+from solver.parallel import Workers  # noqa: E402
+from solver.store import runs  # noqa: E402
+from solver.store.work import Work  # noqa: E402
+from solver.sweep import exhaustive, forward, sampling  # noqa: E402
+from solver.sweep.forward import Forward  # noqa: E402
 from tests.interpreted import interpret  # noqa: E402
 
 
@@ -73,7 +74,7 @@ def test_a_failing_estimate_ends_no_solve(tmp_path, monkeypatch, small, text):
     def fail(*arguments):
         raise OverflowError("cannot convert float infinity to integer")
 
-    monkeypatch.setattr(sweep, "TRIAL", 0.0)
+    monkeypatch.setattr(exhaustive, "TRIAL", 0.0)
     monkeypatch.setattr(sampling, "estimated", fail)
     assert pipeline.solve(load_game(text), tmp_path / "book.lmdb").header.counts == expected.counts
 

@@ -17,9 +17,9 @@ pytest.importorskip("numba")
 
 from solver.kernels import twins  # noqa: E402
 from solver.kernels.advice import reason  # noqa: E402
-from solver.kernels.directory import Layer  # noqa: E402
 from solver.kernels.rewriting import Rewriter, frozen  # noqa: E402
 from solver.kernels.searcher import Searcher  # noqa: E402
+from solver.store.directory import Layer  # noqa: E402
 
 HEAD = """
 import enum

@@ -14,8 +14,10 @@ from tests.solutions import columns, values
 pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
-from solver.kernels import backward, forward, probe, runs, sweep, twins  # noqa: E402
+from solver.kernels import probe, twins  # noqa: E402
 from solver.kernels.compiled import bind  # noqa: E402
+from solver.store import runs  # noqa: E402
+from solver.sweep import backward, exhaustive, forward  # noqa: E402
 
 # One board a game: each compiles for seconds. More boards run under `-m slow`.
 TIERED = (
@@ -51,7 +53,7 @@ MORE = (
 def assert_is_the_truth(text, symmetry):
     game = load_game(text)
     truth = naive.solve(game, symmetry=symmetry)
-    solved = sweep.solve(game, symmetry=symmetry)
+    solved = exhaustive.solve(game, symmetry=symmetry)
     terminal = {state for state in truth if game.is_terminal(state)}
     assert values(solved) == {state: value for state, value in truth.items() if state not in terminal}
     assert sum(tier.states for tier in solved.tiers) == len(truth)
@@ -82,7 +84,7 @@ def test_more_boards(text, symmetry):
 @pytest.mark.parametrize("oracle", [one for one in ORACLES if hasattr(load_game(one.game), "tier")], ids=str)
 def test_published_results(oracle):
     game = load_game(oracle.game)
-    solved = sweep.solve(game, symmetry=False)
+    solved = exhaustive.solve(game, symmetry=False)
     assert solved.root == Value(*oracle.root)
     if oracle.states is not None:
         assert sum(tier.states for tier in solved.tiers) == oracle.states
@@ -118,25 +120,25 @@ def test_each_compiled_rule_is_the_plain_one_on_every_state(text):
 
 def test_two_runs_and_any_number_of_workers_agree():
     game = load_game("connect-four:4,4")
-    first = sweep.solve(game, workers=1)
+    first = exhaustive.solve(game, workers=1)
     for workers in (1, 2, 5):
-        other = sweep.solve(game, workers=workers)
+        other = exhaustive.solve(game, workers=workers)
         assert columns(first) == columns(other)
         assert first._replace(parts=other.parts) == other
 
 
 def test_pieces_and_chunks_of_any_size_agree(monkeypatch):
-    whole = sweep.solve(load_game("connect-four:4,4"))
+    whole = exhaustive.solve(load_game("connect-four:4,4"))
     for module, name, size in (
         (forward, "CHUNK", 37),
         (runs, "PIECE", 100),
         (forward, "CHILDREN", 64),
         (backward, "CHUNK", 41),
-        (sweep, "PART", 1000),
-        (sweep, "CHUNK", 5 * 256),
+        (exhaustive, "PART", 1000),
+        (exhaustive, "CHUNK", 5 * 256),
     ):
         monkeypatch.setattr(module, name, size)
-        cut = sweep.solve(load_game("connect-four:4,4"))
+        cut = exhaustive.solve(load_game("connect-four:4,4"))
         assert columns(whole) == columns(cut)
         assert whole._replace(parts=cut.parts) == cut
 
@@ -144,20 +146,20 @@ def test_pieces_and_chunks_of_any_size_agree(monkeypatch):
 @pytest.mark.parametrize("memory", [1 << 20, 1 << 16, 1 << 12])
 def test_any_budget_of_memory_gives_the_same(memory):
     for text in ("connect-four:4,4", "kalah:2,3"):
-        whole, frugal = sweep.solve(load_game(text)), sweep.solve(load_game(text), memory=memory)
+        whole, frugal = exhaustive.solve(load_game(text)), exhaustive.solve(load_game(text), memory=memory)
         assert columns(whole) == columns(frugal)
         assert whole._replace(parts=frugal.parts) == frugal
 
 
 def test_a_state_with_more_children_than_fit_is_expanded():
     game = load_game("coins:500,499,false")
-    solved = sweep.solve(game)
+    solved = exhaustive.solve(game)
     assert solved.stored == 500
     assert {value.distance for value in solved.palette} == {1, 2}
 
 
 def test_thirty_thousand_tiers():
-    solved = sweep.solve(load_game("coins:30000,3"))
+    solved = exhaustive.solve(load_game("coins:30000,3"))
     assert [state for state, value in values(solved).items() if value.score < 0] == list(range(1, 30_000, 4))
     assert max(value.distance for value in solved.palette) == 15_000
 
@@ -170,7 +172,7 @@ def test_thirty_thousand_tiers():
     ],
 )
 def test_published_counts(text, states, counts):
-    tiers = sweep.solve(load_game(text), symmetry=False).tiers
+    tiers = exhaustive.solve(load_game(text), symmetry=False).tiers
     assert sum(tier.states for tier in tiers) == states
     assert tuple(sum(getattr(tier, name) for tier in tiers) for name in ("win", "draw", "loss")) == counts
 
@@ -216,4 +218,4 @@ def test_bad_rules_are_refused_with_the_state(tmp_path, change, error, message):
     path = tmp_path / f"bad_{abs(hash(message))}.py"
     path.write_text(textwrap.dedent(BAD_RULES.format(**{**GOOD, **change})))
     with pytest.raises(error, match=message):
-        sweep.solve(load_game(f"{path}::Bad"), cycles=False)
+        exhaustive.solve(load_game(f"{path}::Bad"), cycles=False)

@@ -14,8 +14,9 @@ from solver.game import load_game
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
-from solver.kernels import backward, forward, retrograde, runs, sweep  # noqa: E402
-from solver.kernels.work import Work  # noqa: E402
+from solver.store import runs  # noqa: E402
+from solver.store.work import Work  # noqa: E402
+from solver.sweep import backward, exhaustive, forward, retrograde  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -51,7 +52,7 @@ def small_pieces(monkeypatch):
         (retrograde, "STEP", 400),
         (retrograde, "PIECE", 64),
         (retrograde, "SOME", 2),
-        (sweep, "PART", 1000),
+        (exhaustive, "PART", 1000),
     ):
         monkeypatch.setattr(module, name, size)
 
@@ -185,7 +186,7 @@ def test_a_full_disk_is_stopped_at_before_it_is_full(tmp_path, monkeypatch):
 
 
 def test_a_game_that_the_disk_cannot_hold_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(sweep, "TRIAL", 0.3)
+    monkeypatch.setattr(exhaustive, "TRIAL", 0.3)
     monkeypatch.setattr(Work, "free", lambda self: 10 << 30)
     with pytest.raises(ResourceError, match="GiB of disk, 10 GiB are free.*--anyway"):
         pipeline.solve(load_game("connect-four"), tmp_path / "book.lmdb")
@@ -204,7 +205,7 @@ def test_a_disk_too_small_for_the_values_is_refused_unless_anyway(tmp_path, monk
 
 def test_a_tier_with_cycles_that_memory_cannot_hold_is_refused():
     with pytest.raises(ResourceError, match="states.*GiB of memory.*--memory"):
-        sweep.solve(load_game("quixo:3"), memory=1 << 13)
+        exhaustive.solve(load_game("quixo:3"), memory=1 << 13)
 
 
 MEASURED = """

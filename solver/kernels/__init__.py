@@ -1,1 +1,1 @@
-"""The only room with numba and numpy: rules compiled, and what runs them at speed."""
+"""Rules compiled by Numba, and what runs them: searches, comparisons with the plain rules, the audit of a book."""

@@ -24,12 +24,12 @@ from solver.book.format import MOST_STATES
 from solver.errors import DamagedBook
 from solver.game import Game
 from solver.kernels.compiled import bind, compiling, kernel
-from solver.kernels.parallel import Workers
-from solver.kernels.runs import LOOK, Key, Runs, States, merged, places_in
-from solver.kernels.sorting import sort_unique
-from solver.kernels.work import Work
+from solver.parallel import Workers
 from solver.progress import Progress, silent
 from solver.solved import TierCount
+from solver.store.runs import LOOK, Key, Runs, States, merged, places_in
+from solver.store.sorting import sort_unique
+from solver.store.work import Work
 
 game: Any = None  # constants of the bound copies
 SCORES = ALTERNATES = FOLDS = TIERS = False

@@ -47,7 +47,7 @@ from solver.kernels.alphabeta import (
     WIN,
 )
 from solver.kernels.compiled import bind, compiling
-from solver.kernels.parallel import cores
+from solver.parallel import cores
 from solver.progress import Progress, silent
 from solver.search import Budget, cycle, refuse_chance
 from solver.search import alphabeta as plain_search

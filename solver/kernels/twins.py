@@ -20,9 +20,10 @@ from solver.conformance import OTHERWISE
 from solver.errors import GameError, SolverError, UncompiledRules
 from solver.fingerprint import source_of
 from solver.game import Game, Rules, own_method
-from solver.kernels import forward, probe
+from solver.kernels import probe
 from solver.kernels.compiled import FAILURES, bind, compiling, is_of_compiler
-from solver.kernels.directory import Layer
+from solver.store.directory import Layer
+from solver.sweep import forward
 from solver.value import lift, terminal_merit
 
 AUDITED = 1024  # states of a solution

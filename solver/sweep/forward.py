@@ -23,13 +23,13 @@ from solver.conformance import confirmed
 from solver.errors import GameError, MethodError, ResourceError
 from solver.game import Rules
 from solver.kernels.compiled import FAILURES, bind, is_of_compiler, kernel
-from solver.kernels.directory import CELL, MOST_STATES, Layer, cells_of, prefixes_of
-from solver.kernels.parallel import Workers
-from solver.kernels.runs import PIECE, Key, Runs, cut, join, merged, splitters, without
-from solver.kernels.sorting import group_by_tier, sort_unique
-from solver.kernels.work import Column, Work
+from solver.parallel import Workers
 from solver.progress import Progress
 from solver.search import INFINITY
+from solver.store.directory import CELL, MOST_STATES, Layer, cells_of, prefixes_of
+from solver.store.runs import PIECE, Key, Runs, cut, join, merged, splitters, without
+from solver.store.sorting import group_by_tier, sort_unique
+from solver.store.work import Column, Work
 
 States = NDArray[np.int64]
 

@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 from solver.errors import ResourceError
 from solver.game import STATE_LIMIT, Game, Rules
 from solver.kernels.compiled import bind, compiling, kernel
-from solver.kernels.forward import Forward
-from solver.kernels.parallel import Workers
-from solver.kernels.runs import states_at
-from solver.kernels.work import Work
+from solver.parallel import Workers
 from solver.progress import Progress, silent
 from solver.search import refuse_chance
+from solver.store.runs import states_at
+from solver.store.work import Work
+from solver.sweep.forward import Forward
 
 game: Any = None  # constants of the bound copies
 FOLDS = TIERS = False

@@ -16,9 +16,9 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.kernels.parallel import Workers
-from solver.kernels.sorting import sort_unique
-from solver.kernels.work import Column, Work
+from solver.parallel import Workers
+from solver.store.sorting import sort_unique
+from solver.store.work import Column, Work
 
 States = NDArray[np.int64]
 Read = Callable[[int], None]

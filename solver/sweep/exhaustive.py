@@ -19,17 +19,18 @@ from solver.book.writer import CHUNK
 from solver.errors import ResourceError
 from solver.estimation import BOOK_BYTES, CYCLIC_BOOK_BYTES, needs
 from solver.game import Game, Rules
-from solver.kernels import sampling, twins
-from solver.kernels.backward import Backward
+from solver.kernels import twins
 from solver.kernels.compiled import compiling
-from solver.kernels.forward import Forward
-from solver.kernels.parallel import Workers
-from solver.kernels.runs import give_back, places_in, splitters
-from solver.kernels.sorting import radix_sort_pairs
-from solver.kernels.work import Work
+from solver.parallel import Workers
 from solver.progress import Progress, silent
 from solver.search import refuse_chance
 from solver.solved import Solved, TierCount
+from solver.store.runs import give_back, places_in, splitters
+from solver.store.sorting import radix_sort_pairs
+from solver.store.work import Work
+from solver.sweep import sampling
+from solver.sweep.backward import Backward
+from solver.sweep.forward import Forward
 from solver.value import Value
 
 MEMORY = 4 << 30

@@ -22,13 +22,13 @@ from solver import value
 from solver.conformance import confirmed
 from solver.errors import GameError
 from solver.game import own_method
-from solver.kernels import retrograde
 from solver.kernels.compiled import bind, kernel
-from solver.kernels.directory import BATCH, MERITS, MISSING, Layer, locate, table_of
-from solver.kernels.forward import CHUNK, FAULTS, MOST_PLIES_LEFT, UNKNOWN_CHILD, Forward
-from solver.kernels.parallel import Workers
-from solver.kernels.runs import splitters
+from solver.parallel import Workers
 from solver.progress import Progress
+from solver.store.directory import BATCH, MERITS, MISSING, Layer, locate, table_of
+from solver.store.runs import splitters
+from solver.sweep import retrograde
+from solver.sweep.forward import CHUNK, FAULTS, MOST_PLIES_LEFT, UNKNOWN_CHILD, Forward
 
 lift = register_jitable(value.lift)
 terminal_merit = register_jitable(value.terminal_merit)

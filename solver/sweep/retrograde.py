@@ -25,13 +25,13 @@ from solver.conformance import confirmed
 from solver.errors import GameError, ResourceError
 from solver.game import Rules
 from solver.kernels.compiled import kernel
-from solver.kernels.directory import BATCH, BEGIN, MERITS, MISSING, Layer, locate
-from solver.kernels.forward import FAULTS, UNKNOWN_CHILD
-from solver.kernels.parallel import Workers
-from solver.kernels.runs import PIECE, merged
-from solver.kernels.sorting import sort_unique
-from solver.kernels.work import Column, Work
+from solver.parallel import Workers
 from solver.progress import Progress
+from solver.store.directory import BATCH, BEGIN, MERITS, MISSING, Layer, locate
+from solver.store.runs import PIECE, merged
+from solver.store.sorting import sort_unique
+from solver.store.work import Column, Work
+from solver.sweep.forward import FAULTS, UNKNOWN_CHILD
 
 lift = register_jitable(value.lift)
 game: Any = None  # constants of the bound copies

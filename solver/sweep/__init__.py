@@ -1,0 +1,1 @@
+"""Solving a game whole: forward over all reachable states, backward with their values."""
