@@ -5,8 +5,8 @@ import types
 import numpy as np
 
 from solver import value
-from solver.kernels import compiled
-from solver.sweep import backward, forward, sampling
+from solver.kernels import compiled, edges
+from solver.sweep import backward, expansion, retrograde, sampling
 
 
 class _Filled:
@@ -33,7 +33,7 @@ def _fetch_add(array, index, number):
 def _uncompiled(function, scope, identity, names):
     if not isinstance(scope["game"], _Filled):
         scope["game"] = _Filled(scope["game"])
-        scope.update({name: item for name, item in (("fetch_add", _fetch_add), ("lift", _lift)) if name in scope})
+        scope["lift"] = _lift
     copy = types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__)
     return lambda *arguments: _plain(copy(*arguments))
 
@@ -45,8 +45,21 @@ def _plain(result):
     return int(result) if isinstance(result, np.integer) else result
 
 
+def _call(function, *arguments):
+    return function(*arguments)
+
+
 def interpret(monkeypatch):
     """Until the test ends the sweep runs its kernels as they are written."""
     monkeypatch.setattr(compiled, "_compile", _uncompiled)
-    for module in (forward, backward, sampling):
-        monkeypatch.setattr(module, "bind", compiled.bind.__wrapped__)
+    monkeypatch.setattr(edges, "bind", compiled.bind.__wrapped__)
+    monkeypatch.setattr(edges, "address_of", lambda function, arguments: function)
+    monkeypatch.setattr(edges, "_edges_at", _call)
+    monkeypatch.setattr(edges, "_keep_at", _call)
+    instead = {"fetch_add": _fetch_add, "lift": _lift}
+    for module in (backward, expansion, retrograde, sampling):
+        for name, item in vars(module).copy().items():
+            if name in instead:
+                monkeypatch.setattr(module, name, instead[name])
+            elif getattr(getattr(item, "py_func", None), "__module__", "") == module.__name__:
+                monkeypatch.setattr(module, name, item.py_func)

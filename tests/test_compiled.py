@@ -73,11 +73,12 @@ def sweep_in_a_new_process(game, cache, cwd):
     code = f"""
         import json, sys
         from solver.game import load_game
-        from solver.sweep import backward, exhaustive, forward
+        from solver.kernels import edges
+        from solver.sweep import exhaustive
         from solver.kernels.compiled import bind
         game = load_game({str(game)!r})
         solved = exhaustive.solve(game, symmetry=False)
-        kernels = [one for room in (forward, backward) for one in vars(bind(room, game, False, tiers=True)).values()]
+        kernels = list(vars(bind(edges, game, False, tiers=True)).values())
         print(json.dumps({{
             "states": sum(tier.states for tier in solved.tiers),
             "root": list(solved.root),
@@ -187,7 +188,7 @@ def test_cached_kernels_are_found_without_the_compiler(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     rules = Rules(load_game(f"{write_race(tmp_path / 'cached.py')}::Race"))
     assert not are_cached(rules, tiers=True)
-    name = f"forward.expand-{identity_of(rules, constants_of(rules))}-68.py311.nbi"
+    name = f"edges.edges-{identity_of(rules, constants_of(rules))}-68.py311.nbi"
     (tmp_path / "kernels_0123").mkdir()
     (tmp_path / "kernels_0123" / name).touch()
     assert are_cached(rules, tiers=True) and not are_cached(rules, tiers=False)

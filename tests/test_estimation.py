@@ -16,7 +16,7 @@ pytest.importorskip("numba")
 from solver.parallel import Workers  # noqa: E402
 from solver.store import runs  # noqa: E402
 from solver.store.work import Work  # noqa: E402
-from solver.sweep import exhaustive, forward, sampling  # noqa: E402
+from solver.sweep import exhaustive, expansion, sampling  # noqa: E402
 from solver.sweep.forward import Forward  # noqa: E402
 from tests.interpreted import interpret  # noqa: E402
 
@@ -25,7 +25,7 @@ from tests.interpreted import interpret  # noqa: E402
 def small(monkeypatch):
     """Pieces and samples in which small games are large."""
     interpret(monkeypatch)
-    for module, name, size in ((forward, "CHUNK", 20), (runs, "PIECE", 40), (sampling, "SAMPLE", 64)):
+    for module, name, size in ((expansion, "CHUNK", 20), (runs, "PIECE", 40), (sampling, "SAMPLE", 64)):
         monkeypatch.setattr(module, name, size)
 
 

@@ -383,7 +383,7 @@ def test_rules_that_fail_where_no_random_game_went_are_named_with_the_state(tmp_
     [
         ("numpy", "raise ImportError('a C\\n library')", "(ImportError: a C library): install it again"),
         ("numba", "raise SystemError('built for 2.0')", "(SystemError: built for 2.0): install it again"),
-        ("numba", "def njit(**options): raise RuntimeError('no locator')", "(RuntimeError: no locator): set NUMBA_"),
+        ("numba", "def njit(*_, **__): raise RuntimeError('no locator')", "(RuntimeError: no locator): set NUMBA_"),
     ],
 )
 def test_a_broken_installation_is_named_and_done_without(tmp_path, name, code, reason):

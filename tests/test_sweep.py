@@ -17,7 +17,7 @@ pytest.importorskip("numba")
 from solver.kernels import probe, twins  # noqa: E402
 from solver.kernels.compiled import bind  # noqa: E402
 from solver.store import runs  # noqa: E402
-from solver.sweep import backward, exhaustive, forward  # noqa: E402
+from solver.sweep import backward, exhaustive, expansion  # noqa: E402
 
 # One board a game: each compiles for seconds. More boards run under `-m slow`.
 TIERED = (
@@ -130,9 +130,9 @@ def test_two_runs_and_any_number_of_workers_agree():
 def test_pieces_and_chunks_of_any_size_agree(monkeypatch):
     whole = exhaustive.solve(load_game("connect-four:4,4"))
     for module, name, size in (
-        (forward, "CHUNK", 37),
+        (expansion, "CHUNK", 37),
         (runs, "PIECE", 100),
-        (forward, "CHILDREN", 64),
+        (expansion, "CHILDREN", 64),
         (backward, "CHUNK", 41),
         (exhaustive, "PART", 1000),
         (exhaustive, "CHUNK", 5 * 256),

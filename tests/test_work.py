@@ -16,7 +16,7 @@ pytest.importorskip("numba")
 
 from solver.store import runs  # noqa: E402
 from solver.store.work import Work  # noqa: E402
-from solver.sweep import backward, exhaustive, forward, retrograde  # noqa: E402
+from solver.sweep import backward, exhaustive, expansion, retrograde  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +45,7 @@ class Stop:
 def small_pieces(monkeypatch):
     """Sizes at which small games are solved in as many steps as large ones."""
     for module, name, size in (
-        (forward, "CHUNK", 50),
+        (expansion, "CHUNK", 50),
         (runs, "PIECE", 200),
         (backward, "CHUNK", 100),
         (retrograde, "CHUNK", 100),

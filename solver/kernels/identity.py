@@ -12,7 +12,7 @@ from solver import value
 from solver.fingerprint import HINTS, fingerprint
 from solver.game import Rules, own_method
 
-ROOMS = [Path(__file__).parent.with_name(room) for room in ("kernels", "store", "sweep")]
+HOME = Path(__file__).parent
 
 
 def constants_of(rules: Rules, outcomes: bool = False, tiers: bool = True) -> dict[str, bool]:
@@ -38,14 +38,14 @@ def identity_of(rules: Rules, constants: dict[str, Any]) -> str:
 
 def are_cached(rules: Rules, tiers: bool) -> bool:
     """Whether the sweep's kernels were compiled before, as far as Numba's usual places for its cache tell."""
-    name = f"forward.expand-{identity_of(rules, constants_of(rules, tiers=tiers))}-*.nbi"
+    name = f"edges.edges-{identity_of(rules, constants_of(rules, tiers=tiers))}-*.nbi"
     elsewhere = os.environ.get("NUMBA_CACHE_DIR")
-    places = Path(elsewhere).glob(f"*/{name}") if elsewhere else (ROOMS[2] / "__pycache__").glob(name)
+    places = Path(elsewhere).glob(f"*/{name}") if elsewhere else (HOME / "__pycache__").glob(name)
     return any(True for _ in places)
 
 
 @functools.cache
 def _room_digest() -> str:
     """Of all sources that are compiled together with the rules: a changed kernel must not call an old one."""
-    sources = [*(path for room in ROOMS for path in room.glob("*.py")), Path(value.__file__)]
+    sources = [*HOME.glob("*.py"), Path(value.__file__)]
     return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(sources))).hexdigest()

@@ -22,15 +22,26 @@ from solver.fingerprint import source_of
 from solver.game import Game, Rules, own_method
 from solver.kernels import probe
 from solver.kernels.compiled import FAILURES, bind, compiling, is_of_compiler
+from solver.kernels.edges import (
+    ERROR,
+    FAULTS,
+    FIELDS,
+    LARGEST,
+    LOSSES,
+    MOST_ACTIONS,
+    OPEN,
+    ROOM,
+    WINS,
+    CompiledMoves,
+    new_edges,
+)
 from solver.store.directory import Layer
-from solver.sweep import forward
-from solver.value import terminal_merit
+from solver.value import WIN, terminal_merit
 
 AUDITED = 1024  # states of a solution
 OF_A_TIER = 64  # of them at most
 AUDIT_SECONDS = 0.2
 LEAST_AUDITED = 16
-LOWEST = -(1 << 62)
 States = NDArray[np.int64]
 
 
@@ -47,9 +58,8 @@ class _Twins:
 
     def __init__(self, game: Game, symmetry: bool, tiers: bool) -> None:
         self.rules = Rules(game, symmetry)
-        self.tiers = tiers
-        self.expand = bind(forward, game, symmetry, tiers=tiers).expand
-        self.room = 256
+        self.own = CompiledMoves(self.rules, tiers)
+        self.room = ROOM
 
     def compare(self, state: int) -> None:
         plain = self.plain(state)
@@ -58,37 +68,46 @@ class _Twins:
             raise UncompiledRules(self.difference(state, plain, compiled))
 
     def plain(self, state: int) -> Any:
-        """The utility of a terminal state, as far as the kernel tells it; the keys and tiers of the children of others.
-        """
+        """The utility of a terminal state, as far as the kernel tells it; what it lists of the moves of others."""
         rules = self.rules
         if rules.is_terminal(state):
             utility = rules.utility(state)
-            return (utility > 0) - (utility < 0), max(1, abs(utility)) if rules.scores else 1
-        children = [rules.canonical(rules.result(state, action)) for action in rules.actions(state)]
-        return [(child, rules.tier(child) if self.tiers else 0) for child in children]
+            return (utility > 0) - (utility < 0), abs(utility)
+        return [self._move(state, action) for action in rules.actions(state)]
+
+    def _move(self, state: int, action: int) -> tuple[Any, ...]:
+        """Key, tier, whether the same player moves again, what a finished child gives, reward."""
+        rules = self.rules
+        child = rules.result(state, action)
+        key = rules.canonical(child)
+        merit = rules.lifted(rules.end(child), state, action, child) if rules.is_terminal(child) else OPEN
+        same = bool(rules.same_mover(state, action, child))
+        return key, self.own.tier(key), same, merit, rules.reward(state, action) if rules.reward else 0
 
     def compiled(self, state: int) -> Any:
-        """The same from the kernel; the text of an exception if it raises one."""
-        report, kept = np.zeros(forward.FIELDS, np.int64), np.empty(1, np.int64)
-        one = np.array([state], np.int64)
+        """The same from the kernels; the text of an exception if they raise one."""
+        try:
+            return self._compiled(np.array([state], np.int64))
+        except FAILURES as error:
+            if is_of_compiler(error):
+                raise
+            return f"{type(error).__name__}: {error}"
+
+    def _compiled(self, one: States) -> Any:
+        report, kernels = np.zeros(FIELDS, np.int64), self.own.kernels
+        if not kernels.keep(one, 0, 1, np.empty(1, np.int64), report):
+            return int(report[WINS] - report[LOSSES]), int(report[LARGEST])
+        if report[ERROR]:
+            return FAULTS[int(report[ERROR])]
         while True:
-            children, tiers = np.empty(self.room, np.int64), np.empty(self.room, np.int64)
-            try:
-                reached = self.expand(one, 0, 1, LOWEST, True, kept, children, tiers, report)
-            except FAILURES as error:
-                if is_of_compiler(error):
-                    raise
-                return f"{type(error).__name__}: {error}"
-            if reached or self.room > forward.MOST_ACTIONS:
+            keys, tiers, owners, merits, rewards = arrays = new_edges(self.room)
+            rewards[:] = 0
+            count, done = kernels.edges(one, 0, 1, WIN, *arrays)
+            if done or count < 0 or self.room > MOST_ACTIONS:
                 break
             self.room *= 2
-        if report[forward.ERROR]:
-            return forward.FAULTS.get(int(report[forward.ERROR]), "an error")
-        ends = [int(report[place]) for place in (forward.WINS, forward.DRAWS, forward.LOSSES)]
-        if sum(ends):
-            return ends[0] - ends[2], max(1, int(report[forward.LARGEST]))
-        count = int(report[forward.CHILD_COUNT])
-        return list(zip(children[:count].tolist(), tiers[:count].tolist(), strict=True))
+        lists = (keys.tolist(), tiers.tolist(), (owners & 1 == 1).tolist(), merits.tolist(), rewards.tolist())
+        return list(zip(*lists, strict=True))[: max(0, count)]
 
     def difference(self, state: int, plain: Any, compiled: Any) -> str:
         """One line about a state: the first rule whose answers differ, and the likely cause."""

@@ -6,11 +6,13 @@ Look-ups come in batches: each stage is done for all of them, so that their cach
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from solver.store.prefetch import prefetch
+from solver.store.shared import shared
 
 BATCH = 512  # states looked up together
 CELL = 4  # states to a cell
@@ -18,6 +20,17 @@ MOST_STATES = (1 << 32) - 1  # of a tier: what a cell can hold
 PART = 1 << 20  # cells made at a time
 BEGIN, END, SHIFT, PREFIX, FIRST, CELLS, MERITS = range(7)  # columns of the table, a row for each tier
 MISSING = -1
+
+
+class Known(NamedTuple):
+    """What a look-up reads: the states and merits of all tiers, and where each state is."""
+
+    states: NDArray[np.int64]
+    merits: NDArray[Any]
+    table: NDArray[np.int64]
+    slots: NDArray[np.int32]
+    first_tier: int
+    cells: NDArray[np.uint32]
 
 
 class Layer(NamedTuple):
@@ -61,7 +74,7 @@ def cells_of(states: NDArray[np.int64], shift: int, prefix: int, cells: int) -> 
         yield part
 
 
-@numba.njit(cache=True, nogil=True)
+@shared
 def _fill(states, place, shift, prefix, cells):
     """The cells from `prefix` on, where `place` states come before them; how many come before the last of them."""
     for cell in range(len(cells)):
@@ -83,10 +96,13 @@ def table_of(layers: Sequence[Layer]) -> tuple[NDArray[np.int64], NDArray[np.int
     return table, slots
 
 
-@numba.njit(cache=True, nogil=True)
-def locate(states, keys, rows, count, table, cells, places):
-    """places[:count]: where keys[:count] are in the tiers of rows[:count], from its first state; or MISSING."""
-    highs = np.empty(count, np.int64)
+@shared
+def locate(known, keys, rows, count, places, highs):
+    """places[:count]: where keys[:count] are in the tiers of rows[:count], from its first state; or MISSING.
+
+    `highs` is scratch of the same length.
+    """
+    states, table, cells = known.states, known.table, known.cells
     for j in range(count):
         row = rows[j]
         places[j] = highs[j] = 0
@@ -98,6 +114,7 @@ def locate(states, keys, rows, count, table, cells, places):
         cell += table[row, FIRST]
         places[j] = cells[cell]
         highs[j] = cells[cell + 1]
+        prefetch(states, table[row, BEGIN] + places[j])
     for j in range(count):
         row = rows[j]
         key, base = keys[j], table[row, BEGIN] if row >= 0 else 0

@@ -12,11 +12,11 @@ import heapq
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from solver.parallel import Workers
+from solver.store.shared import shared
 from solver.store.sorting import sort_unique
 from solver.store.work import Column, Work
 
@@ -170,7 +170,7 @@ def join(parts: Sequence[States]) -> States:
     return keys[: sort_unique(keys, np.empty_like(keys), len(keys))]
 
 
-@numba.njit(cache=True, nogil=True)
+@shared
 def without(keys, known):
     """The sorted keys that are not in `known` (sorted): galloping, so that a long `known` costs its logarithm."""
     left = np.empty(len(keys), np.int64)

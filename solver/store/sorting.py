@@ -6,13 +6,14 @@ where NumPy's sort does 15-50 M keys/s with its AVX-512 code on a Zen 4 core and
 
 from __future__ import annotations
 
-import numba
 import numpy as np
+
+from solver.store.shared import shared
 
 DIGIT = 11
 
 
-@numba.njit(cache=True, nogil=True)
+@shared
 def _differing_bits(keys, count):
     """How many low bits the keys differ in."""
     some = keys[0]
@@ -25,7 +26,7 @@ def _differing_bits(keys, count):
     return bits
 
 
-@numba.njit(cache=True, nogil=True)
+@shared
 def radix_sort(keys, scratch, count):
     """Sort keys[:count] (int64, >= 0) in place, with scratch of the same length."""
     if count < 2:
@@ -48,10 +49,11 @@ def radix_sort(keys, scratch, count):
             places[place] += 1
         source, target = target, source
     if passes & 1:
-        keys[:count] = scratch[:count]
+        for i in range(count):  # a slice would take two seconds to compile
+            keys[i] = scratch[i]
 
 
-@numba.njit(cache=True, nogil=True)
+@shared
 def radix_sort_pairs(keys, values, key_scratch, value_scratch, count):
     """Sort keys[:count] (int64, >= 0) in place and values alongside; the scratch arrays have the same types."""
     if count < 2:
@@ -76,14 +78,16 @@ def radix_sort_pairs(keys, values, key_scratch, value_scratch, count):
         source, target = target, source
         value_source, value_target = value_target, value_source
     if passes & 1:
-        keys[:count] = key_scratch[:count]
-        values[:count] = value_scratch[:count]
+        for i in range(count):
+            keys[i] = key_scratch[i]
+            values[i] = value_scratch[i]
 
 
-@numba.njit(cache=True, nogil=True)
+@shared
 def _starts(keys, count, shift, mask, places):
     """places[d] = the number of keys with a smaller digit than d."""
-    places[:] = 0
+    for i in range(len(places)):
+        places[i] = 0
     for i in range(count):
         places[keys[i] >> shift & mask] += 1
     total = 0
@@ -93,7 +97,7 @@ def _starts(keys, count, shift, mask, places):
         total += here
 
 
-@numba.njit(cache=True, nogil=True)
+@shared
 def unique(keys, count):
     """Drop the doubles of sorted keys[:count] in place; the number left."""
     if count == 0:
@@ -106,17 +110,18 @@ def unique(keys, count):
     return left
 
 
-@numba.njit(cache=True, nogil=True)
+@shared
 def sort_unique(keys, scratch, count):
     """Sort keys[:count] in place and drop doubles; the number left."""
     radix_sort(keys, scratch, count)
     return unique(keys, count)
 
 
-@numba.njit(cache=True, nogil=True)
+@shared
 def group_by_tier(keys, tiers, count, lowest, grouped, ends):
     """Group keys[:count] by tiers[:count] into `grouped`; ends[t] is where the keys of tier lowest + t end."""
-    ends[:] = 0
+    for i in range(len(ends)):
+        ends[i] = 0
     for i in range(count):
         ends[tiers[i] - lowest] += 1
     total = 0

@@ -9,7 +9,6 @@ Cost: 1 to 4 bytes a state for its merit, in a file.
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -22,69 +21,81 @@ from solver import value
 from solver.conformance import confirmed
 from solver.errors import GameError
 from solver.game import own_method
-from solver.kernels.compiled import bind, kernel
+from solver.kernels.edges import (
+    FAULTS,
+    MOST_ACTIONS,
+    MOST_PLIES_LEFT,
+    OPEN,
+    ROOM,
+    UNKNOWN_CHILD,
+    list_edges,
+    new_edges,
+)
 from solver.parallel import Workers
 from solver.progress import Progress
-from solver.store.directory import BATCH, MERITS, MISSING, Layer, locate, table_of
+from solver.store.directory import MERITS, MISSING, Known, Layer, locate, table_of
 from solver.store.runs import splitters
+from solver.store.shared import shared
 from solver.sweep import retrograde
-from solver.sweep.forward import CHUNK, FAULTS, MOST_PLIES_LEFT, UNKNOWN_CHILD, Forward
+from solver.sweep.forward import Forward
 
 lift = register_jitable(value.lift)
-terminal_merit = register_jitable(value.terminal_merit)
-game: Any = None  # what follows are constants of the bound copies
-SCORES = ALTERNATES = FOLDS = TIERS = False
 
+CHUNK = 1 << 15  # states evaluated in one call
+TOO_WIDE = -2  # a margin that the array of merits cannot hold
 LAST = (1 << 63) - 1  # of all keys
 Merits = NDArray[Any]
 
 
-@kernel
-def evaluate(states, merits, table, slots, first_tier, cells, begin, end, win, low, high, best):
+@shared
+def evaluate(moves, known, begin, end, low, high, best):
     """Raise best (end - begin,) to the merits that states[begin:end] have by their children from `low` to `high`.
 
     All children are finished or in later tiers, whose merits are known. Returns the first state that has a child
-    nobody reached, or -1.
+    nobody reached, or more than MOST_ACTIONS; TOO_WIDE; or -1.
     """
-    keys, rows, owners = np.empty(BATCH, np.int64), np.empty(BATCH, np.int32), np.empty(BATCH, np.int32)
-    places = np.empty(BATCH, np.int64)
-    count = 0
-    for i in range(begin, end):
-        state = states[i]
-        for action in game.actions(state):
-            child = game.result(state, action)
-            same_mover = not ALTERNATES and game.to_move(child) == game.to_move(state)
-            if game.is_terminal(child):
-                merit = terminal_merit(game.utility(child), game.plies_left(child), SCORES, win)
-                best[i - begin] = max(best[i - begin], lift(merit, same_mover, SCORES))
-                continue
-            key = game.canonical(child) if FOLDS else child
-            if key < low or key > high:
-                continue
-            keys[count] = key
-            slot = (game.tier(key) if TIERS else 0) - first_tier
-            rows[count] = slots[slot] if 0 <= slot < len(slots) else -1
-            owners[count] = (i - begin) * 2 + same_mover
-            count += 1
-            if count == BATCH:
-                stray = _take(states, merits, keys, rows, owners, places, count, table, cells, best)
-                if stray >= 0:
-                    return states[begin + stray]
-                count = 0
-    stray = _take(states, merits, keys, rows, owners, places, count, table, cells, best)
-    return states[begin + stray] if stray >= 0 else np.int64(-1)
-
-
-@kernel
-def _take(states, merits, keys, rows, owners, places, count, table, cells, best):
-    """Lift the merits of keys[:count] into their owners' best; the owner of a key that is missing, or -1."""
-    locate(states, keys, rows, count, table, cells, places)
-    for j in range(count):
-        if places[j] == MISSING:
-            return np.int64(owners[j] >> 1)
-        merit = lift(np.int64(merits[table[rows[j], MERITS] + places[j]]), (owners[j] & 1) == 1, SCORES)
-        if merit > best[owners[j] >> 1]:
-            best[owners[j] >> 1] = merit
+    widest = LAST >> 64 - 8 * best.itemsize
+    edges = new_edges(ROOM)
+    rows, places, highs = np.empty(ROOM, np.int32), np.empty(ROOM, np.int64), np.empty(ROOM, np.int64)
+    at = begin
+    while at < end:
+        count, done = list_edges(moves, known.states, at, end, edges)
+        if done == at:
+            room = 2 * len(edges.keys)
+            if count < 0 or room > 2 * MOST_ACTIONS:
+                return known.states[at]
+            edges, rows = new_edges(room), np.empty(room, np.int32)
+            places, highs = np.empty(room, np.int64), np.empty(room, np.int64)
+            continue
+        keys, tiers, owners, merits, rewards = edges
+        base, open_moves = at - begin, 0
+        for j in range(count):
+            if merits[j] != OPEN:
+                owner = base + (owners[j] >> 1)
+                if moves.rewarded and abs(merits[j]) > widest:
+                    return np.int64(TOO_WIDE)
+                best[owner] = max(best[owner], merits[j])
+            elif low <= keys[j] <= high:
+                keys[open_moves], owners[open_moves] = keys[j], owners[j]
+                if moves.rewarded:
+                    rewards[open_moves] = rewards[j]
+                slot = tiers[j] - known.first_tier
+                rows[open_moves] = known.slots[slot] if 0 <= slot < len(known.slots) else -1
+                open_moves += 1
+        locate(known, keys, rows, open_moves, places, highs)
+        for j in range(open_moves):
+            owner = base + (owners[j] >> 1)
+            if places[j] == MISSING:
+                return known.states[begin + owner]
+            merit = np.int64(known.merits[known.table[rows[j], MERITS] + places[j]])
+            merit = lift(merit, (owners[j] & 1) == 1, moves.scores)
+            if moves.rewarded:
+                merit += rewards[j]
+                if abs(merit) > widest:
+                    return np.int64(TOO_WIDE)
+            if merit > best[owner]:
+                best[owner] = merit
+        at = done
     return np.int64(-1)
 
 
@@ -103,9 +114,8 @@ class Backward:
         self.memory = memory
         self.progress = progress
         self.layers = forward.layers
-        self.kernels = bind(sys.modules[__name__], rules.game, rules.symmetry, tiers=forward.tiers)
-        self.resolver = bind(retrograde, rules.game, rules.symmetry, tiers=forward.tiers)
         self.win, dtype = self._range_of_merits()
+        self.moves = forward.compiled.moves._replace(win=self.win)
         self.merits = work.column("merits", dtype)
         self.tally: Counter[int] = Counter()
         self.counts: list[list[int]] = []
@@ -116,17 +126,33 @@ class Backward:
 
     def run(self, team: Workers) -> None:
         """Find all merits that are not yet there."""
+        while True:
+            try:
+                self._run(team)
+            except _TooWide:  # rewards add up: nobody knows how far before they do
+                self.widen()
+            else:
+                break
+
+    def widen(self) -> None:
+        """Begin anew, with twice the bytes for a merit."""
+        kind = np.dtype(f"i{2 * self.merits.dtype.itemsize}")
+        self.work.discard(self.merits)
+        self.merits = self.work.column("merits", kind, numbered=True)
+        self.tally, self.counts, self.longest, self._layer_tally = Counter(), [], None, Counter()
+
+    def _run(self, team: Workers) -> None:
         total = self.forward.states.size
         states, cells = self.forward.states.view(), self.forward.cells.view()
         merits = self.merits.reserve(total)
         table, slots = table_of(self.layers)
-        known = retrograde.Known(states, merits, table, slots, self.layers[0].tier, cells)
+        known = Known(states, merits, table, slots, self.layers[0].tier, cells)
         for own in reversed(range(len(self.layers) - len(self.counts))):
             layer = self.layers[own]
             done = self.merits.size - (total - layer.end)
             if layer.cyclic and layer.begin < layer.end:
                 resolver = retrograde.Resolver(
-                    self.rules, self.resolver, self.work, self.layers, own, known, self.memory, self.progress, self.save
+                    self.rules, self.moves, self.work, self.layers, own, known, self.memory, self.progress, self.save
                 )
                 parts = resolver.run(team, self._resolving)
                 self._resolving = None
@@ -155,6 +181,7 @@ class Backward:
 
     def saved(self, resolving: Any = None) -> dict[str, Any]:
         return {
+            "merits": self.merits.name,
             "tally": sorted(self.tally.items()),
             "counts": self.counts,
             "longest": self.longest,
@@ -164,6 +191,7 @@ class Backward:
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Go on from a checkpoint."""
+        self.merits = self.work.columns[saved["merits"]]
         self.tally = Counter(dict(saved["tally"]))
         self.counts = saved["counts"]
         self.longest = tuple(saved["longest"]) if saved["longest"] else None
@@ -181,20 +209,22 @@ class Backward:
         dtype = next(np.dtype(kind) for kind in (np.int8, np.int16, np.int32, np.int64) if largest < np.iinfo(kind).max)
         return int(np.iinfo(dtype).max), dtype
 
-    def _evaluated(self, layer: Layer, begin: int, known: retrograde.Known, team: Workers) -> Iterator[Merits]:
+    def _evaluated(self, layer: Layer, begin: int, known: Known, team: Workers) -> Iterator[Merits]:
         """The merits of a layer's states from `begin` on, in parts."""
         dtype, none = self.merits.dtype, np.iinfo(self.merits.dtype).min
         ranges = self._ranges(layer)
 
-        def evaluate(first: int, last: int, low: int, high: int, best: Merits) -> Merits:
-            culprit = self.kernels.evaluate(*known, first, last, self.win, low, high, best)
+        def raised(first: int, last: int, low: int, high: int, best: Merits) -> Merits:
+            culprit = evaluate(self.moves, known, first, last, low, high, best)
+            if culprit == TOO_WIDE:
+                raise _TooWide
             if culprit >= 0:
                 raise confirmed(self.rules.game, [int(culprit)], f"state {culprit} {FAULTS[UNKNOWN_CHILD]}")
             return best
 
         def whole(first: int) -> Merits:
             last = min(first + CHUNK, layer.end)
-            return evaluate(first, last, 0, LAST, np.full(last - first, none, dtype))
+            return raised(first, last, 0, LAST, np.full(last - first, none, dtype))
 
         if len(ranges) == 1:
             yield from team.map(whole, range(begin, layer.end, CHUNK))
@@ -204,7 +234,7 @@ class Backward:
 
             def part(first: int, low: int = low, high: int = high) -> None:
                 last = min(first + CHUNK, layer.end)
-                evaluate(first, last, low, high, best[first - begin : last - begin])
+                raised(first, last, low, high, best[first - begin : last - begin])
 
             for _ in team.map(part, range(begin, layer.end, CHUNK)):
                 self.work.read(8 * CHUNK)
@@ -274,3 +304,7 @@ class Backward:
         self.forward.states.release(needed[-1].end)
         self.forward.cells.release(needed[-1].first_cell + needed[-1].cells)
         self.merits.release(0, total - needed[-1].end)
+
+
+class _TooWide(Exception):
+    """A margin is beyond what the column of merits can hold."""

@@ -10,176 +10,30 @@ another 8 bytes a state, finished ones included.
 
 from __future__ import annotations
 
-import sys
-import threading
+import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.conformance import confirmed
 from solver.errors import GameError, MethodError, ResourceError
-from solver.game import Rules
-from solver.kernels.compiled import FAILURES, bind, is_of_compiler, kernel
+from solver.game import STATE_LIMIT, Rules
+from solver.kernels.edges import LOSSES, MOST_STARTS, WINS, CompiledMoves
 from solver.parallel import Workers
 from solver.progress import Progress
-from solver.search import INFINITY
 from solver.store.directory import CELL, MOST_STATES, Layer, cells_of, prefixes_of
 from solver.store.runs import PIECE, Key, Runs, cut, join, merged, splitters, without
-from solver.store.sorting import group_by_tier, sort_unique
 from solver.store.work import Column, Work
+from solver.sweep.expansion import LOWEST_TIER, Expansion, Found, Stays, by_tier
 
 States = NDArray[np.int64]
 
-game: Any = None  # what follows are constants of the bound copies
-SCORES = ALTERNATES = FOLDS = TIERS = False
-
-CHUNK = 1 << 15  # states expanded in one call
-CHILDREN = 1 << 18  # children of one call, sorted in cache
-TIER_SPAN = 1 << 22  # tiers that one chunk's children may span
-MOST_ACTIONS = 1 << 20  # of one state
-MOST_STARTS = 1 << 30  # of a game
 INSPECTED = 8  # states of a tier, and as many again at most
 ALL_TIERS = 1 << 26  # tiers that a game may span: they are looked up by number
 GROWTH = 4  # sorted files of states seen are merged when the newer is more than a fourth of the older
-
-MOST_MARGIN = INFINITY - 1  # of a finished game
-MOST_PLIES_LEFT = 1000  # of a finished game
-LOWEST_TIER, HIGHEST_TIER = -(1 << 63), (1 << 63) - 1
-
-# slots of the report that `expand` fills
-KEPT, CHILD_COUNT, WINS, DRAWS, LOSSES, LARGEST, LOWEST, HIGHEST, ERROR, CULPRIT = range(10)
-FIELDS = 10
-NO_ACTIONS, NEGATIVE, BAD_UTILITY, UNKNOWN_CHILD, SAME_TIER, TIER_FALLS, BAD_MARGIN, BAD_LEFT, BAD_MOVER = range(1, 10)
-FAULTS = {
-    NO_ACTIONS: "has no actions and is not terminal: is_terminal must say so",
-    NEGATIVE: "has a child outside [0, 2**63): states are non-negative 63-bit integers",
-    BAD_UTILITY: "is terminal with a utility other than -1, 0, 1: a game of margins says score_game = True",
-    UNKNOWN_CHILD: "has a child that was not reached before: rules must be deterministic, canonical consistent",
-    TIER_FALLS: "has a child in a lower tier: tier must never decrease along a move",
-    BAD_MOVER: "has another player to move than 0 or 1: to_move is for two players",
-    BAD_MARGIN: "is terminal with a margin of 2**60 or more: utilities must be smaller",
-    BAD_LEFT: f"is terminal with plies left that are not from 0 to {MOST_PLIES_LEFT - 1}: plies_left is a small number",
-}
-
-
-@kernel
-def expand(states, begin, end, tier, stays, kept, children, child_tiers, report):
-    """Expand states[begin:end] of a tier until children (capacity) is full; the index of the first left over.
-
-    kept (end - begin,) int64 gets the non-terminal states, children and child_tiers one entry an edge; report (10,)
-    int64 the counts, the range of the children's tiers, and an error with its culprit. `stays`: moves may stay in
-    the tier.
-    """
-    report[:] = 0
-    report[LOWEST], report[HIGHEST] = HIGHEST_TIER, LOWEST_TIER
-    kept_count = child_count = 0
-    for i in range(begin, end):
-        state = states[i]
-        if not ALTERNATES and not 0 <= game.to_move(state) <= 1:
-            report[ERROR], report[CULPRIT] = BAD_MOVER, state
-            return end
-        if game.is_terminal(state):
-            _count_terminal(state, report)
-            continue
-        mark = child_count
-        for action in game.actions(state):
-            if child_count == len(children):
-                report[KEPT], report[CHILD_COUNT] = kept_count, mark
-                return i
-            child = game.result(state, action)
-            if FOLDS:
-                child = game.canonical(child)
-            child_tier = game.tier(child) if TIERS else 0
-            if child < 0 or child_tier < tier or (child_tier == tier and not stays):
-                report[ERROR] = NEGATIVE if child < 0 else SAME_TIER if child_tier == tier else TIER_FALLS
-                report[CULPRIT] = state
-            children[child_count] = child
-            child_tiers[child_count] = child_tier
-            report[LOWEST] = min(report[LOWEST], child_tier)
-            report[HIGHEST] = max(report[HIGHEST], child_tier)
-            child_count += 1
-        if child_count == mark:
-            report[ERROR], report[CULPRIT] = NO_ACTIONS, state
-        if report[ERROR]:
-            return end
-        kept[kept_count] = state
-        kept_count += 1
-    report[KEPT], report[CHILD_COUNT] = kept_count, child_count
-    return end
-
-
-@kernel
-def _count_terminal(state, report):
-    utility = np.int64(game.utility(state))
-    if not -MOST_MARGIN <= utility <= MOST_MARGIN:
-        report[ERROR], report[CULPRIT] = BAD_MARGIN, state
-    if not SCORES and not -1 <= utility <= 1:
-        report[ERROR], report[CULPRIT] = BAD_UTILITY, state
-    if not 0 <= game.plies_left(state) < MOST_PLIES_LEFT:
-        report[ERROR], report[CULPRIT] = BAD_LEFT, state
-    report[LARGEST] = max(report[LARGEST], abs(utility))
-    if utility > 0:
-        report[WINS] += 1
-    elif utility < 0:
-        report[LOSSES] += 1
-    else:
-        report[DRAWS] += 1
-
-
-@kernel
-def keep(states, kept, report):
-    """The non-terminal ones of states into `kept`; their number. The terminal ones are counted in report (10,)."""
-    report[:] = 0
-    count = 0
-    for i in range(len(states)):
-        if game.is_terminal(states[i]):
-            _count_terminal(states[i], report)
-        else:
-            kept[count] = states[i]
-            count += 1
-    return count
-
-
-@kernel
-def list_starts(starts, begin):
-    """The canonical starts from number `begin` on, doubles included, as far as they fit; how many there are in all.
-
-    Of more than MOST_STARTS only those are counted: there may be no end of them.
-    """
-    if begin == 0 and len(starts):
-        starts[0] = game.canonical(game.initial()) if FOLDS else game.initial()
-    count = 1
-    for state in game.starts():
-        if begin <= count < begin + len(starts):
-            starts[count - begin] = game.canonical(state) if FOLDS else state
-        count += 1
-        if count > MOST_STARTS:
-            break
-    return count
-
-
-@kernel
-def list_tiers(states, tiers):
-    """tiers[i] = the tier of states[i]; the lowest and the highest."""
-    lowest, highest = HIGHEST_TIER, LOWEST_TIER
-    for i in range(len(states)):
-        tiers[i] = game.tier(states[i]) if TIERS else 0
-        lowest, highest = min(lowest, tiers[i]), max(highest, tiers[i])
-    return lowest, highest
-
-
-class _Found(NamedTuple):
-    """What a piece of a tier leads to: its states (all of them where the tier is being closed), runs, counts."""
-
-    states: list[States]
-    runs: list[tuple[int, States]]
-    reached: int
-    terminal: NDArray[np.int64]
-    largest: int
-    highest: int
+FEW_STARTS = 1000  # that plain Python lists; more are compiled
 
 
 class Forward:
@@ -206,7 +60,8 @@ class Forward:
         self.tiers = tiers and rules.tiered
         self.cycles = cycles
         self.progress = progress
-        self.kernels = bind(sys.modules[__name__], rules.game, rules.symmetry, tiers=tiers)
+        self.compiled = CompiledMoves(rules, tiers)
+        self.expansion = Expansion(self.compiled)
         self.runs = Runs(work, limit)
         self.states = work.column("states", np.int64)
         self.cells = work.column("cells", np.uint32)
@@ -222,7 +77,6 @@ class Forward:
         self._new: Column | None = None  # those of this generation
         self._totals = np.zeros(4, np.int64)  # of the current tier: reached, wins, draws, losses
         self._highest = LOWEST_TIER
-        self._scratch = threading.local()
         if not self.tiers:
             self._refuse_staying(f"{rules.name} has no tier")
 
@@ -240,7 +94,8 @@ class Forward:
                 try:
                     if not self._reach(key, team, deadline):
                         break
-                except _Stays:
+                except Stays as stays:
+                    self._refuse_staying(f"state {stays.state} has a move that stays in its tier")
                     self._closing = key.tier
                     self.states.truncate(self._begin())
                     self._position, self._totals[:] = 0, 0
@@ -300,28 +155,36 @@ class Forward:
 
     def _start(self, team: Workers) -> None:
         """The starts as runs of their tiers, listed part by part from the first on."""
-        count = self.kernels.list_starts(np.empty(0, np.int64), 0)
+        rules, tier = self.rules, self.compiled.tier
+        few = [rules.game.initial(), *itertools.islice(rules.starts(), FEW_STARTS + 1)]
+        if len(few) <= FEW_STARTS + 1:
+            keys = [rules.canonical(state) for state in few]
+            _refuse_beyond_states(rules, keys)
+            self._add_starts(np.array(keys, np.int64), np.array([tier(key) for key in keys], np.int64), team)
+            return
+        list_starts, none = self.compiled.kernels.list_starts, np.empty(0, np.int64)
+        count = list_starts(0, none, none)
         if count > MOST_STARTS:
-            raise GameError(f"{self.rules.name} starts from more than {MOST_STARTS:,} states: starts must end")
+            raise GameError(f"{rules.name} starts from more than {MOST_STARTS:,} states: starts must end")
         most = max(PIECE, self.runs.limit // 32)
         for first in range(0, count, most):
-            self._add_starts(first, min(most, count - first), team)
+            size = min(most, count - first)
+            starts, tiers = np.empty(size, np.int64), np.empty(size, np.int64)
+            starts[0] = rules.canonical(rules.game.initial())
+            tiers[0] = tier(int(starts[0]))
+            list_starts(first, starts, tiers)
+            self._add_starts(starts, tiers, team)
 
-    def _add_starts(self, first: int, count: int, team: Workers) -> None:
-        starts = np.empty(count, np.int64)
-        self.kernels.list_starts(starts, first)
-        if starts.min() < 0:
-            raise GameError(f"{self.rules.name} starts at {starts.min()}: states are non-negative 63-bit integers")
+    def _add_starts(self, starts: States, tiers: NDArray[np.int64], team: Workers) -> None:
+        _refuse_beyond_states(self.rules, [int(starts.min())])
 
         def sort(begin: int) -> list[tuple[int, States]]:
-            part = starts[begin : begin + PIECE]
-            tiers, spare = np.empty(len(part), np.int64), np.empty(len(part), np.int64)
-            lowest, highest = self.kernels.list_tiers(part, tiers)
-            return list(_by_tier(part, tiers, spare, len(part), lowest, highest))
+            part, own = starts[begin : begin + PIECE], tiers[begin : begin + PIECE]
+            return list(by_tier(part, own, np.empty_like(part), len(part), int(own.min()), int(own.max())))
 
-        for runs in team.map(sort, range(0, count, PIECE)):
-            for tier, run in runs:
-                self._add(Key(tier), run)
+        for runs in team.map(sort, range(0, len(starts), PIECE)):
+            for number, run in runs:
+                self._add(Key(number), run)
         if self.runs.bytes > self.runs.limit:
             self.runs.spill(team)
 
@@ -414,11 +277,8 @@ class Forward:
         size = self.states.size
 
         def filtered(parts: Sequence[States]) -> tuple[States, NDArray[np.int64], int]:
-            states, report = join(parts), np.zeros(10, np.int64)
-            kept = np.empty(len(states), np.int64)
-            count = self.kernels.keep(states, kept, report)
-            self._refuse(report)
-            return kept[:count], report, len(states)
+            states = join(parts)
+            return *self.expansion.keep(states), len(states)
 
         keys = splitters(views, PIECE // 2, self.work.read)
         for kept, report, count in team.map(filtered, cut(views, keys, self.work.read)):
@@ -451,62 +311,12 @@ class Forward:
         )
         self._totals[:] = 0
 
-    def _expand(self, key: Key, parts: list[States], seen: list[States]) -> _Found:
+    def _expand(self, key: Key, parts: list[States], seen: list[States]) -> Found:
         """Sort a piece of a key, leave out what was seen, and expand it."""
         states = join(parts)
-        closing = self.closing
         for known in seen:
             states = without(states, known)
-        report = np.zeros(10, np.int64)
-        kept_parts: list[States] = [states] if closing else []
-        runs: list[tuple[int, States]] = []
-        terminal = np.zeros(3, np.int64)
-        begin, largest, highest = 0, 1, LOWEST_TIER
-        while begin < len(states):
-            end = min(begin + CHUNK, len(states))
-            children, child_tiers, spare = self._arrays(min(CHILDREN, 64 * (end - begin)))
-            kept = np.empty(end - begin, np.int64)
-            try:
-                reached = self.kernels.expand(
-                    states, begin, end, key.tier, closing, kept, children, child_tiers, report
-                )
-            except FAILURES as error:
-                if is_of_compiler(error):
-                    raise
-                fault = f"they fail with {type(error).__name__}: {error}"
-                raise confirmed(self.rules.game, states[begin:end].tolist(), fault, known=False) from error
-            self._refuse(report, key.tier)
-            if reached == begin:
-                if len(children) > MOST_ACTIONS:
-                    raise GameError(f"state {states[begin]} has more than {MOST_ACTIONS} actions: they must end")
-                self._arrays(2 * len(children))
-                continue
-            begin = reached
-            if not closing:
-                kept_parts.append(kept[: report[KEPT]])
-            terminal += report[WINS : LOSSES + 1]
-            largest, highest = max(largest, int(report[LARGEST])), max(highest, int(report[HIGHEST]))
-            runs += _by_tier(
-                children, child_tiers, spare, int(report[CHILD_COUNT]), int(report[LOWEST]), int(report[HIGHEST])
-            )
-        return _Found(kept_parts, runs, len(states), terminal, largest, highest)
-
-    def _arrays(self, size: int) -> tuple[States, NDArray[np.int64], States]:
-        """This thread's arrays for children, at least this long."""
-        arrays: tuple[States, NDArray[np.int64], States] | None = getattr(self._scratch, "arrays", None)
-        if arrays is None or len(arrays[0]) < size:
-            arrays = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
-            self._scratch.arrays = arrays
-        return arrays
-
-    def _refuse(self, report: NDArray[np.int64], tier: int = 0) -> None:
-        """Raise what a kernel found wrong with the rules."""
-        error, culprit = int(report[ERROR]), int(report[CULPRIT])
-        if error == SAME_TIER:
-            self._refuse_staying(f"state {culprit} has a move that stays in its tier")
-            raise _Stays
-        if error:
-            raise confirmed(self.rules.game, [culprit], f"state {culprit} {FAULTS[error]}")
+        return self.expansion.expand(key.tier, states, self.closing)
 
     def _refuse_too_many(self, tier: int) -> None:
         """Raise ResourceError if the unfinished states of a tier are more than its directory can count."""
@@ -528,26 +338,8 @@ class Forward:
             raise MethodError(f"{where}: solve it by retrograde analysis")
 
 
-class _Stays(Exception):
-    """A move stayed in its tier, which must be closed."""
-
-
-def _by_tier(
-    children: States, tiers: NDArray[np.int64], spare: States, count: int, lowest: int, highest: int
-) -> Iterator[tuple[int, States]]:
-    """Sorted runs without doubles, one for each tier among the children."""
-    if count == 0:
-        return
-    if highest - lowest >= TIER_SPAN:
-        raise GameError(f"moves lead {highest - lowest} tiers apart: number the tiers more densely")
-    if lowest == highest:
-        yield lowest, children[: sort_unique(children, spare, count)].copy()
-        return
-    ends = np.empty(highest - lowest + 1, np.int64)
-    group_by_tier(children, tiers, count, lowest, spare, ends)
-    begin = 0
-    for place in np.flatnonzero(np.diff(ends, prepend=0)).tolist():
-        end = int(ends[place])
-        run = spare[begin:end]
-        yield lowest + place, run[: sort_unique(run, children, end - begin)].copy()
-        begin = end
+def _refuse_beyond_states(rules: Rules, starts: Sequence[int]) -> None:
+    """Raise GameError if a start is no state."""
+    for start in starts:
+        if not 0 <= start < STATE_LIMIT:
+            raise GameError(f"{rules.name} starts at {start}: states are non-negative 63-bit integers")

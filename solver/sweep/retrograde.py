@@ -12,7 +12,7 @@ move is looked up twice.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import types as nb
@@ -24,18 +24,16 @@ from solver import value
 from solver.conformance import confirmed
 from solver.errors import GameError, ResourceError
 from solver.game import Rules
-from solver.kernels.compiled import kernel
+from solver.kernels.edges import FAULTS, MOST_ACTIONS, OPEN, ROOM, UNKNOWN_CHILD, Moves, list_edges, new_edges
 from solver.parallel import Workers
 from solver.progress import Progress
-from solver.store.directory import BATCH, BEGIN, MERITS, MISSING, Layer, locate
+from solver.store.directory import BEGIN, MERITS, MISSING, Known, Layer, locate
 from solver.store.runs import PIECE, merged
+from solver.store.shared import shared
 from solver.store.sorting import sort_unique
 from solver.store.work import Column, Work
-from solver.sweep.forward import FAULTS, UNKNOWN_CHILD
 
 lift = register_jitable(value.lift)
-game: Any = None  # constants of the bound copies
-ALTERNATES = FOLDS = TIERS = False
 
 CHUNK = 1 << 14  # states gone through in one call
 STEP = 1 << 22  # states between two looks at the time for a checkpoint
@@ -63,64 +61,63 @@ def fetch_add(typingctx: Any, array: Any, index: Any, number: Any) -> Any:
     return array.dtype(array, nb.intp, number), emit
 
 
-class Known(NamedTuple):
-    """What the kernels read: the states and merits of all tiers, and where each state is."""
-
-    states: States
-    merits: NDArray[Any]
-    table: NDArray[np.int64]
-    slots: NDArray[np.int32]
-    first_tier: int
-    cells: NDArray[np.uint32]
-
-
-@kernel
-def count_children(states, merits, table, slots, first_tier, cells, own, begin, end, degrees, left, candidates):
+@shared
+def count_children(moves, known, own, begin, end, degrees, left, candidates):
     """For the states begin..end of the tier in row `own`, counted from its first: how many children are open.
 
     degrees (n,) counts the moves inside the tier that lead to each state; left (n,) int16 or int32 those that come
     from it, plus `never_in(left)` where a child is drawn; candidates (n,) int16 the best merit by children finished or
     in later tiers. Returns the first state that has a child nobody reached, CROWDED if `left` must be wider, or -1.
     """
-    keys, rows, owners = np.empty(BATCH, np.int64), np.empty(BATCH, np.int32), np.empty(BATCH, np.int64)
-    places = np.empty(BATCH, np.int64)
-    base = table[own, BEGIN]
-    count = 0
+    edges = new_edges(ROOM)
+    rows, places, highs = np.empty(ROOM, np.int32), np.empty(ROOM, np.int64), np.empty(ROOM, np.int64)
+    base, at = known.table[own, BEGIN], begin
     for i in range(begin, end):
-        state = states[base + i]
-        candidates[i] = NONE
-        left[i] = 0
-        for action in game.actions(state):
-            child = game.result(state, action)
-            same_mover = not ALTERNATES and game.to_move(child) == game.to_move(state)
-            if game.is_terminal(child):
-                merit = game.utility(child) * (WIN - game.plies_left(child))
-                _offer(lift(merit, same_mover, False), i, left, candidates)
+        candidates[i], left[i] = NONE, 0
+    while at < end:
+        count, done = list_edges(moves, known.states, base + at, base + end, edges)
+        done -= base
+        if done == at:
+            room = 2 * len(edges.keys)
+            if count < 0 or room > 2 * MOST_ACTIONS:
+                return known.states[base + at]
+            edges, rows = new_edges(room), np.empty(room, np.int32)
+            places, highs = np.empty(room, np.int64), np.empty(room, np.int64)
+            continue
+        keys, tiers, owners, merits, _ = edges
+        open_moves = 0
+        for j in range(count):
+            if merits[j] != OPEN:
+                _offer(merits[j], at + (owners[j] >> 1), left, candidates)
                 continue
-            key = game.canonical(child) if FOLDS else child
-            keys[count] = key
-            slot = (game.tier(key) if TIERS else 0) - first_tier
-            rows[count] = slots[slot] if 0 <= slot < len(slots) else -1
-            owners[count] = i * 2 + same_mover
-            count += 1
-            if count == BATCH:
-                stray = _count(
-                    states, merits, keys, rows, owners, places, count, table, cells, own, degrees, left, candidates
-                )
-                if stray != -1:
-                    return states[base + stray] if stray >= 0 else stray
-                count = 0
-    stray = _count(states, merits, keys, rows, owners, places, count, table, cells, own, degrees, left, candidates)
-    return states[base + stray] if stray >= 0 else stray
+            slot = tiers[j] - known.first_tier
+            rows[open_moves] = known.slots[slot] if 0 <= slot < len(known.slots) else -1
+            keys[open_moves], owners[open_moves] = keys[j], owners[j]
+            open_moves += 1
+        locate(known, keys, rows, open_moves, places, highs)
+        for j in range(open_moves):
+            owner = at + (owners[j] >> 1)
+            if places[j] == MISSING:
+                return known.states[base + owner]
+            if rows[j] == own:
+                fetch_add(degrees, places[j], 1)
+                left[owner] += 1
+                if left[owner] & never_in(left) - 1 == 0:
+                    return np.int64(CROWDED)
+            else:
+                merit = np.int64(known.merits[known.table[rows[j], MERITS] + places[j]])
+                _offer(lift(merit, (owners[j] & 1) == 1, False), owner, left, candidates)
+        at = done
+    return np.int64(-1)
 
 
-@kernel
+@register_jitable
 def never_in(left):
     """The bit of a counter of open children that says: a child is drawn, so the others cannot bring it down to 0."""
     return 1 << 8 * left.itemsize - 2
 
 
-@kernel
+@register_jitable
 def _offer(merit, i, left, candidates):
     """A child gives state i this merit."""
     candidates[i] = max(np.int64(candidates[i]), merit)
@@ -128,62 +125,40 @@ def _offer(merit, i, left, candidates):
         left[i] |= never_in(left)
 
 
-@kernel
-def _count(states, merits, keys, rows, owners, places, count, table, cells, own, degrees, left, candidates):
-    locate(states, keys, rows, count, table, cells, places)
-    for j in range(count):
-        owner = owners[j] >> 1
-        if places[j] == MISSING:
-            return owner
-        if rows[j] == own:
-            fetch_add(degrees, places[j], 1)
-            left[owner] += 1
-            if left[owner] & never_in(left) - 1 == 0:
-                return np.int64(CROWDED)
-        else:
-            merit = np.int64(merits[table[rows[j], MERITS] + places[j]])
-            _offer(lift(merit, (owners[j] & 1) == 1, False), owner, left, candidates)
-    return np.int64(-1)
-
-
-@kernel
-def list_parents(states, table, slots, first_tier, cells, own, begin, end, low, high, ends, offset, parents):
+@shared
+def list_parents(moves, known, own, begin, end, low, high, ends, offset, parents):
     """Enter the states begin..end of a tier into the lists of their children from `low` to `high`.
 
     ends (n,) are where the lists end, less `offset` in `parents`, and go down to where they begin. An entry is a
     state's place or, in a game with moves again, twice that and one if the same player moves.
     """
-    keys, rows, owners = np.empty(BATCH, np.int64), np.empty(BATCH, np.int32), np.empty(BATCH, np.int64)
-    places = np.empty(BATCH, np.int64)
-    base = table[own, BEGIN]
-    count = 0
-    for i in range(begin, end):
-        state = states[base + i]
-        for action in game.actions(state):
-            child = game.result(state, action)
-            if game.is_terminal(child):
-                continue
-            key = game.canonical(child) if FOLDS else child
-            if TIERS and slots[game.tier(key) - first_tier] != own:
-                continue
-            keys[count], rows[count] = key, own
-            owners[count] = i if ALTERNATES else i * 2 + (game.to_move(child) == game.to_move(state))
-            count += 1
-            if count == BATCH:
-                _enter(states, keys, rows, owners, places, count, table, cells, low, high, ends, offset, parents)
-                count = 0
-    _enter(states, keys, rows, owners, places, count, table, cells, low, high, ends, offset, parents)
+    edges = new_edges(ROOM)
+    rows, places, highs = np.empty(ROOM, np.int32), np.empty(ROOM, np.int64), np.empty(ROOM, np.int64)
+    base, at = known.table[own, BEGIN], begin
+    while at < end:
+        count, done = list_edges(moves, known.states, base + at, base + end, edges)
+        done -= base
+        if done == at:
+            room = 2 * len(edges.keys)
+            edges, rows = new_edges(room), np.empty(room, np.int32)
+            places, highs = np.empty(room, np.int64), np.empty(room, np.int64)
+            continue
+        keys, tiers, owners, merits, _ = edges
+        inside = 0
+        for j in range(count):
+            if merits[j] == OPEN and known.slots[tiers[j] - known.first_tier] == own:
+                keys[inside], owners[inside], rows[inside] = keys[j], owners[j], own
+                inside += 1
+        locate(known, keys, rows, inside, places, highs)
+        for j in range(inside):
+            if low <= places[j] < high:
+                owner = 2 * at + owners[j]
+                entry = owner >> 1 if moves.alternates else owner
+                parents[np.int64(fetch_add(ends, places[j], -1)) - 1 - offset] = entry
+        at = done
 
 
-@kernel
-def _enter(states, keys, rows, owners, places, count, table, cells, low, high, ends, offset, parents):
-    locate(states, keys, rows, count, table, cells, places)
-    for j in range(count):
-        if low <= places[j] < high:
-            parents[np.int64(fetch_add(ends, places[j], -1)) - 1 - offset] = owners[j]
-
-
-@kernel
+@shared
 def settle(left, candidates, begin, end, due):
     """due[begin:end] = in how many plies finished games and other tiers decide a state; 0 where they do not."""
     for i in range(begin, end):
@@ -195,7 +170,7 @@ def settle(left, candidates, begin, end, due):
             left[i] = RESOLVED
 
 
-@kernel
+@shared
 def claim(places, left):
     """Of the places of states that finished games and other tiers win, those that nothing won sooner."""
     claimed = np.empty(len(places), np.int64)
@@ -208,8 +183,8 @@ def claim(places, left):
     return claimed[:count]
 
 
-@kernel
-def go_back(front, begins, parents, left, merits):
+@shared
+def go_back(alternates, front, begins, parents, left, merits):
     """The parents that the states of `front`, all of one distance, resolve, sorted, perhaps with doubles.
 
     Returns those that are resolved one ply later, and those that other tiers delay.
@@ -223,10 +198,10 @@ def go_back(front, begins, parents, left, merits):
         merit = np.int64(merits[place])
         for at in range(np.int64(begins[place]), np.int64(begins[place + 1])):
             entry = np.int64(parents[at])
-            parent = entry if ALTERNATES else entry >> 1
+            parent = entry if alternates else entry >> 1
             if left[parent] < 0:
                 continue
-            lifted = lift(merit, not ALTERNATES and entry & 1 == 1, False)
+            lifted = lift(merit, not alternates and entry & 1 == 1, False)
             if lifted > 0:
                 merits[parent] = lifted
                 left[parent] = RESOLVED
@@ -254,7 +229,7 @@ class Resolver:
     def __init__(
         self,
         rules: Rules,
-        kernels: Any,
+        moves: Moves,
         work: Work,
         layers: list[Layer],
         own: int,
@@ -264,7 +239,7 @@ class Resolver:
         save: Callable[[Any], None],
     ) -> None:
         self.rules = rules
-        self.kernels = kernels
+        self.moves = moves
         self.work = work
         self.own = own
         self.size = layers[own].end - layers[own].begin
@@ -341,7 +316,7 @@ class Resolver:
         arrays = self.begins, self.left, self.merits  # of this attempt, whatever a thread comes late with
 
         def count(first: int, last: int) -> None:
-            culprit = self.kernels.count_children(*self.known, self.own, first, last, *arrays)
+            culprit = count_children(self.moves, self.known, self.own, first, last, *arrays)
             if culprit == CROWDED:
                 raise _Crowded
             if culprit >= 0:
@@ -361,7 +336,6 @@ class Resolver:
         `begin`.
         """
         size, moves = self.size, int(self.begins[-1])
-        states, _, *directory = self.known
         places = size if self.rules.alternates else 2 * size
         kind = np.dtype(np.uint32 if places < 1 << 32 else np.int64)
         most = max(1, (self.memory - 8 * size) // kind.itemsize)  # moves of one range
@@ -375,8 +349,8 @@ class Resolver:
                 self.parents = np.empty(int(self.begins[high - 1]) - offset, kind)
 
             def enter(first: int, last: int, within: Any = (low, high), offset: int = offset) -> None:
-                self.kernels.list_parents(
-                    states, *directory, self.own, first, last, *within, self.begins, offset, self.parents
+                list_parents(
+                    self.moves, self.known, self.own, first, last, *within, self.begins, offset, self.parents
                 )
 
             def save(at: int, ranges: Any = (low, high, offset)) -> None:
@@ -399,7 +373,7 @@ class Resolver:
         done = int((self.left < 0).sum())
 
         def back(part: States) -> list[States]:
-            found = self.kernels.go_back(part, self.begins, self.parents, self.left, self.merits)
+            found = go_back(self.moves.alternates, part, self.begins, self.parents, self.left, self.merits)
             return [run[: sort_unique(run, np.empty_like(run), len(run))] for run in found]
 
         while waiting or seeds:
@@ -408,7 +382,7 @@ class Resolver:
                 raise GameError(f"{self.rules.name} has wins of more than {WIN - 2:,} plies")
             runs = waiting.pop(distance, [])
             if distance in seeds:
-                runs.append(self.kernels.claim(seeds.pop(distance), self.left))
+                runs.append(claim(seeds.pop(distance), self.left))
             front = [part[np.searchsorted(part, begin) :] for part in merged(runs, team)]
             pieces = list(self._pieces(front))
             begin = 0
@@ -444,11 +418,11 @@ class Resolver:
         latest then."""
         due = np.zeros(self.size, np.int16)
 
-        def settle(begin: int) -> None:
-            self.kernels.settle(self.left, self.merits, begin, min(begin + PIECE, self.size), due)
+        def settled(begin: int) -> None:
+            settle(self.left, self.merits, begin, min(begin + PIECE, self.size), due)
 
         if distance == 0:
-            for _ in team.map(settle, range(0, self.size, PIECE)):
+            for _ in team.map(settled, range(0, self.size, PIECE)):
                 pass
         else:
             decided = (self.left < 0) | (self.merits > 0)

@@ -11,7 +11,6 @@ Moves that stay in their tier are left out: of a tier with cycles only what the 
 from __future__ import annotations
 
 import math
-import sys
 import time
 from typing import Any, NamedTuple
 
@@ -20,16 +19,15 @@ from numpy.typing import NDArray
 
 from solver.errors import ResourceError
 from solver.game import STATE_LIMIT, Game, Rules
-from solver.kernels.compiled import bind, compiling, kernel
+from solver.kernels.compiled import compiling
+from solver.kernels.edges import Edges, list_edges
 from solver.parallel import Workers
 from solver.progress import Progress, silent
 from solver.search import refuse_chance
 from solver.store.runs import states_at
+from solver.store.shared import shared
 from solver.store.work import Work
 from solver.sweep.forward import Forward
-
-game: Any = None  # constants of the bound copies
-FOLDS = TIERS = False
 
 SAMPLE = 1 << 17  # states of a tier
 MOST_MOVES = 1 << 22  # from the sample of a tier
@@ -53,33 +51,22 @@ class Census(NamedTuple):
     in_seconds: int
 
 
-@kernel
-def children_of(states, begin, end, children, tiers):
-    """The children of states[begin:end], each once for each parent; how many, the unfinished parents, the parents done.
-
-    Stops before a state whose children might not fit.
-    """
-    count = kept = 0
-    for i in range(begin, end):
-        state = states[i]
-        if game.is_terminal(state):
-            continue
-        mark = count
-        for action in game.actions(state):
-            if count == len(children):
-                return mark, kept, i - begin
-            child = game.result(state, action)
-            if FOLDS:
-                child = game.canonical(child)
-            seen = False
-            for j in range(mark, count):
-                seen = seen or children[j] == child
-            if not seen:
-                children[count] = child
-                tiers[count] = game.tier(child) if TIERS else 0
-                count += 1
-        kept += 1
-    return count, kept, end - begin
+@shared
+def children_of(moves, states, begin, end, children, tiers, owners):
+    """The children of unfinished states[begin:end], each once for each parent, as far as they fit; how many, and the
+    first state left over."""
+    count, done = list_edges(moves, states, begin, end, Edges(children, tiers, owners, tiers, tiers))
+    left = mark = 0
+    for i in range(count):
+        if i and owners[i] >> 1 != owners[i - 1] >> 1:
+            mark = left
+        seen = False
+        for j in range(mark, left):
+            seen = seen or children[j] == children[i]
+        if not seen:
+            children[left], tiers[left] = children[i], tiers[i]
+            left += 1
+    return left, done
 
 
 def census(
@@ -137,7 +124,7 @@ class _Sampler:
     """Samples of each tier, from the counted ones on."""
 
     def __init__(self, forward: Forward, progress: Progress) -> None:
-        self.kernels = bind(sys.modules[__name__], forward.rules.game, forward.rules.symmetry)
+        self.expansion = forward.expansion
         self.forward = forward
         self.progress = progress
         self.moves: dict[int, _Moves] = {}
@@ -150,7 +137,7 @@ class _Sampler:
     def warm(self) -> None:
         """Compile, or load from the cache, what a sample needs."""
         none = np.empty(0, np.int64)
-        self.kernels.children_of(none, 0, 0, none, none)
+        children_of(self.expansion.moves, none, 0, 0, none, none, np.empty(0, np.int32))
 
     def sizes(self, seconds: float) -> list[int]:
         """Unfinished states of all tiers; of the first ones if about `seconds` are far too few."""
@@ -207,18 +194,18 @@ class _Sampler:
 
     def _expand(self, tier: int, states: States, weight: float) -> float:
         """Enter the moves from states of a tier that stand for `weight` states each; the share of unfinished ones."""
-        begin = kept = moves = 0
+        self.chance.shuffle(states)  # so that any of them are a sample
+        kept = self.expansion.keep(states)[0]
+        begin = moves = 0
         room = 1 << 16
         found: dict[int, list[States]] = {}
-        self.chance.shuffle(states)  # so that any of them are a sample
-        while begin < len(states) and moves < MOST_MOVES and begin <= self._sample():
-            children, tiers = np.empty(room, np.int64), np.empty(room, np.int64)
-            count, some, done = self.kernels.children_of(states, begin, len(states), children, tiers)
-            if done == 0:
+        while begin < len(kept) and moves < MOST_MOVES and begin <= self._sample():
+            children, tiers, owners = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int32)
+            count, done = children_of(self.expansion.moves, kept, begin, len(kept), children, tiers, owners)
+            if done == begin:
                 room *= 2
                 continue
-            kept += some
-            begin += done
+            begin = done
             moves += count
             for later in np.unique(tiers[:count]).tolist():
                 found.setdefault(later, []).append(children[:count][tiers[:count] == later])
@@ -227,8 +214,8 @@ class _Sampler:
             if later > tier:
                 into = self.moves.setdefault(later, _Moves([], []))
                 into.children.extend(parts)
-                into.weights.extend([weight * len(states) / begin] * len(parts))
-        return kept / begin
+                into.weights.extend([weight * len(kept) / begin] * len(parts))
+        return len(kept) / len(states)
 
 
 def _trend(parents: list[tuple[int, float]], tier: int) -> float:

@@ -1,0 +1,33 @@
+"""Kernels over arrays, compiled once for all games.
+
+Numba's cache on disk looks at a kernel's own file only, not at the functions of other files that are compiled into it.
+So the name under which one is cached holds a digest of all that might be.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+
+PACKAGE = Path(__file__).parent.parent
+SOURCES = ("store/*.py", "sweep/*.py", "kernels/edges.py", "value.py")
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def shared(function: F) -> F:
+    """Compile a function of arrays and numbers when it is first called; it releases the GIL."""
+    function.__qualname__ = f"{function.__name__}-{_digest()}"
+    compiled: F = numba.njit(function, cache=True, nogil=True)
+    return compiled
+
+
+@functools.cache
+def _digest() -> str:
+    sources = sorted(path for pattern in SOURCES for path in PACKAGE.glob(pattern))
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]

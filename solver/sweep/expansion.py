@@ -1,0 +1,192 @@
+"""What a piece of a tier leads to: its unfinished states, and sorted runs of their children, tier by tier."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solver.conformance import confirmed
+from solver.errors import GameError, SolverError
+from solver.game import Rules
+from solver.kernels.compiled import FAILURES, is_of_compiler
+from solver.kernels.edges import (
+    CROWDED,
+    CULPRIT,
+    ERROR,
+    FAULTS,
+    FIELDS,
+    LARGEST,
+    LOSSES,
+    MOST_ACTIONS,
+    NEGATIVE,
+    NO_ACTIONS,
+    SAME_TIER,
+    TIER_FALLS,
+    WINS,
+    CompiledMoves,
+    Edges,
+    Moves,
+    keep_open,
+    list_edges,
+)
+from solver.store.shared import shared
+from solver.store.sorting import group_by_tier, sort_unique
+
+States = NDArray[np.int64]
+
+CHUNK = 1 << 15  # states expanded in one call
+CHILDREN = 1 << 18  # children of one call, sorted in cache
+TIER_SPAN = 1 << 22  # tiers that one chunk's children may span
+LOWEST_TIER, HIGHEST_TIER = -(1 << 63), (1 << 63) - 1
+COUNT, LOWEST, HIGHEST = range(3)  # slots of the report of `expand`; ERROR and CULPRIT are where `keep` has them
+
+
+@shared
+def keep(moves, states, begin, end, kept, report):
+    """The unfinished ones of states[begin:end] into `kept`; their number. See `edges.keep`."""
+    return keep_open(moves, states, begin, end, kept, report)
+
+
+@shared
+def expand(moves, states, begin, end, tier, stays, children, tiers, owners, report):
+    """List the children of unfinished states[begin:end] of a tier while they fit; the first state left over.
+
+    children and tiers (int64) get one entry a move, owners (int32) its state's place; report (FIELDS,) int64 their
+    number, the range of the tiers, and an error with its culprit. `stays`: moves may stay in the tier.
+    """
+    count, done = list_edges(moves, states, begin, end, Edges(children, tiers, owners, tiers, tiers))
+    lowest, highest, signs = HIGHEST_TIER, LOWEST_TIER, np.int64(0)
+    for i in range(count):
+        lowest, highest = min(lowest, tiers[i]), max(highest, tiers[i])
+        signs |= children[i]
+    error = 0
+    if signs < 0 or lowest < tier or (lowest == tier and not stays):
+        for i in range(count):
+            wrong = NEGATIVE if children[i] < 0 else TIER_FALLS if tiers[i] < tier else SAME_TIER
+            if error in (0, SAME_TIER) and (wrong != SAME_TIER or (tiers[i] == tier and not stays)):
+                error, report[CULPRIT] = wrong, states[begin + (owners[i] >> 1)]
+    if count < 0:
+        error, count, report[CULPRIT] = NO_ACTIONS, 0, states[done]
+    report[COUNT], report[LOWEST], report[HIGHEST], report[ERROR] = count, lowest, highest, error
+    return done
+
+
+class Found(NamedTuple):
+    """What a piece of a tier leads to: its states (all of them where the tier is being closed), runs of children,
+    how many states there were, the finished ones by outcome, their largest margin, and the highest tier led to."""
+
+    states: list[States]
+    runs: list[tuple[int, States]]
+    reached: int
+    terminal: NDArray[np.int64]
+    largest: int
+    highest: int
+
+
+class Stays(Exception):
+    """A move stays in its tier; the state that has it."""
+
+    def __init__(self, state: int) -> None:
+        super().__init__(state)
+        self.state = state
+
+
+class Expansion:
+    """Expands pieces of tiers, in any thread."""
+
+    def __init__(self, compiled: CompiledMoves) -> None:
+        self.rules: Rules = compiled.rules
+        self.moves: Moves = compiled.moves
+        self._scratch = threading.local()
+
+    def keep(self, states: States) -> tuple[States, NDArray[np.int64]]:
+        """The unfinished ones of the states, and the report about the others."""
+        kept, report = np.empty(len(states), np.int64), np.zeros(FIELDS, np.int64)
+        count = keep(self.moves, states, 0, len(states), kept, report)
+        self._refuse(report)
+        return kept[:count], report
+
+    def expand(self, tier: int, states: States, closing: bool) -> Found:
+        """Expand sorted states of a tier without doubles; where it is `closing` its moves may stay inside.
+
+        Raises GameError where the rules break the protocol, Stays.
+        """
+        kept_parts: list[States] = [states] if closing else []
+        runs: list[tuple[int, States]] = []
+        terminal = np.zeros(3, np.int64)
+        largest, highest = 1, LOWEST_TIER
+        for begin in range(0, len(states), CHUNK):
+            chunk = states[begin : begin + CHUNK]
+            try:
+                kept, report = self.keep(chunk)
+                highest = max(highest, self._expand(tier, kept, closing, runs))
+            except (SolverError, Stays):
+                raise
+            except FAILURES as error:
+                if is_of_compiler(error):
+                    raise
+                fault = f"they fail with {type(error).__name__}: {error}"
+                raise confirmed(self.rules.game, chunk.tolist(), fault, known=False) from error
+            if not closing:
+                kept_parts.append(kept)
+            terminal += report[WINS : LOSSES + 1]
+            largest = max(largest, int(report[LARGEST]))
+        return Found(kept_parts, runs, len(states), terminal, largest, highest)
+
+    def _expand(self, tier: int, kept: States, closing: bool, runs: list[tuple[int, States]]) -> int:
+        """Append the runs that unfinished states lead to; the highest tier among them."""
+        at, highest, report = 0, LOWEST_TIER, np.zeros(FIELDS, np.int64)
+        room = min(CHILDREN, 64 * len(kept))
+        while at < len(kept):
+            children, tiers, spare, owners = self._arrays(room)
+            done = expand(self.moves, kept, at, len(kept), tier, closing, children, tiers, owners, report)
+            self._refuse(report)
+            if done == at:
+                room = 2 * len(children)
+                if room > 2 * MOST_ACTIONS:
+                    raise confirmed(self.rules.game, kept[at : at + 1].tolist(), f"state {kept[at]} {FAULTS[CROWDED]}")
+                continue
+            at, highest = done, max(highest, int(report[HIGHEST]))
+            runs += by_tier(children, tiers, spare, int(report[COUNT]), int(report[LOWEST]), int(report[HIGHEST]))
+        return highest
+
+    def _arrays(self, size: int) -> Sequence[Any]:
+        """This thread's arrays for children, at least this long."""
+        arrays: list[Any] | None = getattr(self._scratch, "arrays", None)
+        if arrays is None or len(arrays[0]) < size:
+            arrays = [np.empty(size, dtype) for dtype in (np.int64, np.int64, np.int64, np.int32)]
+            self._scratch.arrays = arrays
+        return arrays
+
+    def _refuse(self, report: NDArray[np.int64]) -> None:
+        """Raise what a kernel found wrong with the rules."""
+        error, culprit = int(report[ERROR]), int(report[CULPRIT])
+        if error == SAME_TIER:
+            raise Stays(culprit)
+        if error:
+            raise confirmed(self.rules.game, [culprit], f"state {culprit} {FAULTS[error]}")
+
+
+def by_tier(
+    children: States, tiers: NDArray[np.int64], spare: States, count: int, lowest: int, highest: int
+) -> Iterator[tuple[int, States]]:
+    """Sorted runs without doubles, one for each tier among the children."""
+    if count == 0:
+        return
+    if highest - lowest >= TIER_SPAN:
+        raise GameError(f"moves lead {highest - lowest} tiers apart: number the tiers more densely")
+    if lowest == highest:
+        yield lowest, children[: sort_unique(children, spare, count)].copy()
+        return
+    ends = np.empty(highest - lowest + 1, np.int64)
+    group_by_tier(children, tiers, count, lowest, spare, ends)
+    begin = 0
+    for place in np.flatnonzero(np.diff(ends, prepend=0)).tolist():
+        end = int(ends[place])
+        run = spare[begin:end]
+        yield lowest + place, run[: sort_unique(run, children, end - begin)].copy()
+        begin = end
