@@ -10,7 +10,7 @@ import numpy as np
 from solver.kernels.compiled import kernel
 
 game: Any = None  # constants of the bound copies
-SCORES = ALTERNATES = FOLDS = False
+SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = False
 
 
 @kernel
@@ -25,6 +25,30 @@ def actions(state):
         found[count] = action
         count += 1
     return found
+
+
+@kernel
+def moves(state):
+    """(n, 2) int64: of each legal action whether the same player moves again, as the action says, and what it scores.
+    """
+    legal = actions(state)
+    found = np.zeros((len(legal), 2), np.int64)
+    for i in range(len(legal)):
+        if AGAIN:
+            found[i, 0] = game.again(state, legal[i]) != 0
+        if REWARD:
+            found[i, 1] = game.reward(state, legal[i])
+    return found
+
+
+@kernel
+def again(state, action):
+    return game.again(state, action)
+
+
+@kernel
+def reward(state, action):
+    return game.reward(state, action)
 
 
 @kernel

@@ -49,6 +49,8 @@ class _Twins:
         self.rules = Rules(game, symmetry)
         self.tiers = tiers
         self.expand = bind(forward, game, symmetry, tiers=tiers).expand
+        asks = self.rules.again or self.rules.reward
+        self.moves = bind(probe, game).moves if asks else None
         self.room = 256
 
     def compare(self, state: int) -> None:
@@ -58,14 +60,19 @@ class _Twins:
             raise UncompiledRules(self.difference(state, plain, compiled))
 
     def plain(self, state: int) -> Any:
-        """The utility of a terminal state, as far as the kernel tells it; the keys and tiers of the children of others.
+        """The utility of a terminal state, as far as the kernel tells it; of others the children: keys and tiers,
+        whether the same player moves again, as the action says, and what it scores.
         """
         rules = self.rules
         if rules.is_terminal(state):
             utility = rules.utility(state)
             return (utility > 0) - (utility < 0), max(1, abs(utility)) if rules.scores else 1
-        children = [rules.canonical(rules.result(state, action)) for action in rules.actions(state)]
-        return [(child, rules.tier(child) if self.tiers else 0) for child in children]
+        children = []
+        for action in rules.actions(state):
+            child = rules.canonical(rules.result(state, action))
+            again = int(rules.again is not None and bool(rules.again(state, action)))
+            children.append((child, rules.tier(child) if self.tiers else 0, again, rules.gain(state, action)))
+        return children
 
     def compiled(self, state: int) -> Any:
         """The same from the kernel; the text of an exception if it raises one."""
@@ -75,6 +82,7 @@ class _Twins:
             children, tiers = np.empty(self.room, np.int64), np.empty(self.room, np.int64)
             try:
                 reached = self.expand(one, 0, 1, LOWEST, True, kept, children, tiers, report)
+                said = None if self.moves is None else self.moves(state)
             except FAILURES as error:
                 if is_of_compiler(error):
                     raise
@@ -88,7 +96,8 @@ class _Twins:
         if sum(ends):
             return ends[0] - ends[2], max(1, int(report[forward.LARGEST]))
         count = int(report[forward.CHILD_COUNT])
-        return list(zip(children[:count].tolist(), tiers[:count].tolist(), strict=True))
+        said = np.zeros((count, 2), np.int64) if said is None else said
+        return list(zip(children[:count].tolist(), tiers[:count].tolist(), *said.T.tolist(), strict=True))
 
     def difference(self, state: int, plain: Any, compiled: Any) -> str:
         """One line about a state: the first rule whose answers differ, and the likely cause."""
@@ -121,6 +130,9 @@ class _Twins:
         yield both("actions", state)
         for action in game.actions(state):
             yield both("result", state, action)
+            for rule in ("again", "reward"):
+                if own_method(game, rule):
+                    yield both(rule, state, action)
             child = game.result(state, action)
             for rule in ("canonical", "tier"):
                 if own_method(game, rule):
