@@ -53,6 +53,7 @@ def test_games_lists_parameters_and_what_they_support():
     games = {game["name"]: game for game in json.loads(ok("games", "--json"))}
     assert games["connect-four"]["parameters"] == {"width": 7, "height": 6, "connect": 4}
     assert games["kalah"]["score_game"] and "moves again" in games["kalah"]["supports"]
+    assert {"moves again", "moves that score"} <= set(games["dots-and-boxes"]["supports"])
     assert set(games) == {
         "tic-tac-toe", "connect-four", "coins", "nim", "hexapawn", "breakthrough", "dots-and-boxes", "kalah",
         "othello", "mu-torere", "three-mens-morris", "nine-holes", "achi", "tapatan", "pong-hau-ki", "quixo",

@@ -41,9 +41,10 @@ class DotsAndBoxes(NamedTuple):
         return 1 << self._edges()
 
     def actions(self, state: int) -> Iterator[int]:
-        for edge in range(self._edges()):
-            if not state >> edge & 1:
-                yield edge
+        left = state ^ (1 << self._edges()) - 1
+        while left:
+            yield (left & -left).bit_length() - 1
+            left &= left - 1
 
     def result(self, state: int, action: int) -> int:
         return state | 1 << action
