@@ -82,7 +82,6 @@ class _Twins:
             children, tiers = np.empty(self.room, np.int64), np.empty(self.room, np.int64)
             try:
                 reached = self.expand(one, 0, 1, LOWEST, True, kept, children, tiers, report)
-                said = None if self.moves is None else self.moves(state)
             except FAILURES as error:
                 if is_of_compiler(error):
                     raise
@@ -96,7 +95,7 @@ class _Twins:
         if sum(ends):
             return ends[0] - ends[2], max(1, int(report[forward.LARGEST]))
         count = int(report[forward.CHILD_COUNT])
-        said = np.zeros((count, 2), np.int64) if said is None else said
+        said = np.zeros((count, 2), np.int64) if self.moves is None else self.moves(state)
         return list(zip(children[:count].tolist(), tiers[:count].tolist(), *said.T.tolist(), strict=True))
 
     def difference(self, state: int, plain: Any, compiled: Any) -> str:
