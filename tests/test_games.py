@@ -64,8 +64,9 @@ def test_rules_shift_by_less_than_64_places(text):
                 getattr(game, name)(state)
         for action in [] if game.is_terminal(state) else map(Word, game.actions(state)):
             game.result(state, action)
-            if hasattr(game, "promise"):
-                game.promise(state, action)
+            for name in ("again", "reward", "promise"):
+                if hasattr(game, name):
+                    getattr(game, name)(state, action)
 
 
 @pytest.mark.parametrize("text", [*SMALL_GAMES, *LARGE_GAMES, *EDGE_GAMES])
