@@ -19,6 +19,7 @@ from solver.search import alphabeta, expectiminimax, heuristic, minimax, negamax
 from solver.value import Value
 from tests import naive
 from tests.books import palette_of
+from tests.solutions import values
 from tests.test_cli import ok
 
 
@@ -160,6 +161,34 @@ def final_margin(game, actions):
         state = child
     assert game.is_terminal(state)
     return margin + sign * game.utility(state)
+
+
+COMPILED = [Steps(3), Again(3), ToMove(3)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", COMPILED, ids=lambda game: type(game).__name__)
+def test_the_compiled_search_values_every_state(game):
+    pytest.importorskip("numba")
+    from solver.kernels.searcher import Searcher
+
+    searcher = Searcher(game)
+    for state, value in naive.solve(game).items():
+        assert searcher.value(state) == value
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", COMPILED, ids=lambda game: type(game).__name__)
+def test_the_sweep_values_every_state(game):
+    pytest.importorskip("numba")
+    from solver.sweep import exhaustive
+
+    truth = naive.solve(game)
+    solved = exhaustive.solve(game, symmetry=False)
+    assert values(solved) == {state: value for state, value in truth.items() if not game.is_terminal(state)}
+    for name, sign in (("win", 1), ("draw", 0), ("loss", -1)):
+        expected = sum((value.score > 0) - (value.score < 0) == sign for value in truth.values())
+        assert sum(getattr(tier, name) for tier in solved.tiers) == expected
 
 
 @pytest.mark.parametrize("seed", range(12))
