@@ -90,7 +90,7 @@ def main() -> None:
     wrong: list[str] = []
 
     def run(number: int) -> tuple[float, int]:
-        moves, score, (state, ply) = positions[number]
+        moves, score, (state, ply, *_) = positions[number]
         searcher = searchers[number % arguments.threads]
         if not arguments.warm:
             searcher.clear()

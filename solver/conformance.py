@@ -25,6 +25,7 @@ from solver.game import (
     Rules,
     check_signatures,
     game_text,
+    own_method,
     validate,
 )
 from solver.value import value_of
@@ -77,7 +78,7 @@ def check_table(game: Any, table: Mapping[Any, int], symmetry: bool) -> None:
             inspector.check_tier(state, state)
             if inspector.call("is_terminal", state):
                 inspector.check_utility(state)
-    if symmetry and hasattr(game, "canonical"):
+    if symmetry and own_method(game, "canonical"):
         _check_folding(inspector, table)
 
 
@@ -187,7 +188,7 @@ class _Inspector:
     def starts(self) -> list[int]:
         """Where play-outs begin: the start, and the first of the others."""
         starts = [self.call("initial")]
-        if hasattr(self.game, "starts"):
+        if own_method(self.game, "starts"):
             try:
                 starts += itertools.islice(self.game.starts(), STARTS)
             except Exception as error:
@@ -237,8 +238,9 @@ class _Inspector:
         if len(set(actions)) < len(actions):
             raise self.fault(state, "has an action twice")
         children: list[tuple[int | None, int]] = [(action, self.call("result", state, action)) for action in actions]
-        for place, child in children:
-            self.check_number(child, f"result({state}, {place})")
+        for move, child in children:
+            self.check_number(child, f"result({state}, {move})")
+            self.check_move(state, move)
         return children
 
     def actions(self, state: int) -> list[int]:
@@ -250,7 +252,7 @@ class _Inspector:
 
     def outcomes(self, state: int) -> list[int]:
         """The states that chance leads to, whose probabilities add up to 1; none where it has no say."""
-        if not hasattr(self.game, "chance"):
+        if not own_method(self.game, "chance"):
             return []
         pairs = self._listed("chance", state)
         if not pairs:
@@ -284,6 +286,8 @@ class _Inspector:
             raise self.fault(state, f"{what} is {type(state).__name__}: states are plain ints")
         if not 0 <= state < STATE_LIMIT:
             raise self.fault(state, f"{what} is outside [0, 2**63): states are non-negative 63-bit integers")
+        if own_method(self.game, "size") and state >= self.call("size"):
+            raise self.fault(state, f"{what} is not below size(), {self.call('size')}: every state must be")
 
     def check_utility(self, state: int) -> None:
         utility = self.call("utility", state)
@@ -296,15 +300,26 @@ class _Inspector:
             raise self.fault(state, f"is terminal with {left!r} plies left: it must be a small whole number")
 
     def plies_left(self, state: int) -> Any:
-        return self.call("plies_left", state) if hasattr(self.game, "plies_left") else 0
+        return self.call("plies_left", state) if own_method(self.game, "plies_left") else 0
+
+    def check_move(self, state: int, action: Any) -> None:
+        """Whether the same player moves again, and what the action scores, if the rules say that."""
+        if own_method(self.game, "again"):
+            again = self.call("again", state, action)
+            if type(again) not in (bool, int) or again not in (0, 1):
+                raise self.fault(state, f"again({state}, {action}) is {again!r}: it must be True or False")
+        if own_method(self.game, "reward"):
+            reward = self.call("reward", state, action)
+            if type(reward) is not int:
+                raise self.fault(state, f"reward({state}, {action}) is {reward!r}: it must be a whole number")
 
     def check_mover(self, state: int) -> None:
-        if hasattr(self.game, "to_move") and self.call("to_move", state) not in (0, 1):
+        if own_method(self.game, "to_move") and self.call("to_move", state) not in (0, 1):
             mover = self.call("to_move", state)
             raise self.fault(state, f"has player {mover!r} to move: to_move is 0 or 1, for two players")
 
     def check_tier(self, state: int, child: int) -> None:
-        if not hasattr(self.game, "tier"):
+        if not own_method(self.game, "tier"):
             return
         tier, child_tier = self.call("tier", state), self.call("tier", child)
         if type(tier) is not int or tier < 0:
@@ -313,7 +328,7 @@ class _Inspector:
             raise self.fault(state, f"is in tier {tier}, its child {child} in {child_tier}: tier must never decrease")
 
     def check_canonical(self, state: int) -> None:
-        if not hasattr(self.game, "canonical"):
+        if not own_method(self.game, "canonical"):
             return
         twin = self.call("canonical", state)
         self.check_number(twin, f"canonical({state})")
@@ -330,7 +345,7 @@ class _Inspector:
 
     def compare_twins(self, path: list[int]) -> None:
         """Compare states with their canonicals from the end of a game backwards, as far as that is quickly solved."""
-        if not hasattr(self.game, "canonical"):
+        if not own_method(self.game, "canonical"):
             return
         for state in reversed(path):
             if self._seconds <= 0:
@@ -365,7 +380,7 @@ class _Inspector:
             return True
         return False
 
-    def call(self, name: str, *arguments: int) -> Any:
+    def call(self, name: str, *arguments: Any) -> Any:
         """A rule's answer, the same when it is asked again; what it raises becomes a GameError."""
         method: Callable[..., Any] = getattr(self.game, name)
         try:

@@ -237,7 +237,7 @@ def load_game(text: str) -> Game:
         module, _, class_name = CATALOGUE[name].partition(":")
         cls = getattr(importlib.import_module(f"solver.games.{module}"), class_name)
     try:
-        game = cls.from_text(parameters) if hasattr(cls, "from_text") else cls(**_parameters(cls, parameters))
+        game = cls.from_text(parameters) if own_method(cls, "from_text") else cls(**_parameters(cls, parameters))
         validate(game)
     except (ValueError, TypeError) as error:
         raise GameError(f"{text}: {error}") from None
@@ -254,7 +254,7 @@ def validate(game: Any) -> None:
             raise ValueError(f"{name} is a {kind}: parameters are numbers, truth values or one tuple of whole numbers")
         if not all(-STATE_LIMIT <= number < STATE_LIMIT for number in _integers(value)):
             raise ValueError(f"{name} is out of range: at most 2**63 - 1")
-    if hasattr(game, "check"):
+    if own_method(game, "check"):
         game.check()
 
 
@@ -264,7 +264,7 @@ def game_text(game: Any) -> str:
     A user's own game is named by its file's base name (or its module): where it lay is not part of its name.
     """
     cls = type(game)
-    values = game.to_text() if hasattr(game, "to_text") else _positional(game)
+    values = game.to_text() if own_method(game, "to_text") else _positional(game)
     return _class_text(cls) + (f":{values}" if values else "")
 
 

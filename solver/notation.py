@@ -11,15 +11,44 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from solver.errors import PositionError
-from solver.game import STATE_LIMIT, own_method
+from solver.game import STATE_LIMIT, Rules, own_method
 
 SEPARATORS = str.maketrans("", "", " \t-:")
 
+
 class Position(NamedTuple):
-    """A state and how it came about: the plies played from the start, None if only its number is known."""
+    """A state and how it came about.
+
+    `ply` counts the moves from the start, None if only the state is known. `mover` is the side to move, 0 or 1, None
+    where neither moves nor the state tell. `gained` is what that side's moves have scored more than the other's, None
+    where no moves are known or the game has no `reward`.
+    """
 
     state: int
     ply: int | None
+    mover: int | None = None
+    gained: int | None = None
+
+
+def first_position(rules: Rules, state: int | None = None) -> Position:
+    """The start of the game, or a state of which no more is known."""
+    ply, gained = (None, None) if state is not None else (0, None if rules.reward is None else 0)
+    state = rules.game.initial() if state is None else state
+    mover = rules.to_move(state) if rules.to_move is not None else None if ply is None else 0
+    return Position(state, ply, mover, gained)
+
+
+def next_position(rules: Rules, position: Position, action: int) -> Position:
+    """The position after a legal action."""
+    state, ply, mover, gained = position
+    child = rules.result(state, action)
+    same = rules.same_mover(state, action, child)
+    if mover is not None and not same:
+        mover = 1 - mover
+    if gained is not None:
+        gained += rules.gain(state, action)
+        gained = gained if same else 0 - gained
+    return Position(child, None if ply is None else ply + 1, mover, gained)
 
 
 def format_action(game: Any, state: int, action: int) -> str:
@@ -67,23 +96,24 @@ def show(game: Any, state: int, mover: int | None = None) -> str:
 
 def parse_position(game: Any, text: str) -> Position:
     """The position that a text names. Raises PositionError with the place and the legal moves."""
-    text = text.strip()
+    text, rules = text.strip(), Rules(game)
     if text.startswith("#"):
         return Position(_number(game, text), None)
     if text.casefold() in ("start", ""):
-        return Position(game.initial(), 0)
+        return first_position(rules)
     if own_method(game, "parse_position"):
         try:
             own = game.parse_position(text)
         except ValueError as error:
             raise PositionError(f"{_short(text)}: {error}") from None
         if own is not None:
-            return Position(own, None)
-    state = game.initial()
+            return first_position(rules, own)
+    position = first_position(rules)
     words = text.replace(",", " ").split()
     played = 0
     for word in words:
-        for move in _split(game, state, word):
+        for move in _split(game, position.state, word):
+            state = position.state
             played += 1
             if game.is_terminal(state):
                 raise PositionError(f"move {played}, {move!r}, of {_short(text)}: the game is over before it")
@@ -93,8 +123,8 @@ def parse_position(game: Any, text: str) -> Position:
                     action = parse_action(game, state, move)
                 except PositionError as error:
                     raise PositionError(f"move {played} of {_short(text)}: {error}") from None
-            state = game.result(state, action)
-    return Position(state, played)
+            position = next_position(rules, position, action)
+    return position
 
 
 def _number(game: Any, text: str) -> int:

@@ -34,7 +34,7 @@ class Answer(NamedTuple):
     """What a state is worth for the side to move: `value` if that is known (`exact`), else perhaps an `estimate`.
 
     An estimate lies between -1 and 1, or within the margins of a score game; it is ±1 where a win or loss is certain
-    but perhaps not its distance.
+    but perhaps not its distance. Where moves score at once, both are of what is still to come.
     """
 
     value: Value | None

@@ -9,7 +9,7 @@ the better for the side to move, negated from one ply to the one before. In a wi
 
 where `win` is any number above the longest distance: `WIN` in plain Python, the largest number of the array's
 dtype in the kernels, which compile `lift` and `terminal_merit` from here. In a score game the merit is the
-margin itself and distances mean nothing.
+margin itself and distances mean nothing; where moves score at once, it is the margin still to come.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ def scored(name, limit):
     game = load_game("connect-four")
     for line in (SETS / f"{name}.txt").read_text().splitlines()[:limit]:
         moves, score = line.split()
-        state, ply = parse_position(game, moves)
+        state, ply, *_ = parse_position(game, moves)
         yield state, ply, int(score)
 
 

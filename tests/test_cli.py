@@ -53,6 +53,7 @@ def test_games_lists_parameters_and_what_they_support():
     games = {game["name"]: game for game in json.loads(ok("games", "--json"))}
     assert games["connect-four"]["parameters"] == {"width": 7, "height": 6, "connect": 4}
     assert games["kalah"]["score_game"] and "moves again" in games["kalah"]["supports"]
+    assert {"moves again", "moves that score"} <= set(games["dots-and-boxes"]["supports"])
     assert set(games) == {
         "tic-tac-toe", "connect-four", "coins", "nim", "hexapawn", "breakthrough", "dots-and-boxes", "kalah",
         "othello", "mu-torere", "three-mens-morris", "nine-holes", "achi", "tapatan", "pong-hau-ki", "quixo",
@@ -84,8 +85,8 @@ def test_unfolded_counts_are_the_published_ones(tmp_path):
 def test_query_has_the_agreed_shape(book):
     facts = json.loads(ok("query", book, "a1 b1 a2 b2", "--json"))
     assert list(facts) == [
-        "game", "position", "state", "to_move", "ply", "terminal", "value", "score", "distance", "estimate", "exact",
-        "source", "best", "moves", "elapsed_us",
+        "game", "position", "state", "to_move", "ply", "gained", "terminal", "value", "score", "distance", "estimate",
+        "exact", "source", "best", "moves", "elapsed_us",
     ]  # fmt: skip
     assert (facts["value"], facts["distance"], facts["best"]) == ("win", 1, ["a3"])
     move = facts["moves"][0]

@@ -64,8 +64,9 @@ def test_rules_shift_by_less_than_64_places(text):
                 getattr(game, name)(state)
         for action in [] if game.is_terminal(state) else map(Word, game.actions(state)):
             game.result(state, action)
-            if hasattr(game, "promise"):
-                game.promise(state, action)
+            for name in ("again", "reward", "promise"):
+                if hasattr(game, name):
+                    getattr(game, name)(state, action)
 
 
 @pytest.mark.parametrize("text", [*SMALL_GAMES, *LARGE_GAMES, *EDGE_GAMES])
@@ -175,10 +176,58 @@ def test_misere_nim_by_bouton():
 
 
 def test_margins_have_the_parity_of_what_is_shared():
-    for text, parity in (("dots-and-boxes:2,2", 0), ("dots-and-boxes:3,1", 1), ("kalah:2,3", 0)):
+    game = load_game("kalah:2,3")
+    assert is_score_game(game)
+    assert {value.score % 2 for value in naive.solve(game).values()} == {0}
+    for text in ("dots-and-boxes:2,2", "dots-and-boxes:3,1", "dots-and-boxes:1,4"):
         game = load_game(text)
         assert is_score_game(game)
-        assert {value.score % 2 for value in naive.solve(game).values()} == {parity}
+        for state, value in naive.solve(game).items():
+            assert value.score % 2 == game.bounds(state)[1] % 2
+            assert abs(value.score) <= game.bounds(state)[1]
+            assert abs(game.evaluate(state)) <= game.bounds(state)[1]
+
+
+def open_boxes(game, state):
+    """The boxes that are not complete, by the names of their edges."""
+    names = {game.format_action(state, edge): edge for edge in range(game.size().bit_length() - 1)}
+    columns = "abcdefghijklmnopqrstuvwxyz"
+    left = 0
+    for row in range(1, game.height + 1):
+        for x, next_x in itertools.pairwise(columns[: game.width + 1]):
+            box = (f"{x}{row}h", f"{x}{row + 1}h", f"{x}{row}v", f"{next_x}{row}v")
+            left += not all(state >> names[edge] & 1 for edge in box)
+    return left
+
+
+@pytest.mark.parametrize("text", ["1,1", "2,1", "1,3", "2,2", "3,2", "3,3", "5,5", "12,2", "1,20", "20,1"])
+def test_dots_and_boxes_closes_boxes(text):
+    game, chance = load_game(f"dots-and-boxes:{text}"), random.Random(text)
+    for _ in range(20):
+        state = chance.randrange(game.size())
+        left = open_boxes(game, state)
+        assert game.bounds(state) == (-left, left)
+        for edge in game.actions(state):
+            closed = left - open_boxes(game, game.result(state, edge))
+            assert (game.reward(state, edge), game.again(state, edge)) == (closed, closed > 0)
+
+
+def test_dots_and_boxes_reaches_all_sets_of_edges():
+    for text, edges in (("2,1", 7), ("2,2", 12), ("1,4", 13)):
+        assert len(naive.enumerate_states(load_game(f"dots-and-boxes:{text}"))) == 1 << edges
+
+
+def test_dots_and_boxes_knows_which_edges_give_a_box_away():
+    game = load_game("dots-and-boxes:2,1")
+    state, names = 0, {}
+    for name in ("a1h", "a2h"):
+        names = {game.format_action(state, edge): edge for edge in game.actions(state)}
+        state = game.result(state, names[name])
+    assert {name: game.promise(state, edge) for name, edge in names.items() if name != "a2h"} == {
+        "a1v": -1, "b1v": -1, "b1h": 0, "b2h": 0, "c1v": 0,
+    }  # fmt: skip
+    state = game.result(state, names["b1v"])
+    assert (game.promise(state, names["a1v"]), game.evaluate(state), game.evaluate(0)) == (1, 1, 0)
 
 
 def test_dots_and_boxes_first_moves_of_two_by_two():

@@ -18,9 +18,9 @@ def test_positions_are_moves_numbers_or_the_start():
     for column in (3, 3, 0):
         state = FOUR.result(state, column)
     for text in ("441", "4 4 1", "4,4,1", " 44 1 "):
-        assert parse_position(FOUR, text) == (state, 3)
-    assert parse_position(FOUR, f"#{state}") == (state, None)
-    assert parse_position(FOUR, "start") == parse_position(FOUR, "") == (FOUR.initial(), 0)
+        assert parse_position(FOUR, text) == (state, 3, 1, None)
+    assert parse_position(FOUR, f"#{state}") == (state, None, None, None)
+    assert parse_position(FOUR, "start") == parse_position(FOUR, "") == (FOUR.initial(), 0, 0, None)
 
 
 @pytest.mark.parametrize(

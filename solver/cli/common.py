@@ -15,7 +15,7 @@ import click
 
 from solver.book.reader import Book
 from solver.errors import BookError, GameError
-from solver.game import Game, load_game
+from solver.game import Game, Rules, load_game
 from solver.live import SECONDS
 from solver.value import Value
 
@@ -129,13 +129,35 @@ def note(message: str | None, quiet: bool) -> None:
         click.echo(f"Note: {message}", err=True)
 
 
-def in_words(value: Value | None, score_game: bool, estimate: float | None = None) -> str:
+def in_words(value: Value | None, rules: Rules, estimate: float | None = None) -> str:
     """A value for the side to move: win in 5, +3, draw; of one that is not known what it looks like."""
     if value is None:
-        return "unknown" if estimate is None else f"unknown, {_impression(estimate, score_game)}"
-    if score_game:
-        return f"{value.score:+g}" if value.score else "tie"
+        return "unknown" if estimate is None else f"unknown, {_impression(estimate, rules.scores)}"
+    if rules.scores:
+        return f"{value.score:+g}" if value.score else "tie" if rules.reward is None else "0"
     return value.outcome if value.distance is None else f"{value.outcome} in {value.distance}"
+
+
+def in_all(value: Value | None, rules: Rules, gained: int | None, estimate: float | None = None) -> str:
+    """`in_words` of a position: where moves score, what is still to come, and what was `gained` before, if anything."""
+    words = in_words(value, rules, estimate)
+    if rules.reward is None:
+        return words
+    if not gained:
+        return f"{words} still to come"
+    both = f"margin so far {gained:+d}, still to come {words}"
+    return both if value is None else f"{_final(gained + value.score)}: {both}"
+
+
+def at_the_end(value: Value | None, rules: Rules, gained: int | None) -> str:
+    """`in_words` of a finished position; where moves scored, the margin that they made, if they are known."""
+    if rules.reward is None:
+        return in_words(value, rules)
+    return "margin not known" if gained is None or value is None else _final(gained + value.score)
+
+
+def _final(margin: int) -> str:
+    return f"{margin:+d}" if margin else "tie"
 
 
 def _impression(estimate: float, score_game: bool) -> str:

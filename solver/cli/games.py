@@ -16,6 +16,8 @@ FEATURES = {
     "canonical": "symmetry",
     "tier": "tiers",
     "to_move": "moves again",
+    "again": "moves again",
+    "reward": "moves that score",
     "evaluate": "heuristic",
     "promise": "move ordering",
 }

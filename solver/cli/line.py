@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from solver.book import Book
-from solver.cli.common import game_option, in_plies, in_words, json_option, open_source, thinking
+from solver.cli.common import game_option, in_all, in_plies, json_option, open_source, thinking
 from solver.errors import MissingState, PositionError
 from solver.game import Game
 from solver.game import game_text as text_of
@@ -56,7 +56,8 @@ def command(source: str, position: str, longest: bool, most: int, as_json: bool,
 def describe_line(book: Book | None, game: Game, position: str, most: int = 1000) -> dict[str, Any]:
     """The facts of a line: its moves, where it ends, and how."""
     player = Player(book if book is not None else game, game, seconds=SECONDS)
-    state = parse_position(game, position).state
+    parsed = parse_position(game, position)
+    state = parsed.state
     value = player.value(state).value
     if value is None and player.is_preparing():
         player.prepare()
@@ -87,7 +88,7 @@ def describe_line(book: Book | None, game: Game, position: str, most: int = 1000
         "state": state,
         "score": value.score,
         "distance": value.distance,
-        "words": in_words(value, player.rules.scores),
+        "words": in_all(value, player.rules, parsed.gained),
         "moves": moves,
         "end": states[-1],
         "ending": ending,

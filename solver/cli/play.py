@@ -12,7 +12,7 @@ from solver.errors import MissingState, PositionError
 from solver.game import Rules
 from solver.game import game_text as text_of
 from solver.live import SHORT
-from solver.notation import format_action, parse_action, parse_position, show
+from solver.notation import Position, format_action, next_position, parse_action, parse_position, show
 from solver.player import Player
 from solver.search import heuristic, negamax, refuse_chance
 
@@ -79,7 +79,7 @@ def greeting(table: Table, book: str | None, budget: float) -> str:
     else:
         how += f", from {book}" if book is not None else ""
         how += f", searching live, {budget:g} s at most a move" if opponent.player.live else ""
-    sides = "you begin" if table.movers[-1] != table.computer else "the computer begins"
+    sides = "you begin" if table.mover != table.computer else "the computer begins"
     return f"{name}: {sides} ({how})\nType a move{table.such_as()}, or {COMMANDS}.\n"
 
 
@@ -105,50 +105,54 @@ class Opponent:
 
 
 class Table:
-    """One game in the terminal: the states so far and who moves for whom."""
+    """One game in the terminal: the positions so far and who moves for whom."""
 
     def __init__(self, player: Player, opponent: Opponent, start: str, computer: int) -> None:
         self.player = player
         self.opponent = opponent
         self.game = player.game
-        first = parse_position(self.game, start)
-        self.states = [first.state]
-        self.movers = [self._mover(first.state, (first.ply or 0) % 2)]
+        self.positions = [_begun(player.rules, parse_position(self.game, start))]
         self.computer = computer
         self._owned_up = False
 
     def play(self) -> None:
         """Until the game is over or the person has had enough."""
         self._show()
-        while not self.game.is_terminal(self.states[-1]):
-            if self.movers[-1] == self.computer:
+        while not self.game.is_terminal(self.state):
+            if self.mover == self.computer:
                 self._computer_moves()
             elif not self._person_moves():
                 return
         click.echo(self._result())
 
+    @property
+    def state(self) -> int:
+        """Where play stands."""
+        return self.positions[-1].state
+
+    @property
+    def mover(self) -> int:
+        """Who is to move there, 0 or 1."""
+        return self.positions[-1].mover or 0
+
     def such_as(self) -> str:
         """An example of a move at this point."""
-        state = self.states[-1]
+        state = self.state
         if self.game.is_terminal(state):
             return ""
         return f" such as {format_action(self.game, state, next(iter(self.game.actions(state))))}"
 
     def _show(self) -> None:
-        click.echo(show(self.game, self.states[-1], self.movers[-1]))
-
-    def _mover(self, state: int, otherwise: int) -> int:
-        to_move = self.player.rules.to_move
-        return otherwise if to_move is None else to_move(state)
+        click.echo(show(self.game, self.state, self.mover))
+        if self.positions[-1].gained is not None:
+            click.echo(self._score())
 
     def _apply(self, action: int) -> None:
-        state = self.game.result(self.states[-1], action)
-        self.movers.append(self._mover(state, 1 - self.movers[-1]))
-        self.states.append(state)
+        self.positions.append(next_position(self.player.rules, self.positions[-1], action))
         self._show()
 
     def _computer_moves(self) -> None:
-        state = self.states[-1]
+        state = self.state
         try:
             with thinking(self.player.seconds or 0.0, quiet=self.opponent.method != "best"):
                 action, known = self.opponent.choose(state)
@@ -187,34 +191,49 @@ class Table:
 
     def _try(self, text: str) -> None:
         try:
-            self._apply(parse_action(self.game, self.states[-1], text))
+            self._apply(parse_action(self.game, self.state, text))
         except PositionError as error:
             click.echo(str(error))
 
     def _hint(self) -> None:
-        state = self.states[-1]
+        state = self.state
         with thinking(self.player.seconds or 0.0):
             moves = self.player.analyse(state)
         for move in moves:
             mark = "*" if move.best else " "
-            words = in_words(move.value, self.player.rules.scores, move.estimate)
+            words = in_words(move.value, self.player.rules, move.estimate)
             click.echo(f"{mark} {format_action(self.game, state, move.action):6} {words}")
 
     def _undo(self) -> None:
         """Back to the person's last decision."""
         person = 1 - self.computer
-        earlier = [place for place, mover in enumerate(self.movers[:-1]) if mover == person]
+        earlier = [place for place, position in enumerate(self.positions[:-1]) if position.mover == person]
         if not earlier:
             click.echo("nothing to take back")
             return
-        del self.states[earlier[-1] + 1 :], self.movers[earlier[-1] + 1 :]
+        del self.positions[earlier[-1] + 1 :]
         self._show()
 
+    def _score(self) -> str:
+        """What the moves have scored so far."""
+        gained = self.positions[-1].gained or 0
+        if gained == 0:
+            return "level so far"
+        leader = self.mover if gained > 0 else 1 - self.mover
+        return f"{'the computer is' if leader == self.computer else 'you are'} {abs(gained)} ahead"
+
     def _result(self) -> str:
-        state = self.states[-1]
-        utility = self.game.utility(state)
-        if utility == 0:
+        margin = self.game.utility(self.state) + (self.positions[-1].gained or 0)
+        if margin == 0:
             return "draw"
-        winner = self.movers[-1] if utility > 0 else 1 - self.movers[-1]
-        by = f" by {abs(utility)}" if self.player.rules.scores else ""
+        winner = self.mover if margin > 0 else 1 - self.mover
+        by = f" by {abs(margin)}" if self.player.rules.scores else ""
         return f"{'the computer wins' if winner == self.computer else 'you win'}{by}"
+
+
+def _begun(rules: Rules, position: Position) -> Position:
+    """A position that play can begin from: what is not known of the moves before it is nothing."""
+    mover, gained = position.mover, position.gained
+    if mover is None:
+        mover = 0 if rules.to_move is None else rules.to_move(position.state)
+    return position._replace(mover=mover, gained=0 if gained is None and rules.reward is not None else gained)

@@ -12,7 +12,17 @@ from typing import Any
 import click
 
 from solver.book import Book
-from solver.cli.common import budget_option, game_option, in_words, json_option, note, open_source, thinking
+from solver.cli.common import (
+    at_the_end,
+    budget_option,
+    game_option,
+    in_all,
+    in_words,
+    json_option,
+    note,
+    open_source,
+    thinking,
+)
 from solver.errors import BookError, GameError, MissingState, PositionError, SolverError
 from solver.game import game_text as text_of
 from solver.notation import Position, format_action, parse_position, show
@@ -48,6 +58,9 @@ def command(
     In JSON what is not known exactly is null; "estimate" then is what a search of limited depth takes it for: from -1,
     lost, to 1, won, or a margin; null without one. Moves are sorted best first, those of which nothing is known before
     those that are known to lose.
+
+    Where moves score (dots-and-boxes), values are what is still to come; "gained" is the margin so far for the side to
+    move, null where the moves so far are not known, and in other games.
 
     \b
     solver query connect-four-5x5.lmdb 4453
@@ -98,7 +111,6 @@ class Asker:
         self.game = player.game
         self.name = text_of(player.game)
         self.moves = moves
-        self.score_game = player.rules.scores
         book = player.solution
         self._quick = isinstance(book, Book) and (not moves or book.header.scope == "complete")
         self._find = player.solution.get
@@ -136,7 +148,7 @@ class Asker:
         if value is None or found is None:
             return None
         return (
-            f'{self._head}{digits}","state":{state},"to_move":{mover},"ply":null,"terminal":false,'
+            f'{self._head}{digits}","state":{state},"to_move":{mover},"ply":null,"gained":null,"terminal":false,'
             f'{self._fields(value)},"estimate":null,"exact":true,"source":"book",{found}'
             f'"elapsed_us":{(time.perf_counter() - started) * 1e6:.1f}}}\n'
         )
@@ -183,6 +195,7 @@ class Asker:
             "state": state,
             "to_move": self._to_move(parsed),
             "ply": parsed.ply,
+            "gained": parsed.gained,
             "terminal": answer.source == "terminal",
             **_value(answer.value),
             "estimate": answer.estimate,
@@ -195,9 +208,7 @@ class Asker:
         return facts
 
     def _to_move(self, parsed: Position) -> int | None:
-        if self._mover is not None:
-            return self._mover(parsed.state)
-        return None if parsed.ply is None else parsed.ply % 2
+        return parsed.mover if self._mover is None else self._mover(parsed.state)
 
     def _move(self, state: int, move: Move) -> dict[str, Any]:
         return {
@@ -213,10 +224,14 @@ class Asker:
     def text(self, facts: dict[str, Any]) -> str:
         """The facts for people: board, value, a table of moves."""
         lines = [show(self.game, facts["state"]), ""]
+        value, rules, gained, side = _value_of(facts), self.player.rules, facts["gained"], "the side to move"
+        if rules.again is not None and facts["to_move"] is not None:  # no board can tell
+            side = f"player {facts['to_move'] + 1}"
         if facts["terminal"]:
-            lines.append(f"the game is over: {self._words(facts)}")
+            whose = f" for {side}" if rules.again is not None else ""
+            lines.append(f"the game is over: {at_the_end(value, rules, gained)}{whose}")
         else:
-            lines.append(f"{self._words(facts)} for the side to move ({facts['source']})")
+            lines.append(f"{in_all(value, rules, gained, facts['estimate'])} for {side} ({facts['source']})")
         if facts.get("moves"):
             rows = [
                 ("*" if move["best"] else " ", move["move"], self._words(move), move["source"])
@@ -229,8 +244,11 @@ class Asker:
         return "\n".join(lines) + "\n"
 
     def _words(self, facts: dict[str, Any]) -> str:
-        value = None if facts["score"] is None else Value(facts["score"], facts["distance"])
-        return in_words(value, self.score_game, facts["estimate"])
+        return in_words(_value_of(facts), self.player.rules, facts["estimate"])
+
+
+def _value_of(facts: dict[str, Any]) -> Value | None:
+    return None if facts["score"] is None else Value(facts["score"], facts["distance"])
 
 
 def _value(value: Value | None) -> dict[str, Any]:

@@ -1,8 +1,17 @@
 """Dots and boxes on width x height boxes: who completes a box scores it and moves again.
 
-A state is the set of drawn edges, then the boxes of the mover less those of the other (plus the number of boxes, so
-that it is not negative), then the side to move. Edges are numbered row by row, first the horizontal ones from the
-bottom, then the vertical ones. An edge is written as the dot at its lower left end, a1 bottom left, and `h` or `v`.
+A state is the set of drawn edges, nothing else: who is to move and what was scored do not change what is still to
+come. Edges are numbered row by row from the bottom, in each row first the horizontal ones, then the vertical ones
+above them: 0 to 11 on 2 x 2 boxes.
+
+    . 10 . 11 .
+    7    8    9
+    . 5  . 6  .
+    2    3    4
+    . 0  . 1  .
+
+So the edges of a box lie `width`, `width + 1` and `2 * width + 1` above its lower one, wherever it is: shifts of the
+state find all boxes at once. An edge is written as the dot at its lower left end, a1 bottom left, and `h` or `v`.
 """
 
 from __future__ import annotations
@@ -12,7 +21,7 @@ from typing import NamedTuple
 
 
 class DotsAndBoxes(NamedTuple):
-    """Draw edges between dots; completing a box scores it and moves again; the value is the mover's margin."""
+    """Draw edges between dots; completing a box scores it and moves again; the value is the margin still to come."""
 
     width: int = 2
     height: int = 2
@@ -22,152 +31,149 @@ class DotsAndBoxes(NamedTuple):
     def check(self) -> None:
         if self.width < 1 or self.height < 1:
             raise ValueError("width and height must be at least 1")
-        edges = (self.height + 1) * self.width + self.height * (self.width + 1)
-        if edges + (2 * self.width * self.height + 1).bit_length() + 1 > 62:
-            raise ValueError("the edges, the margin and the side to move must fit 62 bits: take fewer boxes")
+        if self._edges() > 62:
+            raise ValueError("the edges must fit 62 bits: take fewer boxes")
 
     def initial(self) -> int:
-        return self.width * self.height << self._edges()
+        return 0
+
+    def size(self) -> int:
+        return 1 << self._edges()
 
     def actions(self, state: int) -> Iterator[int]:
-        for edge in range(self._edges()):
-            if not state >> edge & 1:
-                yield edge
+        left = state ^ (1 << self._edges()) - 1
+        while left:
+            yield (left & -left).bit_length() - 1
+            left &= left - 1
 
     def result(self, state: int, action: int) -> int:
-        edges = self._edges()
-        drawn = state & (1 << edges) - 1 | 1 << action
-        closed = self._closed(drawn, action)
-        margin = (state >> edges & (1 << self._margin_bits()) - 1) - self.width * self.height
-        turn = self.to_move(state)
-        if closed == 0:
-            margin, turn = -margin, 1 - turn
-        return drawn | (margin + closed + self.width * self.height | turn << self._margin_bits()) << edges
+        return state | 1 << action
 
-    def to_move(self, state: int) -> int:
-        return state >> self._edges() + self._margin_bits()
+    def again(self, state: int, action: int) -> bool:
+        one, other = self._closing(state)
+        return (one | other) >> action & 1 != 0
+
+    def reward(self, state: int, action: int) -> int:
+        """The boxes that an edge closes."""
+        one, other = self._closing(state)
+        return (one >> action & 1) + (other >> action & 1)
 
     def is_terminal(self, state: int) -> bool:
-        return self.tier(state) == self._edges()
+        return state == (1 << self._edges()) - 1
 
     def utility(self, state: int) -> int:
-        return (state >> self._edges() & (1 << self._margin_bits()) - 1) - self.width * self.height
+        return 0
 
     def tier(self, state: int) -> int:
-        return (state & (1 << self._edges()) - 1).bit_count()
+        return state.bit_count()
 
     def bounds(self, state: int) -> tuple[int, int]:
-        """The margin if one player closed all boxes that are left."""
-        margin = self.utility(state)
-        left = 0
-        for row in range(self.height):
-            for column in range(self.width):
-                if self._box(row, column) & ~state:
-                    left += 1
-        return margin - left, margin + left
+        """One player closes all boxes that are left."""
+        full = state & state >> self.width & state >> self.width + 1 & state >> self._row() & self._boxes()
+        left = self.width * self.height - full.bit_count()
+        return -left, left
 
     def promise(self, state: int, action: int) -> int:
         """Edges that close boxes first, those that give a box away last."""
-        drawn = state | 1 << action
-        closed = self._closed(drawn, action)
+        closed = self.reward(state, action)
         if closed:
             return closed
-        for edge in range(self._edges()):
-            if not drawn >> edge & 1 and self._closed(drawn | 1 << edge, edge):
-                return -1
-        return 0
+        drawn = state | 1 << action
+        one, other = self._closing(drawn)
+        return -1 if (one | other) & ~drawn else 0
 
     def evaluate(self, state: int) -> int:
-        """The margin so far."""
-        return self.utility(state)
+        """The boxes that lack one edge: the mover's, if it cares for nothing else."""
+        one, other = self._closing(state)
+        return (one & ~state).bit_count() + (other & ~state).bit_count()
 
     def canonical(self, state: int) -> int:
-        edges = self._edges()
-        drawn = state & (1 << edges) - 1
-        least = self._least_flip(drawn)
+        least = self._least_flip(state)
         if self.width == self.height:
-            least = min(least, self._least_flip(self._transposed(drawn)))
-        return state >> edges << edges | least
+            least = min(least, self._least_flip(self._transposed(state)))
+        return least
 
     def format_action(self, state: int, action: int) -> str:
-        across = self._across()
-        row, column = divmod(action, self.width) if action < across else divmod(action - across, self.width + 1)
-        return "abcdefghijklmnopqrstuvwxyz"[column] + str(row + 1) + ("h" if action < across else "v")
+        row, place = divmod(action, self._row())
+        column, way = (place, "h") if place < self.width else (place - self.width, "v")
+        return "abcdefghijklmnopqrstuvwxyz"[column] + str(row + 1) + way
 
     def show(self, state: int) -> str:
         lines = []
         for row in reversed(range(self.height + 1)):
+            first = row * self._row()
             if row < self.height:
-                sides = [self._across() + row * (self.width + 1) + column for column in range(self.width + 1)]
-                lines.append("     " + "   ".join("|" if state >> side & 1 else " " for side in sides).rstrip())
-            edges = [row * self.width + column for column in range(self.width)]
+                sides = range(first + self.width, first + self._row())
+                lines.append(("     " + "   ".join("|" if state >> side & 1 else " " for side in sides)).rstrip())
+            edges = range(first, first + self.width)
             lines.append(f"{row + 1:3}  ." + "".join(("---" if state >> edge & 1 else "   ") + "." for edge in edges))
         lines.append("     " + "   ".join("abcdefghijklmnopqrstuvwxyz"[: self.width + 1]))
-        return "\n".join([*lines, f"player {self.to_move(state) + 1} to move, margin {self.utility(state):+d}"])
+        return "\n".join(lines)
 
-    def _across(self) -> int:
-        """Horizontal edges."""
-        return (self.height + 1) * self.width
+    def _row(self) -> int:
+        """From an edge to the one above it."""
+        return 2 * self.width + 1
 
     def _edges(self) -> int:
-        return self._across() + self.height * (self.width + 1)
+        return self.height * self._row() + self.width
 
-    def _margin_bits(self) -> int:
-        return (2 * self.width * self.height).bit_length()
+    def _rows(self) -> int:
+        """The first edge of each row of boxes."""
+        return ((1 << self.height * self._row()) - 1) // ((1 << self._row()) - 1)
 
-    def _box(self, row: int, column: int) -> int:
-        """The four edges of a box."""
-        below = row * self.width + column
-        left = self._across() + row * (self.width + 1) + column
-        return 1 << below | 1 << below + self.width | 1 << left | 1 << left + 1
+    def _boxes(self) -> int:
+        """Their lower edges."""
+        return self._rows() * ((1 << self.width) - 1)
 
-    def _closed(self, drawn: int, edge: int) -> int:
-        """The boxes beside an edge that are complete."""
-        across = self._across()
-        closed = 0
-        if edge < across:
-            row, column = edge // self.width, edge % self.width
-            if row > 0 and self._box(row - 1, column) & ~drawn == 0:
-                closed += 1
-        else:
-            row, column = (edge - across) // (self.width + 1), (edge - across) % (self.width + 1)
-            if column > 0 and self._box(row, column - 1) & ~drawn == 0:
-                closed += 1
-        if row < self.height and column < self.width and self._box(row, column) & ~drawn == 0:
-            closed += 1
-        return closed
+    def _closing(self, state: int) -> tuple[int, int]:
+        """The edges that complete the box above or to the right of them, and those that complete the other one.
 
-    def _least_flip(self, drawn: int) -> int:
+        Drawn ones of complete boxes are among them.
+        """
+        boxes, across, row = self._boxes(), self.width, self._row()
+        left, right, upper = state >> across, state >> across + 1, state >> row  # of each box, seen from its lower edge
+        lower_and_upper, left_and_right = state & upper & boxes, left & right & boxes
+        return (
+            left_and_right & upper | (lower_and_upper & right) << across,
+            (left_and_right & state) << row | (lower_and_upper & left) << across + 1,
+        )
+
+    def _least_flip(self, state: int) -> int:
         """The least of the images by the two reflections and the half turn."""
-        flipped = self._upside_down(drawn)
-        return min(min(drawn, flipped), min(self._mirrored(drawn), self._mirrored(flipped)))
+        flipped = self._upside_down(state)
+        return min(min(state, flipped), min(self._mirrored(state), self._mirrored(flipped)))
 
-    def _upside_down(self, drawn: int) -> int:
-        across, width, height = self._across(), self.width, self.height
+    def _upside_down(self, state: int) -> int:
+        across, row, height = self.width, self._row(), self.height
         flipped = 0
-        for row in range(height + 1):
-            flipped |= (drawn >> row * width & (1 << width) - 1) << (height - row) * width
-        for row in range(height):
-            line = drawn >> across + row * (width + 1) & (1 << width + 1) - 1
-            flipped |= line << across + (height - 1 - row) * (width + 1)
+        for y in range(height + 1):
+            flipped |= (state >> y * row & (1 << across) - 1) << (height - y) * row
+        for y in range(height):
+            flipped |= (state >> y * row + across & (1 << across + 1) - 1) << (height - 1 - y) * row + across
         return flipped
 
-    def _mirrored(self, drawn: int) -> int:
-        across, width = self._across(), self.width
-        rows = ((1 << across) - 1) // ((1 << width) - 1)
-        sides = ((1 << self.height * (width + 1)) - 1) // ((1 << width + 1) - 1)
+    def _mirrored(self, state: int) -> int:
+        across = self.width
+        sides = self._rows()
+        rows = sides | 1 << self.height * self._row()
         mirrored = 0
-        for column in range(width):
-            mirrored |= (drawn >> column & rows) << width - 1 - column
-        for column in range(width + 1):
-            mirrored |= (drawn >> across + column & sides) << across + width - column
+        for x in range(across):
+            mirrored |= (state >> x & rows) << across - 1 - x
+        for x in range(across + 1):
+            mirrored |= (state >> across + x & sides) << across + across - x
         return mirrored
 
-    def _transposed(self, drawn: int) -> int:
-        across, width = self._across(), self.width
+    def _transposed(self, state: int) -> int:
+        """The image by the diagonal of a square.
+
+        The edge `ahead` places right of the diagonal's goes up to the side as far above it; one shift takes the
+        sides below the diagonal along.
+        """
+        across, row = self.width, self._row()
         transposed = 0
-        for row in range(width + 1):
-            for column in range(width):
-                transposed |= (drawn >> row * width + column & 1) << across + column * (width + 1) + row
-                transposed |= (drawn >> across + column * (width + 1) + row & 1) << row * width + column
+        for ahead in range(across):
+            line = ((1 << (across - ahead) * (row + 1)) - 1) // ((1 << row + 1) - 1) << ahead
+            low = line | line << across + 1
+            far = (2 * ahead + 1) * across
+            transposed |= (state & low) << far | state >> far & low
         return transposed

@@ -32,7 +32,7 @@ from solver.store.sorting import sort_unique
 from solver.store.work import Work
 
 game: Any = None  # constants of the bound copies
-SCORES = ALTERNATES = FOLDS = TIERS = False
+SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = TIERS = False
 
 CHUNK = 1 << 15  # states checked in one call
 SMALL_CHUNK = 1 << 12  # where states lie in files: all that one call looks at is mapped at once
@@ -93,8 +93,11 @@ def audit(states, indices, scores, distances, begin, end, prefixes, shift, low, 
                 if low <= place < low + len(reached):
                     reached[place - low] = 1
                 score, distance = scores[indices[place]], distances[indices[place]]
-            if ALTERNATES or game.to_move(child) != game.to_move(state):
-                score = -score
+            if AGAIN:
+                same = game.again(state, action) != 0
+            else:
+                same = not ALTERNATES and game.to_move(child) == game.to_move(state)
+            score = (score if same else -score) + (game.reward(state, action) if REWARD else 0)
             distance = 0 if SCORES or score == 0 else distance + 1
             if _is_better(score, distance, best_score, best_distance):
                 best_score, best_distance = score, distance

@@ -10,7 +10,7 @@ import numpy as np
 from solver.kernels.compiled import kernel
 
 game: Any = None  # constants of the bound copies
-SCORES = ALTERNATES = FOLDS = False
+SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = False
 
 
 @kernel
@@ -25,6 +25,16 @@ def actions(state):
         found[count] = action
         count += 1
     return found
+
+
+@kernel
+def again(state, action):
+    return game.again(state, action)
+
+
+@kernel
+def reward(state, action):
+    return game.reward(state, action)
 
 
 @kernel

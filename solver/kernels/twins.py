@@ -140,6 +140,9 @@ class _Twins:
         yield both("actions", state)
         for action in game.actions(state):
             yield both("result", state, action)
+            for rule in ("again", "reward"):
+                if own_method(game, rule):
+                    yield both(rule, state, action)
             child = game.result(state, action)
             for rule in ("canonical", "tier"):
                 if own_method(game, rule):
