@@ -139,8 +139,8 @@ def test_rules_that_numba_cannot_compile_are_searched_plainly(tmp_path, monkeypa
     said = []
     with monkeypatch.context() as patch:
         patch.setattr(searcher, "bind", fail)
-        summary = pipeline.solve(load_game("coins"), tmp_path / "fast.lmdb", say=said.append, **options)
-    assert summary.note.endswith("a generator") and said == [summary.note]
+        pipeline.solve(load_game("coins"), tmp_path / "fast.lmdb", say=said.append, **options)
+    assert len(said) == 1 and said[0].endswith("a generator")
     monkeypatch.setattr(extras, "has_kernels", lambda: False)
     pipeline.solve(load_game("coins"), tmp_path / "plain.lmdb", **options)
     assert (tmp_path / "plain.lmdb").read_bytes() == (tmp_path / "fast.lmdb").read_bytes()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import os
+import weakref
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,22 +21,28 @@ from solver.book.segments import groups_of
 from solver.errors import BookError, DamagedBook, ForeignBook, MissingState, SolverError
 from solver.fingerprint import fingerprint
 from solver.game import STATE_LIMIT, Game, Rules, game_text, is_built_in, load_game
+from solver.solved import TierCount
 from solver.value import Value
 
 
 class Book(Mapping[int, Value]):
     """The values of a book's stored states: all non-terminal ones, canonical where the book is folded by symmetry.
 
-    `book[state]` raises MissingState, `get` has a default; iteration is in ascending order. Many threads may read at
-    once, the same file may be opened many times, and readers survive a fork. Raises DamagedBook or ForeignBook on
-    files that cannot be trusted, at opening or when the damaged part is first touched.
+    `book[state]` raises MissingState, `get` has a default; iteration is in ascending order. Close it, or use it in a
+    `with` block. Many threads may read at once, the same file may be opened many times, and readers survive a fork.
+    `game` is needed for rules of your own, and is checked to be those that made the book. Raises DamagedBook or
+    ForeignBook on files that cannot be trusted, at opening or when the damaged part is first touched.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], game: Game | None = None) -> None:
         self.path = Path(path)
         self._mapped: Mapped | None = mapped_file(self.path)
         self.header = self._mapped.header
         self._place = self.path.absolute()
+        self._game = game
+        self._last: Callable[[], Any] | None = None
+        if game is not None:
+            self.check_rules(game)
 
     def __getitem__(self, state: int) -> Value:
         value: Value | None = self.get(state)
@@ -47,7 +54,7 @@ class Book(Mapping[int, Value]):
         """Where to look instead for a state that symmetry has folded away."""
         if not self.header.symmetry or not isinstance(state, int) or not 0 <= state < STATE_LIMIT:
             return ""
-        if not is_built_in(self.header.game):
+        if self._game is None and not is_built_in(self.header.game):
             return ", which is folded by symmetry: ask for game.canonical(state)"
         try:
             twin = self._canonical(state)
@@ -131,20 +138,98 @@ class Book(Mapping[int, Value]):
 
     @property
     def game(self) -> Game:
-        """The game of the header, if it is one of the package's and its rules are those that made the book.
+        """The game that the book was opened with, or that of its header if it is one of the package's.
 
-        A book never runs code that it names: for a user's own game pass the game to whoever needs it.
+        A book never runs code that it names, so that a game of your own must be given. Raises ForeignBook without, or
+        if the package's rules are no longer those that made the book.
         """
+        if self._game is not None:
+            return self._game
         if not is_built_in(self.header.game):
             name, kind, rest = self.header.game.partition(":")
             where = f"PATH/{name}::{rest[1:]}" if rest[:1] == ":" else f"{name}{kind}PATH/{rest}"
             raise ForeignBook(
                 f"{self.path} is of a game outside this package: name its rules, --game {where},"
-                " or in Python Player(book, game)"
+                " or in Python Book(path, game)"
             )
         game = load_game(self.header.game)
         self.check_rules(game)
         return game
+
+    @property
+    def rules(self) -> str:
+        """The fingerprint of the rules that made the book, 64 hex digits."""
+        return self.header.rules
+
+    @property
+    def method(self) -> str:
+        """How it was solved: minimax, retrograde or alphabeta."""
+        return self.header.method
+
+    @property
+    def scope(self) -> str:
+        """How much of the game is stored: complete, exact (what one alpha-beta search was sure of), or ply N."""
+        return self.header.scope
+
+    @property
+    def symmetry(self) -> bool:
+        """Whether only the canonical ones of symmetric states are stored."""
+        return self.header.symmetry
+
+    @property
+    def score_game(self) -> bool:
+        """Whether values are margins, not wins, draws and losses with their distances."""
+        return self.header.score_game
+
+    @property
+    def root(self) -> Value:
+        """The value of the start, for the side to move."""
+        return self.header.root
+
+    @property
+    def states(self) -> int | None:
+        """The distinct states that play can reach, terminal ones included; None if the scope is not complete."""
+        return self.header.states
+
+    @property
+    def terminal(self) -> int | None:
+        """How many of `states` are finished: rules tell their values, so they are not stored."""
+        return self.header.terminal
+
+    @property
+    def stored(self) -> int:
+        """The states that have a value in the book, `len(book)`."""
+        return self.header.stored
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many states are a win, draw and loss for the side to move, terminal ones included."""
+        return dict(self.header.counts)
+
+    @property
+    def tiers(self) -> list[TierCount] | None:
+        """States, terminal ones and `counts` by tier; None in a game without tiers or with thousands."""
+        return self.header.tiers
+
+    @property
+    def longest(self) -> tuple[int, int] | None:
+        """The plies of the longest win and the smallest state that has it; None without wins, or with margins."""
+        return self.header.longest
+
+    @property
+    def codec(self) -> str:
+        """How states and values are encoded."""
+        return self.header.codec
+
+    @property
+    def size(self) -> int:
+        """The bytes of the file."""
+        return self.path.stat().st_size
+
+    @property
+    def digest(self) -> str:
+        """sha256 over all records: equal books have equal ones."""
+        return self.header.digest
 
     def check_rules(self, game: Game) -> None:
         """Raise ForeignBook unless these are the rules that made the book."""
@@ -158,6 +243,12 @@ class Book(Mapping[int, Value]):
     def close(self) -> None:
         """Let go of the file; look-ups under way in other threads finish."""
         self._mapped = None
+        if self._last is not None:
+            self._last()
+
+    def when_closed(self, action: Callable[[], Any]) -> None:
+        """Do this once, when the book is closed, or garbage, or the interpreter ends."""
+        self._last = weakref.finalize(self, action)
 
     def __eq__(self, other: object) -> bool:
         """Books are equal if their headers and so their digests are; any other mapping is compared by its items."""
@@ -169,7 +260,7 @@ class Book(Mapping[int, Value]):
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickled book is opened again where it lay, if it is the same book."""
         self._open()
-        return _reopened, (str(self._place), self.header.digest)
+        return _reopened, (str(self._place), self.header.digest, self._game)
 
     def __enter__(self) -> Book:
         return self
@@ -183,8 +274,8 @@ class Book(Mapping[int, Value]):
         return f"<Book {self.path.name}: {self.header.game}, {len(self):,} states{'' if self._mapped else ', closed'}>"
 
 
-def _reopened(path: str, digest: str) -> Book:
-    book = Book(path)
+def _reopened(path: str, digest: str, game: Game | None = None) -> Book:
+    book = Book(path, game)
     if book.header.digest != digest:
         raise ForeignBook(f"{path} is another book than the one that was pickled: pickle it again")
     return book
