@@ -16,12 +16,11 @@ from solver import extras, opening
 from solver.conformance import check_table
 from solver.errors import MethodError, ResourceError, UncompiledRules
 from solver.game import Rules, is_built_in
-from solver.progress import Progress, silent
+from solver.options import Options
 from solver.search import alphabeta, minimax, retrograde
 from solver.solved import Solved, TierCount
 from solver.value import WIN, Value, value_of
 
-PLAINLY = "in plain Python, some sixty times slower, on one core and without checkpoints"
 HEEDED = {  # the options that a way of solving heeds, of those that only some ways do
     "the sweep": {"memory", "workers", "restart", "checkpoint", "anyway"},
     "--method alphabeta": {"table"},
@@ -30,32 +29,7 @@ HEEDED = {  # the options that a way of solving heeds, of those that only some w
     "--pruned": set(),
 }
 KEPT_BESIDE_A_BOOK = ("restart", "checkpoint")  # they mean nothing without one
-Say = Callable[[str], None]
 Table = dict[Any, int]
-
-
-def quiet(message: str) -> None:
-    """Say nothing."""
-
-
-class Options(NamedTuple):
-    """What `pipeline.solve` was asked for besides a game and a path; its docstring tells of each."""
-
-    method: str = "auto"
-    max_ply: int | None = None
-    symmetry: bool = True
-    workers: int | None = None
-    memory: int | None = None
-    table: int | None = None
-    restart: bool = False
-    checkpoint: float | None = None
-    anyway: bool = False
-    progress: Progress = silent
-    say: Say = quiet
-
-    def say_plainly(self, reason: str) -> None:
-        """That it is done in plain Python, and why."""
-        self.say(f"{PLAINLY}: {reason}")
 
 
 class Outcome(NamedTuple):
@@ -243,18 +217,7 @@ def _compiled_entries(rules: Rules, options: Options) -> Table | None:
 
 def opening_book(rules: Rules, journal: Path | None, max_ply: int, options: Options) -> Outcome:
     """All unfinished states to a ply, those of the deepest valued by alpha-beta; `journal` keeps what is done."""
-    merits = opening.solve(
-        rules.game,
-        journal,
-        max_ply=max_ply,
-        symmetry=rules.symmetry,
-        workers=options.workers,
-        memory=options.memory,
-        table=options.table,
-        restart=options.restart,
-        progress=options.progress,
-        plain=options.say_plainly,
-    )
+    merits = opening.solve(rules, journal, max_ply, options)
     return Outcome(solved_by(rules, merits), "alphabeta", f"ply {max_ply}")
 
 

@@ -24,7 +24,8 @@ from solver.errors import BudgetExceeded, GameError, ResourceError, SolverError
 from solver.fingerprint import fingerprint
 from solver.game import Game, Rules, game_text, is_built_in, load_game, validate
 from solver.memory import working_memory
-from solver.methods import Options, Outcome, Say, quiet
+from solver.methods import Outcome
+from solver.options import Options, Say, quiet
 from solver.progress import Progress, silent
 from solver.search import Budget
 
@@ -156,7 +157,7 @@ def _blaming() -> Iterator[None]:
 
 def _opening_book(job: _Job) -> Outcome:
     rules, max_ply = job.rules, job.options.max_ply or 0
-    if not is_built_in(rules.name) and not opening.is_begun(job.journal, rules.game, max_ply, rules.symmetry):
+    if not is_built_in(rules.name) and not opening.is_begun(job.journal, rules, max_ply):
         check_game(rules.game)
     return methods.opening_book(rules, job.journal, max_ply, job.options)
 

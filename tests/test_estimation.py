@@ -7,7 +7,7 @@ import pytest
 from solver import estimation, pipeline
 from solver.errors import MethodError
 from solver.game import Rules, load_game
-from solver.methods import Options
+from solver.options import Options
 from tests import naive
 from tests.games import SMALL_GAMES
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from solver import extras, methods, pipeline
+from solver import extras, methods, options, pipeline
 from solver.book import Book
 from solver.cli import info
 from solver.errors import BookError, GameError, MethodError, ResourceError
@@ -105,7 +105,7 @@ def test_a_game_is_solved_without_a_book_where_none_is_wanted(tmp_path, monkeypa
     with pipeline.solve("tic-tac-toe") as book:
         written = book.header
     monkeypatch.delattr(pipeline, "write_book")
-    header = pipeline.run(load_game("tic-tac-toe"), None, methods.Options())
+    header = pipeline.run(load_game("tic-tac-toe"), None, options.Options())
     assert header == written._replace(book_id=b"", digest="")
 
 
@@ -466,6 +466,6 @@ def test_a_broken_installation_is_named_and_done_without(tmp_path, name, code, r
     done = subprocess.run(
         command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=True
     )
-    assert done.stderr.startswith(f"Note: {methods.PLAINLY}: ")
+    assert done.stderr.startswith(f"Note: {options.PLAINLY}: ")
     assert f" is installed but fails {reason}" in done.stderr and done.stderr.count("\n") == 1
     assert Book(tmp_path / "book.lmdb").header.stored == 23_090

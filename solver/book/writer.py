@@ -124,17 +124,13 @@ def _build(path: Path, header: Header, groups: Iterable[tuple[int, bytes]]) -> H
         str(path), map_size=map_size, subdir=False, sync=False, lock=False, max_dbs=0, lib_version=0, mode=0o666
     ) as environment:
 
-        def put(records: list[tuple[bytes, bytes]]) -> None:
+        def put(records: list[tuple[bytes, bytes]], counted: bool = True) -> None:
             with environment.begin(write=True) as transaction, transaction.cursor() as cursor:
                 _, added = cursor.putmulti(records, append=True)
             if added != len(records):  # append does not raise
                 raise BookError(f"{path}: {len(records) - added} records were not written: keys are not ascending")
-
-        def put_counted(records: list[tuple[bytes, bytes]]) -> None:
-            for key, record in records:
-                digest.update(key)
-                digest.update(record)
-            put(records)
+            if counted:
+                _count(digest, records)
 
         firsts: list[int] = []
         batch: list[tuple[bytes, bytes]] = []
@@ -142,19 +138,23 @@ def _build(path: Path, header: Header, groups: Iterable[tuple[int, bytes]]) -> H
             batch.append((segment_key(len(firsts)), record))
             firsts.append(first)
             if len(batch) == BATCH:
-                put_counted(batch)
+                put(batch)
                 batch = []
-        put_counted(batch)
+        put(batch)
         for part, begin in enumerate(range(0, len(firsts), DIRECTORY_PART)):
             some = firsts[begin : begin + DIRECTORY_PART]
-            put_counted([(directory_key(part), seal(header.book_id, part, struct.pack(f"<{len(some)}Q", *some)))])
+            put([(directory_key(part), seal(header.book_id, part, struct.pack(f"<{len(some)}Q", *some)))])
         palette = header.palette_records()
-        for key, record in palette:
-            digest.update(key)
-            digest.update(record)
+        _count(digest, palette)
         header = header._replace(digest=digest.hexdigest(), numbers=None if palette else header.numbers)
-        put([(HEADER_KEY, header.pack()), *palette])
+        put([(HEADER_KEY, header.pack()), *palette], counted=False)
     return header
+
+
+def _count(digest: Any, records: list[tuple[bytes, bytes]]) -> None:
+    for key, record in records:
+        digest.update(key)
+        digest.update(record)
 
 
 def _sweep_up(target: Path) -> None:

@@ -70,7 +70,7 @@ def command(
     solver solve my_game.py::Hexapawn:4,4 -o hexapawn.lmdb
     solver solve tree:exercise.json --method alphabeta --pruned
     """
-    from solver.methods import Options
+    from solver.options import Options
 
     rules = load_game(game)
     say = functools.partial(note, quiet=quiet)
