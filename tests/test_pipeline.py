@@ -1,6 +1,7 @@
 """The pipeline: the same book by every way of solving, and no trace of a solve that failed."""
 
 import os
+import pickle
 import subprocess
 import sys
 import tempfile
@@ -11,14 +12,15 @@ import pytest
 from solver import extras, methods, options, pipeline
 from solver.book import Book
 from solver.cli import info
-from solver.errors import BookError, GameError, MethodError, ResourceError
-from solver.game import load_game
+from solver.errors import BookError, ForeignBook, GameError, MethodError, ResourceError
+from solver.game import Rules, load_game
 from solver.memory import LEAST_MEMORY, MEMORY_SHARE, free_memory
 from solver.player import Player
 from solver.value import Value
 from solver.verification import verify
 from tests import naive
 from tests.games import SMALL_GAMES
+from tests.test_search import Dice
 
 KERNELS = extras.has_kernels()
 compiled = pytest.mark.skipif(not KERNELS, reason="the extra [solve] is not installed")
@@ -63,6 +65,12 @@ def test_a_book_without_a_path_goes_when_it_is_closed(tmp_path, monkeypatch):
         assert dict(book) == {state: value for state, value in naive.solve(book.game).items() if state}
         assert Player(book).value(1).value == book.root  # it knows rules of a user's own
         assert verify(book.path, book.game).closed
+        with Book(book.path, book.game) as again, pickle.loads(pickle.dumps(book)) as sent:  # noqa: S301
+            assert again == sent == book and again.game == sent.game == book.game
+        with Book(book.path) as unknown, pytest.raises(ForeignBook, match=r"or in Python Book\(path, game\)"):
+            _ = unknown.game
+        with pytest.raises(ForeignBook, match="was made by rules"):
+            Book(book.path, load_game("coins"))
     assert not book.path.parent.exists()
     assert (book.stored, book.method) == (8, "retrograde")  # what it says of itself stays
     book = pipeline.solve("coins")
@@ -359,6 +367,21 @@ def test_options_that_a_method_would_ignore_are_refused(tmp_path, options, messa
 def test_options_about_an_unfinished_book_need_one(option):
     with pytest.raises(MethodError, match=f"--{option} is about what an unfinished book keeps: name one with -o"):
         pipeline.solve(load_game("coins"), **{option: True})
+
+
+@pytest.mark.parametrize("method", ["auto", *methods.METHODS])
+def test_methods_refuse_what_they_cannot_do_before_any_work(method):
+    asked = options.Options(method=method)
+    with pytest.raises(MethodError, match="Dice.* has chance nodes: use expectiminimax"):
+        methods.refuse(Rules(Dice()), asked, keeps=False)
+    methods.refuse(Rules(load_game("coins")), asked, keeps=False)
+    kalah = Rules(load_game("kalah:2,2"))
+    if method == "retrograde":
+        assert methods.METHODS[method].refusal(kalah) == (
+            "kalah:2,2 is a score game, which retrograde analysis cannot take: use minimax"
+        )
+    else:
+        methods.refuse(kalah, asked, keeps=False)
 
 
 GIB = 1 << 30
