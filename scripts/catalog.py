@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from solver import load_game, solve
+from solver import solve
 
 CATALOG = Path(__file__).parent.parent / "books" / "catalog.toml"
 GAMES = ("tic-tac-toe", "connect-four:4,4", "connect-four:5,4", "connect-four:5,5", "kalah:3,3", "mu-torere")
@@ -18,18 +18,16 @@ GAMES = ("tic-tac-toe", "connect-four:4,4", "connect-four:5,4", "connect-four:5,
 
 def entry(game: str, folder: str) -> str:
     """One book's recipe and facts, as TOML."""
-    summary = solve(load_game(game), Path(folder) / "book.lmdb")
-    header, path = summary.header, summary.path
-    assert path is not None
-    counts = ", ".join(f"{name} = {count}" for name, count in header.counts.items())
-    distance = "" if header.root.distance is None else f", distance = {header.root.distance}"
-    return (
-        f'["{game}"]\n'
-        f'recipe = "solver solve {game} -o BOOK"\n'
-        f"states = {header.states}\nstored = {header.stored}\ncounts = {{ {counts} }}\n"
-        f"root = {{ score = {header.root.score}{distance} }}\n"
-        f'bytes = {path.stat().st_size}\ndigest = "{header.digest}"\n'
-    )
+    with solve(game, Path(folder) / "book.lmdb") as book:
+        counts = ", ".join(f"{name} = {count}" for name, count in book.counts.items())
+        distance = "" if book.root.distance is None else f", distance = {book.root.distance}"
+        return (
+            f'["{game}"]\n'
+            f'recipe = "solver solve {game} -o BOOK"\n'
+            f"states = {book.states}\nstored = {book.stored}\ncounts = {{ {counts} }}\n"
+            f"root = {{ score = {book.root.score}{distance} }}\n"
+            f'bytes = {book.size}\ndigest = "{book.digest}"\n'
+        )
 
 
 def main() -> None:

@@ -1,11 +1,38 @@
-"""Strongly solve two-player games and ship the answers.
+'''Strongly solve two-player games from 30 lines of plain Python, and ship the answers as one small, checked file.
 
-    solve(game, path)   a Game becomes a Book
-    Book(path)          a Mapping from states to values, in mapped memory
-    Player(book)        the best action of any state, searching live where the book is silent
+>>> import solver
+>>> game = solver.load_game("connect-four:4,4")             # width, height
+>>> book = solver.solve(game, "connect-four-4x4.lmdb")      # without a path in a temporary file, gone when it is closed
+>>> with book:                                              # a Mapping from states to values
+...     player = solver.Player(book)                        # the book knows its game; Player(game) alone searches live
+...     value = book[game.initial()]                        # for the side to move; None: draws have no distance
+...     action = player.best(game.initial())                # the quickest win, else a draw, else the longest loss
+...     moves = player.analyse(game.initial())              # every action, its value, its source, best first
+>>> value
+Value(score=0, distance=None)
+>>> action, [move.value.outcome for move in moves]
+(0, ['draw', 'draw', 'draw', 'draw'])
 
-Importing this package loads no numpy and no numba; names are loaded when first used.
-"""
+What a book says of its game:
+
+>>> book.states, book.counts
+(80541, {'win': 19341, 'draw': 45079, 'loss': 16121})
+>>> book.root, book.longest                                 # the longest win: its plies, and a state that has it
+(Value(score=0, distance=None), (13, 33923))
+
+Every value against its children, every checksum and count:
+
+>>> solver.verify("connect-four-4x4.lmdb").states
+67163
+
+Rules of your own are a NamedTuple of parameters in a file, with the methods of `Game` on plain ints, and are loaded by
+load_game("my_game.py::Race:30"). docs/rules.md tells what each method must promise, and which others bring symmetry,
+notation, moves again; `check_game` plays random games to find what breaks a promise. Whatever goes wrong is raised as a
+SolverError whose message names the remedy.
+
+Importing this package loads no numpy and no numba, and neither does answering from a book. On the command line it is
+the same: `solver --help`.
+'''
 
 from __future__ import annotations
 
@@ -28,36 +55,39 @@ if TYPE_CHECKING:
         SolverError,
     )
     from solver.game import Game, load_game
-    from solver.pipeline import Summary, solve
+    from solver.pipeline import solve
     from solver.player import Answer, Move, Player
     from solver.value import Solution, Value
     from solver.verification import verify
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "solver.book": ("Book", "check_book"),
-    "solver.conformance": ("check_game",),
-    "solver.errors": (
-        "BookError",
-        "BudgetExceeded",
-        "DamagedBook",
-        "ForeignBook",
-        "GameError",
-        "MethodError",
-        "MissingState",
-        "PositionError",
-        "ResourceError",
-        "SolverError",
-    ),
-    "solver.game": ("Game", "load_game"),
-    "solver.player": ("Answer", "Move", "Player"),
-    "solver.pipeline": ("Summary", "solve"),
-    "solver.value": ("Solution", "Value"),
-    "solver.verification": ("verify",),
+_HOMES = {  # in reading order
+    "load_game": "game",
+    "Game": "game",
+    "check_game": "conformance",
+    "solve": "pipeline",
+    "Book": "book",
+    "Value": "value",
+    "Solution": "value",
+    "Player": "player",
+    "Answer": "player",
+    "Move": "player",
+    "verify": "verification",
+    "check_book": "book",
+    "SolverError": "errors",
+    "GameError": "errors",
+    "MethodError": "errors",
+    "PositionError": "errors",
+    "MissingState": "errors",
+    "BookError": "errors",
+    "DamagedBook": "errors",
+    "ForeignBook": "errors",
+    "ResourceError": "errors",
+    "BudgetExceeded": "errors",
 }
 
-__all__ = sorted(name for names in _HOMES.values() for name in names)
+__all__ = [*_HOMES]
 
 
 def __dir__() -> list[str]:
@@ -65,9 +95,8 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    for home, names in _HOMES.items():
-        if name in names:
-            item = getattr(importlib.import_module(home), name)
-            globals()[name] = item
-            return item
-    raise AttributeError(f"module 'solver' has no attribute {name!r}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'solver' has no attribute {name!r}")
+    item = getattr(importlib.import_module(f"solver.{_HOMES[name]}"), name)
+    globals()[name] = item
+    return item

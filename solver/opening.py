@@ -23,7 +23,8 @@ from solver import extras
 from solver.errors import GameError, MethodError, ResourceError, UncompiledRules
 from solver.files import lock
 from solver.fingerprint import fingerprint
-from solver.game import Game, Rules, game_text
+from solver.game import Rules
+from solver.options import Options
 from solver.progress import Progress, silent
 from solver.search import cycle, refuse_chance
 from solver.value import Value, merit_of
@@ -74,36 +75,25 @@ def plies(
     return layers
 
 
-def solve(
-    game: Game,
-    journal: Path | None,
-    *,
-    max_ply: int,
-    symmetry: bool = True,
-    workers: int | None = None,
-    memory: int | None = None,
-    table: int | None = None,
-    restart: bool = False,
-    progress: Progress = silent,
-    plain: Plain = lambda reason: None,
-) -> dict[int, int]:
+def solve(rules: Rules, journal: Path | None, max_ply: int, options: Options) -> dict[int, int]:
     """The merits of all unfinished states to `max_ply`, with `value.WIN`.
 
-    `journal` keeps what is done until the caller removes it; `plain` gets the reason if the states are searched in
-    plain Python. Raises ResourceError if the journal belongs to another solve, another process is at it, or the states
-    do not fit into `memory`; MethodError, and removes the journal, if the game has cycles.
+    `journal` keeps what is done until the caller removes it. Raises ResourceError if it belongs to another solve,
+    another process is at it, or the states do not fit into the options' memory; MethodError, and removes the journal,
+    if the game has cycles.
     """
-    rules = Rules(game, symmetry)
     refuse_chance(rules, "alpha-beta")
-    layers = plies(rules, max_ply, progress, memory=memory)
+    layers = plies(rules, max_ply, options.progress, memory=options.memory)
     try:
-        with Journal(journal, game, max_ply, symmetry, restart) as done:
+        with Journal(journal, header_of(rules, max_ply), options.restart) as done:
             todo = [state for state in layers[-1] if state not in done.merits]
             total = len(layers[-1])
-            found = search_all(rules, todo, workers=workers, table=table, plain=plain)
+            found = search_all(
+                rules, todo, workers=options.workers, table=options.table, plain=options.say_plainly
+            )
             for state, value, nodes in found:
                 done.add(state, merit_of(value))
-                progress("search", len(done.merits), total, f"{nodes:.3g} nodes/s")
+                options.progress("search", len(done.merits), total, f"{nodes:.3g} nodes/s")
             merits = dict(done.merits)
         derive(rules, layers[:-1], merits)
     except MethodError:
@@ -113,18 +103,18 @@ def solve(
     return merits
 
 
-def is_begun(journal: Path | None, game: Game, max_ply: int, symmetry: bool) -> bool:
+def is_begun(journal: Path | None, rules: Rules, max_ply: int) -> bool:
     """Whether a journal of this very solve is there, of which the rules were checked."""
     if journal is None or not journal.is_file():
         return False
-    header = header_of(game, max_ply, symmetry)
+    header = header_of(rules, max_ply)
     with open(journal, "rb") as file:
         return file.read(len(header)) == header
 
 
-def header_of(game: Game, max_ply: int, symmetry: bool) -> bytes:
+def header_of(rules: Rules, max_ply: int) -> bytes:
     """The first line of a journal."""
-    return f"solver journal 1 {game_text(game)} {fingerprint(game)} ply {max_ply} {symmetry}\n".encode()
+    return f"solver journal 1 {rules.name} {fingerprint(rules.game)} ply {max_ply} {rules.symmetry}\n".encode()
 
 
 def search_all(
@@ -210,10 +200,10 @@ def _compiled_team(rules: Rules, workers: int | None, table: int | None, plain: 
 class Journal:
     """What is solved so far: a header that says of what, then records, each with a checksum of its own."""
 
-    def __init__(self, path: Path | None, game: Game, max_ply: int, symmetry: bool, restart: bool) -> None:
+    def __init__(self, path: Path | None, header: bytes, restart: bool) -> None:
         self.path = path
-        self.header = header_of(game, max_ply, symmetry)
-        self.seed = zlib.crc32(self.header)
+        self.header = header
+        self.seed = zlib.crc32(header)
         self.merits: dict[int, int] = {}
         self.resumed = 0
         self._file: Any = None

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from solver.book import Header, write_book
-from solver.book.format import GROUP
+from solver.book.codecs.instant import GROUP
 from solver.value import Value, merit_of
 
 PART = 40 * GROUP
@@ -44,11 +44,11 @@ def header_of(values, palette=None, **changes):
     return Header(**{**facts, **changes})
 
 
-def write_values(path, values, **options):
-    """A book of a dict of values."""
-    header = header_of(values)
+def write_values(path, values, *, part=PART, facts=None, **options):
+    """A book of a dict of values, whose header has these facts."""
+    header = header_of(values, **(facts or {}))
     place = {value: index for index, value in enumerate(header.palette)}
     states = sorted(values)
     indices = [place[values[state]] for state in states]
-    parts = [(states[at : at + PART], indices[at : at + PART]) for at in range(0, len(states), PART)]
+    parts = [(states[at : at + part], indices[at : at + part]) for at in range(0, len(states), part)]
     return write_book(path, header, parts, **options)

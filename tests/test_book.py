@@ -13,6 +13,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import types
 from pathlib import Path
 
 import lmdb
@@ -22,9 +23,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solver import extras, pipeline, verification
-from solver.book import Book, Header, check_book, codec, write_book
-from solver.book.codec import groups_of, segment_of
-from solver.book.format import GROUP, HEADER_KEY, SEGMENT_SIZE, palette_key, seal, segment_key
+from solver.book import Book, Header, check_book, write_book
+from solver.book.codecs import CODECS, instant
+from solver.book.codecs.instant import GROUP
+from solver.book.format import HEADER_KEY, SEGMENT_SIZE, palette_key, seal, segment_key
+from solver.book.segments import groups_of, segment_of
 from solver.errors import BookError, DamagedBook, ForeignBook, GameError, MissingState, ResourceError
 from solver.fingerprint import fingerprint
 from solver.game import load_game
@@ -140,8 +143,37 @@ def test_a_game_with_400_000_values(tmp_path):
     assert verification.verify(path).states == 400_000
 
 
+def test_a_codec_is_one_module_that_the_rest_of_a_book_does_not_know(tmp_path, monkeypatch):
+    """Groups of 7 states, each with its index in four bytes: written, looked up, read whole and checked."""
+    pair = struct.Struct("<QI")
+
+    def encode_chunk(states, indices, palette_size, index_bytes):
+        pairs = [pair.pack(*both) for both in zip(states, indices, strict=True)]
+        groups = [b"".join(pairs[at : at + 7]) for at in range(0, len(pairs), 7)]
+        return b"".join(groups), [len(group) for group in groups]
+
+    def decode(body, first, index_bytes):
+        return [list(column) for column in zip(*pair.iter_unpack(body), strict=True)]
+
+    def find(segment, state):
+        return dict(pair for group in groups_of(header, segment[0]) for pair in zip(*group, strict=True)).get(state)
+
+    codec = types.SimpleNamespace(
+        NAME="pairs", NUMBER=9, GROUP=7, SMALLEST=84, bound=lambda count, index_bytes: 12 * count,
+        encode_chunk=encode_chunk, decode=decode, find=find,
+    )  # fmt: skip
+    monkeypatch.setitem(CODECS, codec.NAME, codec)
+    values = sample_values(7 * 1500)
+    header = write_values(tmp_path / "book.lmdb", values, facts={"codec": codec.NAME}, part=7 * 700)
+    assert check_book(tmp_path / "book.lmdb") == header
+    with Book(tmp_path / "book.lmdb") as book:
+        assert (dict(book.items()), book.get(max(values) + 1)) == (values, None)
+        assert all(book[state] == values[state] for state in [*values][::100])
+        assert dict(book.group(0, lambda count: count - 1)).items() <= values.items()
+
+
 def test_groups_are_what_the_documentation_says():
-    payload, lengths = codec.encode_chunk([1000, 1001, 1003], [7, 9, 7], 10, 1)
+    payload, lengths = instant.encode_chunk([1000, 1001, 1003], [7, 9, 7], 10, 1)
     assert payload.hex(" ") == "08 02 01 07 09 02 0b"
     assert lengths == [7]
 
@@ -156,7 +188,7 @@ def test_the_compiled_encoder_writes_the_same_bytes():
             values = sample_values(3000, spread=spread)
             keys = sorted(values)
             indices = [VALUES.index(values[state]) * 1151 % palette_size for state in keys]
-            plain, lengths = codec.encode_chunk(keys, indices, palette_size, index_bytes)
+            plain, lengths = instant.encode_chunk(keys, indices, palette_size, index_bytes)
             arrays = np.array(keys), np.array(indices, np.int32)
             compiled, same_lengths = pack.encode_chunk(*arrays, palette_size, index_bytes)
             assert (bytes(compiled), same_lengths) == (plain, lengths)
@@ -650,16 +682,16 @@ def test_hostile_segments_with_good_checksums_raise_nothing_else(sample, tmp_pat
             pass
 
 
-def decoded(record, palette, numba_too):
+def decoded(header, record, numba_too):
     """States and palette indices of a segment, ascending and inside the palette, or None if it is refused."""
     try:
-        groups = [pair for group in groups_of(record) for pair in zip(*group, strict=True)]
+        groups = [pair for group in groups_of(header, record) for pair in zip(*group, strict=True)]
     except DamagedBook:
         groups = None
     if groups is not None:
         states, indices = zip(*groups, strict=True)
         ascending = all(low < high for low, high in itertools.pairwise(states)) and states[-1] < 1 << 63
-        groups = groups if ascending and max(indices) < palette else None
+        groups = groups if ascending and max(indices) < len(header.palette) else None
     if numba_too:
         import numpy as np
 
@@ -667,7 +699,7 @@ def decoded(record, palette, numba_too):
 
         room = np.empty(5000, np.int64), np.empty(5000, np.int32)
         count = decode_segment(np.frombuffer(record, np.uint8), *room)
-        tallies = np.zeros(palette, np.int64), np.zeros(palette, np.int64)
+        tallies = np.zeros(len(header.palette), np.int64), np.zeros(len(header.palette), np.int64)
         whole = count >= 0 and tally_values(*room, count, -1, *tallies) >= 0
         found = list(zip(*(column[:count].tolist() for column in room), strict=True))
         assert groups == (found if whole else None)
@@ -695,7 +727,7 @@ def test_what_verification_reads_is_what_a_lookup_answers(tmp_path, spread):
             except DamagedBook:
                 continue
             book._mapped.segments[0] = segment
-            pairs = decoded(altered, len(palette), numba_too)
+            pairs = decoded(book.header, altered, numba_too)
             if pairs is not None:
                 accepted += 1
                 known = {state: palette[index] for state, index in pairs}

@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from solver import Book, Player, __version__, extras, load_game
+from solver.answers import Answers
 from solver.cli import COMMANDS, main
 from solver.cli.common import for_players
-from solver.cli.query import Asker
 from solver.errors import PositionError
 from solver.notation import parse_action, show
 from solver.value import Value
@@ -134,18 +134,18 @@ def test_a_line_put_together_by_hand_says_what_ask_says(book):
     """Every state of a folded and an unfolded book, what is no state, and what no book holds."""
     for moves in (True, False):
         with Book(book) as opened:
-            asker = Asker(Player(opened), moves=moves)
+            answers = Answers(Player(opened), moves=moves)
             states = [*opened][:300]
             texts = [*(f"#{state}" for state in states), "#7", "#0009", "#4294967295", "#999999999999999999", "a1", "x"]
             for text in texts:
-                facts = json.loads(asker.line(text))
+                facts = json.loads(answers.line(text))
                 try:
-                    expected = {**asker.ask(text), "elapsed_us": facts["elapsed_us"]}
+                    expected = {**answers.ask(text), "elapsed_us": facts["elapsed_us"]}
                     assert list(facts) == list(expected)
                 except PositionError as error:
                     expected = {"position": text, "error": str(error)}
                 assert facts == json.loads(json.dumps(expected))
-            quick = [asker._stored(f"#{state}") is not None for state in states]
+            quick = [answers._stored(f"#{state}") is not None for state in states]
             assert all(quick)
 
 

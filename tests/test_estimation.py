@@ -7,6 +7,7 @@ import pytest
 from solver import estimation, pipeline
 from solver.errors import MethodError
 from solver.game import Rules, load_game
+from solver.options import Options
 from tests import naive
 from tests.games import SMALL_GAMES
 
@@ -69,14 +70,14 @@ def test_a_tier_with_cycles_that_was_not_reached_is_met_in_samples(small):
 @pytest.mark.parametrize("text", ["kalah:2,3", "three-mens-morris:1"])
 def test_a_failing_estimate_ends_no_solve(tmp_path, monkeypatch, small, text):
     monkeypatch.setattr(pipeline, "SMALL", 0)
-    expected = pipeline.solve(load_game(text)).header
+    expected = pipeline.run(load_game(text), None, Options())
 
     def fail(*arguments):
         raise OverflowError("cannot convert float infinity to integer")
 
     monkeypatch.setattr(exhaustive, "TRIAL", 0.0)
     monkeypatch.setattr(sampling, "estimated", fail)
-    assert pipeline.solve(load_game(text), tmp_path / "book.lmdb").header.counts == expected.counts
+    assert pipeline.solve(load_game(text), tmp_path / "book.lmdb").counts == expected.counts
 
 
 def test_sizes_that_explode_stay_numbers():

@@ -1,21 +1,26 @@
 """The pipeline: the same book by every way of solving, and no trace of a solve that failed."""
 
 import os
+import pickle
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
-from solver import extras, pipeline
+from solver import extras, methods, options, pipeline
 from solver.book import Book
-from solver.errors import BookError, GameError, MethodError, ResourceError
-from solver.game import load_game
+from solver.cli import info
+from solver.errors import BookError, ForeignBook, GameError, MethodError, ResourceError
+from solver.game import Rules, load_game
 from solver.memory import LEAST_MEMORY, MEMORY_SHARE, free_memory
+from solver.player import Player
 from solver.value import Value
 from solver.verification import verify
 from tests import naive
 from tests.games import SMALL_GAMES
+from tests.test_search import Dice
 
 KERNELS = extras.has_kernels()
 compiled = pytest.mark.skipif(not KERNELS, reason="the extra [solve] is not installed")
@@ -35,8 +40,8 @@ def test_a_book_holds_the_truth(tmp_path, monkeypatch, text, symmetry):
     plainly(monkeypatch)
     game = load_game(text)
     truth = naive.solve(game, symmetry=symmetry)
-    summary = pipeline.solve(game, tmp_path / "book.lmdb", symmetry=symmetry)
-    header = summary.header
+    with pipeline.solve(game, tmp_path / "book.lmdb", symmetry=symmetry) as written:
+        header = written.header
     with Book(tmp_path / "book.lmdb") as book:
         assert dict(book.items()) == {state: value for state, value in truth.items() if not game.is_terminal(state)}
         assert book.header == header
@@ -49,6 +54,83 @@ def test_a_book_holds_the_truth(tmp_path, monkeypatch, text, symmetry):
         distance, state = header.longest
         assert distance == max(wins)
         assert truth[state] == Value(1, distance)
+
+
+def test_a_book_without_a_path_goes_when_it_is_closed(tmp_path, monkeypatch):
+    plainly(monkeypatch)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (tmp_path / "ring.py").write_text(SAME_TIER.format(tier="0"))
+    with pipeline.solve(f"{tmp_path / 'ring.py'}::Ring") as book:
+        assert book.path.parent.parent == tmp_path
+        assert dict(book) == {state: value for state, value in naive.solve(book.game).items() if state}
+        assert Player(book).value(1).value == book.root  # it knows rules of a user's own
+        assert verify(book.path, book.game).closed
+        with Book(book.path, book.game) as again, pickle.loads(pickle.dumps(book)) as sent:  # noqa: S301
+            assert again == sent == book and again.game == sent.game == book.game
+        with Book(book.path) as unknown, pytest.raises(ForeignBook, match=r"or in Python Book\(path, game\)"):
+            _ = unknown.game
+        with pytest.raises(ForeignBook, match="was made by rules"):
+            Book(book.path, load_game("coins"))
+    assert not book.path.parent.exists()
+    assert (book.stored, book.method) == (8, "retrograde")  # what it says of itself stays
+    book = pipeline.solve("coins")
+    path = book.path
+    child = os.fork()
+    if child == 0:  # what a fork lets go of is not its own
+        book.close()
+        os._exit(not path.exists())
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    del book
+    assert not path.parent.exists()
+
+
+def test_a_book_without_a_path_goes_with_the_interpreter(tmp_path):
+    script = "import solver\nbook = solver.solve('coins')\nprint(book.path, book.path.exists(), book.root.outcome)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    path, *rest = done.stdout.split()
+    assert (rest, done.stderr, Path(path).parent.exists()) == (["True", "loss"], "", False)
+
+
+def test_a_temporary_book_that_cannot_be_written_leaves_nothing(tmp_path, monkeypatch):
+    plainly(monkeypatch)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    def full(*arguments, **options):
+        raise ResourceError("the disk is full")
+
+    monkeypatch.setattr(pipeline, "write_book", full)
+    with pytest.raises(ResourceError, match="full"):
+        pipeline.solve("coins")
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    with pytest.raises(ResourceError, match="no temporary file can be made .*: name a path for the book"):
+        pipeline.solve("coins")
+
+
+def test_a_game_is_solved_without_a_book_where_none_is_wanted(tmp_path, monkeypatch):
+    plainly(monkeypatch)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pipeline.solve("tic-tac-toe") as book:
+        written = book.header
+    monkeypatch.delattr(pipeline, "write_book")
+    header = pipeline.run(load_game("tic-tac-toe"), None, options.Options())
+    assert header == written._replace(book_id=b"", digest="")
+
+
+def test_a_book_says_what_info_prints(tmp_path, monkeypatch):
+    plainly(monkeypatch)
+    with pipeline.solve("tic-tac-toe", tmp_path / "book.lmdb") as book:
+        facts = info.describe(book.header, book.size)
+        assert facts["bytes"] == (tmp_path / "book.lmdb").stat().st_size
+        for name in ("rules", "method", "scope", "symmetry", "states", "terminal", "stored", "counts", "codec"):
+            assert getattr(book, name) == facts[name], name
+        assert [tier._asdict() for tier in book.tiers] == facts["tiers"]
+        assert {"value": book.root.outcome, **book.root._asdict()} == facts["root"]
+        assert book.digest == facts["digest"] == book.header.digest
+        assert (book.longest[0], f"#{book.longest[1]}") == tuple(facts["longest"].values())
+        assert (book.score_game, book.game) == (False, load_game("tic-tac-toe"))
+        book.counts.clear()  # a copy
+        assert sum(book.counts.values()) == book.states == 765
 
 
 @compiled
@@ -76,21 +158,22 @@ def test_plain_and_compiled_books_are_the_same_bytes(tmp_path, monkeypatch, text
     game = load_game(text)
     pipeline.solve(game, tmp_path / "small.lmdb")
     by_kernels(monkeypatch)
-    fast, note = tmp_path / "fast.lmdb", pipeline.solve(game, tmp_path / "fast.lmdb").note
-    assert note is None
+    fast, said = tmp_path / "fast.lmdb", []
+    pipeline.solve(game, fast, say=said.append)
+    assert said == []
     assert (tmp_path / "small.lmdb").read_bytes() == fast.read_bytes()
     for workers in (1, 3):
         pipeline.solve(game, tmp_path / "again.lmdb", workers=workers)
         assert (tmp_path / "again.lmdb").read_bytes() == fast.read_bytes()
     plainly(monkeypatch)
-    summary = pipeline.solve(game, tmp_path / "plain.lmdb")
-    assert "pip install 'solverbook[solve]'" in summary.note
+    pipeline.solve(game, tmp_path / "plain.lmdb", say=said.append)
+    assert "pip install 'solverbook[solve]'" in said[0]
     assert (tmp_path / "plain.lmdb").read_bytes() == fast.read_bytes()
 
 
 def test_games_with_cycles_are_solved_by_retrograde_analysis():
-    summary = pipeline.solve(load_game("mu-torere"))
-    assert (summary.header.method, summary.header.root) == ("retrograde", Value(0))
+    with pipeline.solve(load_game("mu-torere")) as book:
+        assert (book.method, book.root) == ("retrograde", Value(0))
     with pytest.raises(MethodError, match="retrograde"):
         pipeline.solve(load_game("mu-torere"), method="minimax")
 
@@ -98,10 +181,8 @@ def test_games_with_cycles_are_solved_by_retrograde_analysis():
 def test_alphabeta_keeps_exact_entries_only(tmp_path):
     game = load_game("connect-four:4,3")
     truth = naive.solve(game, symmetry=True)
-    summary = pipeline.solve(game, tmp_path / "book.lmdb", method="alphabeta")
-    assert summary.header.scope == "exact"
-    assert summary.header.states is None
-    with Book(tmp_path / "book.lmdb") as book:
+    with pipeline.solve(game, tmp_path / "book.lmdb", method="alphabeta") as book:
+        assert (book.scope, book.states) == ("exact", None)
         assert 0 < len(book) < len(truth) / 2
         assert all(truth[state] == value for state, value in book.items())
 
@@ -138,11 +219,9 @@ def test_moves_inside_a_tier_turn_to_retrograde_analysis(tmp_path, monkeypatch):
     by_kernels(monkeypatch)
     (tmp_path / "ring.py").write_text(SAME_TIER.format(tier="0"))
     game = load_game(f"{tmp_path / 'ring.py'}::Ring")
-    summary = pipeline.solve(game, tmp_path / "ring.lmdb")
-    assert summary.header.method == "retrograde"
-    assert summary.note is None
-    truth = naive.solve(game)
-    assert summary.header.root == truth[1]
+    said = []
+    with pipeline.solve(game, tmp_path / "ring.lmdb", say=said.append) as book:
+        assert (book.method, book.root, said) == ("retrograde", naive.solve(game)[1], [])
     with pytest.raises(MethodError, match="stays in its tier"):
         pipeline.solve(game, method="minimax")
 
@@ -161,8 +240,8 @@ def test_the_start_is_solved_though_starts_does_not_name_it(tmp_path, monkeypatc
     text = SAME_TIER.replace("(state + action) % self.size", "state + action").replace("state == 0", "state >= 9")
     (tmp_path / "several.py").write_text(text.format(tier="state") + STARTS)
     game = load_game(f"{tmp_path / 'several.py'}::Ring")
-    header = pipeline.solve(game, tmp_path / "book.lmdb").header
-    assert (header.root, header.stored) == (naive.solve(game)[1], 8)
+    with pipeline.solve(game, tmp_path / "book.lmdb") as book:
+        assert (book.root, book.stored) == (naive.solve(game)[1], 8)
     assert verify(tmp_path / "book.lmdb", game).states == 8
 
 
@@ -172,9 +251,10 @@ def test_rules_that_numba_cannot_compile_are_solved_plainly(tmp_path, monkeypatc
     sum_ = "__import__('operator').add(state, action)"
     text = SAME_TIER.format(tier="state").replace("(state + action) % self.size", sum_)
     (tmp_path / "dynamic.py").write_text(text.replace("state == 0", "state >= self.size"))
-    summary = pipeline.solve(load_game(f"{tmp_path / 'dynamic.py'}::Ring"), tmp_path / "ring.lmdb")
-    assert (summary.header.method, summary.header.stored) == ("minimax", 8)
-    assert "cannot be compiled" in summary.note
+    said = []
+    with pipeline.solve(f"{tmp_path / 'dynamic.py'}::Ring", tmp_path / "ring.lmdb", say=said.append) as book:
+        assert (book.method, book.stored) == ("minimax", 8)
+    assert "cannot be compiled" in said[0]
 
 
 MARGINS = """
@@ -221,10 +301,9 @@ def stones(tmp_path):
 def test_scores_without_a_tier_are_solved_plainly(tmp_path, monkeypatch, stones, method):
     by_kernels(monkeypatch)
     game, said = stones("flat", DOWN), []
-    summary = pipeline.solve(game, tmp_path / "fast.lmdb", method=method, say=said.append)
-    assert (summary.header.method, summary.header.stored) == ("minimax", 12)
-    assert "has no tier" in summary.note and "give it a tier that every move raises" in summary.note
-    assert said == [summary.note]  # before it begins: plain Python takes its time
+    with pipeline.solve(game, tmp_path / "fast.lmdb", method=method, say=said.append) as book:
+        assert (book.method, book.stored) == ("minimax", 12)
+    assert len(said) == 1 and "has no tier" in said[0] and "give it a tier that every move raises" in said[0]
     plainly(monkeypatch)
     pipeline.solve(game, tmp_path / "plain.lmdb", method=method)
     assert (tmp_path / "plain.lmdb").read_bytes() == (tmp_path / "fast.lmdb").read_bytes()
@@ -238,10 +317,10 @@ def test_scores_with_moves_inside_a_tier_are_solved_plainly(tmp_path, stones):
     with pytest.MonkeyPatch.context() as patch:
         interpret(patch)
         by_kernels(patch)
-        summary = pipeline.solve(stones("steps", DOWN, "(12 - state) // 5"), tmp_path / "steps.lmdb", checkpoint=0)
-    assert (summary.header.method, summary.header.stored) == ("minimax", 12)
-    assert "state 12 has a move that stays in its tier" in summary.note
-    assert len(summary.header.tiers) == 3
+        game, said = stones("steps", DOWN, "(12 - state) // 5"), []
+        book = pipeline.solve(game, tmp_path / "steps.lmdb", checkpoint=0, say=said.append)
+    assert (book.method, book.stored, len(book.tiers)) == ("minimax", 12, 3)
+    assert "state 12 has a move that stays in its tier" in said[-1]
     assert not (tmp_path / "steps.lmdb.work").exists()
 
 
@@ -259,7 +338,8 @@ def test_scores_with_cycles_are_refused(monkeypatch, tmp_path, stones, tier):
 
 def test_plain_python_ends_where_the_memory_does(monkeypatch, tmp_path):
     plainly(monkeypatch)
-    monkeypatch.setattr(pipeline, "PLAIN_BYTES", {"minimax": 1 << 20, "retrograde": 1 << 20})
+    for name in ("minimax", "retrograde"):
+        monkeypatch.setitem(methods.METHODS, name, methods.METHODS[name]._replace(state_bytes=1 << 20))
     with pytest.raises(ResourceError, match="states are too many for plain Python .*pip install.* --memory"):
         pipeline.solve(load_game("connect-four"), tmp_path / "book.lmdb", memory=LEAST_MEMORY)
     assert list(tmp_path.iterdir()) == []
@@ -287,6 +367,21 @@ def test_options_that_a_method_would_ignore_are_refused(tmp_path, options, messa
 def test_options_about_an_unfinished_book_need_one(option):
     with pytest.raises(MethodError, match=f"--{option} is about what an unfinished book keeps: name one with -o"):
         pipeline.solve(load_game("coins"), **{option: True})
+
+
+@pytest.mark.parametrize("method", ["auto", *methods.METHODS])
+def test_methods_refuse_what_they_cannot_do_before_any_work(method):
+    asked = options.Options(method=method)
+    with pytest.raises(MethodError, match="Dice.* has chance nodes: use expectiminimax"):
+        methods.refuse(Rules(Dice()), asked, keeps=False)
+    methods.refuse(Rules(load_game("coins")), asked, keeps=False)
+    kalah = Rules(load_game("kalah:2,2"))
+    if method == "retrograde":
+        assert methods.METHODS[method].refusal(kalah) == (
+            "kalah:2,2 is a score game, which retrograde analysis cannot take: use minimax"
+        )
+    else:
+        methods.refuse(kalah, asked, keeps=False)
 
 
 GIB = 1 << 30
@@ -394,6 +489,6 @@ def test_a_broken_installation_is_named_and_done_without(tmp_path, name, code, r
     done = subprocess.run(
         command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=True
     )
-    assert done.stderr.startswith(f"Note: {pipeline.PLAINLY}: ")
+    assert done.stderr.startswith(f"Note: {options.PLAINLY}: ")
     assert f" is installed but fails {reason}" in done.stderr and done.stderr.count("\n") == 1
     assert Book(tmp_path / "book.lmdb").header.stored == 23_090

@@ -6,6 +6,7 @@ doctests, `python` blocks that begin with a file's name are written to it.
 
 import doctest
 import os
+import pydoc
 import re
 import subprocess
 import sys
@@ -13,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from solver import solve
+import solver
+from solver.book import Book
 from solver.game import OPTIONAL, REQUIRED
 
 README = Path(__file__).parent.parent / "README.md"
@@ -51,10 +53,20 @@ def test_every_session_prints_what_the_readme_says(tmp_path, monkeypatch):
                 assert matches(expected, done.stdout), f"$ {command}\n{done.stdout}"
                 ran += 1
     assert ran >= 8
+    assert doctest.testmod(solver) == (0, 9)
+
+
+def test_help_lists_the_public_names_and_what_they_are():
+    text = pydoc.plain(pydoc.render_doc(solver))
+    assert solver.__doc__.splitlines()[0] in text and "connect-four-4x4.lmdb" in text
+    for name in solver.__all__:
+        thing = getattr(solver, name)
+        assert (name in text and thing.__doc__) or name == "Solution", name
+    assert [name for name in vars(Book) if name[:1] != "_" and not getattr(Book, name).__doc__] == []
 
 
 def test_the_guide_to_rules_shows_rules_that_work_and_names_all_methods(tmp_path):
     guide = (README.parent / "docs" / "rules.md").read_text()
     (tmp_path / "guide.py").write_text(re.search(r"^```python\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)[1])
-    assert solve(f"{tmp_path / 'guide.py'}::Race").header.root.outcome == "win"  # 21 % 4 != 0
+    assert solver.solve(f"{tmp_path / 'guide.py'}::Race").root.outcome == "win"  # 21 % 4 != 0
     assert [name for name in {**REQUIRED, **OPTIONAL} if name not in ("to_text",) and f"{name}(" not in guide] == []

@@ -53,9 +53,9 @@ def test_every_value_is_the_naive_twins_and_counts_are_the_published_ones(oracle
 @pytest.mark.parametrize("oracle", CYCLIC, ids=lambda oracle: oracle.game)
 def test_folded_values_of_the_start_are_the_published_ones(oracle):
     game = load_game(oracle.game)
-    summary = pipeline.solve(game)
-    assert (summary.header.method, summary.header.root) == ("retrograde", Value(*oracle.root))
-    assert summary.note is None
+    said = []
+    with pipeline.solve(game, say=said.append) as book:
+        assert (book.method, book.root, said) == ("retrograde", Value(*oracle.root), [])
 
 
 @pytest.mark.parametrize("text", ["tic-tac-toe", "connect-four:4,3"])
@@ -134,8 +134,8 @@ def test_longest_mates_of_four_men(ending, moves, longest, won):
 def test_underpromotions_decide_endings_of_a_pawn_and_a_bishop(tmp_path):
     """With queens and rooks alone, 27 canonical placements would be drawn."""
     game = load_game("chess-ending:KBPK")
-    summary = pipeline.solve(game, tmp_path / "kbpk.lmdb")
-    assert summary.header.counts == {"win": 8_042_921, "draw": 2_567_079, "loss": 9_112_467}
+    book = pipeline.solve(game, tmp_path / "kbpk.lmdb")
+    assert book.counts == {"win": 8_042_921, "draw": 2_567_079, "loss": 9_112_467}
     with Book(tmp_path / "kbpk.lmdb") as book:
         for fen, value in (
             ("8/6P1/7k/8/6K1/8/8/1B6 w", Value(1, 51)),

@@ -10,9 +10,9 @@ import os
 from collections.abc import Iterator, Sequence
 
 from solver.book import pages
-from solver.book.codec import groups_of, segment_of
 from solver.book.format import DIRECTORY_KEY, HEADER_KEY, PALETTE_KEY, Header
 from solver.book.reader import Book
+from solver.book.segments import groups_of, segment_of
 from solver.errors import DamagedBook
 from solver.progress import Progress, silent
 from solver.solved import TierCount
@@ -103,7 +103,7 @@ def _check_groups(book: Book, progress: Progress) -> None:
     palette = len(book.header.palette)
     numbers, examples = [0] * palette, [0] * palette
     for record in checked_segments(book):
-        for states, indices in groups_of(record):
+        for states, indices in groups_of(book.header, record):
             if states[0] <= last or any(here >= after for here, after in zip(states, states[1:], strict=False)):
                 raise DamagedBook(f"{book.path}: states are not ascending at {states[0]}")
             if max(indices) >= palette or states[-1] >= 1 << 63:

@@ -17,17 +17,7 @@ of the record, so a record of another book or another place does not pass.
 
 Segment, at most 65,520 bytes: whole pages of LMDB
     u32 crc32 | u16 groups n | u8 codec, 0 instant | u8 bytes of a palette index: 1, 2 or 4
-    n u64 first state of each group | n + 1 u16 where each group begins, and the end | groups
-
-Group, up to 256 states
-    u8 key mode + 8 * value width, 0, 1, 2, 4 or 8 bits | u8 states - 1 | u8 local palette entries - 1
-    local palette, indices into the header's palette
-    values: local palette places, lowest bits first
-    keys, mode 0: bitmap of first..last state, lowest bit first; modes 1-4: state - first, in 1, 2, 4 or 8 bytes
-
-Worked group: states 1000, 1001, 1003 with palette indices 7, 9, 7, indices of one byte
-    08 | 02 | 01 | 07 09 | 02 | 0b
-    bitmap and 1 bit a value, 3 states, 2 entries, places 0 1 0, keys 1000 + {0, 1, 3}
+    n u64 first state of each group | n + 1 u16 where each group begins, and the end | groups, as their codec has them
 
 Why so, in bits a state on connect-four 5x4: one LMDB record a state 161, fixed-width offsets 26, this 12; its
 look-ups are as fast as those of plain records. Only non-terminal states are stored: rules tell terminal ones.
@@ -45,13 +35,13 @@ from typing import Any, NamedTuple
 
 import msgpack
 
+from solver.book.codecs import CODECS, instant
 from solver.errors import DamagedBook, ForeignBook
 from solver.solved import TierCount
 from solver.value import WIN, Value, merit_of
 
 MAGIC = "solverbook"
 VERSION = 1
-GROUP = 256
 SEGMENT_SIZE = 65_520
 HEADER_SIZE = 1 << 20
 HEADER_KEY = b"header"
@@ -60,12 +50,10 @@ DIRECTORY_PART = 8_000  # first states to a directory record
 PALETTE_KEY = b"palette"
 PALETTE_PART = 4_000  # values to a palette record
 MOST_VALUES = 1 << 21  # of any palette: a reader takes 200 bytes for each
-SMALLEST_GROUP = 36  # bytes of GROUP states of one value side by side
-MOST_STATES = (SEGMENT_SIZE // (SMALLEST_GROUP + 10) + 1) * GROUP  # in a segment
+# in a segment
+MOST_STATES = max((SEGMENT_SIZE // (codec.SMALLEST + 10) + 1) * codec.GROUP for codec in CODECS.values())
 MOST_TEXT = 8192  # characters of a game's name
 MOST_SCORE = 1 << 62
-INSTANT = 0
-KEY_BYTES = (0, 1, 2, 4, 8)
 
 METHODS = ("minimax", "retrograde", "alphabeta")
 SCOPES = re.compile("complete|exact|ply [0-9]{1,9}")
@@ -94,7 +82,7 @@ class Header(NamedTuple):
     longest: tuple[int, int] | None
     book_id: bytes = b""
     digest: str = ""
-    codec: str = "instant"
+    codec: str = instant.NAME
     numbers: list[int] | None = None
 
     def identified(self) -> Header:
@@ -128,7 +116,8 @@ class Header(NamedTuple):
         return len(self._replace(digest="0" * 64)._packed()) <= HEADER_SIZE
 
     def _packed(self) -> bytes:
-        fields = {"magic": MAGIC, "version": VERSION, "byte_order": "little", "group": GROUP, **self._asdict()}
+        group = CODECS[self.codec].GROUP
+        fields = {"magic": MAGIC, "version": VERSION, "byte_order": "little", "group": group, **self._asdict()}
         return seal(self.book_id, 0, msgpack.packb({**fields, "complete": True}))
 
     @classmethod
@@ -162,11 +151,14 @@ class Header(NamedTuple):
     @classmethod
     def _checked(cls, fields: dict[str, Any]) -> Header:
         """A header of fields of the right types; raises what goes wrong."""
-        if fields["complete"] is not True or fields["byte_order"] != "little" or fields["group"] != GROUP:
-            raise ValueError("unknown layout")
         for name, kind in KINDS.items():
             if type(fields[name]) is not kind:
                 raise ValueError(f"{name} is no {kind.__name__}")
+        codec = CODECS.get(fields["codec"])
+        if codec is None or fields["group"] != codec.GROUP:
+            raise ValueError("unknown codec")
+        if fields["complete"] is not True or fields["byte_order"] != "little":
+            raise ValueError("unknown layout")
         for name in ("states", "terminal"):
             if fields[name] is not None and type(fields[name]) is not int:
                 raise ValueError(f"{name} is no count")
@@ -183,9 +175,8 @@ class Header(NamedTuple):
 
 def check_facts(header: Header) -> None:
     """Raise ValueError for a header that contradicts itself: what it says holds of no game, whatever the rules."""
-    known = header.method in METHODS and header.codec == "instant" and SCOPES.fullmatch(header.scope)
-    if not known or header.stored < 0:
-        raise ValueError("unknown method, scope or codec")
+    if header.method not in METHODS or not SCOPES.fullmatch(header.scope) or header.stored < 0:
+        raise ValueError("unknown method or scope")
     if not header.game.isprintable() or len(header.game) > MOST_TEXT:
         raise ValueError("game is no name of a game")
     if not HASH.fullmatch(header.rules) or not HASH.fullmatch(header.digest):

@@ -1,60 +1,48 @@
 """Reading a book: a Mapping from stored states to values, answered from mapped memory in about 1.5 us.
 
-Safety comes first: the file is examined as plain bytes before LMDB maps it, every segment's checksum is verified
-when it is first touched, and views of mapped memory never leave this module. An environment is shared by all books
-of one file in the process, and closed when the last look-up that uses it has ended: each look-up holds a reference
-to the `_Mapped` it reads from, `close` only lets go of the book's.
+Safety comes first: what is read was examined before it was mapped (`mapping`), and views of mapped memory never leave
+this folder's modules. `close` only lets go of the book's own reference to the mapping.
 """
 
 from __future__ import annotations
 
 import functools
 import os
-import sys
-import threading
 import weakref
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import lmdb
-
-from solver.book import pages
-from solver.book.codec import KEY_FORMATS, OFTEN_WRONG, Segment, decode_group, groups_of, segment_of
-from solver.book.format import (
-    DIRECTORY_KEY,
-    HEADER_KEY,
-    KEY_BYTES,
-    MOST_STATES,
-    Header,
-    directory_key,
-    palette_key,
-    segment_key,
-    unseal,
-)
+from solver.book.codecs import OFTEN_WRONG
+from solver.book.mapping import Mapped, mapped_file
+from solver.book.segments import groups_of
 from solver.errors import BookError, DamagedBook, ForeignBook, MissingState, SolverError
 from solver.fingerprint import fingerprint
 from solver.game import STATE_LIMIT, Game, Rules, game_text, is_built_in, load_game
+from solver.solved import TierCount
 from solver.value import Value
-
-from_bytes = int.from_bytes
 
 
 class Book(Mapping[int, Value]):
     """The values of a book's stored states: all non-terminal ones, canonical where the book is folded by symmetry.
 
-    `book[state]` raises MissingState, `get` has a default; iteration is in ascending order. Many threads may read at
-    once, the same file may be opened many times, and readers survive a fork. Raises DamagedBook or ForeignBook on
-    files that cannot be trusted, at opening or when the damaged part is first touched.
+    `book[state]` raises MissingState, `get` has a default; iteration is in ascending order. Close it, or use it in a
+    `with` block. Many threads may read at once, the same file may be opened many times, and readers survive a fork.
+    `game` is needed for rules of your own, and is checked to be those that made the book. Raises DamagedBook or
+    ForeignBook on files that cannot be trusted, at opening or when the damaged part is first touched.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], game: Game | None = None) -> None:
         self.path = Path(path)
-        self._mapped: _Mapped | None = _mapped(self.path)
+        self._mapped: Mapped | None = mapped_file(self.path)
         self.header = self._mapped.header
         self._place = self.path.absolute()
+        self._game = game
+        self._last: Callable[[], Any] | None = None
+        if game is not None:
+            self.check_rules(game)
 
     def __getitem__(self, state: int) -> Value:
         value: Value | None = self.get(state)
@@ -66,7 +54,7 @@ class Book(Mapping[int, Value]):
         """Where to look instead for a state that symmetry has folded away."""
         if not self.header.symmetry or not isinstance(state, int) or not 0 <= state < STATE_LIMIT:
             return ""
-        if not is_built_in(self.header.game):
+        if self._game is None and not is_built_in(self.header.game):
             return ", which is folded by symmetry: ask for game.canonical(state)"
         try:
             twin = self._canonical(state)
@@ -86,48 +74,23 @@ class Book(Mapping[int, Value]):
 
     def get(self, state: Any, default: Any = None) -> Any:
         """The value of a state, or the default."""
-        mapped = self._mapped
-        if mapped is None:
-            raise BookError(f"{self.path} is closed: open it again")
+        mapped = self._mapped or self._open()
         try:
             number = bisect_right(mapped.directory, state) - 1
             if number < 0:
                 return default
-            view, firsts, starts = mapped.segments[number] or mapped.load(number)
-            group = bisect_right(firsts, state) - 1
-            at = starts[group]
-            kind = view[at]
-            count = view[at + 1] + 1
-            width = kind >> 3
-            palette = at + 3
-            values = palette + (view[at + 2] + 1) * mapped.index_bytes
-            keys = values + (count * width + 7 >> 3)
-            offset = state - firsts[group]
-            if kind & 7:
-                size = KEY_BYTES[kind & 7]
-                known = view[keys : keys + count * size].cast(KEY_FORMATS[kind & 7])
-                place = bisect_left(known, offset)
-                if place == count or known[place] != offset:
-                    return default
-            else:
-                byte = keys + (offset >> 3)
-                if byte >= starts[group + 1]:
-                    return default
-                bits = view[byte]
-                bit = 1 << (offset & 7)
-                if not bits & bit:
-                    return default
-                place = from_bytes(view[keys:byte], "little").bit_count() + (bits & bit - 1).bit_count()
-            place *= width  # now a bit
-            place = view[values + (place >> 3)] >> (place & 7) & (1 << width) - 1
-            if mapped.index_bytes == 1:
-                return mapped.palette[view[palette + place]]
-            at = palette + place * mapped.index_bytes
-            return mapped.palette[from_bytes(view[at : at + mapped.index_bytes], "little")]
+            index = mapped.find(mapped.segments[number] or mapped.load(number), state)
+            return default if index is None else mapped.palette[index]
         except OFTEN_WRONG as error:
             if not isinstance(state, int):
                 return default
             raise DamagedBook(f"{self.path}: a segment is malformed ({error}): fetch or solve the book again") from None
+
+    def _open(self) -> Mapped:
+        """The mapped file. Raises BookError after `close`."""
+        if self._mapped is None:
+            raise BookError(f"{self.path} is closed: open it again")
+        return self._mapped
 
     def __contains__(self, state: object) -> bool:
         return self.get(state) is not None
@@ -152,48 +115,121 @@ class Book(Mapping[int, Value]):
     def _groups(self) -> Iterator[tuple[list[int], list[int]]]:
         """States and palette indices of each group."""
         for record in self.segments():
-            yield from groups_of(record)
+            yield from groups_of(self.header, record)
 
     def group(self, number: int, choose: Callable[[int], int]) -> list[tuple[int, Value]]:
         """The pairs of one group of segment `number`: `choose` says which of so many."""
-        if self._mapped is None:
-            raise BookError(f"{self.path} is closed: open it again")
-        view, firsts, starts = self._mapped.segments[number] or self._mapped.load(number)
+        mapped = self._open()
+        view, firsts, starts, index_bytes = mapped.segments[number] or mapped.load(number)
         place = choose(len(firsts))
-        states, indices = decode_group(view[starts[place] : starts[place + 1]], firsts[place], self._mapped.index_bytes)
+        states, indices = mapped.codec.decode(view[starts[place] : starts[place + 1]], firsts[place], index_bytes)
         return [(state, self.header.palette[index]) for state, index in zip(states, indices, strict=True)]
 
     @property
     def directory(self) -> Sequence[int]:
         """The first state of each segment."""
-        if self._mapped is None:
-            raise BookError(f"{self.path} is closed: open it again")
-        return self._mapped.directory
+        return self._open().directory
 
     def segments(self) -> Iterator[bytes]:
         """Copies of the segments' records, each after its checksum was verified."""
-        mapped = self._mapped
-        if mapped is None:
-            raise BookError(f"{self.path} is closed: open it again")
+        mapped = self._open()
         for number in range(len(mapped.segments)):
             yield bytes((mapped.segments[number] or mapped.load(number))[0])
 
     @property
     def game(self) -> Game:
-        """The game of the header, if it is one of the package's and its rules are those that made the book.
+        """The game that the book was opened with, or that of its header if it is one of the package's.
 
-        A book never runs code that it names: for a user's own game pass the game to whoever needs it.
+        A book never runs code that it names, so that a game of your own must be given. Raises ForeignBook without, or
+        if the package's rules are no longer those that made the book.
         """
+        if self._game is not None:
+            return self._game
         if not is_built_in(self.header.game):
             name, kind, rest = self.header.game.partition(":")
             where = f"PATH/{name}::{rest[1:]}" if rest[:1] == ":" else f"{name}{kind}PATH/{rest}"
             raise ForeignBook(
                 f"{self.path} is of a game outside this package: name its rules, --game {where},"
-                " or in Python Player(book, game)"
+                " or in Python Book(path, game)"
             )
         game = load_game(self.header.game)
         self.check_rules(game)
         return game
+
+    @property
+    def rules(self) -> str:
+        """The fingerprint of the rules that made the book, 64 hex digits."""
+        return self.header.rules
+
+    @property
+    def method(self) -> str:
+        """How it was solved: minimax, retrograde or alphabeta."""
+        return self.header.method
+
+    @property
+    def scope(self) -> str:
+        """How much of the game is stored: complete, exact (what one alpha-beta search was sure of), or ply N."""
+        return self.header.scope
+
+    @property
+    def symmetry(self) -> bool:
+        """Whether only the canonical ones of symmetric states are stored."""
+        return self.header.symmetry
+
+    @property
+    def score_game(self) -> bool:
+        """Whether values are margins, not wins, draws and losses with their distances."""
+        return self.header.score_game
+
+    @property
+    def root(self) -> Value:
+        """The value of the start, for the side to move."""
+        return self.header.root
+
+    @property
+    def states(self) -> int | None:
+        """The distinct states that play can reach, terminal ones included; None if the scope is not complete."""
+        return self.header.states
+
+    @property
+    def terminal(self) -> int | None:
+        """How many of `states` are finished: rules tell their values, so they are not stored."""
+        return self.header.terminal
+
+    @property
+    def stored(self) -> int:
+        """The states that have a value in the book, `len(book)`."""
+        return self.header.stored
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many states are a win, draw and loss for the side to move, terminal ones included."""
+        return dict(self.header.counts)
+
+    @property
+    def tiers(self) -> list[TierCount] | None:
+        """States, terminal ones and `counts` by tier; None in a game without tiers or with thousands."""
+        return self.header.tiers
+
+    @property
+    def longest(self) -> tuple[int, int] | None:
+        """The plies of the longest win and the smallest state that has it; None without wins, or with margins."""
+        return self.header.longest
+
+    @property
+    def codec(self) -> str:
+        """How states and values are encoded."""
+        return self.header.codec
+
+    @property
+    def size(self) -> int:
+        """The bytes of the file."""
+        return self.path.stat().st_size
+
+    @property
+    def digest(self) -> str:
+        """sha256 over all records: equal books have equal ones."""
+        return self.header.digest
 
     def check_rules(self, game: Game) -> None:
         """Raise ForeignBook unless these are the rules that made the book."""
@@ -207,6 +243,12 @@ class Book(Mapping[int, Value]):
     def close(self) -> None:
         """Let go of the file; look-ups under way in other threads finish."""
         self._mapped = None
+        if self._last is not None:
+            self._last()
+
+    def when_closed(self, action: Callable[[], Any]) -> None:
+        """Do this once, when the book is closed, or garbage, or the interpreter ends."""
+        self._last = weakref.finalize(self, action)
 
     def __eq__(self, other: object) -> bool:
         """Books are equal if their headers and so their digests are; any other mapping is compared by its items."""
@@ -217,9 +259,8 @@ class Book(Mapping[int, Value]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickled book is opened again where it lay, if it is the same book."""
-        if self._mapped is None:
-            raise BookError(f"{self.path} is closed: open it again")
-        return _reopened, (str(self._place), self.header.digest)
+        self._open()
+        return _reopened, (str(self._place), self.header.digest, self._game)
 
     def __enter__(self) -> Book:
         return self
@@ -233,8 +274,8 @@ class Book(Mapping[int, Value]):
         return f"<Book {self.path.name}: {self.header.game}, {len(self):,} states{'' if self._mapped else ', closed'}>"
 
 
-def _reopened(path: str, digest: str) -> Book:
-    book = Book(path)
+def _reopened(path: str, digest: str, game: Game | None = None) -> Book:
+    book = Book(path, game)
     if book.header.digest != digest:
         raise ForeignBook(f"{path} is another book than the one that was pickled: pickle it again")
     return book
@@ -254,151 +295,3 @@ class _Items:
 
     def __contains__(self, pair: object) -> bool:
         return isinstance(pair, tuple) and len(pair) == 2 and self._book.get(pair[0]) == pair[1]
-
-
-class _Mapped:
-    """One mapped file: its environment, one read transaction, and the segments touched so far."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.environment = lmdb.open(
-            str(path),
-            subdir=False,
-            readonly=True,
-            lock=False,
-            create=False,
-            readahead=False,
-            max_dbs=0,
-            max_spare_txns=0,
-        )
-        self.transaction = self.environment.begin(buffers=True)
-        self.header = self._read_header()
-        self.palette = self.header.palette
-        self.index_bytes = self.header.index_bytes
-        self.directory = self._read_directory()
-        self.segments: list[Segment | None] = [None] * len(self.directory)
-
-    def record(self, key: bytes, name: str) -> memoryview:
-        """A record, as a view of mapped memory."""
-        try:
-            found: memoryview | None = self.transaction.get(key)
-        except lmdb.Error as error:
-            raise DamagedBook(f"{self.path}: {name} cannot be read: {error}") from None
-        if found is None:
-            raise DamagedBook(f"{self.path}: {name} is missing: fetch or solve the book again")
-        return found
-
-    def load(self, number: int) -> Segment:
-        """A segment, its checksum verified, kept for the next look-up."""
-        record = self.record(segment_key(number), f"segment {number}")
-        segment = segment_of(self.path, self.header, number, self.directory[number], record)
-        self.segments[number] = segment
-        return segment
-
-    def _read_header(self) -> Header:
-        try:
-            found = self.transaction.get(HEADER_KEY)
-        except lmdb.Error as error:
-            raise DamagedBook(f"{self.path}: the header cannot be read: {error}") from None
-        if found is None:
-            raise DamagedBook(f"{self.path} has no header: it is no book, or its writing did not end; solve it again")
-        try:
-            return Header.unpack(bytes(found), self.transaction.get)
-        except (DamagedBook, ForeignBook) as error:
-            raise type(error)(f"{self.path}: {error}") from None
-
-    def _read_directory(self) -> memoryview | Any:
-        """The first state of each segment, (n,) u64."""
-        parts: list[bytes] = []
-        while (found := self.transaction.get(directory_key(len(parts)))) is not None:
-            name = f"{self.path}: {DIRECTORY_KEY.decode()} part {len(parts)}"
-            parts.append(bytes(unseal(self.header.book_id, len(parts), found, name)))
-        directory = memoryview(b"".join(parts))
-        others = 1 + len(parts)
-        while self.transaction.get(palette_key(others - 1 - len(parts))) is not None:
-            others += 1
-        segments = self.environment.stat()["entries"] - others
-        if len(directory) != 8 * segments:
-            raise DamagedBook(f"{self.path}: {len(directory) // 8} directory entries for {segments} segments")
-        if not segments <= self.header.stored <= segments * MOST_STATES:
-            raise DamagedBook(f"{self.path}: {segments} segments cannot hold {self.header.stored} states")
-        return directory.cast("Q")
-
-
-class _Registered:
-    """A file mapped in this process, by device and inode: LMDB must not map it twice, so its books share it.
-
-    Its end is not left to the destructor of `_Mapped`, since another thread may open the file again while that runs.
-    """
-
-    def __init__(self, identity: tuple[int, int], mapped: _Mapped) -> None:
-        self.identity = identity
-        self.mapped = weakref.ref(mapped, lambda _: self.close())
-        self.views, self.transaction, self.environment = mapped.segments, mapped.transaction, mapped.environment
-
-    def close(self) -> None:
-        """Unmap the file, whose `_Mapped` is gone; views of its memory go first."""
-        with _opening:
-            if _registered.get(self.identity) is self:
-                del _registered[self.identity]
-                self.views.clear()
-                self.transaction.abort()
-                self.environment.close()
-
-
-_registered: dict[tuple[int, int], _Registered] = {}
-_opening = threading.RLock()  # reentrant: while one book is opened, a garbage collection may let go of another
-
-
-def _renew_lock() -> None:
-    global _opening
-    _opening = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)  # the thread that held it is not in the child
-
-
-def _mapped(path: Path) -> _Mapped:
-    """The mapping of a file, new or shared with the other books of this file."""
-    if sys.byteorder != "little":
-        raise ForeignBook("books are little-endian, this machine is not: read it elsewhere")
-    with _opening:
-        while True:
-            identity = _examine(path)
-            registered = _registered.get(identity)
-            if registered is not None:
-                mapped = registered.mapped()
-                if mapped is not None:
-                    return mapped
-                registered.close()  # its last book has just gone, in a thread that waits for this lock
-            mapped, failure = None, None
-            try:
-                mapped = _Mapped(path)
-            except lmdb.Error as error:
-                failure = error
-            if _identity(path) != identity:
-                continue  # the file was replaced meanwhile, so which one is mapped is not known
-            if mapped is None:
-                raise DamagedBook(f"{path} cannot be opened: {failure}")
-            _registered[identity] = _Registered(identity, mapped)
-            return mapped
-
-
-def _examine(path: Path) -> tuple[int, int]:
-    """Device and inode of a file whose structure LMDB can follow without a signal."""
-    with pages.open_file(path) as file:
-        try:
-            pages.check(file)
-        except BookError as error:
-            raise type(error)(f"{path} {error}") from None
-        status = os.fstat(file.fileno())
-    return status.st_dev, status.st_ino
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino

@@ -19,12 +19,10 @@ from typing import Any
 
 import lmdb
 
-from solver.book import codec
+from solver.book.codecs import CODECS, instant
 from solver.book.format import (
     DIRECTORY_PART,
-    GROUP,
     HEADER_KEY,
-    INSTANT,
     MOST_VALUES,
     SEGMENT_SIZE,
     Header,
@@ -32,14 +30,14 @@ from solver.book.format import (
     seal,
     segment_key,
 )
+from solver.book.segments import packed
 from solver.errors import BookError, ResourceError
 from solver.files import sync_folder
 from solver.progress import Progress, silent
 from solver.solved import Part
 
-CHUNK = 1024 * GROUP
+CHUNK = 1024 * instant.GROUP
 BATCH = 256  # segments to a transaction, 16 MB: dirty pages are held in memory
-SEGMENT_HEAD = 8
 Encode = Callable[..., tuple[Any, Sequence[int]]]
 Map = Callable[[Callable[[Part], Any], Iterable[Part]], Iterable[Any]]
 
@@ -62,16 +60,16 @@ def write_book(
     header: Header,
     parts: Iterable[Part],
     *,
-    encode: Encode = codec.encode_chunk,
+    encode: Encode | None = None,
     map: Map = map,
     progress: Progress = silent,
 ) -> Header:
     """Write states with the palette indices of their values; the header as written, with its digest.
 
     `parts` are pairs (states, indices), the states ascending from part to part, `header.stored` of them in all; all
-    but the last hold a multiple of GROUP, CHUNK for choice. `encode` and `map` let compiled code and threads in:
-    map(function, parts) must keep the order. Raises ResourceError when the disk is too small, BookError when the file
-    cannot be written.
+    but the last hold a multiple of a group, CHUNK for choice. `encode` and `map` let compiled code and threads in: they
+    are to do what the codec's own does, and to keep the order of map(function, parts). Raises ResourceError when the
+    disk is too small, BookError when the file cannot be written.
     """
     target = check_target(path)
     if len(header.palette) > MOST_VALUES:
@@ -82,6 +80,7 @@ def write_book(
     finished = target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:
         with _disk_errors(target):
+            encode = encode or CODECS[header.codec].encode_chunk
             header = _build(build, header, _encoded(header, parts, encode, map, progress))
             _copy(build, finished)
             os.replace(finished, target)
@@ -100,14 +99,15 @@ def _encoded(
     def encoded(part: Part) -> tuple[Sequence[int], Any, Sequence[int]]:
         return part[0], *encode(*part, len(header.palette), header.index_bytes)
 
+    group = CODECS[header.codec].GROUP
     done = 0
     for states, payload, lengths in map(encoded, parts):
-        if done % GROUP:
-            raise ValueError(f"a part that is not the last ends within a group of {GROUP}")
+        if done % group:
+            raise ValueError(f"a part that is not the last ends within a group of {group}")
         view = memoryview(payload)
         at = 0
         for number, length in enumerate(lengths):
-            yield int(states[number * GROUP]), bytes(view[at : at + length])
+            yield int(states[number * group]), bytes(view[at : at + length])
             at += length
         done += len(states)
         progress("write", done, header.stored)
@@ -115,71 +115,46 @@ def _encoded(
         raise ValueError(f"{done} states came, the header says {header.stored}")
 
 
-def _segments(header: Header, groups: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
-    """(first state, record) of each segment, filled with whole groups as far as they fit."""
-    firsts: list[int] = []
-    bodies: list[bytes] = []
-    size = SEGMENT_HEAD + 2
-    number = 0
-    for first, body in groups:
-        if size + 10 + len(body) > SEGMENT_SIZE:
-            yield firsts[0], _segment(header, number, firsts, bodies)
-            firsts, bodies, size, number = [], [], SEGMENT_HEAD + 2, number + 1
-        firsts.append(first)
-        bodies.append(body)
-        size += 10 + len(body)
-    if firsts:
-        yield firsts[0], _segment(header, number, firsts, bodies)
-
-
-def _segment(header: Header, number: int, firsts: list[int], bodies: list[bytes]) -> bytes:
-    ends = [SEGMENT_HEAD + 10 * len(firsts) + 2]
-    for body in bodies:
-        ends.append(ends[-1] + len(body))
-    head = struct.pack(f"<HBB{len(firsts)}Q{len(ends)}H", len(firsts), INSTANT, header.index_bytes, *firsts, *ends)
-    return seal(header.book_id, number, head + b"".join(bodies))
-
-
 def _build(path: Path, header: Header, groups: Iterable[tuple[int, bytes]]) -> Header:
     """Write all records into a new LMDB file; the header with the digest."""
     digest = hashlib.sha256()
     # an upper bound: map_size costs nothing, and a full map would lose the transaction
-    map_size = 2 * codec.bound(header.stored, header.index_bytes) + (64 << 20)
+    map_size = 2 * CODECS[header.codec].bound(header.stored, header.index_bytes) + (64 << 20)
     with lmdb.open(
         str(path), map_size=map_size, subdir=False, sync=False, lock=False, max_dbs=0, lib_version=0, mode=0o666
     ) as environment:
 
-        def put(records: list[tuple[bytes, bytes]]) -> None:
+        def put(records: list[tuple[bytes, bytes]], counted: bool = True) -> None:
             with environment.begin(write=True) as transaction, transaction.cursor() as cursor:
                 _, added = cursor.putmulti(records, append=True)
             if added != len(records):  # append does not raise
                 raise BookError(f"{path}: {len(records) - added} records were not written: keys are not ascending")
-
-        def put_counted(records: list[tuple[bytes, bytes]]) -> None:
-            for key, record in records:
-                digest.update(key)
-                digest.update(record)
-            put(records)
+            if counted:
+                _count(digest, records)
 
         firsts: list[int] = []
         batch: list[tuple[bytes, bytes]] = []
-        for first, record in _segments(header, groups):
+        for first, record in packed(header, groups, SEGMENT_SIZE):
             batch.append((segment_key(len(firsts)), record))
             firsts.append(first)
             if len(batch) == BATCH:
-                put_counted(batch)
+                put(batch)
                 batch = []
-        put_counted(batch)
+        put(batch)
         for part, begin in enumerate(range(0, len(firsts), DIRECTORY_PART)):
             some = firsts[begin : begin + DIRECTORY_PART]
-            put_counted([(directory_key(part), seal(header.book_id, part, struct.pack(f"<{len(some)}Q", *some)))])
+            put([(directory_key(part), seal(header.book_id, part, struct.pack(f"<{len(some)}Q", *some)))])
         palette = header.palette_records()
-        for key, record in palette:
-            digest.update(key)
-            digest.update(record)
+        _count(digest, palette)
         header = header._replace(digest=digest.hexdigest(), numbers=None if palette else header.numbers)
-        put([(HEADER_KEY, header.pack()), *palette])
+        put([(HEADER_KEY, header.pack()), *palette], counted=False)
     return header
+
+
+def _count(digest: Any, records: list[tuple[bytes, bytes]]) -> None:
+    for key, record in records:
+        digest.update(key)
+        digest.update(record)
 
 
 def _sweep_up(target: Path) -> None:

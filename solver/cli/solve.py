@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import os
+import time
 from typing import Any
 
 import click
@@ -10,7 +13,7 @@ import click
 from solver.cli.common import Bars, Seconds, Size, json_option, note, quiet_option, workers_option
 from solver.cli.info import describe, text
 from solver.errors import GameError
-from solver.game import load_game
+from solver.game import Game, load_game
 
 
 @click.command("solve")
@@ -67,53 +70,43 @@ def command(
     solver solve my_game.py::Hexapawn:4,4 -o hexapawn.lmdb
     solver solve tree:exercise.json --method alphabeta --pruned
     """
-    from solver.pipeline import refuse_ignored, solve
+    from solver.options import Options
 
     rules = load_game(game)
-    if pruned:
-        refuse_ignored(
-            "--pruned",
-            False,
-            output=book,
-            method=method not in ("auto", "alphabeta"),
-            max_ply=max_ply,
-            no_symmetry=no_symmetry,
-            memory=memory,
-            table=table,
-            workers=workers,
-            restart=restart,
-            checkpoint=checkpoint,
-            anyway=anyway,
-        )
-        _print_pruned(rules, as_json)
-        return
-
-    with Bars(quiet) as bars:
-        summary = solve(
-            rules,
-            book,
-            method=method,
-            max_ply=max_ply,
-            symmetry=not no_symmetry,
-            workers=workers,
-            memory=memory,
-            table=table,
-            restart=restart,
-            checkpoint=checkpoint,
-            anyway=anyway,
-            progress=bars,
-            say=lambda message: note(message, quiet),
-        )
-    facts = describe(summary.header, summary.path.stat().st_size if summary.path else None)
-    if as_json:
-        click.echo(
-            json.dumps({**facts, "seconds": summary.seconds, "book": str(summary.path) if summary.path else None})
-        )
-        return
-    click.echo(text(facts, summary.header.score_game))
-    click.echo(
-        f"{'time':8} {summary.seconds:.2f} s" + (f", written to {summary.path}" if summary.path else ", no book: -o")
+    say = functools.partial(note, quiet=quiet)
+    options = Options(
+        method, max_ply, not no_symmetry, workers, memory, table, restart, checkpoint, anyway, Bars(quiet), say
     )
+    if pruned:
+        _refuse_beside_pruned(options, book)
+        _print_pruned(rules, as_json)
+    else:
+        _solve(rules, book, options, as_json)
+
+
+def _solve(rules: Game, book: str | None, options: Any, as_json: bool) -> None:
+    from solver.pipeline import run
+
+    started = time.perf_counter()
+    with options.progress:
+        header = run(rules, book, options)
+    seconds = time.perf_counter() - started
+    facts = describe(header, os.path.getsize(book) if book else None)
+    if as_json:
+        click.echo(json.dumps({**facts, "seconds": seconds, "book": book}))
+        return
+    click.echo(text(facts, header.score_game))
+    click.echo(f"{'time':8} {seconds:.2f} s, {f'written to {book}' if book else 'no book: -o'}")
+
+
+def _refuse_beside_pruned(options: Any, book: str | None) -> None:
+    from solver.methods import refuse_ignored
+
+    given = options._asdict()
+    for name in ("progress", "say", "symmetry"):
+        del given[name]
+    given |= {"method": options.method not in ("auto", "alphabeta"), "no_symmetry": not options.symmetry}
+    refuse_ignored("--pruned", False, output=book, **given)
 
 
 def _print_pruned(game: Any, as_json: bool) -> None:

@@ -1,0 +1,23 @@
+"""Codecs: how the states of a group and their values are encoded, one module each; all else is the same in every book.
+
+A codec is a module with
+    NAME, NUMBER                    of the codec, in the header and in the head of each segment
+    GROUP, SMALLEST                 states to a group but for the last, and the fewest bytes that so many take
+    bound(count, index_bytes)       an upper bound of the bytes that count states take
+    encode_chunk(states, indices, palette_size, index_bytes)
+                                    ascending states and their palette indices: the groups, and the bytes of each
+    find(segment, state)            the palette index of a state, or None; a damaged group may raise any of OFTEN_WRONG
+    decode(body, first, index_bytes)
+                                    the states and palette indices of a group; raises DamagedBook
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from solver.book.codecs import instant
+from solver.book.codecs.instant import OFTEN_WRONG
+
+CODECS: dict[str, Any] = {codec.NAME: codec for codec in (instant,)}
+
+__all__ = ["CODECS", "OFTEN_WRONG", "instant"]

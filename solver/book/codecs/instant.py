@@ -1,0 +1,195 @@
+"""The `instant` codec: a look-up reads a few bytes of a group and decodes nothing else.
+
+Group, up to 256 states
+    u8 key mode + 8 * value width, 0, 1, 2, 4 or 8 bits | u8 states - 1 | u8 local palette entries - 1
+    local palette, indices into the header's palette
+    values: local palette places, lowest bits first
+    keys, mode 0: bitmap of first..last state, lowest bit first; modes 1-4: state - first, in 1, 2, 4 or 8 bytes
+
+Worked group: states 1000, 1001, 1003 with palette indices 7, 9, 7, indices of one byte
+    08 | 02 | 01 | 07 09 | 02 | 0b
+    bitmap and 1 bit a value, 3 states, 2 entries, places 0 1 0, keys 1000 + {0, 1, 3}
+
+Encoding is in the subset of Python that runs plain and compiled alike.
+"""
+
+from __future__ import annotations
+
+import struct
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from typing import Any
+
+from solver.errors import DamagedBook
+
+NAME, NUMBER = "instant", 0
+GROUP = 256
+SMALLEST = 36  # values of one bit at most, states side by side
+HEAD = 3
+KEY_BYTES = (0, 1, 2, 4, 8)
+KEY_FORMATS: tuple[Any, ...] = ("", "B", "H", "I", "Q")
+WIDTHS = (0, 1, 2, 4, 8)  # bits of a value
+MASKS = tuple((1 << width) - 1 for width in range(9))
+POPULATION = tuple(byte.bit_count() for byte in range(256))
+OFTEN_WRONG = (IndexError, ValueError, TypeError, struct.error)
+
+from_bytes = int.from_bytes
+
+
+def encode_chunk(
+    states: Sequence[int], indices: Sequence[int], palette_size: int, index_bytes: int
+) -> tuple[bytes, list[int]]:
+    """The groups of the states one after the other, and the bytes of each."""
+    out = bytearray(bound(len(states), index_bytes))
+    lengths = [0] * groups(len(states))
+    used = encode_groups(states, indices, index_bytes, [0] * palette_size, out, lengths)
+    return bytes(out[:used]), lengths
+
+
+def groups(count: int) -> int:
+    """The groups that count states make."""
+    return (count + GROUP - 1) // GROUP
+
+
+def bound(count: int, index_bytes: int) -> int:
+    """An upper bound of the bytes that count states encode to."""
+    return groups(count) * HEAD + count * (index_bytes + 1 + 8) + groups(count)
+
+
+def encode_groups(states: Any, indices: Any, index_bytes: int, scratch: Any, out: Any, lengths: Any) -> int:
+    """Encode states (ascending, < 2**63) and their palette indices into `out`; the bytes used.
+
+    `lengths` gets the bytes of each group; `scratch`, as long as the palette and zero, maps palette indices to local
+    places: group * 256 + place, so that it need not be cleared between groups.
+    """
+    at = 0
+    first = 0
+    while first < len(states):
+        group = first // GROUP
+        count = min(GROUP, len(states) - first)
+        start = at
+        at = put_values(indices, first, count, group + 1, index_bytes, scratch, out, at)
+        at = put_keys(states, first, count, out, start, at)
+        lengths[group] = at - start
+        first += count
+    return at
+
+
+def put_values(
+    indices: Any, first: int, count: int, mark: int, index_bytes: int, scratch: Any, out: Any, start: int
+) -> int:
+    """Write a group's head, local palette and values at `start`; the byte behind. `mark` is the group's in scratch."""
+    at = start + HEAD
+    entries = 0
+    for i in range(first, first + count):
+        index = indices[i]
+        if scratch[index] >> 8 != mark:
+            scratch[index] = mark << 8 | entries
+            entries += 1
+            for byte in range(index_bytes):
+                out[at] = index >> 8 * byte & 255
+                at += 1
+    width = 0
+    while 1 << width < entries:
+        width = max(1, 2 * width)
+    out[start] = width << 3
+    out[start + 1] = count - 1
+    out[start + 2] = entries - 1
+    if width:
+        per_byte = 8 // width
+        for i in range(count):
+            place = scratch[indices[first + i]] & 255
+            if i % per_byte == 0:
+                out[at + i // per_byte] = place
+            else:
+                out[at + i // per_byte] |= place << i % per_byte * width
+        at += (count + per_byte - 1) // per_byte
+    return at
+
+
+def put_keys(states: Any, first: int, count: int, out: Any, start: int, at: int) -> int:
+    """Write a group's keys at `at` and their mode into its head at `start`; the byte behind."""
+    lowest = states[first]
+    span = states[first + count - 1] - lowest
+    mode, size = 1, 1
+    while span >> 8 * size - 1 > 1:
+        mode += 1
+        size *= 2
+    if (span >> 3) + 1 <= count * size:
+        for byte in range((span >> 3) + 1):
+            out[at + byte] = 0
+        for i in range(first, first + count):
+            offset = states[i] - lowest
+            out[at + (offset >> 3)] |= 1 << (offset & 7)
+        at += (span >> 3) + 1
+        return at
+    out[start] |= mode
+    for i in range(first, first + count):
+        offset = states[i] - lowest
+        for byte in range(size):
+            out[at] = offset >> 8 * byte & 255
+            at += 1
+    return at
+
+
+def find(segment: Any, state: int) -> int | None:
+    """The palette index of a state, not below the segment's first; None if it is not there."""
+    view, firsts, starts, index_bytes = segment
+    group = bisect_right(firsts, state) - 1
+    at = starts[group]
+    kind = view[at]
+    count = view[at + 1] + 1
+    width = kind >> 3
+    palette = at + HEAD
+    values = palette + (view[at + 2] + 1) * index_bytes
+    keys = values + (count * width + 7 >> 3)
+    offset = state - firsts[group]
+    mode = kind & 7
+    if mode:
+        known = view[keys : keys + count * KEY_BYTES[mode]]
+        if mode > 1:
+            known = known.cast(KEY_FORMATS[mode])
+        place = bisect_left(known, offset)
+        if place == count or known[place] != offset:
+            return None
+    else:
+        byte = keys + (offset >> 3)
+        if byte >= starts[group + 1]:
+            return None
+        bits = view[byte]
+        bit = 1 << (offset & 7)
+        if not bits & bit:
+            return None
+        place = from_bytes(view[keys:byte], "little").bit_count() + POPULATION[bits & bit - 1]
+    place *= width  # now a bit
+    place = view[values + (place >> 3)] >> (place & 7) & MASKS[width]
+    if index_bytes == 1:
+        return view[palette + place]  # type: ignore[no-any-return]
+    at = palette + place * index_bytes
+    index: int = from_bytes(view[at : at + index_bytes], "little")
+    return index
+
+
+def decode(body: memoryview, first: int, index_bytes: int) -> tuple[list[int], list[int]]:
+    """The states and palette indices of a group; raises DamagedBook if they do not fit together."""
+    try:
+        kind, count, entries = body[0], body[1] + 1, body[2] + 1
+        width = kind >> 3
+        values = HEAD + entries * index_bytes
+        keys = values + (count * width + 7 >> 3)
+        palette = [int.from_bytes(body[at : at + index_bytes], "little") for at in range(HEAD, values, index_bytes)]
+        packed = int.from_bytes(body[values:keys], "little")
+        mask = (1 << width) - 1
+        indices = [palette[packed >> place * width & mask] for place in range(count)]
+        if kind & 7:
+            offsets = body[keys:].cast(KEY_FORMATS[kind & 7]).tolist()
+        else:
+            bits = int.from_bytes(body[keys:], "little")
+            offsets = [offset for offset in range(bits.bit_length()) if bits >> offset & 1]
+    except OFTEN_WRONG as error:
+        raise DamagedBook(f"a group is malformed ({error})") from None
+    if width not in WIDTHS or not offsets or offsets[0]:
+        raise DamagedBook("a group is malformed (it does not begin with its first state)")
+    if len(offsets) != count:
+        raise DamagedBook(f"a group of {count} states has {len(offsets)} keys")
+    return [first + offset for offset in offsets], indices

@@ -1,0 +1,180 @@
+"""Files of books in mapped memory: one mapping of each file in a process, shared by all books of it.
+
+The file is examined as plain bytes before LMDB maps it, and every segment's checksum is verified when it is first
+touched. A mapping is closed when the last look-up that uses it has ended: each look-up holds a reference to the
+`Mapped` that it reads from.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import weakref
+from pathlib import Path
+
+import lmdb
+
+from solver.book import pages
+from solver.book.codecs import CODECS
+from solver.book.format import (
+    DIRECTORY_KEY,
+    HEADER_KEY,
+    MOST_STATES,
+    Header,
+    directory_key,
+    palette_key,
+    segment_key,
+    unseal,
+)
+from solver.book.segments import Segment, segment_of
+from solver.errors import BookError, DamagedBook, ForeignBook
+
+
+class Mapped:
+    """One mapped file: its environment, one read transaction, its codec, and the segments touched so far."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.environment = lmdb.open(
+            str(path),
+            subdir=False,
+            readonly=True,
+            lock=False,
+            create=False,
+            readahead=False,
+            max_dbs=0,
+            max_spare_txns=0,
+        )
+        self.transaction = self.environment.begin(buffers=True)
+        self.header = self._read_header()
+        self.palette = self.header.palette
+        self.codec = CODECS[self.header.codec]
+        self.find = self.codec.find
+        self.directory = self._read_directory()
+        self.segments: list[Segment | None] = [None] * len(self.directory)
+
+    def record(self, key: bytes, name: str) -> memoryview:
+        """A record, as a view of mapped memory."""
+        try:
+            found: memoryview | None = self.transaction.get(key)
+        except lmdb.Error as error:
+            raise DamagedBook(f"{self.path}: {name} cannot be read: {error}") from None
+        if found is None:
+            raise DamagedBook(f"{self.path}: {name} is missing: fetch or solve the book again")
+        return found
+
+    def load(self, number: int) -> Segment:
+        """A segment, its checksum verified, kept for the next look-up."""
+        record = self.record(segment_key(number), f"segment {number}")
+        segment = segment_of(self.path, self.header, number, self.directory[number], record)
+        self.segments[number] = segment
+        return segment
+
+    def _read_header(self) -> Header:
+        try:
+            found = self.transaction.get(HEADER_KEY)
+        except lmdb.Error as error:
+            raise DamagedBook(f"{self.path}: the header cannot be read: {error}") from None
+        if found is None:
+            raise DamagedBook(f"{self.path} has no header: it is no book, or its writing did not end; solve it again")
+        try:
+            return Header.unpack(bytes(found), self.transaction.get)
+        except (DamagedBook, ForeignBook) as error:
+            raise type(error)(f"{self.path}: {error}") from None
+
+    def _read_directory(self) -> list[int]:
+        """The first state of each segment. A list takes 40 bytes of each 64 KB, and bisecting it half the time."""
+        parts: list[bytes] = []
+        while (found := self.transaction.get(directory_key(len(parts)))) is not None:
+            name = f"{self.path}: {DIRECTORY_KEY.decode()} part {len(parts)}"
+            parts.append(bytes(unseal(self.header.book_id, len(parts), found, name)))
+        directory = memoryview(b"".join(parts))
+        others = 1 + len(parts)
+        while self.transaction.get(palette_key(others - 1 - len(parts))) is not None:
+            others += 1
+        segments = self.environment.stat()["entries"] - others
+        if len(directory) != 8 * segments:
+            raise DamagedBook(f"{self.path}: {len(directory) // 8} directory entries for {segments} segments")
+        if not segments <= self.header.stored <= segments * MOST_STATES:
+            raise DamagedBook(f"{self.path}: {segments} segments cannot hold {self.header.stored} states")
+        return directory.cast("Q").tolist()
+
+
+class _Registered:
+    """A file mapped in this process, by device and inode: LMDB must not map it twice, so its books share it.
+
+    Its end is not left to the destructor of `Mapped`, since another thread may open the file again while that runs.
+    """
+
+    def __init__(self, identity: tuple[int, int], mapped: Mapped) -> None:
+        self.identity = identity
+        self.mapped = weakref.ref(mapped, lambda _: self.close())
+        self.views, self.transaction, self.environment = mapped.segments, mapped.transaction, mapped.environment
+
+    def close(self) -> None:
+        """Unmap the file, whose `Mapped` is gone; views of its memory go first."""
+        with _opening:
+            if _registered.get(self.identity) is self:
+                del _registered[self.identity]
+                self.views.clear()
+                self.transaction.abort()
+                self.environment.close()
+
+
+_registered: dict[tuple[int, int], _Registered] = {}
+_opening = threading.RLock()  # reentrant: while one book is opened, a garbage collection may let go of another
+
+
+def _renew_lock() -> None:
+    global _opening
+    _opening = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)  # the thread that held it is not in the child
+
+
+def mapped_file(path: Path) -> Mapped:
+    """The mapping of a file, new or shared with the other books of this file."""
+    if sys.byteorder != "little":
+        raise ForeignBook("books are little-endian, this machine is not: read it elsewhere")
+    with _opening:
+        while True:
+            identity = _examine(path)
+            registered = _registered.get(identity)
+            if registered is not None:
+                mapped = registered.mapped()
+                if mapped is not None:
+                    return mapped
+                registered.close()  # its last book has just gone, in a thread that waits for this lock
+            mapped, failure = None, None
+            try:
+                mapped = Mapped(path)
+            except lmdb.Error as error:
+                failure = error
+            if _identity(path) != identity:
+                continue  # the file was replaced meanwhile, so which one is mapped is not known
+            if mapped is None:
+                raise DamagedBook(f"{path} cannot be opened: {failure}")
+            _registered[identity] = _Registered(identity, mapped)
+            return mapped
+
+
+def _examine(path: Path) -> tuple[int, int]:
+    """Device and inode of a file whose structure LMDB can follow without a signal."""
+    with pages.open_file(path) as file:
+        try:
+            pages.check(file)
+        except BookError as error:
+            raise type(error)(f"{path} {error}") from None
+        status = os.fstat(file.fileno())
+    return status.st_dev, status.st_ino
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
