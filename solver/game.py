@@ -94,8 +94,8 @@ class Rules:
 
     Made once by whoever solves, searches or plays, and handed down. All methods are bound, plain callables; what
     nothing can stand in for is None where the game lacks it: `to_move`, `again`, `reward`, `chance`, `evaluate`,
-    `bounds`, `promise`. States may be any hashable objects in the plain searches. Raises GameError where a required
-    method is missing, or two do not go together.
+    `bounds`, `promise`, `size`. States may be any hashable objects in the plain searches. Raises GameError where a
+    required method is missing, or two do not go together.
     """
 
     def __init__(self, game: Any, symmetry: bool = True) -> None:
@@ -125,6 +125,7 @@ class Rules:
         self.tier: Callable[[Any], int] = tier or _zero
         self.plies_left: Callable[[Any], int] = own_method(game, "plies_left") or _zero
         self.starts: Callable[[], Iterator[Any]] = own_method(game, "starts") or _none
+        self.size: Callable[[], int] | None = own_method(game, "size")
         _check_together(self)
         self.alternates = self.to_move is None and self.again is None
         self.same_mover = _same_mover(self)

@@ -143,6 +143,14 @@ def test_helpers_of_one_name_may_take_different_parameters(tmp_path):
         assert list(bind(probe, game).actions(9)[:1]) == [1]
 
 
+def test_a_method_of_one_game_hides_no_parameter_of_another(tmp_path):
+    text = write_race(tmp_path / "method_race.py").read_text() + "\n    def length(self):\n        return 1\n"
+    (tmp_path / "method_race.py").write_text(text)
+    (tmp_path / "field_race.py").write_text(text.replace("goal", "length").partition("\n    def length(self)")[0])
+    for name in ("method_race.py", "field_race.py"):
+        assert list(bind(probe, load_game(f"{tmp_path / name}::Race")).actions(0)) == [1, 2]
+
+
 def test_fingerprint_sees_rules_helpers_and_parameters_but_no_comments(tmp_path):
     path = write_race(tmp_path / "printed.py")
     plain = fingerprint(load_game(f"{path}::Race"))

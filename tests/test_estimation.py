@@ -14,6 +14,7 @@ from tests.games import SMALL_GAMES
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
+from solver.kernels.edges import CompiledMoves  # noqa: E402
 from solver.parallel import Workers  # noqa: E402
 from solver.store import runs  # noqa: E402
 from solver.store.work import Work  # noqa: E402
@@ -34,8 +35,8 @@ class Steps(Workers):
     """Workers whose pass forward is stopped after each piece."""
 
     def forward(self, game, work, symmetry):
-        options = {"tiers": True, "cycles": True, "limit": 1 << 20, "most": 1 << 30}
-        one = Forward(Rules(game, symmetry), work, progress=lambda *step: None, **options)
+        options = {"cycles": True, "limit": 1 << 20, "most": 1 << 30}
+        one = Forward(CompiledMoves(Rules(game, symmetry)), work, progress=lambda *step: None, **options)
         while not one.run(self, 0.0):
             yield one
         yield one

@@ -28,14 +28,14 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "conformance": {"errors", "game", "search", "value"},
     "notation": {"errors", "game"},
     "book": {"lmdb", "msgpack", "errors", "files", "fingerprint", "game", "progress", "solved", "value"},
-    "store": {"numba", "numpy", "errors", "files", "parallel"},
+    "store": {"llvmlite", "numba", "numpy", "errors", "files", "parallel"},
     "kernels": {
         "llvmlite", "numba", "numpy", "book", "conformance", "errors", "fingerprint", "game", "parallel",
-        "progress", "search", "solved", "store", "sweep", "value",
+        "progress", "search", "solved", "store", "value",
     },
     "sweep": {
-        "numba", "numpy", "book", "conformance", "errors", "estimation", "game", "kernels", "parallel", "progress",
-        "search", "solved", "store", "value",
+        "numba", "numpy", "book", "conformance", "errors", "estimation", "game", "kernels", "options",
+        "parallel", "progress", "search", "solved", "store", "value",
     },
     "opening": {
         "errors", "extras", "files", "fingerprint", "game", "kernels", "options", "progress", "search", "value",

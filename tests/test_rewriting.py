@@ -19,7 +19,6 @@ from solver.kernels import twins  # noqa: E402
 from solver.kernels.advice import reason  # noqa: E402
 from solver.kernels.rewriting import Rewriter, frozen  # noqa: E402
 from solver.kernels.searcher import Searcher  # noqa: E402
-from solver.store.directory import Layer  # noqa: E402
 
 HEAD = """
 import enum
@@ -172,15 +171,15 @@ def test_a_solution_that_the_plain_rules_do_not_give_is_not_believed(text):
     states = np.array(sorted(state for state in truth if not game.is_terminal(state)))
     merits = np.array([merit_of(truth[state], 30_000) for state in states.tolist()], np.int16)
 
-    def solution(states, merits):
-        layer = Layer(0, 0, len(states), len(states), 0, 0, 0, True, 0, 0, 0, 0, 0)
-        return twins.Solution(Rules(game), [layer], states, merits, 30_000, tiers=False)
+    def audited(states, merits):
+        found = dict(zip(states.tolist(), merits.tolist(), strict=True))
+        return twins.audit(twins.Solution(Rules(game), found.get, 30_000), states.tolist(), seconds=1.0)
 
-    assert twins.audit(solution(states, merits)) == twins.OF_A_TIER
+    assert audited(states, merits) > 0
     with pytest.raises(UncompiledRules, match="was found worth"):
-        twins.audit(solution(states, merits + 1))
+        audited(states, merits + 1)
     with pytest.raises(UncompiledRules, match="was not reached"):
-        twins.audit(solution(states[::2], merits[::2]))
+        audited(states[::2], merits[::2])
 
 
 def test_the_line_that_numba_names_comes_first(tmp_path):

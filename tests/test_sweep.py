@@ -17,7 +17,7 @@ pytest.importorskip("numba")
 from solver.kernels import probe, twins  # noqa: E402
 from solver.kernels.compiled import bind  # noqa: E402
 from solver.store import runs  # noqa: E402
-from solver.sweep import backward, exhaustive, expansion  # noqa: E402
+from solver.sweep import backward, exhaustive, expansion, ordered  # noqa: E402
 
 # One board a game: each compiles for seconds. More boards run under `-m slow`.
 TIERED = (
@@ -134,8 +134,8 @@ def test_pieces_and_chunks_of_any_size_agree(monkeypatch):
         (runs, "PIECE", 100),
         (expansion, "CHILDREN", 64),
         (backward, "CHUNK", 41),
-        (exhaustive, "PART", 1000),
-        (exhaustive, "CHUNK", 5 * 256),
+        (ordered, "PART", 1000),
+        (ordered, "CHUNK", 5 * 256),
     ):
         monkeypatch.setattr(module, name, size)
         cut = exhaustive.solve(load_game("connect-four:4,4"))

@@ -16,7 +16,7 @@ pytest.importorskip("numba")
 
 from solver.store import runs  # noqa: E402
 from solver.store.work import Work  # noqa: E402
-from solver.sweep import backward, exhaustive, expansion, retrograde  # noqa: E402
+from solver.sweep import backward, exhaustive, expansion, ordered, retrograde  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +52,7 @@ def small_pieces(monkeypatch):
         (retrograde, "STEP", 400),
         (retrograde, "PIECE", 64),
         (retrograde, "SOME", 2),
-        (exhaustive, "PART", 1000),
+        (ordered, "PART", 1000),
     ):
         monkeypatch.setattr(module, name, size)
 

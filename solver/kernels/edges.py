@@ -230,7 +230,8 @@ class CompiledMoves:
     def __init__(self, rules: Rules, tiers: bool = True) -> None:
         self.rules = rules
         self.kernels = bind(sys.modules[__name__], rules.game, rules.symmetry, tiers=tiers)
-        self.tier = rules.tier if tiers and rules.tiered else _no_tier
+        self.tiered = tiers and rules.tiered
+        self.tier = rules.tier if self.tiered else _no_tier
 
     @functools.cached_property
     def moves(self) -> Moves:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,11 +35,8 @@ from solver.kernels.edges import (
     CompiledMoves,
     new_edges,
 )
-from solver.store.directory import Layer
 from solver.value import WIN, terminal_merit
 
-AUDITED = 1024  # states of a solution
-OF_A_TIER = 64  # of them at most
 AUDIT_SECONDS = 0.2
 LEAST_AUDITED = 16
 States = NDArray[np.int64]
@@ -174,30 +171,18 @@ def _short(what: Any) -> str:
 
 
 class Solution:
-    """The states and merits of a sweep, to be looked up one by one."""
+    """A solution, to be looked up state by state: `merit_of` gives the merit of a folded state that is not finished,
+    None if it was not reached; `win` is the merit of a win at once."""
 
-    def __init__(
-        self, rules: Rules, layers: Sequence[Layer], states: States, merits: NDArray[Any], win: int, tiers: bool
-    ) -> None:
-        self.rules = rules
-        self.layers = layers
-        self.states, self.merits, self.win = states, merits, win
-        self.tiered = tiers and rules.tiered
-        self.rows = {layer.tier: layer for layer in layers}
+    def __init__(self, rules: Rules, merit_of: Callable[[int], int | None], win: int) -> None:
+        self.rules, self.merit_of, self.win = rules, merit_of, win
 
     def merit(self, state: int) -> int | None:
         """The merit of a state that some move leads to, None if it was not reached."""
         rules = self.rules
         if rules.is_terminal(state):
             return terminal_merit(rules.utility(state), rules.plies_left(state), rules.scores, self.win)
-        key = rules.canonical(state)
-        layer = self.rows.get(rules.tier(key) if self.tiered else self.layers[0].tier)
-        if layer is None or not 0 <= key < 1 << 63:
-            return None
-        place = layer.begin + int(np.searchsorted(self.states[layer.begin : layer.end], key))
-        if place == layer.end or self.states[place] != key:
-            return None
-        return int(self.merits[len(self.states) - layer.end + place - layer.begin])
+        return self.merit_of(rules.canonical(state))
 
     def derived(self, state: int) -> int | str:
         """The merit that the plain rules give an unfinished state by those of its children, or what is wrong."""
@@ -213,30 +198,25 @@ class Solution:
         return "it has no actions" if best is None else best
 
 
-def audit(solution: Solution, *, seconds: float = AUDIT_SECONDS, seed: int = 0) -> int:
-    """Hold a sample of every tier against the plain rules; how many states. Raises UncompiledRules.
+def audit(solution: Solution, states: Sequence[int], *, seconds: float = AUDIT_SECONDS) -> int:
+    """Hold the values of sampled states against the plain rules; of how many. Raises UncompiledRules.
 
     Where states are folded by symmetry the children that are not stored themselves are looked at as well: their
     values follow from their own children, if `canonical` keeps values. It ends after that many seconds, but not before
     LEAST_AUDITED states.
     """
-    rules, chance = solution.rules, np.random.default_rng(seed)
-    layers = [layer for layer in solution.layers if layer.begin < layer.end]
-    number = max(1, min(OF_A_TIER, AUDITED // max(1, len(layers))))
-    places = np.concatenate([chance.integers(one.begin, one.end, number) for one in layers] or [np.empty(0, np.int64)])
-    chance.shuffle(places)
+    rules = solution.rules
     deadline = time.monotonic() + seconds
-    for audited, place in enumerate(places[:AUDITED].tolist()):
+    for audited, state in enumerate(states):
         if audited >= LEAST_AUDITED and time.monotonic() > deadline:
             return audited
-        state = int(solution.states[place])
         _audit(solution, state)
         if rules.folds:
             children = (rules.result(state, action) for action in rules.actions(state))
             twin = next((child for child in children if rules.canonical(child) != child), None)
             if twin is not None and not rules.is_terminal(twin):
                 _audit(solution, twin)
-    return min(AUDITED, len(places))
+    return len(states)
 
 
 def _audit(solution: Solution, state: int) -> None:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from solver import value
 from solver.conformance import confirmed
 from solver.errors import GameError
-from solver.game import own_method
+from solver.game import Rules, own_method
 from solver.kernels.edges import (
     FAULTS,
     MOST_ACTIONS,
@@ -200,13 +200,9 @@ class Backward:
 
     def _range_of_merits(self) -> tuple[int, np.dtype[Any]]:
         """The merit of a win at once and the smallest type that holds all merits."""
-        if self.rules.scores:
-            largest = self.forward.largest
-        elif any(layer.cyclic for layer in self.layers):
+        if not self.rules.scores and any(layer.cyclic for layer in self.layers):
             return retrograde.WIN, np.dtype(np.int16)
-        else:
-            largest = len(self.layers) + 1 + (MOST_PLIES_LEFT if own_method(self.rules.game, "plies_left") else 0)
-        dtype = next(np.dtype(kind) for kind in (np.int8, np.int16, np.int32, np.int64) if largest < np.iinfo(kind).max)
+        dtype = least_kind(self.rules, len(self.layers), self.forward.largest)
         return int(np.iinfo(dtype).max), dtype
 
     def _evaluated(self, layer: Layer, begin: int, known: Known, team: Workers) -> Iterator[Merits]:
@@ -304,6 +300,13 @@ class Backward:
         self.forward.states.release(needed[-1].end)
         self.forward.cells.release(needed[-1].first_cell + needed[-1].cells)
         self.merits.release(0, total - needed[-1].end)
+
+
+def least_kind(rules: Rules, layers: int, largest: int) -> np.dtype[Any]:
+    """The smallest type for the merits of so many tiers without cycles, `largest` being the largest final margin."""
+    longest = layers + 1 + (MOST_PLIES_LEFT if own_method(rules.game, "plies_left") else 0)
+    most = largest if rules.scores else longest
+    return next(np.dtype(kind) for kind in (np.int8, np.int16, np.int32, np.int64) if most < np.iinfo(kind).max)
 
 
 class _TooWide(Exception):

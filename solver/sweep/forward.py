@@ -45,23 +45,22 @@ class Forward:
 
     def __init__(
         self,
-        rules: Rules,
+        compiled: CompiledMoves,
         work: Work,
         *,
-        tiers: bool,
         cycles: bool,
         limit: int,
         most: int,
         progress: Progress,
     ) -> None:
-        self.rules = rules
+        self.rules = rules = compiled.rules
         self.most = most
         self.work = work
-        self.tiers = tiers and rules.tiered
+        self.tiers = compiled.tiered
         self.cycles = cycles
         self.progress = progress
-        self.compiled = CompiledMoves(rules, tiers)
-        self.expansion = Expansion(self.compiled)
+        self.compiled = compiled
+        self.expansion = Expansion(compiled)
         self.runs = Runs(work, limit)
         self.states = work.column("states", np.int64)
         self.cells = work.column("cells", np.uint32)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from solver.errors import ResourceError
 from solver.game import STATE_LIMIT, Game, Rules
 from solver.kernels.compiled import compiling
-from solver.kernels.edges import Edges, list_edges
+from solver.kernels.edges import CompiledMoves, Edges, list_edges
 from solver.parallel import Workers
 from solver.progress import Progress, silent
 from solver.search import refuse_chance
@@ -75,9 +75,8 @@ def census(
     """Count the tiers for two thirds of the time, compiling apart, and estimate the others from samples."""
     rules = Rules(game, symmetry)
     refuse_chance(rules, "an estimate")
-    options: dict[str, Any] = {"tiers": True, "cycles": True, "most": 1 << 62}
     with Work() as work, Workers(workers) as team, compiling(game):
-        forward = Forward(rules, work, limit=1 << 30, progress=progress, **options)
+        forward = Forward(CompiledMoves(rules), work, cycles=True, limit=1 << 30, most=1 << 62, progress=progress)
         forward.run(team, time.monotonic())  # the first piece: compiles
         begun, earlier = time.monotonic(), forward.found
         try:

@@ -1,0 +1,436 @@
+"""Dense games, whose states lie below `size()`: arrays by state in place of sorted runs and directories.
+
+A byte says of every number which tier the state is of, or that nothing reached it; another, or two, its merit. Each
+tier is found by going through the bytes, eight at a time, forward from the first tier to the last and backward again.
+A byte and not a bit, so that threads may mark the same states without atomic steps. The values, the counts and the
+book are those of the sorted sweep.
+
+Cost: 2 bytes of memory a number below `size()` (3 where margins are large), whether it is a state or not; every tier
+goes through all of them twice.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.extending import register_jitable
+from numpy.typing import NDArray
+
+from solver import value
+from solver.conformance import confirmed
+from solver.errors import GameError
+from solver.kernels.edges import (
+    CROWDED,
+    CULPRIT,
+    DRAWS,
+    ERROR,
+    FAULTS,
+    FIELDS,
+    LARGEST,
+    LOSSES,
+    MOST_ACTIONS,
+    NEGATIVE,
+    NO_ACTIONS,
+    OPEN,
+    ROOM,
+    SAME_TIER,
+    TIER_FALLS,
+    UNKNOWN_CHILD,
+    WINS,
+    CompiledMoves,
+    keep_open,
+    list_edges,
+    new_edges,
+)
+from solver.parallel import Workers
+from solver.progress import Progress
+from solver.store.shared import shared
+from solver.store.work import Work
+from solver.sweep.backward import least_kind
+
+lift = register_jitable(value.lift)
+
+SPAN = 1 << 20  # numbers gone through in one call
+OF_A_TIER, OF_ALL = 8, 1024  # states of a sample
+SOME = 256  # states found before they are expanded together
+MOST_STARTS = 10_000  # listed by plain Python
+BLOCK = 1 << 24  # bytes of an array that go to a file at a time
+PATIENCE = 10  # times as long as a checkpoint takes until the next
+NOTHING, FINISHED, MOST_TIERS = 0, 255, 254  # marks: no state, a finished one, the last tier's
+REACHED, FIRST, HIGHEST = range(FIELDS, FIELDS + 3)  # more slots of the report
+TOO_MANY, BEYOND = 100, 101  # more faults
+LOWEST_BYTES = 0x7F7F7F7F7F7F7F7F
+ONES = 0x0101010101010101
+TOO_WIDE = -2
+
+
+class NotDense(Exception):
+    """The arrays cannot take the game; the reason."""
+
+
+class DenseLayer(NamedTuple):
+    """A tier: its mark, how many states it has, and the finished ones by outcome."""
+
+    mark: int
+    reached: int
+    wins: int
+    draws: int
+    losses: int
+
+    @property
+    def kept(self) -> int:
+        return self.reached - self.wins - self.draws - self.losses
+
+
+@register_jitable
+def gather(words, mark, begin, end, found):
+    """Put the places of the bytes equal to `mark` in words[begin:end] into `found` until another word's might not fit;
+    how many, and the first word left over."""
+    count = 0
+    pattern = np.int64(mark) * ONES
+    for at in range(begin, end):
+        if count + 8 > len(found):
+            return count, at
+        word = words[at] ^ pattern
+        # the high bit of every byte that is zero (Warren, Hacker's Delight, 6-1)
+        zeros = ~(((word & LOWEST_BYTES) + LOWEST_BYTES) | word | LOWEST_BYTES)
+        while zeros:
+            found[count] = 8 * at + ((zeros & -zeros).bit_length() >> 3) - 1
+            zeros &= zeros - 1
+            count += 1
+    return count, end
+
+
+@shared
+def expand_tier(moves, words, marks, mark, first_tier, begin, end, report):
+    """Mark the children of the states of a tier in marks[8 * begin:8 * end], the finished ones of it as FINISHED.
+
+    report (FIELDS + 3,) int64 gets the counts, the first state that is not finished, or -1, and an error.
+    """
+    found, kept = np.empty(SOME, np.int64), np.empty(SOME, np.int64)
+    ends, edges = np.zeros(FIELDS, np.int64), new_edges(ROOM)
+    at, first = begin, np.int64(-1)
+    reached = wins = draws = losses = largest = 0
+    while at < end:
+        count, at = gather(words, mark, at, end, found)
+        open_count = keep_open(moves, found, 0, count, kept, ends)
+        if ends[ERROR]:
+            report[ERROR], report[CULPRIT] = ends[ERROR], ends[CULPRIT]
+            return
+        reached, wins, draws, losses = reached + count, wins + ends[WINS], draws + ends[DRAWS], losses + ends[LOSSES]
+        largest = max(largest, ends[LARGEST])
+        if first < 0 and open_count:
+            first = kept[0]
+        if open_count < count:
+            place = 0
+            for i in range(count):
+                if place < open_count and found[i] == kept[place]:
+                    place += 1
+                else:
+                    marks[found[i]] = FINISHED
+        done = 0
+        while done < open_count:
+            listed, after = list_edges(moves, kept, done, open_count, edges)
+            error, highest, move = _mark_children(edges, listed, mark, first_tier, marks)
+            report[HIGHEST] = max(report[HIGHEST], highest)
+            if error or listed < 0:
+                culprit = done if listed < 0 else done + (edges.owners[move] >> 1)
+                report[ERROR], report[CULPRIT] = error or NO_ACTIONS, kept[culprit]
+                return
+            if after == done:
+                if len(edges.keys) > MOST_ACTIONS:
+                    report[ERROR], report[CULPRIT] = CROWDED, kept[done]
+                    return
+                edges = new_edges(2 * len(edges.keys))
+            done = after
+    report[REACHED], report[WINS], report[DRAWS], report[LOSSES] = reached, wins, draws, losses
+    report[LARGEST], report[FIRST] = largest, first
+
+
+@register_jitable
+def _mark_children(edges, count, mark, first_tier, marks):
+    """Mark listed children with their tiers; an error or 0, the highest mark, and the move that has the error."""
+    highest = np.int64(0)
+    for j in range(count):
+        key, slot = edges.keys[j], edges.tiers[j] - first_tier + 1
+        if slot <= mark or slot > MOST_TIERS or key < 0 or key >= len(marks):
+            error = BEYOND if key >= len(marks) else TOO_MANY
+            if key < 0:
+                error = NEGATIVE
+            elif slot <= mark:
+                error = SAME_TIER if slot == mark else TIER_FALLS
+            return error, highest, j
+        highest = max(highest, slot)
+        if marks[key] == NOTHING:
+            marks[key] = slot
+    return 0, highest, 0
+
+
+@shared
+def evaluate_tier(moves, words, mark, begin, end, merits, tally, longest):
+    """The merits of the states of a tier among the numbers [8 * begin, 8 * end), by their children's.
+
+    tally (all merits,) int64 counts them, from the least; longest (2,) int64 has the smallest merit of a win and its
+    first state. Returns the first state that has a child nobody reached, TOO_WIDE, or -1.
+    """
+    found, best, edges = np.empty(SOME, np.int64), np.empty(SOME, np.int64), new_edges(ROOM)
+    half = np.int64(1) << 8 * merits.itemsize - 1
+    at = begin
+    while at < end:
+        count, at = gather(words, mark, at, end, found)
+        done = 0
+        while done < count:
+            listed, after = list_edges(moves, found, done, count, edges)
+            if after == done:
+                edges = new_edges(2 * len(edges.keys))
+                continue
+            for i in range(done, after):
+                best[i] = OPEN
+            for j in range(listed):
+                merit, owner = edges.merits[j], done + (edges.owners[j] >> 1)
+                if merit == OPEN:
+                    merit = np.int64(merits[edges.keys[j]])
+                    if merit == -half:
+                        return found[owner]
+                    merit = lift(merit, (edges.owners[j] & 1) == 1, moves.scores)
+                    if moves.rewarded:
+                        merit += edges.rewards[j]
+                best[owner] = max(best[owner], merit)
+            done = after
+        for i in range(count):
+            if not -half < best[i] < half:
+                return np.int64(TOO_WIDE)
+            merits[found[i]] = best[i]
+            tally[best[i] + half] += 1
+            if 0 < best[i] < longest[0]:
+                longest[0], longest[1] = best[i], found[i]
+    return np.int64(-1)
+
+
+@shared
+def collect(merits, places, begin, end, states, indices):
+    """The states among the numbers begin..end, and the indices of their values; how many."""
+    half = np.int64(1) << 8 * merits.itemsize - 1
+    count = 0
+    for state in range(begin, end):
+        place = places[np.int64(merits[state]) + half]
+        states[count], indices[count] = state, place
+        count += place >= 0
+    return count
+
+
+class Dense:
+    """The solution of a dense game: `marks`, `merits` and `layers`, once `run` is over.
+
+    `win` is the merit of a win at once, `tally` the numbers of unfinished states by merit, `counts` those of each layer
+    by outcome, the last layer first, and `longest` the smallest merit of a win and its first state, as `Backward` has
+    them. Raises NotDense where the arrays cannot take the game.
+    """
+
+    def __init__(self, compiled: CompiledMoves, size: int, work: Work, progress: Progress) -> None:
+        self.compiled, self.rules = compiled, compiled.rules
+        self.size, self.work, self.progress = size, work, progress
+        self.inspect: Callable[[list[int]], None] | None = None
+        self.marks = np.zeros(-(-size // 8) * 8, np.uint8)
+        self.merits: NDArray[Any] = np.empty(0, np.int8)
+        self.layers: list[DenseLayer] = []
+        self.first_tier = 0
+        self.largest = 1
+        self.tally: Counter[int] = Counter()
+        self.counts: list[list[int]] = []
+        self.longest: tuple[int, int] | None = None
+        self._some: list[int] = []  # states of each tier
+        self._next = 1  # mark of the tier whose turn it is, forward
+        self._last = 0  # the highest mark
+        self._saving = 0.0  # seconds that the last checkpoint took
+
+    def run(self, team: Workers) -> None:
+        """Both passes, from where the last checkpoint left them."""
+        if not self._last:
+            self._start()
+        while self._next <= self._last:
+            self._expand(team)
+            self._save()
+        if not len(self.merits):
+            self._widen()
+        while len(self.counts) < len(self.layers):
+            try:
+                self._evaluate(self.layers[-1 - len(self.counts)], team)
+            except OverflowError:
+                self._widen()
+            self._save()
+
+    @property
+    def win(self) -> int:
+        return int(np.iinfo(self.merits.dtype).max)
+
+    def sample(self, chance: np.random.Generator) -> list[int]:
+        """Some states, of every tier where both passes were made at once."""
+        places = chance.integers(0, self.size, 4 * OF_ALL).tolist()
+        states = [*self._some, *(place for place in places if self.merit_of(place) is not None)]
+        chance.shuffle(states)
+        return states[:OF_ALL]
+
+    def merit_of(self, key: int) -> int | None:
+        """The merit of a state, None if it was not reached."""
+        merit = int(self.merits[key]) if 0 <= key < self.size else None
+        return None if merit is None or merit == np.iinfo(self.merits.dtype).min else merit
+
+    def pieces(self, palette: NDArray[np.int64], team: Workers) -> Iterator[tuple[NDArray[np.int64], NDArray[Any]]]:
+        """States, ascending, and the indices of their merits in the palette, in parts of any size."""
+        half = -int(np.iinfo(self.merits.dtype).min)
+        places = np.full(2 * half, -1, np.int32)
+        places[palette + half] = np.arange(len(palette))
+        dtype = np.uint8 if len(palette) <= 256 else np.int32
+
+        def part(begin: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
+            end = min(begin + SPAN, self.size)
+            states, indices = np.empty(end - begin + 1, np.int64), np.empty(end - begin + 1, dtype)
+            count = collect(self.merits, places, begin, end, states, indices)
+            return states[:count], indices[:count]
+
+        yield from team.map(part, range(0, self.size, SPAN))
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Go on from a checkpoint."""
+        columns = self.work.columns
+        self.marks = columns[saved["marks"]].view().copy()
+        self.merits = columns[saved["merits"]].view().copy() if saved["merits"] else self.merits
+        self.layers = [DenseLayer(*row) for row in saved["layers"]]
+        self.first_tier, self.largest = saved["first_tier"], saved["largest"]
+        self._next, self._last = saved["next"], saved["last"]
+        self.tally, self.counts = Counter(dict(saved["tally"])), saved["counts"]
+        self.longest = tuple(saved["longest"]) if saved["longest"] else None
+
+    def _start(self) -> None:
+        rules = self.rules
+        listed = itertools.islice(rules.starts(), MOST_STARTS + 1)
+        starts = {rules.canonical(state) for state in (rules.game.initial(), *listed)}
+        if len(starts) > MOST_STARTS:
+            raise NotDense(f"it starts from more than {MOST_STARTS:,} states")
+        tiers = {key: self.compiled.tier(key) for key in starts}
+        for key in starts:
+            if not 0 <= key < self.size:
+                raise GameError(f"{rules.name} starts at {key}, and size() says that states are below {self.size}")
+        self.first_tier = min(tiers.values())
+        self._last = max(tiers.values()) - self.first_tier + 1
+        if self._last > MOST_TIERS:
+            raise NotDense(f"there are more than {MOST_TIERS} tiers")
+        for key, tier in tiers.items():
+            self.marks[key] = tier - self.first_tier + 1
+
+    def _spans(self) -> Iterator[tuple[int, int]]:
+        """Ranges of words."""
+        words = len(self.marks) // 8
+        return ((begin, min(begin + SPAN // 8, words)) for begin in range(0, words, SPAN // 8))
+
+    def _expand(self, team: Workers) -> None:
+        """Mark what the states of the next tier lead to."""
+        mark, words = self._next, self.marks.view(np.int64)
+        total = np.zeros(FIELDS + 3, np.int64)
+        some: list[int] = []
+
+        def expand(span: tuple[int, int]) -> NDArray[np.int64]:
+            report = np.zeros(FIELDS + 3, np.int64)
+            expand_tier(self.compiled.moves, words, self.marks, mark, self.first_tier, *span, report)
+            return report
+
+        for report in team.map(expand, self._spans()):
+            self._refuse(int(report[ERROR]), int(report[CULPRIT]))
+            some += [int(report[FIRST])] if report[REACHED] and report[FIRST] >= 0 else []
+            self.largest = max(self.largest, int(report[LARGEST]))
+            self._last = max(self._last, int(report[HIGHEST]))
+            total += report
+            self.progress("forward", sum(layer.kept for layer in self.layers) + int(total[REACHED]), None)
+        if total[REACHED]:
+            self.layers.append(DenseLayer(mark, *(int(total[slot]) for slot in (REACHED, WINS, DRAWS, LOSSES))))
+        some = some[:: max(1, len(some) // OF_A_TIER)]
+        self._some += some
+        if self.inspect is not None:
+            self.inspect(some)
+        self._next += 1
+
+    def _refuse(self, error: int, culprit: int) -> None:
+        if error == SAME_TIER:
+            raise NotDense(f"state {culprit} has a move that stays in its tier")
+        if error == TOO_MANY:
+            raise NotDense(f"there are more than {MOST_TIERS} tiers")
+        if error == BEYOND:
+            raise GameError(f"state {culprit} has a child that is not below size(), {self.size}: mend size")
+        if error:
+            raise confirmed(self.rules.game, [culprit], f"state {culprit} {FAULTS[error]}")
+
+    def _widen(self) -> None:
+        """Begin the pass backward, with the smallest merits that may do, or with larger ones than before."""
+        kind = least_kind(self.rules, len(self.layers), self.largest)
+        kind = np.dtype(f"i{2 * self.merits.itemsize}") if len(self.merits) else kind
+        if kind.itemsize > 2:
+            raise NotDense("its values are more than two bytes hold")
+        self.merits = np.full(self.size, np.iinfo(kind).min, kind)
+        self.tally, self.counts, self.longest = Counter(), [], None
+
+    def _evaluate(self, layer: DenseLayer, team: Workers) -> None:
+        """The merits of a tier."""
+        info, words = np.iinfo(self.merits.dtype), self.marks.view(np.int64)
+        moves = self.compiled.moves._replace(win=info.max)
+        done = sum(map(sum, self.counts))
+
+        def evaluate(span: tuple[int, int]) -> tuple[NDArray[np.int64], list[int]]:
+            tally, longest = np.zeros(info.max - info.min + 1, np.int64), np.full(2, info.max + 1, np.int64)
+            culprit = evaluate_tier(moves, words, layer.mark, *span, self.merits, tally, longest)
+            if culprit == TOO_WIDE:
+                raise OverflowError
+            if culprit >= 0:
+                raise confirmed(self.rules.game, [int(culprit)], f"state {culprit} {FAULTS[UNKNOWN_CHILD]}")
+            return tally, longest.tolist()
+
+        total = np.zeros(info.max - info.min + 1, np.int64)
+        for tally, longest in team.map(evaluate, self._spans()):
+            total += tally
+            if longest[0] <= info.max and not self.rules.scores:
+                self.longest = min((longest[0], longest[1]), self.longest or (longest[0], longest[1]))
+            self.progress("backward", done + int(total.sum()), sum(layer.kept for layer in self.layers))
+        merits = np.flatnonzero(total) + info.min
+        self.tally.update({merit: int(total[merit - info.min]) for merit in merits.tolist()})
+        middle = -info.min
+        self.counts.append([int(total[middle + 1 :].sum()), int(total[middle]), int(total[:middle].sum())])
+
+    def _save(self) -> None:
+        """A checkpoint, where the last one is long enough ago for what it costs."""
+        if not self.work.due() or time.monotonic() - self.work.saved < PATIENCE * self._saving:
+            return
+        begun = time.monotonic()
+        before = [column for name, column in self.work.columns.items() if name.startswith("array")]
+        names = []
+        for array in (self.marks, self.merits):
+            column = self.work.column("array", array.dtype, numbered=True)
+            for begin in range(0, len(array), BLOCK):
+                column.append(array[begin : begin + BLOCK])
+            names.append(column.name)
+        for column in before:
+            self.work.discard(column)
+        self.work.checkpoint(
+            {
+                "pass": "dense",
+                "dense": {
+                    "marks": names[0],
+                    "merits": names[1] if len(self.merits) else None,
+                    "layers": self.layers,
+                    "first_tier": self.first_tier,
+                    "largest": self.largest,
+                    "next": self._next,
+                    "last": self._last,
+                    "tally": sorted(self.tally.items()),
+                    "counts": self.counts,
+                    "longest": self.longest,
+                },
+            }
+        )
+        self._saving = time.monotonic() - begun
+
+

@@ -1,0 +1,155 @@
+"""Arrays by state: the same book as by sorting, byte for byte."""
+
+import pytest
+
+from solver import load_game, pipeline
+from solver.errors import GameError, ResourceError
+from solver.game import Rules
+
+pytest.importorskip("numba")
+
+from solver.store.work import Work  # noqa: E402
+from solver.sweep import dense, exhaustive  # noqa: E402
+from tests import naive  # noqa: E402
+
+DENSE = ["dots-and-boxes:2,2", "dots-and-boxes:3,2", "dots-and-boxes:1,4"]
+SPARSE = """
+from typing import NamedTuple
+
+class Sparse(NamedTuple):
+    \"\"\"Climb one to three steps, or, from every fifth, {jump}; who cannot move loses. Every third is a state.\"\"\"
+
+    top: int = 40
+
+    def initial(self): return 0
+    def size(self): return {size}
+    def actions(self, state):
+        for step in range(1, 4):
+            if state // 3 + step <= self.top:
+                yield step
+        if state // 3 % 5 == 4 and state // 3 + {jump} <= self.top:
+            yield {jump}
+    def result(self, state, action): return state + 3 * action
+    def is_terminal(self, state): return state == 3 * self.top
+    def utility(self, state): return -1
+    def tier(self, state): return state // 3 * {rise} // 7
+"""
+
+
+@pytest.fixture
+def by_kernels(monkeypatch):
+    monkeypatch.setattr(pipeline, "SMALL", 0)
+
+
+def sparse(tmp_path, size="3 * self.top + 1", rise=7, jump=9, top=40):
+    path = tmp_path / f"sparse{abs(hash((size, rise, jump)))}.py"
+    path.write_text(SPARSE.format(size=size, rise=rise, jump=jump))
+    return load_game(f"{path}::Sparse:{top}")
+
+
+class Sorted(Exception):
+    """The sorted sweep was begun."""
+
+
+def never(*arguments, **options):
+    raise Sorted
+
+
+@pytest.mark.parametrize("symmetry", [True, False])
+@pytest.mark.parametrize("text", DENSE)
+def test_dense_and_sorted_books_are_the_same_bytes(tmp_path, monkeypatch, by_kernels, text, symmetry):
+    with monkeypatch.context() as patch:
+        patch.setattr(exhaustive, "Forward", never)
+        pipeline.solve(text, tmp_path / "dense.lmdb", symmetry=symmetry).close()
+    monkeypatch.setattr(exhaustive, "DENSE_BYTES", 1 << 50)
+    said = []
+    pipeline.solve(text, tmp_path / "sorted.lmdb", symmetry=symmetry, say=said.append).close()
+    assert (tmp_path / "dense.lmdb").read_bytes() == (tmp_path / "sorted.lmdb").read_bytes()
+    assert len(said) == 1 and "states are sorted: arrays by state of" in said[0] and "--memory" in said[0]
+
+
+@pytest.mark.parametrize(("rise", "span"), [(7, 1 << 20), (7, 64), (21, 8)])
+def test_states_few_and_far_between_have_their_values(tmp_path, monkeypatch, rise, span):
+    monkeypatch.setattr(dense, "SPAN", span)
+    monkeypatch.setattr(exhaustive, "Forward", never)
+    game = sparse(tmp_path, rise=rise)
+    solved = exhaustive.solve(game)
+    truth = naive.solve(game)
+    found = {
+        int(state): solved.palette[place]
+        for states, places in solved.parts()
+        for state, place in zip(states, places, strict=True)
+    }
+    assert found == {state: value for state, value in truth.items() if not game.is_terminal(state)}
+    assert solved.root == truth[0] and sum(tier.states for tier in solved.tiers) == len(truth)
+    longest = max(value.distance for value in found.values() if value.score > 0)
+    assert solved.longest == (longest, min(s for s, value in found.items() if value == (1, longest)))
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"rise": 1}, "has a move that stays in its tier"),
+        ({"rise": 7, "jump": 260, "top": 300}, "more than 254 tiers"),
+        ({"rise": 7, "top": 300}, "more than 254 tiers"),
+    ],
+)
+def test_games_that_arrays_cannot_take_are_sorted(tmp_path, options, reason):
+    said = []
+    game = sparse(tmp_path, **options)
+    solved = exhaustive.solve(game, say=said.append)
+    assert said == [line for line in said if line.startswith("states are sorted: ") and reason in line] != []
+    assert solved.root == naive.solve(game)[0]
+
+
+def test_a_state_beyond_size_is_refused(tmp_path):
+    with pytest.raises(GameError, match="not below size"):
+        exhaustive.solve(sparse(tmp_path, size="20"))
+    with pytest.raises(GameError, match="starts at 0, and size"):
+        exhaustive.solve(sparse(tmp_path, size="0"))
+
+
+class Stopped(Exception):
+    """Where a solve is interrupted."""
+
+
+@pytest.mark.parametrize("text", DENSE[:2])
+def test_a_solve_stopped_anywhere_goes_on_to_the_same_book(tmp_path, by_kernels, text):
+    pipeline.solve(text, tmp_path / "whole.lmdb").close()
+    stops, said = 0, []
+    for at in range(1, 200):
+        calls = iter(range(at))
+
+        def stop(step, done, total, note="", calls=calls):
+            if next(calls, None) is None:
+                raise Stopped
+
+        try:
+            pipeline.solve(text, tmp_path / "book.lmdb", checkpoint=0, progress=stop, say=said.append).close()
+        except Stopped:
+            stops += 1
+        else:
+            break
+    assert stops > 5 and any("tiers counted" in line for line in said)
+    assert (tmp_path / "book.lmdb").read_bytes() == (tmp_path / "whole.lmdb").read_bytes()
+    assert not (tmp_path / "book.lmdb.work").exists()
+
+
+def test_a_checkpoint_of_arrays_wants_the_memory_for_them(tmp_path):
+    game = load_game("dots-and-boxes:2,2")
+
+    def stop(step, done, total, note=""):
+        if step == "backward":
+            raise Stopped
+
+    with pytest.raises(Stopped), Work(tmp_path / "work", "one", every=0) as work:
+        exhaustive.solve(game, work, progress=stop)
+    with pytest.raises(ResourceError, match="raise --memory, or --restart"), Work(tmp_path / "work", "one") as work:
+        exhaustive.solve(game, work, memory=1000)
+    with Work(tmp_path / "work", "one") as work:
+        assert exhaustive.solve(game, work).root.score == 2
+
+
+def test_rules_know_their_size():
+    assert Rules(load_game("dots-and-boxes:2,2")).size() == 1 << 12
+    assert Rules(load_game("quixo:3")).size is None  # a parameter of that name
