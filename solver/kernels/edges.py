@@ -51,7 +51,7 @@ FAULTS = {
 
 
 @kernel
-def edges(states, begin, end, win, keys, tiers, owners, merits, rewards):
+def edges(states, begin, end, win, listed):
     """List the moves of unfinished states[begin:end], of as many as fit: their number, and the first state left over.
 
     For each move: the child, folded (keys, int64), its tier (int64), and its owner: twice its state's place from
@@ -59,6 +59,7 @@ def edges(states, begin, end, win, keys, tiers, owners, merits, rewards):
     what a finished child gives its owner, OPEN for others (merits, int64), and the reward (int64; in games with
     rewards). A state without moves ends it, with the number -1.
     """
+    keys, tiers, owners, merits, rewards = listed
     count = 0
     for i in range(begin, end):
         state = states[i]
@@ -144,12 +145,23 @@ def list_starts(begin, starts, tiers):
     return count
 
 
+class Edges(NamedTuple):
+    """Arrays for the moves that `edges` lists."""
+
+    keys: Any
+    tiers: Any
+    owners: Any
+    merits: Any
+    rewards: Any
+
+
 def _array(item: Any) -> Any:
     return nb.Array(item, 1, "C")
 
 
 _NUMBERS = _array(nb.int64)
-_EDGES = (_NUMBERS, nb.int64, nb.int64, nb.int64, _NUMBERS, _NUMBERS, _array(nb.int32), _NUMBERS, _NUMBERS)
+_LISTED = nb.NamedTuple([_NUMBERS, _NUMBERS, _array(nb.int32), _NUMBERS, _NUMBERS], Edges)
+_EDGES = (_NUMBERS, nb.int64, nb.int64, nb.int64, _LISTED)
 _KEEP = (_NUMBERS, nb.int64, nb.int64, _NUMBERS, _NUMBERS)
 
 
@@ -164,7 +176,7 @@ def _caller(result: Any, arguments: tuple[Any, ...], builder: Any, context: Any,
 
 
 @intrinsic
-def _edges_at(typingctx, address, states, begin, end, win, keys, tiers, owners, merits, rewards):
+def _edges_at(typingctx, address, states, begin, end, win, listed):
     result = nb.UniTuple(nb.int64, 2)
 
     def emit(context, builder, signature, values):
@@ -193,16 +205,6 @@ class Moves(NamedTuple):
     alternates: bool
 
 
-class Edges(NamedTuple):
-    """Arrays for the moves that `edges` lists."""
-
-    keys: Any
-    tiers: Any
-    owners: Any
-    merits: Any
-    rewards: Any
-
-
 @register_jitable
 def new_edges(room):
     """Room for so many moves."""
@@ -213,9 +215,7 @@ def new_edges(room):
 @register_jitable
 def list_edges(moves, states, begin, end, edges):
     """`edges` at its address. The states may be read-only: it does not write to them, and both are laid out alike."""
-    return _edges_at(
-        moves.edges, states, begin, end, moves.win, edges.keys, edges.tiers, edges.owners, edges.merits, edges.rewards
-    )
+    return _edges_at(moves.edges, states, begin, end, moves.win, edges)
 
 
 @register_jitable

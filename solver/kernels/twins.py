@@ -97,14 +97,14 @@ class _Twins:
         if report[ERROR]:
             return FAULTS[int(report[ERROR])]
         while True:
-            keys, tiers, owners, merits, rewards = arrays = new_edges(self.room)
-            rewards[:] = 0
-            count, done = kernels.edges(one, 0, 1, WIN, *arrays)
+            listed = new_edges(self.room)
+            listed.rewards[:] = 0
+            count, done = kernels.edges(one, 0, 1, WIN, listed)
             if done or count < 0 or self.room > MOST_ACTIONS:
                 break
             self.room *= 2
-        lists = (keys.tolist(), tiers.tolist(), (owners & 1 == 1).tolist(), merits.tolist(), rewards.tolist())
-        return list(zip(*lists, strict=True))[: max(0, count)]
+        lists = listed._replace(owners=listed.owners & 1 == 1)
+        return list(zip(*(array.tolist() for array in lists), strict=True))[: max(0, count)]
 
     def difference(self, state: int, plain: Any, compiled: Any) -> str:
         """One line about a state: the first rule whose answers differ, and the likely cause."""

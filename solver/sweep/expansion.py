@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,13 +52,14 @@ def keep(moves, states, begin, end, kept, report):
 
 
 @shared
-def expand(moves, states, begin, end, tier, stays, children, tiers, owners, report):
+def expand(moves, states, begin, end, tier, stays, listed, report):
     """List the children of unfinished states[begin:end] of a tier while they fit; the first state left over.
 
-    children and tiers (int64) get one entry a move, owners (int32) its state's place; report (FIELDS,) int64 their
-    number, the range of the tiers, and an error with its culprit. `stays`: moves may stay in the tier.
+    listed (Edges) gets one entry a move; report (FIELDS,) int64 their number, the range of their tiers, and an error
+    with its culprit. `stays`: moves may stay in the tier.
     """
-    count, done = list_edges(moves, states, begin, end, Edges(children, tiers, owners, tiers, tiers))
+    count, done = list_edges(moves, states, begin, end, listed)
+    children, tiers, owners = listed.keys, listed.tiers, listed.owners
     lowest, highest, signs = HIGHEST_TIER, LOWEST_TIER, np.int64(0)
     for i in range(count):
         lowest, highest = min(lowest, tiers[i]), max(highest, tiers[i])
@@ -142,23 +143,26 @@ class Expansion:
         at, highest, report = 0, LOWEST_TIER, np.zeros(FIELDS, np.int64)
         room = min(CHILDREN, 64 * len(kept))
         while at < len(kept):
-            children, tiers, spare, owners = self._arrays(room)
-            done = expand(self.moves, kept, at, len(kept), tier, closing, children, tiers, owners, report)
+            listed, spare = self._arrays(room)
+            done = expand(self.moves, kept, at, len(kept), tier, closing, listed, report)
             self._refuse(report)
             if done == at:
-                room = 2 * len(children)
+                room = 2 * len(spare)
                 if room > 2 * MOST_ACTIONS:
                     raise confirmed(self.rules.game, kept[at : at + 1].tolist(), f"state {kept[at]} {FAULTS[CROWDED]}")
                 continue
-            at, highest = done, max(highest, int(report[HIGHEST]))
-            runs += by_tier(children, tiers, spare, int(report[COUNT]), int(report[LOWEST]), int(report[HIGHEST]))
+            count, lowest, last = report[: HIGHEST + 1].tolist()
+            at, highest = done, max(highest, last)
+            runs += by_tier(listed.keys, listed.tiers, spare, count, lowest, last)
         return highest
 
-    def _arrays(self, size: int) -> Sequence[Any]:
-        """This thread's arrays for children, at least this long."""
-        arrays: list[Any] | None = getattr(self._scratch, "arrays", None)
-        if arrays is None or len(arrays[0]) < size:
-            arrays = [np.empty(size, dtype) for dtype in (np.int64, np.int64, np.int64, np.int32)]
+    def _arrays(self, size: int) -> tuple[Edges, States]:
+        """This thread's arrays for so many moves or more, and one to sort in."""
+        arrays: tuple[Edges, States] | None = getattr(self._scratch, "arrays", None)
+        if arrays is None or len(arrays[1]) < size:
+            keys, tiers, spare = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
+            # merits and rewards are not asked for
+            arrays = Edges(keys, tiers, np.empty(size, np.int32), spare, spare), spare
             self._scratch.arrays = arrays
         return arrays
 
