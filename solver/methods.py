@@ -112,19 +112,7 @@ def swept(rules: Rules, work: Any, states: Sequence[int], options: Options) -> O
     from solver.sweep import exhaustive
 
     try:
-        solved = exhaustive.solve(
-            rules.game,
-            work,
-            symmetry=rules.symmetry,
-            tiers=options.method != "retrograde",
-            cycles=options.method != "minimax",
-            workers=options.workers,
-            memory=options.memory,
-            anyway=options.anyway,
-            progress=options.progress,
-            say=options.say,
-            states=states,
-        )
+        solved = exhaustive.solve(rules.game, work, options, states)
     except UncompiledRules as error:
         reason = str(error)
     except MethodError as error:

@@ -6,7 +6,7 @@ import numpy as np
 
 from solver import value
 from solver.kernels import compiled, edges
-from solver.sweep import backward, expansion, retrograde, sampling
+from solver.sweep import backward, by_state, expansion, parents, retrograde, sampling
 
 
 class _Filled:
@@ -57,7 +57,9 @@ def interpret(monkeypatch):
     monkeypatch.setattr(edges, "_edges_at", _call)
     monkeypatch.setattr(edges, "_keep_at", _call)
     instead = {"fetch_add": _fetch_add, "lift": _lift}
-    for module in (backward, expansion, retrograde, sampling):
+    for name in ("claim", "count_children", "go_back", "list_parents", "settle"):
+        monkeypatch.setattr(retrograde, name, getattr(parents, name).py_func)
+    for module in (backward, by_state, expansion, parents, sampling):
         for name, item in vars(module).copy().items():
             if name in instead:
                 monkeypatch.setattr(module, name, instead[name])

@@ -1,5 +1,7 @@
 """What a solve found, taken out of its parts."""
 
+from solver.options import Options
+
 
 def columns(solved):
     """All states and the indices of their values, as two lists."""
@@ -14,3 +16,10 @@ def columns(solved):
 def values(solved):
     """The solution as a dict."""
     return {state: solved.palette[place] for state, place in zip(*columns(solved), strict=True)}
+
+
+def swept(game, work=None, **options):
+    """The game solved by the sweep."""
+    from solver.sweep import exhaustive
+
+    return exhaustive.solve(game, work, Options(**options))

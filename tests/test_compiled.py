@@ -74,10 +74,11 @@ def sweep_in_a_new_process(game, cache, cwd):
         import json, sys
         from solver.game import load_game
         from solver.kernels import edges
+        from solver.options import Options
         from solver.sweep import exhaustive
         from solver.kernels.compiled import bind
         game = load_game({str(game)!r})
-        solved = exhaustive.solve(game, symmetry=False)
+        solved = exhaustive.solve(game, options=Options(symmetry=False))
         kernels = list(vars(bind(edges, game, False, tiers=True)).values())
         print(json.dumps({{
             "states": sum(tier.states for tier in solved.tiers),

@@ -11,6 +11,7 @@ pytest.importorskip("numba")
 from solver.store.work import Work  # noqa: E402
 from solver.sweep import dense, exhaustive  # noqa: E402
 from tests import naive  # noqa: E402
+from tests.solutions import swept  # noqa: E402
 
 DENSE = ["dots-and-boxes:2,2", "dots-and-boxes:3,2", "dots-and-boxes:1,4"]
 SPARSE = """
@@ -73,7 +74,7 @@ def test_states_few_and_far_between_have_their_values(tmp_path, monkeypatch, ris
     monkeypatch.setattr(dense, "SPAN", span)
     monkeypatch.setattr(exhaustive, "Forward", never)
     game = sparse(tmp_path, rise=rise)
-    solved = exhaustive.solve(game)
+    solved = swept(game)
     truth = naive.solve(game)
     found = {
         int(state): solved.palette[place]
@@ -97,16 +98,16 @@ def test_states_few_and_far_between_have_their_values(tmp_path, monkeypatch, ris
 def test_games_that_arrays_cannot_take_are_sorted(tmp_path, options, reason):
     said = []
     game = sparse(tmp_path, **options)
-    solved = exhaustive.solve(game, say=said.append)
+    solved = swept(game, say=said.append)
     assert said == [line for line in said if line.startswith("states are sorted: ") and reason in line] != []
     assert solved.root == naive.solve(game)[0]
 
 
 def test_a_state_beyond_size_is_refused(tmp_path):
     with pytest.raises(GameError, match="not below size"):
-        exhaustive.solve(sparse(tmp_path, size="20"))
+        swept(sparse(tmp_path, size="20"))
     with pytest.raises(GameError, match="starts at 0, and size"):
-        exhaustive.solve(sparse(tmp_path, size="0"))
+        swept(sparse(tmp_path, size="0"))
 
 
 class Stopped(Exception):
@@ -143,11 +144,11 @@ def test_a_checkpoint_of_arrays_wants_the_memory_for_them(tmp_path):
             raise Stopped
 
     with pytest.raises(Stopped), Work(tmp_path / "work", "one", every=0) as work:
-        exhaustive.solve(game, work, progress=stop)
+        swept(game, work, progress=stop)
     with pytest.raises(ResourceError, match="raise --memory, or --restart"), Work(tmp_path / "work", "one") as work:
-        exhaustive.solve(game, work, memory=1000)
+        swept(game, work, memory=1000)
     with Work(tmp_path / "work", "one") as work:
-        assert exhaustive.solve(game, work).root.score == 2
+        assert swept(game, work).root.score == 2
 
 
 def test_rules_know_their_size():

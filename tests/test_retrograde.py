@@ -10,13 +10,13 @@ from solver.solved import TierCount
 from solver.value import Value
 from tests import naive
 from tests.oracles import ORACLES
-from tests.solutions import columns, values
+from tests.solutions import columns, swept, values
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
 from solver.store import runs  # noqa: E402
-from solver.sweep import exhaustive, forward, retrograde  # noqa: E402
+from solver.sweep import forward, retrograde  # noqa: E402
 
 MORRIS = "three-mens-morris"  # has tiers, the last of them with cycles
 CYCLIC = [one for one in ORACLES if MORRIS in one.game or not hasattr(load_game(one.game), "tier")]
@@ -37,7 +37,7 @@ def by_kernels(monkeypatch):
 def test_every_value_is_the_naive_twins_and_counts_are_the_published_ones(oracle):
     game = load_game(oracle.game)
     truth = naive.solve(game)
-    solved = exhaustive.solve(game, symmetry=False)
+    solved = swept(game, symmetry=False)
     assert values(solved) == {state: value for state, value in truth.items() if not game.is_terminal(state)}
     assert len(solved.tiers) == (7 if MORRIS in oracle.game else 1)
     tier = TierCount(0, *map(sum, zip(*(one[1:] for one in solved.tiers), strict=True)))
@@ -61,16 +61,16 @@ def test_folded_values_of_the_start_are_the_published_ones(oracle):
 @pytest.mark.parametrize("text", ["tic-tac-toe", "connect-four:4,3"])
 def test_acyclic_games_agree_with_the_sweep(text):
     game = load_game(text)
-    back, swept = exhaustive.solve(game, tiers=False), exhaustive.solve(game)
-    assert (back.cyclic, swept.cyclic) == (True, False)
-    assert values(back) == values(swept)
+    back, forth = swept(game, method="retrograde"), swept(game)
+    assert (back.cyclic, forth.cyclic) == (True, False)
+    assert values(back) == values(forth)
     assert (back.palette, back.numbers, back.root, back.longest) == (
-        swept.palette,
-        swept.numbers,
-        swept.root,
-        swept.longest,
+        forth.palette,
+        forth.numbers,
+        forth.root,
+        forth.longest,
     )
-    assert back.tiers[0].states == sum(tier.states for tier in swept.tiers)
+    assert back.tiers[0].states == sum(tier.states for tier in forth.tiers)
 
 
 def test_workers_and_the_plain_algorithm_give_the_same_bytes(tmp_path, monkeypatch):
@@ -107,7 +107,7 @@ def mates(solved, turn):
 
 @pytest.mark.parametrize(("ending", "histograms"), [("KRK", KRK), pytest.param("KQK", KQK, marks=pytest.mark.slow)])
 def test_mates_of_three_men_are_the_published_ones(ending, histograms):
-    solved = exhaustive.solve(load_game(f"chess-ending:{ending}"))
+    solved = swept(load_game(f"chess-ending:{ending}"))
     for turn, histogram in enumerate(histograms):
         assert histogram is None or mates(solved, turn) == histogram
 
@@ -122,7 +122,7 @@ def test_mates_of_three_men_are_the_published_ones(ending, histograms):
     ],
 )
 def test_longest_mates_of_four_men(ending, moves, longest, won):
-    solved = exhaustive.solve(load_game(f"chess-ending:{ending}"))
+    solved = swept(load_game(f"chess-ending:{ending}"))
     for turn in (0, 1):
         histogram = mates(solved, turn)
         assert (len(histogram), histogram[-1]) == (moves, longest[turn])
@@ -155,10 +155,10 @@ def test_an_ending_is_verified_starts_and_all(tmp_path):
 
 def test_chunks_of_any_size_agree(monkeypatch):
     game = load_game("three-mens-morris:1")
-    whole = exhaustive.solve(game)
+    whole = swept(game)
     for module, name, size in ((retrograde, "CHUNK", 37), (retrograde, "PIECE", 50), (runs, "PIECE", 64)):
         monkeypatch.setattr(module, name, size)
-        cut = exhaustive.solve(game, workers=3)
+        cut = swept(game, workers=3)
         assert columns(whole) == columns(cut)
         assert whole._replace(parts=cut.parts) == cut
 
@@ -166,24 +166,24 @@ def test_chunks_of_any_size_agree(monkeypatch):
 @pytest.mark.parametrize("memory", [100_000, 10_000])
 def test_an_index_beyond_the_memory_is_built_in_ranges(memory):
     game = load_game("three-mens-morris:1")
-    whole, frugal = exhaustive.solve(game, symmetry=False), exhaustive.solve(game, symmetry=False, memory=memory * 10)
+    whole, frugal = swept(game, symmetry=False), swept(game, symmetry=False, memory=memory * 10)
     assert columns(whole) == columns(frugal)
 
 
 def test_starts_are_listed_in_parts(monkeypatch):
     """Most placements of an ending are reached from no other."""
     game = load_game("chess-ending:KRK")
-    whole = exhaustive.solve(game)
+    whole = swept(game)
     monkeypatch.setattr(forward, "PIECE", 1 << 14)
-    frugal = exhaustive.solve(game, memory=8 << 20)
+    frugal = swept(game, memory=8 << 20)
     assert columns(whole) == columns(frugal)
 
 
 def test_what_it_cannot_do_is_refused():
     with pytest.raises(MethodError, match="minimax"):
-        exhaustive.solve(load_game("kalah:2,2"), tiers=False)
+        swept(load_game("kalah:2,2"), method="retrograde")
     with pytest.raises(ResourceError, match="--memory"):
-        exhaustive.solve(load_game("mu-torere"), memory=1000)
+        swept(load_game("mu-torere"), memory=1000)
 
 
 RING = """
@@ -223,4 +223,4 @@ def test_bad_rules_are_named_with_the_state(tmp_path, change, message):
     path = tmp_path / f"ring{len(message)}.py"
     path.write_text(RING.format(**{**GOOD, **change}))
     with pytest.raises(GameError, match=message):
-        exhaustive.solve(load_game(f"{path}::Ring"))
+        swept(load_game(f"{path}::Ring"))

@@ -19,7 +19,7 @@ from solver.search import alphabeta, expectiminimax, heuristic, minimax, negamax
 from solver.value import Value
 from tests import naive
 from tests.books import palette_of
-from tests.solutions import values
+from tests.solutions import swept, values
 from tests.test_cli import ok
 
 
@@ -181,10 +181,9 @@ def test_the_compiled_search_values_every_state(game):
 @pytest.mark.parametrize("game", COMPILED, ids=lambda game: type(game).__name__)
 def test_the_sweep_values_every_state(game):
     pytest.importorskip("numba")
-    from solver.sweep import exhaustive
 
     truth = naive.solve(game)
-    solved = exhaustive.solve(game, symmetry=False)
+    solved = swept(game, symmetry=False)
     assert values(solved) == {state: value for state, value in truth.items() if not game.is_terminal(state)}
     for name, sign in (("win", 1), ("draw", 0), ("loss", -1)):
         expected = sum((value.score > 0) - (value.score < 0) == sign for value in truth.values())

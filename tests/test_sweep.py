@@ -9,7 +9,7 @@ from solver.game import load_game
 from solver.value import Value
 from tests import naive
 from tests.oracles import ORACLES
-from tests.solutions import columns, values
+from tests.solutions import columns, swept, values
 
 pytest.importorskip("numpy")
 pytest.importorskip("numba")
@@ -17,7 +17,7 @@ pytest.importorskip("numba")
 from solver.kernels import probe, twins  # noqa: E402
 from solver.kernels.compiled import bind  # noqa: E402
 from solver.store import runs  # noqa: E402
-from solver.sweep import backward, exhaustive, expansion, ordered  # noqa: E402
+from solver.sweep import backward, expansion, ordered  # noqa: E402
 
 # One board a game: each compiles for seconds. More boards run under `-m slow`.
 TIERED = (
@@ -53,7 +53,7 @@ MORE = (
 def assert_is_the_truth(text, symmetry):
     game = load_game(text)
     truth = naive.solve(game, symmetry=symmetry)
-    solved = exhaustive.solve(game, symmetry=symmetry)
+    solved = swept(game, symmetry=symmetry)
     terminal = {state for state in truth if game.is_terminal(state)}
     assert values(solved) == {state: value for state, value in truth.items() if state not in terminal}
     assert sum(tier.states for tier in solved.tiers) == len(truth)
@@ -84,7 +84,7 @@ def test_more_boards(text, symmetry):
 @pytest.mark.parametrize("oracle", [one for one in ORACLES if hasattr(load_game(one.game), "tier")], ids=str)
 def test_published_results(oracle):
     game = load_game(oracle.game)
-    solved = exhaustive.solve(game, symmetry=False)
+    solved = swept(game, symmetry=False)
     assert solved.root == Value(*oracle.root)
     if oracle.states is not None:
         assert sum(tier.states for tier in solved.tiers) == oracle.states
@@ -120,15 +120,15 @@ def test_each_compiled_rule_is_the_plain_one_on_every_state(text):
 
 def test_two_runs_and_any_number_of_workers_agree():
     game = load_game("connect-four:4,4")
-    first = exhaustive.solve(game, workers=1)
+    first = swept(game, workers=1)
     for workers in (1, 2, 5):
-        other = exhaustive.solve(game, workers=workers)
+        other = swept(game, workers=workers)
         assert columns(first) == columns(other)
         assert first._replace(parts=other.parts) == other
 
 
 def test_pieces_and_chunks_of_any_size_agree(monkeypatch):
-    whole = exhaustive.solve(load_game("connect-four:4,4"))
+    whole = swept(load_game("connect-four:4,4"))
     for module, name, size in (
         (expansion, "CHUNK", 37),
         (runs, "PIECE", 100),
@@ -138,7 +138,7 @@ def test_pieces_and_chunks_of_any_size_agree(monkeypatch):
         (ordered, "CHUNK", 5 * 256),
     ):
         monkeypatch.setattr(module, name, size)
-        cut = exhaustive.solve(load_game("connect-four:4,4"))
+        cut = swept(load_game("connect-four:4,4"))
         assert columns(whole) == columns(cut)
         assert whole._replace(parts=cut.parts) == cut
 
@@ -146,20 +146,20 @@ def test_pieces_and_chunks_of_any_size_agree(monkeypatch):
 @pytest.mark.parametrize("memory", [1 << 20, 1 << 16, 1 << 12])
 def test_any_budget_of_memory_gives_the_same(memory):
     for text in ("connect-four:4,4", "kalah:2,3"):
-        whole, frugal = exhaustive.solve(load_game(text)), exhaustive.solve(load_game(text), memory=memory)
+        whole, frugal = swept(load_game(text)), swept(load_game(text), memory=memory)
         assert columns(whole) == columns(frugal)
         assert whole._replace(parts=frugal.parts) == frugal
 
 
 def test_a_state_with_more_children_than_fit_is_expanded():
     game = load_game("coins:500,499,false")
-    solved = exhaustive.solve(game)
+    solved = swept(game)
     assert solved.stored == 500
     assert {value.distance for value in solved.palette} == {1, 2}
 
 
 def test_thirty_thousand_tiers():
-    solved = exhaustive.solve(load_game("coins:30000,3"))
+    solved = swept(load_game("coins:30000,3"))
     assert [state for state, value in values(solved).items() if value.score < 0] == list(range(1, 30_000, 4))
     assert max(value.distance for value in solved.palette) == 15_000
 
@@ -172,7 +172,7 @@ def test_thirty_thousand_tiers():
     ],
 )
 def test_published_counts(text, states, counts):
-    tiers = exhaustive.solve(load_game(text), symmetry=False).tiers
+    tiers = swept(load_game(text), symmetry=False).tiers
     assert sum(tier.states for tier in tiers) == states
     assert tuple(sum(getattr(tier, name) for tier in tiers) for name in ("win", "draw", "loss")) == counts
 
@@ -218,4 +218,4 @@ def test_bad_rules_are_refused_with_the_state(tmp_path, change, error, message):
     path = tmp_path / f"bad_{abs(hash(message))}.py"
     path.write_text(textwrap.dedent(BAD_RULES.format(**{**GOOD, **change})))
     with pytest.raises(error, match=message):
-        exhaustive.solve(load_game(f"{path}::Bad"), cycles=False)
+        swept(load_game(f"{path}::Bad"), method="minimax")

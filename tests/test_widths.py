@@ -10,13 +10,13 @@ from solver.errors import GameError, ResourceError
 from solver.game import load_game
 from solver.search import minimax, retrograde
 from solver.value import value_of
-from tests.solutions import values
+from tests.solutions import swept, values
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
 from solver.store import directory  # noqa: E402
-from solver.sweep import backward, exhaustive, forward  # noqa: E402
+from solver.sweep import backward, forward  # noqa: E402
 from tests.interpreted import interpret  # noqa: E402
 
 LAST = (1 << 63) - 1
@@ -118,13 +118,13 @@ RIGHT = (
 @pytest.mark.parametrize("game", RIGHT, ids=str)
 def test_large_numbers_have_the_plain_values(monkeypatch, game, memory):
     interpret(monkeypatch)
-    assert values(exhaustive.solve(game, memory=memory)) == truth_of(game)
+    assert values(swept(game, memory=memory)) == truth_of(game)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("game", RIGHT, ids=str)
 def test_large_numbers_have_the_plain_values_compiled(game):
-    assert values(exhaustive.solve(game)) == truth_of(game)
+    assert values(swept(game)) == truth_of(game)
 
 
 def test_a_book_holds_the_largest_states(tmp_path, monkeypatch):
@@ -151,14 +151,14 @@ def test_a_book_holds_the_largest_states(tmp_path, monkeypatch):
 def test_numbers_without_room_are_refused(monkeypatch, game, message):
     interpret(monkeypatch)
     with pytest.raises(GameError, match=message):
-        exhaustive.solve(game)
+        swept(game)
 
 
 def test_tiers_far_apart_in_all_are_refused(monkeypatch):
     interpret(monkeypatch)
     monkeypatch.setattr(forward, "ALL_TIERS", 100)
     with pytest.raises(GameError, match="in the tiers 5 and 105: number the tiers more densely"):
-        exhaustive.solve(Ladder(first_tier=5, rise=10))
+        swept(Ladder(first_tier=5, rise=10))
 
 
 def test_plain_python_names_margins_that_are_too_large():
@@ -173,14 +173,14 @@ CROWD = 1 << 14  # children that 16 bits do not count
 def test_a_state_may_have_any_number_of_children_in_its_tier(monkeypatch, size):
     interpret(monkeypatch)
     game = Cyclic(size=size, offset=LAST - size)
-    assert values(exhaustive.solve(game)) == truth_of(game, retrograde)
+    assert values(swept(game)) == truth_of(game, retrograde)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [CROWD + 1, CROWD + 2])
 def test_a_state_may_have_any_number_of_children_in_its_tier_compiled(size):
     game = Cyclic(size=size, offset=LAST - size)
-    assert values(exhaustive.solve(game)) == truth_of(game, retrograde)
+    assert values(swept(game)) == truth_of(game, retrograde)
 
 
 def test_a_tier_beyond_its_directory_is_refused(monkeypatch):
@@ -188,7 +188,7 @@ def test_a_tier_beyond_its_directory_is_refused(monkeypatch):
     monkeypatch.setattr(forward, "MOST_STATES", 29)
     for game in (Cyclic(size=32), load_game("tic-tac-toe")):
         with pytest.raises(ResourceError, match="more than 29 unfinished states"):
-            exhaustive.solve(game)
+            swept(game)
     states = np.arange(5)
     assert next(directory.cells_of(states, 0, 0, 6)).dtype.type(directory.MOST_STATES) == (1 << 32) - 1
 
@@ -198,4 +198,4 @@ def test_wins_longer_than_merits_can_say_are_refused(monkeypatch):
     interpret(monkeypatch)
     monkeypatch.setattr(backward.Backward, "_range_of_merits", lambda self: (7, np.dtype(np.int8)))
     with pytest.raises(GameError, match="wins of more than 5 plies"):
-        exhaustive.solve(Ladder(steps=20))
+        swept(Ladder(steps=20))

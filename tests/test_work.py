@@ -17,6 +17,7 @@ pytest.importorskip("numba")
 from solver.store import runs  # noqa: E402
 from solver.store.work import Work  # noqa: E402
 from solver.sweep import backward, exhaustive, expansion, ordered, retrograde  # noqa: E402
+from tests.solutions import swept  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -204,7 +205,7 @@ def test_a_disk_too_small_for_the_values_is_refused_unless_anyway(tmp_path, monk
 
 def test_a_tier_with_cycles_that_memory_cannot_hold_is_refused():
     with pytest.raises(ResourceError, match="states.*GiB of memory.*--memory"):
-        exhaustive.solve(load_game("quixo:3"), memory=1 << 13)
+        swept(load_game("quixo:3"), memory=1 << 13)
 
 
 MEASURED = """

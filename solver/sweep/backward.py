@@ -38,6 +38,7 @@ from solver.store.runs import splitters
 from solver.store.shared import shared
 from solver.sweep import retrograde
 from solver.sweep.forward import Forward
+from solver.sweep.parents import WIN
 
 lift = register_jitable(value.lift)
 
@@ -151,9 +152,7 @@ class Backward:
             layer = self.layers[own]
             done = self.merits.size - (total - layer.end)
             if layer.cyclic and layer.begin < layer.end:
-                resolver = retrograde.Resolver(
-                    self.rules, self.moves, self.work, self.layers, own, known, self.memory, self.progress, self.save
-                )
+                resolver = retrograde.Resolver(self, own, known, self.save)
                 parts = resolver.run(team, self._resolving)
                 self._resolving = None
             else:
@@ -201,7 +200,7 @@ class Backward:
     def _range_of_merits(self) -> tuple[int, np.dtype[Any]]:
         """The merit of a win at once and the smallest type that holds all merits."""
         if not self.rules.scores and any(layer.cyclic for layer in self.layers):
-            return retrograde.WIN, np.dtype(np.int16)
+            return WIN, np.dtype(np.int16)
         dtype = least_kind(self.rules, len(self.layers), self.forward.largest)
         return int(np.iinfo(dtype).max), dtype
 

@@ -18,9 +18,8 @@ from solver.game import Game, Rules
 from solver.kernels import twins
 from solver.kernels.compiled import compiling
 from solver.kernels.edges import CompiledMoves
-from solver.options import Options, Say, quiet
+from solver.options import Options
 from solver.parallel import Workers
-from solver.progress import Progress, silent
 from solver.search import refuse_chance
 from solver.solved import Solved
 from solver.store.runs import give_back
@@ -35,59 +34,51 @@ MEMORY = 4 << 30
 AUDIT_SHARE = 0.02  # of the time of a solve, for holding it against the plain rules
 TRIAL = 15.0  # seconds of counting after which the size of the game is estimated
 SAMPLING = 5.0  # seconds that the estimate may take, at most
+DEFAULT = Options()
 DENSE_BYTES = 3  # of memory, a number below `size()`
 
 
-def solve(
-    game: Game,
-    work: Work | None = None,
-    *,
-    symmetry: bool = True,
-    tiers: bool = True,
-    cycles: bool = True,
-    workers: int | None = None,
-    memory: int | None = None,
-    anyway: bool = False,
-    progress: Progress = silent,
-    say: Say = quiet,
-    states: Sequence[int] = (),
-) -> Solved:
-    """Solve a game on all cores, within about `memory` bytes; states and values are in the files of `work`.
+def solve(game: Game, work: Work | None = None, options: Options = DEFAULT, states: Sequence[int] = ()) -> Solved:
+    """Solve a game on all cores, within about `options.memory` bytes; states and values are in the files of `work`.
 
-    `tiers`: use the game's; `cycles`: solve tiers whose moves stay inside by retrograde analysis. A solve that
-    `work` has a checkpoint of goes on from there. Unless `anyway`, it is estimated after TRIAL seconds of counting
-    whether the disk will do, and known when all states are. The compiled rules are held against the plain ones on
-    `states` and, where there are any, on some of every tier; the solution always is. Raises MethodError if the method
-    does not fit, GameError with the offending state if the rules break the protocol, UncompiledRules if they cannot be
-    compiled or say something else then, ResourceError.
+    Of the methods "retrograde" takes the game as one tier, and "minimax" refuses moves that stay in a tier, which the
+    others solve by retrograde analysis. A solve that `work` has a checkpoint of goes on from there. Unless `anyway`,
+    it is estimated after TRIAL seconds of counting whether the disk will do, and known when all states are. The
+    compiled rules are held against the plain ones on `states` and, where there are any, on some of every tier; the
+    solution always is. Raises MethodError if the method does not fit, GameError with the offending state if the rules
+    break the protocol, UncompiledRules if they cannot be compiled or say something else then, ResourceError.
     """
-    rules = Rules(game, symmetry)
+    rules = Rules(game, options.symmetry)
     refuse_chance(rules, "an exhaustive solve")
     work = work or Work()
-    memory = memory or MEMORY
-    work.mapped = memory // 4
-    resumed = work.resumed
-    options = Options(workers=workers, memory=memory, anyway=anyway, progress=progress, say=say)
-    with Workers(workers) as team, compiling(game):
-        compiled = CompiledMoves(rules, tiers)
-        inspect = partial(twins.compare, game, symmetry=symmetry, tiers=tiers) if states else None
+    work.mapped = _memory(options) // 4
+    with Workers(options.workers) as team, compiling(game):
+        compiled = CompiledMoves(rules, options.method != "retrograde")
+        inspect = partial(twins.compare, game, symmetry=rules.symmetry, tiers=compiled.tiered) if states else None
         if inspect is not None:
             inspect(states)
-        size = _dense_size(compiled, memory, resumed, say)
+        size, resumed = _dense_size(compiled, work.resumed, options), work.resumed
         if size is not None:
             try:
-                return _solved_dense(Dense(compiled, size, work, progress), inspect, options, team)
+                return _solved_dense(Dense(compiled, size, work, options.progress), inspect, options, team)
             except NotDense as reason:
-                say(f"states are sorted: {reason}")
+                options.say(f"states are sorted: {reason}")
                 resumed = None
-        forward = Forward(compiled, work, cycles=cycles, limit=memory // 4, most=memory // 16, progress=progress)
+        memory, cycles = _memory(options), options.method != "minimax"
+        forward = Forward(
+            compiled, work, cycles=cycles, limit=memory // 4, most=memory // 16, progress=options.progress
+        )
         forward.inspect = inspect
         return _solved_sorted(forward, resumed, options, team)
 
 
-def _dense_size(compiled: CompiledMoves, memory: int, resumed: Any, say: Say) -> int | None:
+def _memory(options: Options) -> int:
+    return options.memory or MEMORY
+
+
+def _dense_size(compiled: CompiledMoves, resumed: Any, options: Options) -> int | None:
     """`size()` of a game that arrays by state can take."""
-    rules = compiled.rules
+    rules, memory = compiled.rules, _memory(options)
     if rules.size is None or not compiled.tiered or (resumed is not None and resumed["pass"] != "dense"):
         return None
     size = rules.size()
@@ -97,7 +88,7 @@ def _dense_size(compiled: CompiledMoves, memory: int, resumed: Any, say: Say) ->
     numbers = f"arrays by state of {size:,} numbers need {needed / 2**30:.2f} GiB of memory, {memory / 2**30:.2f} GiB"
     if resumed is not None:
         raise ResourceError(f"{numbers} are free for them: raise --memory, or --restart")
-    say(f"states are sorted: {numbers} are free for them; --memory says more")
+    options.say(f"states are sorted: {numbers} are free for them; --memory says more")
     return None
 
 
@@ -132,7 +123,7 @@ def _solved_sorted(forward: Forward, resumed: Any, options: Options, team: Worke
     give_back()
     if not options.anyway:
         _refuse_without_room(work, forward)
-    backward = Backward(forward, memory=(options.memory or MEMORY) // 2, progress=options.progress)
+    backward = Backward(forward, memory=_memory(options) // 2, progress=options.progress)
     if resumed is not None and resumed["pass"] == "backward":
         backward.restore(resumed["backward"])
     elif work.due():

@@ -1,0 +1,176 @@
+"""Kernels over arrays by state: a byte marks each state's tier, and each tier is found by going through the bytes."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba.extending import register_jitable
+
+from solver import value
+from solver.kernels.edges import (
+    CROWDED,
+    CULPRIT,
+    DRAWS,
+    ERROR,
+    FIELDS,
+    LARGEST,
+    LOSSES,
+    MOST_ACTIONS,
+    NEGATIVE,
+    NO_ACTIONS,
+    OPEN,
+    ROOM,
+    SAME_TIER,
+    TIER_FALLS,
+    WINS,
+    keep_open,
+    list_edges,
+    new_edges,
+)
+from solver.store.shared import shared
+
+lift = register_jitable(value.lift)
+
+SOME = 256  # states found before they are expanded together
+NOTHING, FINISHED, MOST_TIERS = 0, 255, 254  # marks: no state, a finished one, the last tier's
+REACHED, FIRST, HIGHEST = range(FIELDS, FIELDS + 3)  # more slots of the report
+TOO_MANY, BEYOND = 100, 101  # more faults
+LOWEST_BYTES = 0x7F7F7F7F7F7F7F7F
+ONES = 0x0101010101010101
+TOO_WIDE = -2
+
+
+@register_jitable
+def gather(words, mark, begin, end, found):
+    """Put the places of the bytes equal to `mark` in words[begin:end] into `found` until another word's might not fit;
+    how many, and the first word left over."""
+    count = 0
+    pattern = np.int64(mark) * ONES
+    for at in range(begin, end):
+        if count + 8 > len(found):
+            return count, at
+        word = words[at] ^ pattern
+        # the high bit of every byte that is zero (Warren, Hacker's Delight, 6-1)
+        zeros = ~(((word & LOWEST_BYTES) + LOWEST_BYTES) | word | LOWEST_BYTES)
+        while zeros:
+            found[count] = 8 * at + ((zeros & -zeros).bit_length() >> 3) - 1
+            zeros &= zeros - 1
+            count += 1
+    return count, end
+
+
+@shared
+def expand_tier(moves, words, marks, mark, first_tier, begin, end, report):
+    """Mark the children of the states of a tier in marks[8 * begin:8 * end], the finished ones of it as FINISHED.
+
+    report (FIELDS + 3,) int64 gets the counts, the first state that is not finished, or -1, and an error.
+    """
+    found, kept = np.empty(SOME, np.int64), np.empty(SOME, np.int64)
+    ends, edges = np.zeros(FIELDS, np.int64), new_edges(ROOM)
+    at, first = begin, np.int64(-1)
+    reached = wins = draws = losses = largest = 0
+    while at < end:
+        count, at = gather(words, mark, at, end, found)
+        open_count = keep_open(moves, found, 0, count, kept, ends)
+        if ends[ERROR]:
+            report[ERROR], report[CULPRIT] = ends[ERROR], ends[CULPRIT]
+            return
+        reached, wins, draws, losses = reached + count, wins + ends[WINS], draws + ends[DRAWS], losses + ends[LOSSES]
+        largest = max(largest, ends[LARGEST])
+        if first < 0 and open_count:
+            first = kept[0]
+        if open_count < count:
+            place = 0
+            for i in range(count):
+                if place < open_count and found[i] == kept[place]:
+                    place += 1
+                else:
+                    marks[found[i]] = FINISHED
+        done = 0
+        while done < open_count:
+            listed, after = list_edges(moves, kept, done, open_count, edges)
+            error, highest, move = _mark_children(edges, listed, mark, first_tier, marks)
+            report[HIGHEST] = max(report[HIGHEST], highest)
+            if error or listed < 0:
+                culprit = done if listed < 0 else done + (edges.owners[move] >> 1)
+                report[ERROR], report[CULPRIT] = error or NO_ACTIONS, kept[culprit]
+                return
+            if after == done:
+                if len(edges.keys) > MOST_ACTIONS:
+                    report[ERROR], report[CULPRIT] = CROWDED, kept[done]
+                    return
+                edges = new_edges(2 * len(edges.keys))
+            done = after
+    report[REACHED], report[WINS], report[DRAWS], report[LOSSES] = reached, wins, draws, losses
+    report[LARGEST], report[FIRST] = largest, first
+
+
+@register_jitable
+def _mark_children(edges, count, mark, first_tier, marks):
+    """Mark listed children with their tiers; an error or 0, the highest mark, and the move that has the error."""
+    highest = np.int64(0)
+    for j in range(count):
+        key, slot = edges.keys[j], edges.tiers[j] - first_tier + 1
+        if slot <= mark or slot > MOST_TIERS or key < 0 or key >= len(marks):
+            error = BEYOND if key >= len(marks) else TOO_MANY
+            if key < 0:
+                error = NEGATIVE
+            elif slot <= mark:
+                error = SAME_TIER if slot == mark else TIER_FALLS
+            return error, highest, j
+        highest = max(highest, slot)
+        if marks[key] == NOTHING:
+            marks[key] = slot
+    return 0, highest, 0
+
+
+@shared
+def evaluate_tier(moves, words, mark, begin, end, merits, tally, longest):
+    """The merits of the states of a tier among the numbers [8 * begin, 8 * end), by their children's.
+
+    tally (all merits,) int64 counts them, from the least; longest (2,) int64 has the smallest merit of a win and its
+    first state. Returns the first state that has a child nobody reached, TOO_WIDE, or -1.
+    """
+    found, best, edges = np.empty(SOME, np.int64), np.empty(SOME, np.int64), new_edges(ROOM)
+    half = np.int64(1) << 8 * merits.itemsize - 1
+    at = begin
+    while at < end:
+        count, at = gather(words, mark, at, end, found)
+        done = 0
+        while done < count:
+            listed, after = list_edges(moves, found, done, count, edges)
+            if after == done:
+                edges = new_edges(2 * len(edges.keys))
+                continue
+            for i in range(done, after):
+                best[i] = OPEN
+            for j in range(listed):
+                merit, owner = edges.merits[j], done + (edges.owners[j] >> 1)
+                if merit == OPEN:
+                    merit = np.int64(merits[edges.keys[j]])
+                    if merit == -half:
+                        return found[owner]
+                    merit = lift(merit, (edges.owners[j] & 1) == 1, moves.scores)
+                    if moves.rewarded:
+                        merit += edges.rewards[j]
+                best[owner] = max(best[owner], merit)
+            done = after
+        for i in range(count):
+            if not -half < best[i] < half:
+                return np.int64(TOO_WIDE)
+            merits[found[i]] = best[i]
+            tally[best[i] + half] += 1
+            if 0 < best[i] < longest[0]:
+                longest[0], longest[1] = best[i], found[i]
+    return np.int64(-1)
+
+
+@shared
+def collect(merits, places, begin, end, states, indices):
+    """The states among the numbers begin..end, and the indices of their values; how many."""
+    half = np.int64(1) << 8 * merits.itemsize - 1
+    count = 0
+    for state in range(begin, end):
+        place = places[np.int64(merits[state]) + half]
+        states[count], indices[count] = state, place
+        count += place >= 0
+    return count

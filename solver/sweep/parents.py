@@ -1,0 +1,205 @@
+"""Going backward inside a tier: counts of open children, lists of parents, and what a settled state does to them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types as nb
+from numba.core import cgutils
+from numba.extending import intrinsic, register_jitable
+from numpy.typing import NDArray
+
+from solver import value
+from solver.kernels.edges import MOST_ACTIONS, OPEN, ROOM, list_edges, new_edges
+from solver.store.directory import BEGIN, MERITS, MISSING, locate
+from solver.store.shared import shared
+
+lift = register_jitable(value.lift)
+
+WIN = np.iinfo(np.int16).max
+NONE = np.iinfo(np.int16).min  # no merit known from finished games and other tiers
+RESOLVED = -(1 << 14)  # in a counter of open children: below 0, whatever is still subtracted
+CROWDED = -2  # a state has more children than its counter can hold
+
+
+@intrinsic
+def fetch_add(typingctx: Any, array: Any, index: Any, number: Any) -> Any:
+    """Add to an element of a 1-d array as one step, for all threads; the element before."""
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        view = context.make_array(signature.args[0])(context, builder, arguments[0])
+        pointer = cgutils.get_item_pointer(context, builder, signature.args[0], view, [arguments[1]])
+        amount = context.cast(builder, arguments[2], signature.args[2], signature.args[0].dtype)
+        return builder.atomic_rmw("add", pointer, amount, "monotonic")
+
+    return array.dtype(array, nb.intp, number), emit
+
+
+@shared
+def count_children(moves, known, own, begin, end, degrees, left, candidates):
+    """For the states begin..end of the tier in row `own`, counted from its first: how many children are open.
+
+    degrees (n,) counts the moves inside the tier that lead to each state; left (n,) int16 or int32 those that come
+    from it, plus `never_in(left)` where a child is drawn; candidates (n,) int16 the best merit by children finished or
+    in later tiers. Returns the first state that has a child nobody reached, CROWDED if `left` must be wider, or -1.
+    """
+    edges = new_edges(ROOM)
+    rows, places, highs = np.empty(ROOM, np.int32), np.empty(ROOM, np.int64), np.empty(ROOM, np.int64)
+    base, at = known.table[own, BEGIN], begin
+    for i in range(begin, end):
+        candidates[i], left[i] = NONE, 0
+    while at < end:
+        count, done = list_edges(moves, known.states, base + at, base + end, edges)
+        done -= base
+        if done == at:
+            room = 2 * len(edges.keys)
+            if count < 0 or room > 2 * MOST_ACTIONS:
+                return known.states[base + at]
+            edges, rows = new_edges(room), np.empty(room, np.int32)
+            places, highs = np.empty(room, np.int64), np.empty(room, np.int64)
+            continue
+        keys, tiers, owners, merits, _ = edges
+        open_moves = 0
+        for j in range(count):
+            if merits[j] != OPEN:
+                _offer(merits[j], at + (owners[j] >> 1), left, candidates)
+                continue
+            slot = tiers[j] - known.first_tier
+            rows[open_moves] = known.slots[slot] if 0 <= slot < len(known.slots) else -1
+            keys[open_moves], owners[open_moves] = keys[j], owners[j]
+            open_moves += 1
+        locate(known, keys, rows, open_moves, places, highs)
+        for j in range(open_moves):
+            owner = at + (owners[j] >> 1)
+            if places[j] == MISSING:
+                return known.states[base + owner]
+            if rows[j] == own:
+                fetch_add(degrees, places[j], 1)
+                left[owner] += 1
+                if left[owner] & never_in(left) - 1 == 0:
+                    return np.int64(CROWDED)
+            else:
+                merit = np.int64(known.merits[known.table[rows[j], MERITS] + places[j]])
+                _offer(lift(merit, (owners[j] & 1) == 1, False), owner, left, candidates)
+        at = done
+    return np.int64(-1)
+
+
+@register_jitable
+def never_in(left):
+    """The bit of a counter of open children that says: a child is drawn, so the others cannot bring it down to 0."""
+    return 1 << 8 * left.itemsize - 2
+
+
+@register_jitable
+def _offer(merit, i, left, candidates):
+    """A child gives state i this merit."""
+    candidates[i] = max(np.int64(candidates[i]), merit)
+    if merit == 0:
+        left[i] |= never_in(left)
+
+
+class Lists(NamedTuple):
+    """The lists of the states low..high of a tier: `ends` (n,) are where they end, less `offset` in `parents`, and go
+    down to where they begin."""
+
+    low: int
+    high: int
+    ends: NDArray[Any]
+    offset: int
+    parents: NDArray[Any]
+
+
+@shared
+def list_parents(moves, known, own, begin, end, lists):
+    """Enter the states begin..end of a tier into the lists of their children.
+
+    An entry is a state's place or, in a game with moves again, twice that and one if the same player moves.
+    """
+    low, high, ends, offset, parents = lists
+    edges = new_edges(ROOM)
+    rows, places, highs = np.empty(ROOM, np.int32), np.empty(ROOM, np.int64), np.empty(ROOM, np.int64)
+    base, at = known.table[own, BEGIN], begin
+    while at < end:
+        count, done = list_edges(moves, known.states, base + at, base + end, edges)
+        done -= base
+        if done == at:
+            room = 2 * len(edges.keys)
+            edges, rows = new_edges(room), np.empty(room, np.int32)
+            places, highs = np.empty(room, np.int64), np.empty(room, np.int64)
+            continue
+        keys, tiers, owners, merits, _ = edges
+        inside = 0
+        for j in range(count):
+            if merits[j] == OPEN and known.slots[tiers[j] - known.first_tier] == own:
+                keys[inside], owners[inside], rows[inside] = keys[j], owners[j], own
+                inside += 1
+        locate(known, keys, rows, inside, places, highs)
+        for j in range(inside):
+            if low <= places[j] < high:
+                owner = 2 * at + owners[j]
+                entry = owner >> 1 if moves.alternates else owner
+                parents[np.int64(fetch_add(ends, places[j], -1)) - 1 - offset] = entry
+        at = done
+
+
+@shared
+def settle(left, candidates, begin, end, due):
+    """due[begin:end] = in how many plies finished games and other tiers decide a state; 0 where they do not."""
+    for i in range(begin, end):
+        due[i] = 0
+        if candidates[i] > 0:
+            due[i] = WIN - candidates[i]
+        elif left[i] == 0:
+            due[i] = WIN + candidates[i]
+            left[i] = RESOLVED
+
+
+@shared
+def claim(places, left):
+    """Of the places of states that finished games and other tiers win, those that nothing won sooner."""
+    claimed = np.empty(len(places), np.int64)
+    count = 0
+    for place in places:
+        if left[place] >= 0:
+            left[place] = RESOLVED
+            claimed[count] = place
+            count += 1
+    return claimed[:count]
+
+
+@shared
+def go_back(alternates, front, begins, parents, left, merits):
+    """The parents that the states of `front`, all of one distance, resolve, sorted, perhaps with doubles.
+
+    Returns those that are resolved one ply later, and those that other tiers delay.
+    """
+    room = 0
+    for place in front:
+        room += np.int64(begins[place + 1]) - np.int64(begins[place])
+    reached, delayed = np.empty(room, np.int64), np.empty(room, np.int64)
+    count = late = 0
+    for place in front:
+        merit = np.int64(merits[place])
+        for at in range(np.int64(begins[place]), np.int64(begins[place + 1])):
+            entry = np.int64(parents[at])
+            parent = entry if alternates else entry >> 1
+            if left[parent] < 0:
+                continue
+            lifted = lift(merit, not alternates and entry & 1 == 1, False)
+            if lifted > 0:
+                merits[parent] = lifted
+                left[parent] = RESOLVED
+                reached[count] = parent
+                count += 1
+            elif fetch_add(left, parent, -1) == 1 and merits[parent] <= 0:
+                if merits[parent] > lifted:
+                    delayed[late] = parent
+                    late += 1
+                else:
+                    merits[parent] = lifted
+                    reached[count] = parent
+                    count += 1
+                left[parent] = RESOLVED
+    return reached[:count].copy(), delayed[:late].copy()
