@@ -27,7 +27,7 @@ from solver.game import (
     game_text,
     validate,
 )
-from solver.value import lift, value_of
+from solver.value import value_of
 
 MOST_ACTIONS = 1 << 16  # of one state
 MOST_PLIES = 500  # of one play-out, which may go in circles
@@ -87,7 +87,7 @@ def _check_folding(inspector: _Inspector, table: Mapping[Any, int]) -> None:
     If all do, the folded table has the values of the whole game, by induction from its ends.
     """
     rules = inspector.rules
-    canonical, end, same_mover, scores = rules.canonical, rules.end, rules.same_mover, rules.scores
+    canonical, end, scores = rules.canonical, rules.end, rules.scores
     todo = inspector.starts()[:LOOKED_AT]
     seen = set(todo)
     deadline = time.perf_counter() + FOLDING_SECONDS
@@ -103,7 +103,7 @@ def _check_folding(inspector: _Inspector, table: Mapping[Any, int]) -> None:
                 known = table.get(canonical(child))
                 if known is None:
                     raise inspector.fault(state, f"has the child {child}, whose canonical was not reached: {UNSOUND}")
-                lifted = lift(known, same_mover(state, child), scores)
+                lifted = rules.lifted(known, state, action, child)
                 derived = lifted if derived is None else max(derived, lifted)
                 if child not in seen:
                     seen.add(child)

@@ -19,7 +19,7 @@ from typing import Any, Protocol
 from solver.errors import GameError
 from solver.games import CATALOGUE, FROM_FILES
 from solver.loading import is_user_file, user_class
-from solver.value import terminal_merit
+from solver.value import lift, terminal_merit
 
 STATE_LIMIT = 1 << 63
 
@@ -53,7 +53,10 @@ REQUIRED = {
 """Method: its parameters after `self`. The names are part of the contract: Numba matches them."""
 
 OPTIONAL = {
-    "to_move": ("state",),  # 0 or 1; without it players strictly alternate
+    "to_move": ("state",),  # 0 or 1; without it, and without `again`, players strictly alternate
+    "again": ("state", "action"),  # whether who plays it moves again, where states do not say who is to move
+    "reward": ("state", "action"),  # what who plays it scores at once; values then are margins still to come
+    "size": (),  # every state is below it; then the solver may use arrays by state
     "starts": (),  # yields the states to solve from besides `initial()`
     "canonical": ("state",),  # one of the states equivalent by symmetry; without it no symmetry saving
     "tier": ("state",),  # an int >= 0 that never decreases along a move; without it plain retrograde analysis
@@ -78,16 +81,21 @@ OPTIONAL = {
 
 
 def own_method(game: Any, name: str) -> Any:
-    """The optional method of that name of a game, or of a class of them; None without it. `Rules` fills the gaps."""
-    return getattr(game, name, None)
+    """The optional method of that name of a game, or of a class of them; None without it. `Rules` fills the gaps.
+
+    A parameter may have such a name: a board's `size` is no method.
+    """
+    method = getattr(game, name, None)
+    return method if callable(method) else None
 
 
 class Rules:
     """A game with its optional methods filled in, folded by its symmetry or not: nobody else asks what a game has.
 
     Made once by whoever solves, searches or plays, and handed down. All methods are bound, plain callables; what
-    nothing can stand in for is None where the game lacks it: `to_move`, `chance`, `evaluate`, `bounds`, `promise`.
-    States may be any hashable objects in the plain searches.
+    nothing can stand in for is None where the game lacks it: `to_move`, `again`, `reward`, `chance`, `evaluate`,
+    `bounds`, `promise`. States may be any hashable objects in the plain searches. Raises GameError where a required
+    method is missing, or two do not go together.
     """
 
     def __init__(self, game: Any, symmetry: bool = True) -> None:
@@ -103,6 +111,9 @@ class Rules:
         except AttributeError as error:
             raise _lacking(type(game), str(error.name)) from None
         self.to_move: Callable[[Any], int] | None = own_method(game, "to_move")
+        self.again: Callable[[Any, int], bool] | None = own_method(game, "again")
+        self.reward: Callable[[Any, int], int] | None = own_method(game, "reward")
+        self.gain: Callable[[Any, Any], int] = self.reward or _no_gain
         self.chance: Callable[[Any], Iterator[tuple[Any, Any]]] | None = own_method(game, "chance")
         self.evaluate: Callable[[Any], Any] | None = own_method(game, "evaluate")
         self.bounds: Callable[[Any], tuple[int, int]] | None = own_method(game, "bounds")
@@ -114,8 +125,10 @@ class Rules:
         self.tier: Callable[[Any], int] = tier or _zero
         self.plies_left: Callable[[Any], int] = own_method(game, "plies_left") or _zero
         self.starts: Callable[[], Iterator[Any]] = own_method(game, "starts") or _none
-        self.alternates = self.to_move is None
-        self.same_mover = _other_mover if self.to_move is None else _same_mover(self.to_move)
+        _check_together(self)
+        self.alternates = self.to_move is None and self.again is None
+        self.same_mover = _same_mover(self)
+        self.lifted = _lifted(self)
         self.end = _end(self)
 
     @property
@@ -130,6 +143,19 @@ class Rules:
 
 def _lacking(cls: type, name: str) -> GameError:
     return GameError(f"{cls.__name__} has no method {name}({', '.join(('self', *REQUIRED.get(name, ())))}): add it")
+
+
+def _check_together(rules: Rules) -> None:
+    """Raise GameError if the game has optional methods that contradict or want each other."""
+    name = type(rules.game).__name__
+    if rules.again is not None and rules.to_move is not None:
+        raise GameError(
+            f"{name} has both to_move(state) and again(state, action): keep to_move if states say who is to move"
+        )
+    if rules.again is not None and rules.chance is not None:
+        raise GameError(f"{name} has again(state, action), which tells nothing of chance nodes: give it to_move(state)")
+    if rules.reward is not None and not rules.scores:
+        raise GameError(f"{name} has reward(state, action), which makes margins: say score_game = True in the class")
 
 
 def is_score_game(game: Any) -> bool:
@@ -150,13 +176,29 @@ def _end(rules: Rules) -> Callable[[Any], int]:
     return end
 
 
-def _same_mover(to_move: Callable[[Any], int]) -> Callable[[Any, Any], bool]:
-    """`same_mover(state, child)`: whether the player who moved from state to child moves again."""
-    return lambda state, child: to_move(state) == to_move(child)
+def _same_mover(rules: Rules) -> Callable[[Any, Any, Any], bool]:
+    """`same_mover(state, action, child)`: whether the player who moved from state to child moves again.
+
+    Where chance led there, action is None.
+    """
+    to_move, again = rules.to_move, rules.again
+    if again is not None:
+        return lambda state, action, child: bool(again(state, action))
+    if to_move is not None:
+        return lambda state, action, child: to_move(state) == to_move(child)
+    return lambda state, action, child: False
 
 
-def _other_mover(state: Any, child: Any) -> bool:
-    return False
+def _lifted(rules: Rules) -> Callable[[int, Any, Any, Any], int]:
+    """`lifted(merit, state, action, child)`: the merit that the child's gives the state by this action."""
+    same_mover, reward, scores = rules.same_mover, rules.reward, rules.scores
+    if reward is not None:
+        return lambda merit, state, action, child: (
+            lift(merit, same_mover(state, action, child), scores) + reward(state, action)
+        )
+    if rules.alternates:
+        return lambda merit, state, action, child: lift(merit, False, scores)
+    return lambda merit, state, action, child: lift(merit, same_mover(state, action, child), scores)
 
 
 def _same(state: Any) -> Any:
@@ -164,6 +206,10 @@ def _same(state: Any) -> Any:
 
 
 def _zero(state: Any) -> int:
+    return 0
+
+
+def _no_gain(state: Any, action: Any) -> int:
     return 0
 
 
@@ -237,7 +283,7 @@ def check_signatures(cls: type) -> None:
         method = getattr(cls, name, None)
         if method is None and name in REQUIRED:
             raise _lacking(cls, name)
-        if method is None:
+        if method is None or name in cls._fields:
             continue
         found = tuple(inspect.signature(method).parameters)[1:]
         if found != parameters:

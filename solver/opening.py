@@ -26,7 +26,7 @@ from solver.fingerprint import fingerprint
 from solver.game import Game, Rules, game_text
 from solver.progress import Progress, silent
 from solver.search import cycle, refuse_chance
-from solver.value import Value, lift, merit_of
+from solver.value import Value, merit_of
 
 RECORD = struct.Struct("<QqI")  # state, merit, crc32 of both and of the header
 SYNCED = 2.0  # seconds between two syncs of the journal
@@ -150,7 +150,7 @@ def search_all(
 
 def derive(rules: Rules, layers: list[list[int]], merits: dict[int, int]) -> None:
     """Add the merits of the shallower plies, from those of their children. Raises MethodError if there are cycles."""
-    canonical, same_mover, score_game, end = rules.canonical, rules.same_mover, rules.scores, rules.end
+    canonical, lifted, end = rules.canonical, rules.lifted, rules.end
     stack = [state for layer in layers for state in layer]
     path: set[int] = set()  # states whose children are on the stack
     while stack:
@@ -169,8 +169,8 @@ def derive(rules: Rules, layers: list[list[int]], merits: dict[int, int]) -> Non
             else:
                 missing.append(canonical(child))
                 continue
-            lifted = lift(merit, same_mover(state, child), score_game)
-            best = lifted if best is None else max(best, lifted)
+            merit = lifted(merit, state, action, child)
+            best = merit if best is None else max(best, merit)
         if not path.isdisjoint(missing) or state in missing:
             raise cycle(rules, "alpha-beta")
         if missing:

@@ -132,6 +132,7 @@ class Player:
         canonical, result = self.canonical, game.result
         if find(canonical(state) if folds else state) is None and game.is_terminal(state):
             raise PositionError(f"the game is over at state {state}: no action is left")
+        reward = self.rules.reward
         best_action, best_score, best_distance = -1, 0, 0
         for action in game.actions(state):
             child = result(state, action)
@@ -141,8 +142,10 @@ class Player:
                 if value is None:
                     return self.choose(state).action
             score, distance = value
-            if alternates or not self._same_mover(state, child):
+            if alternates or not self._same_mover(state, action, child):
                 score = -score
+            if reward is not None:
+                score += reward(state, action)
             if distance is None:
                 distance = 0
             elif score > 0:
@@ -267,7 +270,7 @@ class Player:
         """All moves, in the game's order, with what is known of them and these answers."""
         moves = []
         result, canonical, find, lifted = self.game.result, self.canonical, self.solution.get, self._lifted
-        alternates, books = self.rules.alternates, not self._stores_ends
+        alternates, reward, books = self.rules.alternates, self.rules.reward, not self._stores_ends
         for action in self.game.actions(state):
             child = result(state, action)
             if answers and child in answers:
@@ -276,8 +279,9 @@ class Player:
                 key = canonical(child)
                 value = find(key)
                 if value is not None:
-                    same = not alternates and self._same_mover(state, child)
-                    moves.append(Move(action, lifted(value, same), True, "book", False, child, value))
+                    same = not alternates and self._same_mover(state, action, child)
+                    worth = lifted(value, same) if reward is None else lifted(value, same, reward(state, action))
+                    moves.append(Move(action, worth, True, "book", False, child, value))
                     continue
                 answer = self._unstored(child, key)
             else:
@@ -289,21 +293,21 @@ class Player:
 
     def _move(self, state: int, action: int, child: int, answer: Answer) -> Move:
         value, exact, source, estimate = answer
-        same = not self.rules.alternates and self._same_mover(state, child)
-        lifted = None if value is None else self._lifted(value, same)
-        if estimate is not None and not same:
-            estimate = 0 - estimate  # no -0.0
+        same, gain = self._same_mover(state, action, child), self.rules.gain(state, action)
+        lifted = None if value is None else self._lifted(value, same, gain)
+        if estimate is not None:
+            estimate = gain + (estimate if same else 0 - estimate)  # no -0.0
         return Move(action, lifted, exact, source, False, child, value, estimate)
 
     def _attaining(self, state: int, moves: list[Move], value: Value, budget: Any) -> Move | None:
         """The first move that is known, or can be shown, to keep a state's value; None if the budget ends before."""
         for move in moves:
             if move.value is None:
-                child_value = self._seen_from(state, move.child, value)
+                same = self._same_mover(state, move.action, move.child)
+                child_value = _dropped(value, same, self.rules.gain(state, move.action))
                 if child_value is None or self._searching is None:
                     continue
                 with self._my_turn(budget) as mine:
-                    same = self._same_mover(state, move.child)
                     if not mine or not self._searching.attains(
                         state, move.action, move.child, child_value, same, budget
                     ):
@@ -313,13 +317,6 @@ class Player:
             if move.value == value:
                 return move._replace(best=True)
         return None
-
-    def _seen_from(self, state: int, child: int, value: Value) -> Value | None:
-        """The value that a child has if its move keeps the state's; None if no move's can."""
-        sign = 1 if self._same_mover(state, child) else -1
-        if value.distance is None:
-            return Value(sign * value.score if value.score else 0, None)
-        return Value(sign * value.score, value.distance - 1) if value.distance else None
 
     def _search(self, states: list[int], parent: int | None, budget: Any) -> dict[int, Answer]:
         """Live answers for states, `parent` of all others perhaps among them, under one budget."""
@@ -358,10 +355,18 @@ class Player:
                 self._turn.release()
 
 
-def _lifted(value: Value, same_mover: bool) -> Value:
-    """A value as it is seen one ply before."""
+def _lifted(value: Value, same_mover: bool, gain: int = 0) -> Value:
+    """A value as it is seen one ply before, by whom the move there gains so much at once."""
     score, distance = value
-    return Value(score if same_mover else 0 - score, None if distance is None else distance + 1)
+    return Value(gain + (score if same_mover else 0 - score), None if distance is None else distance + 1)
+
+
+def _dropped(value: Value, same_mover: bool, gain: int) -> Value | None:
+    """The value that a child has if its move keeps the state's; None if no move's can: the inverse of `_lifted`."""
+    score, distance = value.score - gain, value.distance
+    if distance == 0:
+        return None
+    return Value(score if same_mover else 0 - score, None if distance is None else distance - 1)
 
 
 def _as_best(move: Move) -> Move:

@@ -147,7 +147,7 @@ class _Plain:
 
     def __init__(self, book: Book, rules: Rules, closed: bool) -> None:
         self.book, self.rules, self.closed = book, rules, closed
-        self.canonical, self.same_mover = rules.canonical, rules.same_mover
+        self.canonical = rules.canonical
         self.reached: set[int] = set()  # canonical children, finished ones included
         self.rises = book.header.method == "minimax" and rules.tiered
 
@@ -190,7 +190,8 @@ class _Plain:
             self.reached.add(key)
             if self.rises and not rules.is_terminal(key) and rules.tier(key) <= rules.tier(state):
                 raise self._wrong(state, "has a move that stays in its tier, which minimax does not solve")
-            score = value.score if self.same_mover(state, child) else -value.score
+            score = value.score if rules.same_mover(state, action, child) else -value.score
+            score += rules.gain(state, action)
             seen = Value(score, None if value.distance is None else value.distance + 1)
             if best is None or _preference(seen) > _preference(best):
                 best = seen

@@ -21,9 +21,9 @@ def solve(game, symmetry=False):
 
 
 def _children(game, symmetry):
-    """state -> [(child, same mover)] of all reachable states."""
+    """state -> [(child, same mover, reward)] of all reachable states."""
     rules = Rules(game, symmetry)
-    canonical, same_mover = rules.canonical, rules.same_mover
+    canonical, same_mover, reward = rules.canonical, rules.same_mover, rules.reward
     children = {}
     todo = [canonical(state) for state in rules.roots()]
     while todo:
@@ -34,7 +34,8 @@ def _children(game, symmetry):
         if not game.is_terminal(state):
             for action in game.actions(state):
                 child = game.result(state, action)
-                children[state].append((canonical(child), same_mover(state, child)))
+                gain = reward(state, action) if reward else 0
+                children[state].append((canonical(child), same_mover(state, action, child), gain))
                 todo.append(canonical(child))
     return children
 
@@ -42,7 +43,7 @@ def _children(game, symmetry):
 def _outcomes(game, children):
     parents = {state: [] for state in children}
     for state in children:
-        for child, same in children[state]:
+        for child, same, _ in children[state]:
             parents[child].append((state, same))
     unresolved = {state: len(children[state]) for state in children}
     left = Rules(game).plies_left
@@ -67,11 +68,11 @@ def _margins(game, children):
     stack = list(children)
     while stack:
         state = stack[-1]
-        missing = [child for child, _ in children[state] if child not in values]
+        missing = [child for child, _, _ in children[state] if child not in values]
         if missing:
             stack += missing
             continue
         stack.pop()
-        margins = [values[child].score if same else -values[child].score for child, same in children[state]]
+        margins = [gain + (1 if same else -1) * values[child].score for child, same, gain in children[state]]
         values[state] = Value(max(margins) if margins else game.utility(state))
     return values

@@ -158,14 +158,45 @@ def test_rules_fill_in_what_a_game_lacks(own):
         rules, start = Rules(game), game.initial()
         assert rules.name == name
         assert not (rules.scores or rules.folds or rules.tiered or rules.plain_only)
-        assert rules.alternates and not rules.same_mover(start, start)
+        assert rules.alternates and not rules.same_mover(start, 1, start)
         assert (rules.canonical(start), rules.tier(start), rules.plies_left(start)) == (start, 0, 0)
         assert rules.roots() == [start]
         assert rules.end(start) == -WIN
-        assert {rules.to_move, rules.chance, rules.evaluate, rules.bounds, rules.promise} == {None}
+        for name in ("to_move", "again", "reward", "chance", "evaluate", "bounds", "promise"):
+            assert getattr(rules, name) is None
     del Lesson.utility
     with pytest.raises(GameError, match=r"Lesson has no method utility\(self, state\): add it"):
         Rules(Lesson())
+
+
+def test_who_moves_and_what_a_move_scores():
+    class Piles:
+        """Take one or all from the pile; who takes all moves again."""
+
+        score_game = True
+        initial = staticmethod(lambda: 3)
+        actions = staticmethod(lambda state: range(1, state + 1))
+        result = staticmethod(lambda state, action: state - action)
+        is_terminal = staticmethod(lambda state: state == 0)
+        utility = staticmethod(lambda state: 0)
+        again = staticmethod(lambda state, action: action == 2)
+        reward = staticmethod(lambda state, action: action * 10)
+
+    rules = Rules(Piles())
+    assert not rules.alternates
+    assert (rules.same_mover(3, 2, 1), rules.same_mover(3, 1, 2)) == (True, False)
+    assert (rules.lifted(7, 3, 2, 1), rules.lifted(7, 3, 1, 2)) == (27, 3)
+    Piles.to_move = staticmethod(lambda state: 0)
+    with pytest.raises(GameError, match="Piles has both to_move.* and again.*: keep to_move if"):
+        Rules(Piles())
+    del Piles.to_move
+    Piles.chance = staticmethod(lambda state: iter(()))
+    with pytest.raises(GameError, match=r"tells nothing of chance nodes: give it to_move\(state\)"):
+        Rules(Piles())
+    del Piles.chance
+    Piles.score_game = False
+    with pytest.raises(GameError, match="say score_game = True in the class"):
+        Rules(Piles())
 
 
 def test_rules_fold_only_where_symmetry_is_wanted():

@@ -59,12 +59,13 @@ def test_alphabeta_from_every_state_in_any_order(text):
 def test_the_best_action_leads_to_the_value(text):
     game = load_game(text)
     truth = naive.solve(game)
-    same_mover = Rules(game).same_mover
+    rules = Rules(game)
     for algorithm in (minimax, alphabeta):
         result = algorithm.solve(game)
-        child = game.result(game.initial(), result.action)
-        sign = 1 if same_mover(game.initial(), child) else -1
-        assert sign * truth[child].score == result.value.score
+        start = game.initial()
+        child = game.result(start, result.action)
+        sign = 1 if rules.same_mover(start, result.action, child) else -1
+        assert rules.gain(start, result.action) + sign * truth[child].score == result.value.score
         if result.value.distance is not None:
             assert truth[child].distance == result.value.distance - 1
 

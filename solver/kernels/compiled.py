@@ -54,7 +54,7 @@ def bind(
 
     Kernels see `game` and booleans, all constants: `SCORES` (values have no distances: a score game, or `outcomes`
     alone are asked for), `ALTERNATES` (players strictly alternate), `FOLDS` (fold states by `canonical`), `TIERS` (ask
-    for them), and whether the rules have `REPLIES`, `OUTLOOK`, `BOUNDS`, `LONGEST`.
+    for them), and whether the rules have `AGAIN`, `REWARD`, `REPLIES`, `OUTLOOK`, `BOUNDS`, `LONGEST`.
     """
     asked = Rules(game, symmetry)
     if asked.plain_only:
@@ -195,7 +195,7 @@ def _zero(self: Any, state: int) -> int:
     return 0
 
 
-def _no_promise(self: Any, state: int, action: int) -> int:
+def _nothing(self: Any, state: int, action: int) -> int:
     return 0
 
 
@@ -211,6 +211,8 @@ def _one_start(self: Any) -> Iterator[int]:
 _NOT_IN_THE_RULES: dict[str, Any] = {
     "starts": _one_start,
     "to_move": _zero,
+    "again": _nothing,
+    "reward": _nothing,
     "tier": _zero,
     "plies_left": _zero,
     "canonical": _zero,
@@ -218,7 +220,7 @@ _NOT_IN_THE_RULES: dict[str, Any] = {
     "outlook": _zero,
     "longest": _zero,
     "bounds": _no_bounds,
-    "promise": _no_promise,
+    "promise": _nothing,
 }
 
 

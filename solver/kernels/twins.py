@@ -24,7 +24,7 @@ from solver.kernels import probe
 from solver.kernels.compiled import FAILURES, bind, compiling, is_of_compiler
 from solver.store.directory import Layer
 from solver.sweep import forward
-from solver.value import lift, terminal_merit
+from solver.value import terminal_merit
 
 AUDITED = 1024  # states of a solution
 OF_A_TIER = 64  # of them at most
@@ -186,7 +186,7 @@ class Solution:
             merit = self.merit(child)
             if merit is None:
                 return f"its child {child} was not reached"
-            lifted = lift(merit, rules.same_mover(state, child), rules.scores)
+            lifted = rules.lifted(merit, state, action, child)
             best = lifted if best is None else max(best, lifted)
         return "it has no actions" if best is None else best
 

@@ -151,9 +151,9 @@ def best_move(
     return best, choice
 
 
-def window(alpha: int, beta: int, same_mover: bool, score_game: bool) -> tuple[int, int]:
-    """The window (alpha, beta) on a state's merit, as one on its child's."""
-    low, high = drop(alpha, same_mover, score_game), drop(beta, same_mover, score_game)
+def window(alpha: int, beta: int, same_mover: bool, score_game: bool, gain: int = 0) -> tuple[int, int]:
+    """The window (alpha, beta) on a state's merit, as one on its child's, to which a move leads that scores `gain`."""
+    low, high = drop(alpha - gain, same_mover, score_game), drop(beta - gain, same_mover, score_game)
     return (low, high) if same_mover else (high, low)
 
 

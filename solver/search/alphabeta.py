@@ -52,7 +52,7 @@ def solve(
     table = {} if table is None else table
     counts = Counts()
     canonical, same_mover, score_game, end = rules.canonical, rules.same_mover, rules.scores, rules.end
-    result, is_terminal = rules.result, rules.is_terminal
+    result, is_terminal, gain_of = rules.result, rules.is_terminal, rules.gain
     ordered = ordered_actions(rules)
     path: set[Any] = set()
 
@@ -75,15 +75,15 @@ def solve(
         best, floor = -INFINITY, alpha
         for action in ordered(state):
             child = result(state, action)
-            child_key, same = canonical(child), same_mover(state, child)
+            child_key, same, gain = canonical(child), same_mover(state, action, child), gain_of(state, action)
             merit = table.get(child_key)
             if merit is not None:
                 counts.hits += 1
             elif child_key in path:
                 raise cycle(rules, "alpha-beta")
             else:
-                merit = yield child, child_key, *window(floor, beta, same, score_game)
-            merit = lift(merit, same, score_game)
+                merit = yield child, child_key, *window(floor, beta, same, score_game, gain)
+            merit = lift(merit, same, score_game) + gain
             if merit > best:
                 best = merit
                 if best >= beta:
@@ -107,13 +107,13 @@ def solve(
             if alpha + 1 >= ceiling:
                 return alpha  # as good as can be already
             child = result(state, action)
-            child_key, same = canonical(child), same_mover(state, child)
+            child_key, same, gain = canonical(child), same_mover(state, action, child), gain_of(state, action)
             merit = table.get(child_key)
             if merit is None:
-                merit = run(visit, child, child_key, *window(alpha, ceiling, same, score_game))
+                merit = run(visit, child, child_key, *window(alpha, ceiling, same, score_game, gain))
             else:
                 counts.hits += 1
-            return lift(merit, same, score_game)
+            return lift(merit, same, score_game) + gain
 
         count()
         path.add(key)

@@ -37,7 +37,7 @@ def solve(
         raise MethodError(f"{rules.name} has no chance(state): use minimax or alpha-beta")
     table = {} if table is None else table
     counts = Counts()
-    canonical, same_mover = rules.canonical, rules.same_mover
+    canonical, same_mover, gain = rules.canonical, rules.same_mover, rules.gain
     path: set[Any] = set()
 
     def visit(state: Any, key: Any) -> Visit:
@@ -57,11 +57,12 @@ def solve(
             _check(state, chances)
             value = 0
             for probability, child in chances:
-                value += probability * (yield from seen_from(state, child))
+                value += probability * (yield from seen_from(state, None, child))
         else:
             values = []
             for action in rules.actions(state):
-                values.append((yield from seen_from(state, rules.result(state, action))))
+                value = yield from seen_from(state, action, rules.result(state, action))
+                values.append(value + gain(state, action))
             if not values:
                 raise stuck(rules, state)
             value = max(values)
@@ -69,7 +70,7 @@ def solve(
         table[key] = value
         return value
 
-    def seen_from(state: Any, child: Any) -> Visit:
+    def seen_from(state: Any, action: Any, child: Any) -> Visit:
         """The child's expectation for the side to move at state."""
         key = canonical(child)
         if key in table:
@@ -77,7 +78,7 @@ def solve(
             value = table[key]
         else:
             value = yield child, key
-        return value if same_mover(state, child) else -value
+        return value if same_mover(state, action, child) else -value
 
     def value_at(state: Any) -> Any:
         key = canonical(state)
@@ -86,7 +87,7 @@ def solve(
     def worth(action: int, alpha: Any) -> Any:
         child = rules.result(root, action)
         value = value_at(child)
-        return value if same_mover(root, child) else -value
+        return (value if same_mover(root, action, child) else -value) + gain(root, action)
 
     *others, root = roots_of(rules, state)
     for other in others:

@@ -57,7 +57,7 @@ def search(
     stop = cutoff or (lambda state, ply: ply >= depth)
     counts = Counts()
     canonical, same_mover, score_game, end = rules.canonical, rules.same_mover, rules.scores, rules.end
-    result, is_terminal = rules.result, rules.is_terminal
+    result, is_terminal, gain_of = rules.result, rules.is_terminal, rules.gain
     ordered = ordered_actions(rules)
     table: Table = {}
     nearest_cut: int | None = None
@@ -79,8 +79,9 @@ def search(
         best, floor = -INFINITY, alpha
         for action in ordered(state):
             child = result(state, action)
-            same = same_mover(state, child)
-            merit = back_up((yield child, ply + 1, *_window(floor, beta, same, score_game)), same, score_game)
+            same, gain = same_mover(state, action, child), gain_of(state, action)
+            merit = yield child, ply + 1, *_window(floor, beta, same, score_game, gain)
+            merit = back_up(merit, same, score_game) + gain
             if merit > best:
                 best = merit
                 if best >= beta:
@@ -96,8 +97,9 @@ def search(
 
     def worth(action: int, alpha: Any) -> Any:
         child = result(state, action)
-        same = same_mover(state, child)
-        return back_up(run(visit, child, 1, *_window(alpha, INFINITY, same, score_game)), same, score_game)
+        same, gain = same_mover(state, action, child), gain_of(state, action)
+        merit = run(visit, child, 1, *_window(alpha, INFINITY, same, score_game, gain))
+        return back_up(merit, same, score_game) + gain
 
     if is_terminal(state):
         return Result(value_of(run(visit, state, 0, -INFINITY, INFINITY), score_game), None, True, counts, {})
@@ -155,11 +157,11 @@ def back_up(merit: Any, same_mover: bool, score_game: bool) -> Any:
     return lift(merit, same_mover, score_game)
 
 
-def _window(alpha: Any, beta: Any, same_mover: bool, score_game: bool) -> tuple[Any, Any]:
-    """The window (alpha, beta) on a state's merit as one on its child's, as `back_up` goes."""
+def _window(alpha: Any, beta: Any, same_mover: bool, score_game: bool, gain: int) -> tuple[Any, Any]:
+    """The window (alpha, beta) on a state's merit as one on its child's, as `back_up` goes; `gain` as in `window`."""
     low, high = (
         drop(bound, same_mover, score_game or -1 < bound < 1)  # as a margin: the sign alone
-        for bound in (alpha, beta)
+        for bound in (alpha - gain, beta - gain)
     )
     return (low, high) if same_mover else (high, low)
 

@@ -24,7 +24,7 @@ from solver.search import (
     run,
     stuck,
 )
-from solver.value import lift, value_of
+from solver.value import value_of
 
 
 def solve(
@@ -46,7 +46,7 @@ def solve(
     refuse_chance(rules, "minimax")
     table = {} if table is None else table
     counts = Counts()
-    canonical, same_mover, score_game, end = rules.canonical, rules.same_mover, rules.scores, rules.end
+    canonical, lifted, end = rules.canonical, rules.lifted, rules.end
     actions, result, is_terminal = rules.actions, rules.result, rules.is_terminal
     path: set[Any] = set()
 
@@ -71,7 +71,7 @@ def solve(
                 raise cycle(rules, "minimax")
             else:
                 merit = yield child, child_key
-            merit = lift(merit, same_mover(state, child), score_game)
+            merit = lifted(merit, state, action, child)
             if merit > best:
                 best = merit
         if best == -INFINITY:
@@ -87,11 +87,11 @@ def solve(
 
     def worth(action: int, alpha: int) -> int:
         child = result(root, action)
-        return lift(merit_of(child), same_mover(root, child), score_game)
+        return lifted(merit_of(child), root, action, child)
 
     *others, root = roots_of(rules, state)
     for other in others:
         merit_of(other)
-    value = value_of(merit_of(root), score_game)
+    value = value_of(merit_of(root), rules.scores)
     action = None if is_terminal(root) else best_move(rules, root, worth)[1]
     return Result(value, action, True, counts, table)

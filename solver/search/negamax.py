@@ -39,14 +39,16 @@ def search(game: Any, state: Any, *, depth: int, budget: Budget | None = None) -
         best = -INFINITY
         for action in rules.actions(state):
             child = rules.result(state, action)
-            best = max(best, back_up((yield child, left - 1), same_mover(state, child), score_game))
+            merit = back_up((yield child, left - 1), same_mover(state, action, child), score_game)
+            best = max(best, merit + rules.gain(state, action))
         if best == -INFINITY:
             raise stuck(rules, state)
         return best
 
     def worth(action: int, alpha: Any) -> Any:
         child = rules.result(state, action)
-        return back_up(run(visit, child, depth - 1), same_mover(state, child), score_game)
+        merit = back_up(run(visit, child, depth - 1), same_mover(state, action, child), score_game)
+        return merit + rules.gain(state, action)
 
     if rules.is_terminal(state):
         merit, action = run(visit, state, depth), None

@@ -40,12 +40,12 @@ def solve(
     roots = roots_of(rules, state)
     parents, unresolved, table = _expand(rules, roots, counts, budget, progress)
     _resolve(parents, unresolved, table, budget, progress)
-    canonical, same_mover = rules.canonical, rules.same_mover
+    canonical = rules.canonical
     root = roots[-1]
 
     def worth(action: int, alpha: int) -> int:
         child = rules.result(root, action)
-        return lift(table[canonical(child)], same_mover(root, child), False)
+        return rules.lifted(table[canonical(child)], root, action, child)
 
     action = None if rules.is_terminal(root) else best_move(rules, root, worth)[1]
     return Result(value_of(table[canonical(root)]), action, True, counts, table)
@@ -71,16 +71,16 @@ def _expand(
         if is_terminal(state):
             table[state] = end(state)
             continue
-        children = [result(state, action) for action in actions(state)]
+        children = [(action, result(state, action)) for action in actions(state)]
         if not children:
             raise stuck(rules, state)
         unresolved[state] = len(children)
-        for child in children:
+        for action, child in children:
             key = canonical(child)
             if key not in parents:
                 parents[key] = []
                 todo.append(key)
-            parents[key].append((state, same_mover(state, child)))
+            parents[key].append((state, same_mover(state, action, child)))
     return parents, unresolved, table
 
 
