@@ -21,10 +21,9 @@ from types import TracebackType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from solver.conformance import OTHERWISE, check_game
-from solver.errors import BudgetExceeded, MethodError, UncompiledRules
+from solver.errors import BudgetExceeded, UncompiledRules
 from solver.game import Game, Rules, is_built_in
 from solver.kernels import alphabeta, twins
 from solver.kernels.alphabeta import (
@@ -37,16 +36,18 @@ from solver.kernels.alphabeta import (
     FIELDS,
     FRAME,
     HIGH,
-    LIMIT,
+    IDLE,
     LOW,
     OUTSIDE,
     PLY,
     RESULT,
+    ROW,
     SLOW,
     STATE,
     WIN,
 )
 from solver.kernels.compiled import bind, compiling
+from solver.kernels.table import LIMIT, Words, exact_entries, new_table, spread
 from solver.parallel import cores
 from solver.progress import Progress, silent
 from solver.search import Budget, cycle, refuse_chance
@@ -57,18 +58,10 @@ TABLE = 64 << 20  # bytes
 COMPARED = 40  # states of a user's game whose values are compared with those of plain alpha-beta
 COMPARED_NODES = 2_000  # nodes that this may take for each
 SMALLEST = 128 << 10
+GROWTH = 4
+LOAD = 4  # nodes an entry after which a table grows: most of them leave none behind that is of use
 CHUNK = 1 << 16  # nodes between two looks at the clock and at signals
-Words = NDArray[np.int64]
-ALONE: Words = np.full(1, alphabeta.EMPTY, np.int64)
-
-
-def new_table(size: int) -> Words:
-    """An empty table of the largest power of two of bytes within `size`."""
-    if size < 1024:
-        raise MethodError(f"a table of {size} bytes is too small: --table 64M")
-    table = np.zeros(1 << (size // 8).bit_length() - 1, np.int64)
-    table[::2] = alphabeta.EMPTY
-    return table
+ALONE: Words = np.full(1, IDLE, np.int64)
 
 
 def _sign(value: Value) -> Value:
@@ -81,7 +74,7 @@ class Bounds:
 
     def __init__(self) -> None:
         self.low, self.high = -LIMIT, LIMIT
-        self.busy = np.full(1 << 14, alphabeta.EMPTY, np.int64)
+        self.busy = np.full(1 << 14, IDLE, np.int64)
 
     def join(self, search: Words) -> bool:
         """Exchange what a thread has found with what the others have; whether the value is known."""
@@ -114,18 +107,18 @@ class Searcher:
         self._symmetry = symmetry
         self._kernels = bind(sys.modules[alphabeta.__name__], game, symmetry, outcomes)
         self._solve = self._kernels.solve
-        self._most = table if isinstance(table, int) else 0
-        self.table = new_table(min(SMALLEST, table)) if isinstance(table, int) else table
+        self._room = new_table(table) if isinstance(table, int) else table  # of which the table is the head
+        self._smallest = min(SMALLEST // 8, len(self._room)) if isinstance(table, int) else len(table)
+        self.table = self._room[: self._smallest]
         self._frames = np.zeros((128, FRAME), np.int64)
-        self._moves = np.zeros((4096, 3), np.int64)
+        self._moves = np.zeros((4096, ROW), np.int64)
         self._search = np.zeros(FIELDS, np.int64)
         self.nodes = 0
 
     def clear(self) -> None:
         """Forget everything."""
-        if self._most:
-            self.table = self.table[: SMALLEST // 8]
-        self.table[::2], self.table[1::2] = alphabeta.EMPTY, 0
+        self.table[:] = 0
+        self.table = self._room[: self._smallest]
 
     def warm(self) -> None:
         """Compile, or load from the cache, all that a search needs; hold a user's rules against plain Python.
@@ -138,8 +131,7 @@ class Searcher:
             self.value(self.game.initial(), nodes=1)
         with contextlib.suppress(BudgetExceeded):
             self.reaches(self.game.initial(), Value(0), nodes=1)
-        with compiling(self.game):
-            self._kernels.rehash(new_table(1024), new_table(1024))
+        spread(new_table(1024), 4)
 
     def _compare(self, states: list[int]) -> None:
         """The compiled rules and the values of states that plain alpha-beta quickly knows."""
@@ -234,12 +226,11 @@ class Searcher:
         deadline = None if seconds is None else time.monotonic() + seconds
         search = self._search
         self._frames[0, STATE] = state
-        allowance, grown = CHUNK, 0
+        grown = 0
         busy = ALONE if together is None else together.busy
         try:
             while True:
-                if self._most:
-                    allowance = min(CHUNK, len(self.table) // 2)
+                allowance = min(CHUNK, LOAD * len(self.table) // 2)
                 if nodes is not None:
                     allowance = min(allowance, nodes - int(search[COUNT]))
                 status = step(self.table, self._frames, self._moves, busy, search, allowance)
@@ -249,7 +240,7 @@ class Searcher:
                     return
                 if status == CROWDED:
                     self._give_room()
-                elif 16 * len(self.table) <= self._most and search[COUNT] - grown >= len(self.table) // 2:
+                elif len(self.table) < len(self._room) and search[COUNT] - grown >= LOAD * len(self.table) // 2:
                     self._grow()
                     grown = int(search[COUNT])
                 if (
@@ -269,9 +260,9 @@ class Searcher:
         )
 
     def _grow(self) -> None:
-        larger = new_table(min(self._most, 32 * len(self.table)))
-        self._kernels.rehash(self.table, larger)
-        self.table = larger
+        used = len(self.table)
+        self.table = self._room[: GROWTH * used]
+        spread(self.table, used)
 
     def _give_room(self) -> None:
         """Twice the rows for the path and its moves, unless the path goes in circles."""
@@ -298,12 +289,7 @@ class Searcher:
 
     def exact(self) -> dict[int, int]:
         """Canonical states to merits (`win` being `alphabeta.WIN`): all entries whose bounds have met."""
-        data = self.table[1::2]
-        keys = self.table[::2] ^ data
-        low = (data & alphabeta.LOW_BITS) - LIMIT
-        high = (data >> 24 & alphabeta.LOW_BITS) - LIMIT
-        met = (low == high) & (data != 0)
-        return dict(zip(keys[met].tolist(), low[met].tolist(), strict=True))
+        return exact_entries(self.table)
 
 
 class Team:
