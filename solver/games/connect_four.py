@@ -59,10 +59,13 @@ class ConnectFour(NamedTuple):
     def canonical(self, state: int) -> int:
         mirrored = 0
         column = (1 << self.height + 1) - 1
-        rest = state
-        for _ in range(self.width):
-            mirrored = mirrored << self.height + 1 | rest & column
-            rest >>= self.height + 1
+        apart = (self.width - 1) * (self.height + 1)  # bits from a column to its image
+        while apart > 0:
+            mirrored |= (state & column) << apart | state >> apart & column
+            column <<= self.height + 1
+            apart -= 2 * (self.height + 1)
+        if apart == 0:
+            mirrored |= state & column
         return min(state, mirrored)
 
     def longest(self, state: int) -> int:

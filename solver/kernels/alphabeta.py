@@ -22,7 +22,8 @@ from numba.extending import register_jitable
 
 from solver import value
 from solver.kernels.compiled import inlined, kernel
-from solver.kernels.table import LIMIT, bucket_of, find, high_of, keep, low_of, prefetch
+from solver.kernels.questions import question
+from solver.kernels.table import IDLE, LIMIT, WIN, bucket_of, busy_place, find, high_of, keep, low_of, prefetch
 
 game: Any = None  # constants of the bound copies
 SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = REPLIES = OUTLOOK = FOLLOWUP = BOUNDS = LONGEST = False
@@ -30,9 +31,7 @@ SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = REPLIES = OUTLOOK = FOLLOWUP = BO
 lift = register_jitable(value.lift)
 drop = register_jitable(value.drop)
 
-WIN = LIMIT - 1  # the merit of a win now
 SPLIT_PLIES = 20  # threads that search one state share their work as deep as this
-IDLE = -1  # in `busy`: no state
 PROBED = 10  # plies left, as far as the rules say, from which on all children are looked up before one is searched
 FORCED = 64  # single replies that are played on at most, lest a game with cycles goes on for ever
 WIDE = 512  # rows of `moves` that a state finds free
@@ -52,13 +51,6 @@ FIELDS = 7
 PAUSED, DONE, CROWDED, OUTSIDE = range(4)
 FAR = 1 << 30  # what stands for a merit outside -WIN..WIN
 SLOW = 1 << 22  # above the plies that an ended game may still take, and the plies of a path
-
-
-@register_jitable(forceinline=True)
-def busy_place(busy, state):
-    """Where a state that is being searched is noted."""
-    mixed = state * np.int64(-7046029254386353131)
-    return mixed >> 30 & len(busy) - 1
 
 
 @inlined
@@ -177,47 +169,48 @@ def gained(state, action):
 
 
 @inlined
-def look_at(table, moves, last, state, action, bound, probed):
-    """The merit that an action gives a state, where its child is settled, or FAR; else LIMIT, the child in moves[last].
+def look_at(state, action, bound):
+    """The merit that an action gives a state, where its child is settled, or FAR; else LIMIT. Then what `moves` holds.
 
-    Where only one reply is left, the child is what comes after it. `probed`: its bucket is going to be looked into.
+    That is the child, its replies, sign, away, and what is asked of it. Where only one reply is left, the child is
+    what comes after it.
     """
     child = game.result(state, action)
     sign = sign_of(state, action, child)
     away = gained(state, action)
     if REWARD and away == FAR:
-        return FAR
+        return FAR, child, 0, sign, away, bound, 0
     asked = dropped(bound, sign, away)
     merit, choices = settle(child, asked, True)
+    promise = game.promise(state, action)
     if REPLIES:
         played = 1
         while merit == LIMIT and choices & choices - 1 == 0 and played < FORCED:
             reply = choices.bit_length() - 1
             after = game.result(child, reply)
             away += sign * gained(child, reply) if SCORES else 1
-            if REWARD and not -WIN <= away <= WIN:
-                return FAR
             sign *= sign_of(child, reply, after)
             child = after
+            if REWARD and not -WIN <= away <= WIN:
+                return FAR, child, 0, sign, away, bound, 0
             asked = dropped(bound, sign, away)
             merit, choices = settle(child, asked, True)
             played += 1
-    if merit == FAR:
-        return FAR
-    if merit != LIMIT:
-        return lifted(merit, sign, away)
-    key = np.int64(-1)
-    if probed:
-        key = key_of(child)
-        prefetch(table, bucket_of(key, len(table)))
-    moves[last, STATE] = child
-    moves[last, KEY] = key
-    moves[last, CHOICES] = choices
-    moves[last, SIGN] = sign
-    moves[last, AWAY] = away
-    moves[last, BOUND] = asked
-    moves[last, PROMISE] = game.promise(state, action)
-    return LIMIT
+    if merit != LIMIT and merit != FAR:
+        merit = lifted(merit, sign, away)
+    return merit, child, choices, sign, away, asked, promise
+
+
+@inlined
+def put(moves, at, child, key, choices, sign, away, bound, promise):
+    """Write a row of `moves`."""
+    moves[at, STATE] = child
+    moves[at, KEY] = key
+    moves[at, CHOICES] = choices
+    moves[at, SIGN] = sign
+    moves[at, AWAY] = away
+    moves[at, BOUND] = bound
+    moves[at, PROMISE] = promise
 
 
 @kernel
@@ -227,104 +220,106 @@ def prove(table, frames, moves, busy, search, allowance):
     table (a power of two,) int64, frames (plies, FRAME) int64, moves (n, ROW) int64, busy (a power of two,) int64,
     search (FIELDS,) int64. Returns PAUSED after `allowance` nodes or CROWDED, to be called again with the same
     arguments, or DONE, or OUTSIDE.
+
+    It is long because arrays that are handed to a function with branches are counted as referred to, which costs a
+    tenth of the time.
     """
-    ply = search[PLY]
-    entering = search[ENTERING]
-    result = search[RESULT]
-    nodes = search[COUNT]
+    ply, nodes = search[PLY], search[COUNT]
     stop = nodes + allowance
+    address, words = np.int64(table.ctypes.data), len(table)
     while True:
-        if entering:
-            first = frames[ply, FIRST]
-            if nodes >= stop or ply + 2 >= len(frames) or first + WIDE > len(moves):
-                search[PLY], search[ENTERING], search[COUNT] = ply, 1, nodes
-                return PAUSED if nodes >= stop else CROWDED
-            nodes += 1
-            state = frames[ply, STATE]
-            bound = frames[ply, BOUND]
-            key = frames[ply, KEY]
-            choices = frames[ply, CHOICES]
-            last = first
-            best = -LIMIT
-            if ply == 0:
-                result, choices = settle_first(state, bound)
-                key = np.int64(-1)
-                if result != LIMIT:
-                    entering = 0
-            if entering:
-                if key < 0:
-                    key = key_of(state)
-                at = find(table, key)
-                if at >= 0:
-                    data = table[at + 1]
-                    if low_of(data) >= bound:
-                        result = low_of(data)
-                        entering = 0
-                    elif high_of(data) < bound:
-                        result = high_of(data)
-                        entering = 0
-            if entering:
-                probed = not LONGEST or game.longest(state) >= PROBED
-                if REPLIES:
-                    while choices:
-                        action = (choices & -choices).bit_length() - 1
-                        choices &= choices - 1
-                        merit = look_at(table, moves, last, state, action, bound, probed)
-                        if merit == LIMIT:
-                            last += 1
-                        elif merit > best:
-                            best = merit
+        # look at the state of frames[ply]: either there is a result, or moves[first:last] are left to be searched
+        first = frames[ply, FIRST]
+        if nodes >= stop or ply + 2 >= len(frames) or first + WIDE > len(moves):
+            search[PLY], search[COUNT] = ply, nodes
+            return PAUSED if nodes >= stop else CROWDED
+        nodes += 1
+        state = frames[ply, STATE]
+        bound = frames[ply, BOUND]
+        key = frames[ply, KEY]
+        choices = frames[ply, CHOICES]
+        last = first
+        best = -LIMIT
+        result = LIMIT
+        if ply == 0:
+            key = np.int64(-1)
+            result, choices = settle_first(state, bound)
+        if result == LIMIT:
+            if key < 0:
+                key = key_of(state)
+            at = find(table, key)
+            if at >= 0:
+                data = table[at + 1]
+                if low_of(data) >= bound:
+                    result = low_of(data)
+                elif high_of(data) < bound:
+                    result = high_of(data)
+        if result == LIMIT:
+            probed = not LONGEST or game.longest(state) >= PROBED
+            if REPLIES:
+                while choices:
+                    action = (choices & -choices).bit_length() - 1
+                    choices &= choices - 1
+                    merit, child, replies, sign, away, asked, promise = look_at(state, action, bound)
+                    if merit != LIMIT:
+                        best = max(best, merit)
+                        if best >= bound:
+                            break
+                        continue
+                    code = key_of(child) if probed else np.int64(-1)
+                    if probed:
+                        prefetch(address + 8 * bucket_of(code, words))
+                    put(moves, last, child, code, replies, sign, away, asked, promise)
+                    last += 1
+            else:
+                for action in game.actions(state):
+                    if last >= len(moves):
+                        # more than WIDE moves: look at this state again when there is room
+                        search[PLY], search[COUNT] = ply, nodes - 1
+                        return CROWDED
+                    merit, child, replies, sign, away, asked, promise = look_at(state, action, bound)
+                    if merit != LIMIT:
+                        best = max(best, merit)
+                        if best >= bound:
+                            break
+                        continue
+                    code = key_of(child) if probed else np.int64(-1)
+                    if probed:
+                        prefetch(address + 8 * bucket_of(code, words))
+                    put(moves, last, child, code, replies, sign, away, asked, promise)
+                    last += 1
+            if best >= bound or last == first:
+                result = best
+            elif probed and last - first > 1:
+                j = first
+                while j < last:
+                    at = find(table, moves[j, KEY])
+                    if at >= 0:
+                        data = table[at + 1]
+                        asked = moves[j, BOUND]
+                        if low_of(data) >= asked or high_of(data) < asked:
+                            known = low_of(data) if low_of(data) >= asked else high_of(data)
+                            best = max(best, lifted(known, moves[j, SIGN], moves[j, AWAY]))
                             if best >= bound:
                                 break
-                else:
-                    for action in game.actions(state):
-                        if last >= len(moves):
-                            # more than WIDE moves: expand this state again when there is room
-                            search[PLY], search[ENTERING], search[COUNT] = ply, 1, nodes - 1
-                            return CROWDED
-                        merit = look_at(table, moves, last, state, action, bound, probed)
-                        if merit == LIMIT:
-                            last += 1
-                        elif merit > best:
-                            best = merit
-                            if best >= bound:
-                                break
-                if best >= bound or last == first:
+                            last -= 1
+                            for field in range(ROW):
+                                moves[j, field] = moves[last, field]
+                            continue
+                    j += 1
+                if best >= bound:
                     result = best
-                    entering = 0
-                elif probed and last - first > 1:
-                    j = first
-                    while j < last:
-                        at = find(table, moves[j, KEY])
-                        if at >= 0:
-                            data = table[at + 1]
-                            asked = moves[j, BOUND]
-                            if low_of(data) >= asked or high_of(data) < asked:
-                                known = low_of(data) if low_of(data) >= asked else high_of(data)
-                                best = max(best, lifted(known, moves[j, SIGN], moves[j, AWAY]))
-                                if best >= bound:
-                                    break
-                                last -= 1
-                                for field in range(ROW):
-                                    moves[j, field] = moves[last, field]
-                                continue
-                        j += 1
-                    if best >= bound or last == first:
-                        result = best
-                        entering = 0
-                        if best < bound:
-                            keep(table, key, -WIN, best, 1)
-            if entering:
-                frames[ply, KEY] = key
-                frames[ply, BEST] = best
-                frames[ply, END] = last
-                frames[ply, NODES] = nodes
-                frames[ply, NEXT] = first
-                ply += 1
-                enter_next(frames, moves, busy, ply)
-                continue
-        # leave the state with its result
-        while True:
+                elif last == first:
+                    result = best
+                    keep(table, key, -WIN, best, 1)
+        if result == LIMIT:
+            frames[ply, KEY] = key
+            frames[ply, BEST] = best
+            frames[ply, END] = last
+            frames[ply, NODES] = nodes
+            frames[ply, NEXT] = first
+        # go back to the first state with moves left that its result leaves open
+        while result != LIMIT:
             if result == FAR:
                 search[PLY], search[COUNT] = ply, nodes
                 return OUTSIDE
@@ -335,81 +330,40 @@ def prove(table, frames, moves, busy, search, allowance):
                 place = busy_place(busy, frames[ply, STATE])
                 if busy[place] == frames[ply, STATE]:
                     busy[place] = IDLE
+            result = max(frames[ply - 1, BEST], lifted(result, frames[ply, SIGN], frames[ply, AWAY]))
             ply -= 1
-            best = max(frames[ply, BEST], lifted(result, frames[ply + 1, SIGN], frames[ply + 1, AWAY]))
             bound = frames[ply, BOUND]
-            if best < bound and frames[ply, NEXT] < frames[ply, END]:
-                frames[ply, BEST] = best
-                ply += 1
-                enter_next(frames, moves, busy, ply)
-                entering = 1
-                break
-            result = best
-            if best != FAR:
+            if result < bound and frames[ply, NEXT] < frames[ply, END]:
+                frames[ply, BEST] = result
+                result = LIMIT
+            elif result != FAR:
                 work = (nodes - frames[ply, NODES]).bit_length()
-                if best >= bound:
-                    keep(table, frames[ply, KEY], best, WIN, work)
+                if result >= bound:
+                    keep(table, frames[ply, KEY], result, WIN, work)
                 else:
-                    keep(table, frames[ply, KEY], -WIN, best, work)
-
-
-@inlined
-def enter_next(frames, moves, busy, ply):
-    """Set up frames[ply] for the next child of the ply above, the most promising that is left.
-
-    Near the root a child that another thread is searching is put off, but for the first: its brothers are only worth
-    the while if it fails (Tom Kerrigan's simplification of ABDADA, 2014).
-    """
-    j = frames[ply - 1, NEXT]
-    last = frames[ply - 1, END]
-    top = j
-    for i in range(j + 1, last):
-        if moves[i, PROMISE] > moves[top, PROMISE]:
-            top = i
-    if len(busy) > 1 and ply < SPLIT_PLIES:
-        if j > frames[ply - 1, FIRST] and busy[busy_place(busy, moves[top, STATE])] == moves[top, STATE]:
-            for i in range(j, last):
-                if busy[busy_place(busy, moves[i, STATE])] != moves[i, STATE]:
-                    top = i
-                    break
-        busy[busy_place(busy, moves[top, STATE])] = moves[top, STATE]
-    for field in range(PROMISE):
-        frames[ply, field] = moves[top, field]
-    if top != j:
-        for field in range(ROW):
-            moves[top, field] = moves[j, field]
-    frames[ply - 1, NEXT] = j + 1
-    frames[ply, FIRST] = last
-
-
-@inlined
-def question(low, high, longest, asked):
-    """The bound to ask about next, low < bound <= high: quick wins and quick losses first.
-
-    longest: plies that the game can still take, 0 if unknown.
-    """
-    if SCORES:
-        if asked == LIMIT:
-            return max(low + 1, min(np.int64(1), high))
-        return low + 1 if asked <= low else high
-    if low > 0:
-        return WIN - (2 * WIN - high - low) // 2
-    if high < 0:
-        return (2 * WIN + low + high + 1) // 2 - WIN
-    if longest == 0:
-        return np.int64(1) if high > 0 else np.int64(0)
-    # places: 1 is the slowest win, -1 the slowest loss, 0 a draw
-    most = longest - (WIN - high) + 1 if high > 0 else 0
-    least = (WIN + low) - longest - 1 if low < 0 else 0
-    middle = least + (most - least) // 2
-    if middle <= 0 and least // 2 < middle:
-        middle = -(-least // 2)
-    elif middle >= 0 and most // 2 > middle:
-        middle = most // 2
-    place = middle + 1
-    if place > 0:
-        return WIN - (longest - place + 1)
-    return 0 if place == 0 else (longest + place + 1) - WIN
+                    keep(table, frames[ply, KEY], -WIN, result, work)
+        # enter the most promising move that is left; near the root one that another thread is at is put off, but for
+        # the first, whose brothers are only worth the while if it fails (Tom Kerrigan's simplification of ABDADA, 2014)
+        j, last = frames[ply, NEXT], frames[ply, END]
+        top = j
+        for i in range(j + 1, last):
+            if moves[i, PROMISE] > moves[top, PROMISE]:
+                top = i
+        if len(busy) > 1 and ply + 1 < SPLIT_PLIES:
+            if j > frames[ply, FIRST] and busy[busy_place(busy, moves[top, STATE])] == moves[top, STATE]:
+                for i in range(j, last):
+                    if busy[busy_place(busy, moves[i, STATE])] != moves[i, STATE]:
+                        top = i
+                        break
+            busy[busy_place(busy, moves[top, STATE])] = moves[top, STATE]
+        frames[ply, NEXT] = j + 1
+        ply += 1
+        frames[ply, FIRST] = last
+        for field in range(PROMISE):
+            frames[ply, field] = moves[top, field]
+        if top != j:
+            for field in range(ROW):
+                moves[top, field] = moves[j, field]
 
 
 @kernel
@@ -428,7 +382,7 @@ def solve(table, frames, moves, busy, search, allowance):
         if search[ENTERING] == 0 and search[PLY] == 0:
             if search[LOW] >= search[HIGH]:
                 return DONE
-            search[ASKED] = frames[0, BOUND] = question(search[LOW], search[HIGH], longest, search[ASKED])
+            search[ASKED] = frames[0, BOUND] = question(search[LOW], search[HIGH], longest, search[ASKED], SCORES)
             search[ENTERING] = 1
             frames[0, FIRST] = 0
         status = prove(table, frames, moves, busy, search, stop - search[COUNT])

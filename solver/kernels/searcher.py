@@ -36,7 +36,6 @@ from solver.kernels.alphabeta import (
     FIELDS,
     FRAME,
     HIGH,
-    IDLE,
     LOW,
     OUTSIDE,
     PLY,
@@ -44,10 +43,9 @@ from solver.kernels.alphabeta import (
     ROW,
     SLOW,
     STATE,
-    WIN,
 )
 from solver.kernels.compiled import bind, compiling
-from solver.kernels.table import LIMIT, Words, exact_entries, new_table, spread
+from solver.kernels.table import IDLE, LIMIT, WIN, Words, exact_entries, new_table, spread
 from solver.parallel import cores
 from solver.progress import Progress, silent
 from solver.search import Budget, cycle, refuse_chance

@@ -9,6 +9,8 @@ in one line of the cache; of two entries in a bucket the cheaper one makes way. 
 
 Zeros are empty entries, so a new table costs nothing until it is used, and a table may begin as the head of a longer
 run of zeros and be `spread` over more of it in place: a bucket's entries stay, or go to buckets that are still empty.
+
+`busy` (a power of two,) int64 notes which states threads that search together are at, as well as it can.
 """
 
 from __future__ import annotations
@@ -26,9 +28,11 @@ from solver.errors import MethodError
 Words = NDArray[np.int64]
 
 LIMIT = 1 << 23  # above all merits
+WIN = LIMIT - 1  # the merit of a win now
 LOW_BITS = (1 << 24) - 1
 WORK_SHIFT = 48
 LINE = 8  # words of a line of the cache
+IDLE = -1  # in `busy`: no state
 
 
 def new_table(size: int) -> Words:
@@ -91,6 +95,13 @@ def keep(table, key, low, high, work):
     table[at] = ~key ^ data
 
 
+@register_jitable(forceinline=True)
+def busy_place(busy, state):
+    """Where a state that is being searched is noted."""
+    mixed = state * np.int64(-7046029254386353131)
+    return mixed >> 30 & len(busy) - 1
+
+
 @numba.njit(cache=True, nogil=True)
 def spread(table, used):
     """Carry the entries of table[:used] over to the whole table, which is empty beyond."""
@@ -104,22 +115,21 @@ def spread(table, used):
 
 
 @intrinsic
-def prefetch(typingctx: Any, table: Any, at: Any) -> Any:
-    """Ask for the line of the cache in which table[at] lies."""
+def prefetch(typingctx: Any, address: Any) -> Any:
+    """Ask for the line of the cache that begins at an address. (An array would be counted as referred to.)"""
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         from llvmlite import ir
 
-        words = context.make_array(signature.args[0])(context, builder, arguments[0]).data
         byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
         function = builder.module.declare_intrinsic(
             "llvm.prefetch", (byte,), ir.FunctionType(ir.VoidType(), [byte, number, number, number])
         )
-        address = builder.bitcast(builder.gep(words, [arguments[1]]), byte)
-        builder.call(function, [address, number(0), number(3), number(1)])  # to read, to keep, data
+        line = builder.inttoptr(arguments[0], byte)
+        builder.call(function, [line, number(0), number(3), number(1)])  # to read, to keep, data
         return context.get_dummy_value()
 
-    return nb.void(table, at), emit
+    return nb.void(nb.int64), emit
 
 
 def exact_entries(table: Words) -> dict[int, int]:
