@@ -27,6 +27,7 @@ from solver.game import (
     game_text,
     validate,
 )
+from solver.soundness import Hints
 from solver.value import value_of
 
 MOST_ACTIONS = 1 << 16  # of one state
@@ -179,6 +180,7 @@ class _Inspector:
         self.game = game
         self.rules = Rules(game)
         self.name = self.rules.name
+        self.hints = Hints(self.rules)
         self.moves: list[int] = []
         self._table: dict[Any, Any] = {}  # of the searches that compare twins
         self._seconds = COMPARED_SECONDS
@@ -212,6 +214,8 @@ class _Inspector:
             path.append(state)
         self.visited.update(path)
         self.compare_twins(path)
+        for state, found in self.hints.compare(path):
+            raise self.fault(state, found)
 
     def inspect(self, state: int) -> list[tuple[int | None, int]]:
         """Check all that one state says; its actions and the states they lead to, none if it is terminal.
@@ -239,6 +243,9 @@ class _Inspector:
         children: list[tuple[int | None, int]] = [(action, self.call("result", state, action)) for action in actions]
         for place, child in children:
             self.check_number(child, f"result({state}, {place})")
+        found = self.hints.look(state, children)
+        if found is not None:
+            raise self.fault(state, found)
         return children
 
     def actions(self, state: int) -> list[int]:

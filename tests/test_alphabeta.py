@@ -189,6 +189,64 @@ def test_margins_beyond_the_tables_fields_are_refused_and_never_wrong():
             large.value(exponent << 6)
 
 
+class Edges(NamedTuple):
+    """Dots and boxes, two by two: a state is the edges drawn, and 12 bits on the exponent of what a box is worth."""
+
+    score_game = True
+
+    def initial(self):
+        return 0
+
+    def actions(self, state):
+        for edge in range(12):
+            if not state >> edge & 1:
+                yield edge
+
+    def result(self, state, action):
+        return state | 1 << action
+
+    def again(self, state, action):
+        return self._boxes(state | 1 << action) > self._boxes(state)
+
+    def reward(self, state, action):
+        return self._boxes(state | 1 << action) - self._boxes(state) << (state >> 12)
+
+    def replies(self, state):
+        return ~state & 4095
+
+    def is_terminal(self, state):
+        return state & 4095 == 4095
+
+    def utility(self, state):
+        return 0
+
+    def _boxes(self, state):
+        count = 0
+        for row in range(2):
+            for column in range(2):
+                edges = 5 << 2 * row + column | 3 << 6 + 3 * row + column  # below and above, left and right
+                count += 1 if state & edges == edges else 0
+        return count
+
+
+def test_what_moves_score_is_counted_and_who_scores_moves_again():
+    game = Edges()
+    searcher = Searcher(game)
+    truth = naive.solve(game)
+    assert truth[0] == Value(2)  # Barker and Korf 2012
+    for state, value in truth.items():
+        assert searcher.value(state) == value
+        assert searcher.reaches(state, value) or state == 4095
+    assert all(merit == truth[state].score for state, merit in searcher.exact().items())
+    for exponent in range(0, 52, 3):
+        try:
+            assert searcher.value(exponent << 12) == Value(2 << exponent)
+        except UncompiledRules:
+            assert exponent > 18
+        else:
+            assert exponent < 24
+
+
 class Patience(NamedTuple):
     """Two moves, then a win that still takes very long."""
 
