@@ -18,6 +18,7 @@ np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
 from solver.kernels import searcher as searcher_module  # noqa: E402
+from solver.kernels import together  # noqa: E402
 from solver.kernels.searcher import Searcher, Team, new_table  # noqa: E402
 
 QUICK = ("tic-tac-toe", "connect-four:4,3", "coins:20,3,false", "hexapawn:3,4", "dots-and-boxes:2,2", "kalah:2,3")
@@ -102,13 +103,28 @@ def test_a_tiny_table_and_a_shared_one_give_the_same_values():
                 assert pons(value, ply) == pons(tiny.value(state), ply) == score
 
 
-def test_threads_that_search_one_state_together_agree():
+def test_threads_that_search_one_state_together_agree(monkeypatch):
+    monkeypatch.setattr(searcher_module, "HARD", 100)
+    monkeypatch.setattr(together, "CHUNK", 64)
     game = load_game("connect-four")
+    teams = [Team(game, workers=workers, table=1 << 20) for workers in (1, 3)]
     for state, ply, score in scored("middle-medium", 12):
-        for workers in (1, 3):
-            assert pons(Team(game, workers=workers, table=1 << 20).value(state), ply) == score
+        for team in teams:
+            assert pons(team.value(state), ply) == score
+            assert team.reaches(state, team.value(state)) and not team.reaches(state, team.value(state), more=True)
+    assert all(member.nodes for member in teams[1]._members)
     with pytest.raises(BudgetExceeded):
-        Team(game).value(game.initial(), seconds=0.3)
+        teams[1].value(game.initial(), seconds=0.3)
+    assert len(teams[1]._members[0].table) == 1 << 17  # it has grown while all were at it
+    assert pons(teams[1].value(state), ply) == score
+
+
+def test_what_fails_in_one_of_several_threads_ends_the_search(monkeypatch):
+    monkeypatch.setattr(searcher_module, "HARD", 100)
+    team = Team(load_game("connect-four"), workers=3, table=1 << 20)
+    monkeypatch.setattr(team._members[2], "step", lambda busy, allowance: 1 // 0)
+    with pytest.raises(UncompiledRules, match="ZeroDivisionError"):
+        team.value(load_game("connect-four").initial())
 
 
 def test_a_budget_ends_the_search_and_more_goes_on_from_the_table():

@@ -14,6 +14,8 @@ def question(low, high, longest, asked, scores):
 
     asked: what was asked before, LIMIT at first. longest: plies that the game can still take, 0 if unknown.
     """
+    if low + 1 == high:
+        return high
     if scores:
         if asked == LIMIT:
             return max(low + 1, min(np.int64(1), high))
