@@ -10,7 +10,10 @@ from solver.kernels.table import LIMIT, WIN
 
 @register_jitable(forceinline=True)
 def question(low, high, longest, asked, scores):
-    """The bound to ask about next, low < bound <= high: quick wins and quick losses first.
+    """The bound to ask about next, low < bound <= high.
+
+    First whether it is won, or lost, in half of the plies that are left, which a shallow search tells; then who wins,
+    if anyone; then how soon: halves of a quick win or loss, of a slow one from the slow end, near to what is known.
 
     asked: what was asked before, LIMIT at first. longest: plies that the game can still take, 0 if unknown.
     """
@@ -21,20 +24,12 @@ def question(low, high, longest, asked, scores):
             return max(low + 1, min(np.int64(1), high))
         return low + 1 if asked <= low else high
     if low > 0:
-        return WIN - (2 * WIN - high - low) // 2
+        return low + 1 + (high - low - 1) // (2 if high == WIN else 4)
     if high < 0:
-        return (2 * WIN + low + high + 1) // 2 - WIN
-    if longest == 0:
-        return np.int64(1) if high > 0 else np.int64(0)
-    # places: 1 is the slowest win, -1 the slowest loss, 0 a draw
-    most = longest - (WIN - high) + 1 if high > 0 else 0
-    least = (WIN + low) - longest - 1 if low < 0 else 0
-    middle = least + (most - least) // 2
-    if middle <= 0 and least // 2 < middle:
-        middle = -(-least // 2)
-    elif middle >= 0 and most // 2 > middle:
-        middle = most // 2
-    place = middle + 1
-    if place > 0:
-        return WIN - (longest - place + 1)
-    return 0 if place == 0 else (longest + place + 1) - WIN
+        return high - (high - low - 1) // (2 if low == -WIN else 4)
+    quick = (longest + 1) // 2
+    if longest > 0 and high == WIN:
+        return WIN - quick
+    if longest > 0 and low == -WIN:
+        return quick - WIN
+    return np.int64(1) if high > 0 else np.int64(0)
