@@ -28,6 +28,7 @@ from solver.game import (
     own_method,
     validate,
 )
+from solver.soundness import Hints
 from solver.value import value_of
 
 MOST_ACTIONS = 1 << 16  # of one state
@@ -180,6 +181,7 @@ class _Inspector:
         self.game = game
         self.rules = Rules(game)
         self.name = self.rules.name
+        self.hints = Hints(self.rules)
         self.moves: list[int] = []
         self._table: dict[Any, Any] = {}  # of the searches that compare twins
         self._seconds = COMPARED_SECONDS
@@ -213,6 +215,8 @@ class _Inspector:
             path.append(state)
         self.visited.update(path)
         self.compare_twins(path)
+        for state, found in self.hints.compare(path):
+            raise self.fault(state, found)
 
     def inspect(self, state: int) -> list[tuple[int | None, int]]:
         """Check all that one state says; its actions and the states they lead to, none if it is terminal.
@@ -238,9 +242,12 @@ class _Inspector:
         if len(set(actions)) < len(actions):
             raise self.fault(state, "has an action twice")
         children: list[tuple[int | None, int]] = [(action, self.call("result", state, action)) for action in actions]
-        for move, child in children:
-            self.check_number(child, f"result({state}, {move})")
-            self.check_move(state, move)
+        for place, child in children:
+            self.check_number(child, f"result({state}, {place})")
+            self.check_move(state, place)
+        found = self.hints.look(state, children)
+        if found is not None:
+            raise self.fault(state, found)
         return children
 
     def actions(self, state: int) -> list[int]:

@@ -64,8 +64,9 @@ OPTIONAL = {
     "plies_left": ("state",),  # of a terminal state: plies that its outcome still takes; 0 without it
     "bounds": ("state",),  # (lower, upper) static bounds of the score; without it fewer cuts
     "longest": ("state",),  # the most plies that the game can still take; without it quick wins are found less quickly
-    "outlook": ("state",),  # 1: wins with this move; -1: loses in 2 plies; 0: neither, nor loses with this move
+    "outlook": ("state",),  # 1: wins with this move; -1: loses in 2 plies; 0: neither, nor does a reply lose at once
     "replies": ("state",),  # bits of actions, one of them best, where outlook is 0; without it all are searched
+    "followup": ("state",),  # `outlook` where a reply led, perhaps cheaper: who moves there cannot win at once
     "promise": ("state", "action"),  # larger is searched earlier; without it moves are searched as they come
     "chance": ("state",),  # yields (probability, next state) at chance nodes
     "show": ("state",),  # the board as text; without it the number

@@ -33,7 +33,7 @@ class Live:
         self.game, self._symmetry = rules.game, rules.symmetry
         self.solved: dict[Any, Value] = {}  # what searches have found, canonical states
         self._table: dict[Any, Any] = {}
-        self._searcher: Any = None
+        self._team: Any = None  # compiled searchers, which join for what is hard
         self._loading = threading.Lock()
         self._started = False
         self._loaded = threading.Event()
@@ -55,13 +55,11 @@ class Live:
 
     def _load(self) -> None:
         try:
-            from solver.kernels.searcher import Searcher
+            from solver.kernels.searcher import Team
 
-            searcher = Searcher(self.game, symmetry=self._symmetry)
-            searcher.warm()
-            self._searcher = searcher
+            self._team = Team(self.game, symmetry=self._symmetry)
         except Exception:  # what the compiler cannot do, the plain search can
-            self._searcher = None
+            self._team = None
         finally:
             self._loaded.set()
 
@@ -136,14 +134,14 @@ class Live:
             try:
                 return plain(budget=budget.part(1, stop=self._loaded.is_set)).value
             except BudgetExceeded:
-                if self._searcher is None:
+                if self._team is None:
                     raise
-        if self._searcher is not None:
+        if self._team is not None:
             try:
-                found: Value = self._compiled(self._searcher.value, budget, state)
+                found: Value = self._compiled(self._team.value, budget, state)
                 return found
             except UncompiledRules:
-                self._searcher = None
+                self._team = None
         return plain(budget=budget).value
 
     def attains(self, state: int, action: int, child: int, value: Value, same_mover: bool, budget: Any) -> bool:
@@ -153,8 +151,8 @@ class Live:
         if self._cyclic:
             return False
         try:
-            if self._searcher is not None:
-                reaches = functools.partial(self._compiled, self._searcher.reaches, budget, child, value)
+            if self._team is not None:
+                reaches = functools.partial(self._compiled, self._team.reaches, budget, child, value)
                 return bool(reaches() if same_mover else not reaches(more=True))
             found = alphabeta.solve(self.game, state, table=self._table, symmetry=self._symmetry, budget=budget)
         except (BudgetExceeded, MethodError, UncompiledRules):
@@ -163,11 +161,11 @@ class Live:
 
     def _compiled(self, ask: Callable[..., Any], budget: Any, *arguments: Any, **options: Any) -> Any:
         """The answer of the compiled search, whose nodes the budget counts."""
-        before = self._searcher.nodes
+        before = self._team.nodes()
         try:
             return ask(*arguments, nodes=budget.nodes_left, seconds=budget.seconds_left, **options)
         finally:
-            budget.take(self._searcher.nodes - before)
+            budget.take(self._team.nodes() - before)
 
     def _retrograde(self, state: int, budget: Any) -> None:
         """In a game with cycles all states below one must be resolved together; again only with more time."""

@@ -53,15 +53,15 @@ def terminal_merit(utility: int, left: int, score_game: bool, win: int = WIN) ->
     return utility if score_game else utility * (win - left)
 
 
-def lift(merit: int, same_mover: bool, score_game: bool) -> int:
-    """A state's merit as its predecessor, one ply earlier, sees it; `same_mover` if the same player moved there."""
+def lift(merit: int, same_mover: bool, score_game: bool, plies: int = 1) -> int:
+    """A state's merit as one so many plies earlier sees it; `same_mover` if the same player is to move there."""
     if not score_game:
-        merit += (merit < 0) - (merit > 0)
+        merit += plies * ((merit < 0) - (merit > 0))
     return merit if same_mover else -merit
 
 
-def drop(merit: int, same_mover: bool, score_game: bool) -> int:
-    """The inverse of `lift`: a bound on a state's merit as a bound on its successor's, one ply later."""
+def drop(merit: int, same_mover: bool, score_game: bool, plies: int = 1) -> int:
+    """The inverse of `lift`: a bound on a state's merit as a bound on that of one so many plies later."""
     if not score_game:
-        merit += (merit > 0) - (merit < 0)
+        merit += plies * ((merit > 0) - (merit < 0))
     return merit if same_mover else -merit

@@ -18,6 +18,7 @@ np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
 from solver.kernels import searcher as searcher_module  # noqa: E402
+from solver.kernels import together  # noqa: E402
 from solver.kernels.searcher import Searcher, Team, new_table  # noqa: E402
 
 QUICK = ("tic-tac-toe", "connect-four:4,3", "coins:20,3,false", "hexapawn:3,4", "dots-and-boxes:2,2", "kalah:2,3")
@@ -102,13 +103,28 @@ def test_a_tiny_table_and_a_shared_one_give_the_same_values():
                 assert pons(value, ply) == pons(tiny.value(state), ply) == score
 
 
-def test_threads_that_search_one_state_together_agree():
+def test_threads_that_search_one_state_together_agree(monkeypatch):
+    monkeypatch.setattr(searcher_module, "HARD", 100)
+    monkeypatch.setattr(together, "CHUNK", 64)
     game = load_game("connect-four")
+    teams = [Team(game, workers=workers, table=1 << 20) for workers in (1, 3)]
     for state, ply, score in scored("middle-medium", 12):
-        for workers in (1, 3):
-            assert pons(Team(game, workers=workers, table=1 << 20).value(state), ply) == score
+        for team in teams:
+            assert pons(team.value(state), ply) == score
+            assert team.reaches(state, team.value(state)) and not team.reaches(state, team.value(state), more=True)
     with pytest.raises(BudgetExceeded):
-        Team(game).value(game.initial(), seconds=0.3)
+        teams[1].value(game.initial(), seconds=0.5)
+    assert len(teams[1]._members[0].table) == 1 << 17  # it has grown while all were at it
+    assert all(member.nodes for member in teams[1]._members)
+    assert pons(teams[1].value(state), ply) == score
+
+
+def test_what_fails_in_one_of_several_threads_ends_the_search(monkeypatch):
+    monkeypatch.setattr(searcher_module, "HARD", 100)
+    team = Team(load_game("connect-four"), workers=3, table=1 << 20)
+    monkeypatch.setattr(team._members[2], "step", lambda busy, allowance: 1 // 0)
+    with pytest.raises(UncompiledRules, match="ZeroDivisionError"):
+        team.value(load_game("connect-four").initial())
 
 
 def test_a_budget_ends_the_search_and_more_goes_on_from_the_table():
@@ -187,6 +203,64 @@ def test_margins_beyond_the_tables_fields_are_refused_and_never_wrong():
     for exponent in range(23, 50):
         with pytest.raises(UncompiledRules):
             large.value(exponent << 6)
+
+
+class Edges(NamedTuple):
+    """Dots and boxes, two by two: a state is the edges drawn, and 12 bits on the exponent of what a box is worth."""
+
+    score_game = True
+
+    def initial(self):
+        return 0
+
+    def actions(self, state):
+        for edge in range(12):
+            if not state >> edge & 1:
+                yield edge
+
+    def result(self, state, action):
+        return state | 1 << action
+
+    def again(self, state, action):
+        return self._boxes(state | 1 << action) > self._boxes(state)
+
+    def reward(self, state, action):
+        return self._boxes(state | 1 << action) - self._boxes(state) << (state >> 12)
+
+    def replies(self, state):
+        return ~state & 4095
+
+    def is_terminal(self, state):
+        return state & 4095 == 4095
+
+    def utility(self, state):
+        return 0
+
+    def _boxes(self, state):
+        count = 0
+        for row in range(2):
+            for column in range(2):
+                edges = 5 << 2 * row + column | 3 << 6 + 3 * row + column  # below and above, left and right
+                count += 1 if state & edges == edges else 0
+        return count
+
+
+def test_what_moves_score_is_counted_and_who_scores_moves_again():
+    game = Edges()
+    searcher = Searcher(game)
+    truth = naive.solve(game)
+    assert truth[0] == Value(2)  # Barker and Korf 2012
+    for state, value in truth.items():
+        assert searcher.value(state) == value
+        assert searcher.reaches(state, value) or state == 4095
+    assert all(merit == truth[state].score for state, merit in searcher.exact().items())
+    for exponent in range(0, 52, 3):
+        try:
+            assert searcher.value(exponent << 12) == Value(2 << exponent)
+        except UncompiledRules:
+            assert exponent > 18
+        else:
+            assert exponent < 24
 
 
 class Patience(NamedTuple):

@@ -7,6 +7,7 @@ import pytest
 from solver.conformance import check_game
 from solver.errors import GameError
 from solver.game import load_game
+from solver.games.connect_four import ConnectFour
 
 RULES = """
     import random
@@ -186,3 +187,38 @@ def test_starts_are_sampled(tmp_path):
 def test_the_moves_that_lead_to_the_fault_are_named(tmp_path):
     with pytest.raises(GameError, match=r"state 5 after the moves [12 ]+: has no actions"):
         check_game(load(tmp_path, "path_rules", {"actions": "yield from (1, 2) if state != 5 else ()"}))
+
+
+def sound(game):
+    return ConnectFour(*game)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint", "message"),
+    [
+        ("outlook", lambda self, state: 0, "has outlook 0, by two plies of play -?1"),
+        ("outlook", lambda self, state: 2, "has outlook 2, by two plies of play"),
+        ("outlook", lambda self, state: 1 // 0, "what the rules say of it fails: ZeroDivisionError"),
+        ("followup", lambda self, state: 0, "whose followup is not its outlook"),
+        ("replies", lambda self, state: 0, "has no legal replies"),
+        ("replies", lambda self, state: 15 << 62, "has no legal replies"),
+        ("replies", lambda self, state: sound(self).replies(state) & -sound(self).replies(state), "than its replies"),
+        ("bounds", lambda self, state: (0, 0), r"is worth -?1, its bounds are \(0, 0\)"),
+        ("longest", lambda self, state: 2, "ends after . plies, longest is 2"),
+        ("score_game", True, "which speaks of wins and losses"),
+    ],
+)
+def test_unsound_hints_are_named(name, hint, message):
+    def outlook(self, state):
+        return sound(self).outlook(state)
+
+    with pytest.raises(GameError, match=message):
+        check_game(type("Hasty", (ConnectFour,), {"outlook": outlook, name: hint})(4, 3, 3))
+
+
+def test_a_draw_that_a_reply_leads_to_says_nothing():
+    def replies(self, state):
+        return 1 if self.is_terminal(state) else ConnectFour.replies(self, state)
+
+    with pytest.raises(GameError, match="where outlook and replies must be 0"):
+        check_game(type("Hasty", (ConnectFour,), {"replies": replies})(2, 2))

@@ -59,10 +59,13 @@ class ConnectFour(NamedTuple):
     def canonical(self, state: int) -> int:
         mirrored = 0
         column = (1 << self.height + 1) - 1
-        rest = state
-        for _ in range(self.width):
-            mirrored = mirrored << self.height + 1 | rest & column
-            rest >>= self.height + 1
+        apart = (self.width - 1) * (self.height + 1)  # bits from a column to its image
+        while apart > 0:
+            mirrored |= (state & column) << apart | state >> apart & column
+            column <<= self.height + 1
+            apart -= 2 * (self.height + 1)
+        if apart == 0:
+            mirrored |= state & column
         return min(state, mirrored)
 
     def longest(self, state: int) -> int:
@@ -73,7 +76,8 @@ class ConnectFour(NamedTuple):
 
         Columns with an odd number of empty cells are paired by their next cells. If their number is even, it is the
         player who moves second who can answer always; if it is odd, the mover after a stone in one of them. The other
-        player gets at most those next cells, and the lower cell of each two that are left in a column.
+        player gets at most those next cells, and the lower cell of each two that are left in a column; all others are
+        the holder's in the end.
         """
         occupied = self._occupied(state)
         empty = ~occupied & self._bottom() * ((1 << self.height) - 1)
@@ -81,22 +85,30 @@ class ConnectFour(NamedTuple):
         odd = occupied + self._bottom() & self._bottom() * self._alternate(self.height - 1)
         reach = empty & lower | odd
         mover_holds = odd.bit_count() & 1 == 1
-        others = occupied & ~state if mover_holds else state & occupied
-        if self._has_line(others | reach):
+        mine, theirs = state & occupied, occupied & ~state
+        if self._has_line((theirs if mover_holds else mine) | reach):
             return -1, 1
-        return (0, 1) if mover_holds else (-1, 0)
+        wins = self._has_line((mine if mover_holds else theirs) | empty & ~reach)
+        if mover_holds:
+            return (1 if wins else 0), 1
+        return -1, (-1 if wins else 0)
 
     def outlook(self, state: int) -> int:
         occupied = self._occupied(state)
-        playable = self._playable(occupied)
-        if self._wins(state & occupied, occupied) & playable:
+        if self._wins(state & occupied, occupied) & self._playable(occupied):
             return 1
+        return self.followup(state)
+
+    def followup(self, state: int) -> int:
+        """The outlook of a state that a reply led to: who moves there cannot win at once."""
+        occupied = self._occupied(state)
+        playable = self._playable(occupied)
         threats = self._wins(occupied & ~state, occupied)
         forced = threats & playable
         safe = playable & ~(threats >> 1)  # not just below a cell where the other wins
         if forced:
             return 0 if forced & forced - 1 == 0 and forced & safe else -1
-        return 0 if safe else -1
+        return 0 if safe or not playable else -1
 
     def replies(self, state: int) -> int:
         occupied = self._occupied(state)
@@ -113,11 +125,16 @@ class ConnectFour(NamedTuple):
         return columns
 
     def promise(self, state: int, action: int) -> int:
-        """Winning cells after the move, then nearness to the middle."""
-        occupied = self._occupied(state)
-        stone = occupied + self._bottom() & self._column(action)
-        wins = self._wins(state & occupied | stone, occupied | stone).bit_count()
-        return wins * 2 * self.width - abs(2 * action - self.width + 1)
+        """Winning cells after the move, those that can be next twice, then nearness to the middle.
+
+        A cell just above one where the other wins is never come to.
+        """
+        before = self._occupied(state)
+        child = self.result(state, action)
+        occupied = self._occupied(child)
+        wins = self._wins(occupied & ~child, occupied) & ~(self._wins(before & ~state, before) << 1)
+        soon = wins & self._playable(occupied) << 1
+        return (wins.bit_count() + soon.bit_count()) * 2 * self.width - abs(2 * action - self.width + 1)
 
     def evaluate(self, state: int) -> float:
         """Cells where the mover would win less those where the other would, as a part of all cells."""
@@ -172,16 +189,17 @@ class ConnectFour(NamedTuple):
 
     def _wins(self, stones: int, occupied: int) -> int:
         """The empty cells that would complete a line of these stones."""
-        cells = 0
-        for step in (1, self.height, self.height + 1, self.height + 2):
+        cells = -1  # on top of a column
+        for place in range(1, self.connect):
+            cells &= stones << place
+        for step in (self.height, self.height + 1, self.height + 2):
             for gap in range(self.connect if self._fits(step) else 0):
-                line = -1
-                for place in range(self.connect):
-                    if place < gap:
-                        line &= stones << (gap - place) * step
-                    elif place > gap:
-                        line &= stones >> (place - gap) * step
-                cells |= line
+                before = after = -1
+                for place in range(1, gap + 1):
+                    before &= stones << place * step
+                for place in range(1, self.connect - gap):
+                    after &= stones >> place * step
+                cells |= before & after
         return cells & self._bottom() * ((1 << self.height) - 1) & ~occupied
 
     def _fits(self, step: int) -> bool:

@@ -55,7 +55,8 @@ def bind(
 
     Kernels see `game` and booleans, all constants: `SCORES` (values have no distances: a score game, or `outcomes`
     alone are asked for), `ALTERNATES` (players strictly alternate), `FOLDS` (fold states by `canonical`), `TIERS` (ask
-    for them), and whether the rules have `AGAIN`, `REWARD`, `REPLIES`, `OUTLOOK`, `BOUNDS`, `LONGEST`.
+    for them), and whether the rules have `AGAIN`, `REWARD`, `REPLIES`, `OUTLOOK`, `FOLLOWUP`, `BOUNDS`,
+    `LONGEST`.
     """
     asked = Rules(game, symmetry)
     if asked.plain_only:
@@ -219,6 +220,7 @@ _NOT_IN_THE_RULES: dict[str, Any] = {
     "canonical": _zero,
     "replies": _zero,
     "outlook": _zero,
+    "followup": _zero,
     "longest": _zero,
     "bounds": _no_bounds,
     "promise": _nothing,

@@ -24,7 +24,7 @@ def constants_of(rules: Rules, outcomes: bool = False, tiers: bool = True) -> di
         "TIERS": tiers and rules.tiered,
         **{
             name.upper(): own_method(rules.game, name) is not None
-            for name in ("again", "reward", "replies", "outlook", "bounds", "longest")
+            for name in ("again", "reward", "replies", "outlook", "followup", "bounds", "longest")
         },
     }
 

@@ -15,38 +15,34 @@ import random
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from solver.conformance import OTHERWISE, check_game
-from solver.errors import BudgetExceeded, MethodError, UncompiledRules
+from solver.errors import BudgetExceeded, UncompiledRules
 from solver.game import Game, Rules, is_built_in
 from solver.kernels import alphabeta, twins
 from solver.kernels.alphabeta import (
     ASKED,
-    BOUND,
     COUNT,
     CROWDED,
     DONE,
-    ENTERING,
     FIELDS,
     FRAME,
     HIGH,
-    LIMIT,
     LOW,
     OUTSIDE,
     PLY,
-    RESULT,
+    ROW,
     SLOW,
     STATE,
-    WIN,
 )
 from solver.kernels.compiled import bind, compiling
+from solver.kernels.table import GROWTH, IDLE, LIMIT, LOAD, WIN, Words, exact_entries, new_table, spread
+from solver.kernels.together import Together
 from solver.parallel import cores
 from solver.progress import Progress, silent
 from solver.search import Budget, cycle, refuse_chance
@@ -57,18 +53,9 @@ TABLE = 64 << 20  # bytes
 COMPARED = 40  # states of a user's game whose values are compared with those of plain alpha-beta
 COMPARED_NODES = 2_000  # nodes that this may take for each
 SMALLEST = 128 << 10
+HARD = 1 << 15  # nodes after which others are asked to join: some 6 ms, where to begin a thread takes a tenth of one
 CHUNK = 1 << 16  # nodes between two looks at the clock and at signals
-Words = NDArray[np.int64]
-ALONE: Words = np.full(1, alphabeta.EMPTY, np.int64)
-
-
-def new_table(size: int) -> Words:
-    """An empty table of the largest power of two of bytes within `size`."""
-    if size < 1024:
-        raise MethodError(f"a table of {size} bytes is too small: --table 64M")
-    table = np.zeros(1 << (size // 8).bit_length() - 1, np.int64)
-    table[::2] = alphabeta.EMPTY
-    return table
+ALONE: Words = np.full(1, IDLE, np.int64)
 
 
 def _sign(value: Value) -> Value:
@@ -76,20 +63,21 @@ def _sign(value: Value) -> Value:
     return Value((value.score > 0) - (value.score < 0))
 
 
-class Bounds:
-    """What is known of a state that several threads search together, and which states below it each is at."""
+class _Limits(NamedTuple):
+    """When a search ends without a value."""
 
-    def __init__(self) -> None:
-        self.low, self.high = -LIMIT, LIMIT
-        self.busy = np.full(1 << 14, alphabeta.EMPTY, np.int64)
+    nodes: int | None
+    deadline: float | None
+    stop: threading.Event | None
 
-    def join(self, search: Words) -> bool:
-        """Exchange what a thread has found with what the others have; whether the value is known."""
-        self.low, self.high = max(self.low, int(search[LOW])), min(self.high, int(search[HIGH]))
-        if not self.low < search[ASKED] <= self.high:  # another thread has answered
-            search[PLY] = search[ENTERING] = 0
-        search[LOW], search[HIGH] = self.low, self.high
-        return self.low >= self.high
+    def check(self, count: int) -> None:
+        """Raise BudgetExceeded if it has come to that after so many nodes."""
+        if (
+            (self.nodes is not None and count >= self.nodes)
+            or (self.deadline is not None and time.monotonic() > self.deadline)
+            or (self.stop is not None and self.stop.is_set())
+        ):
+            raise BudgetExceeded("the search has used up its budget: allow more nodes or seconds")
 
 
 class Searcher:
@@ -114,18 +102,18 @@ class Searcher:
         self._symmetry = symmetry
         self._kernels = bind(sys.modules[alphabeta.__name__], game, symmetry, outcomes)
         self._solve = self._kernels.solve
-        self._most = table if isinstance(table, int) else 0
-        self.table = new_table(min(SMALLEST, table)) if isinstance(table, int) else table
+        self._room = new_table(table) if isinstance(table, int) else table  # of which the table is the head
+        self._smallest = min(SMALLEST // 8, len(self._room)) if isinstance(table, int) else len(table)
+        self.table = self._room[: self._smallest]
         self._frames = np.zeros((128, FRAME), np.int64)
-        self._moves = np.zeros((4096, 3), np.int64)
-        self._search = np.zeros(FIELDS, np.int64)
+        self._moves = np.zeros((4096, ROW), np.int64)
+        self.search = np.zeros(FIELDS, np.int64)
         self.nodes = 0
 
     def clear(self) -> None:
         """Forget everything."""
-        if self._most:
-            self.table = self.table[: SMALLEST // 8]
-        self.table[::2], self.table[1::2] = alphabeta.EMPTY, 0
+        self.table[:] = 0
+        self.table = self._room[: self._smallest]
 
     def warm(self) -> None:
         """Compile, or load from the cache, all that a search needs; hold a user's rules against plain Python.
@@ -136,10 +124,7 @@ class Searcher:
             self._compare(check_game(self.game))
         with contextlib.suppress(BudgetExceeded):
             self.value(self.game.initial(), nodes=1)
-        with contextlib.suppress(BudgetExceeded):
-            self.reaches(self.game.initial(), Value(0), nodes=1)
-        with compiling(self.game):
-            self._kernels.rehash(new_table(1024), new_table(1024))
+        spread(new_table(1024), 4)
 
     def _compare(self, states: list[int]) -> None:
         """The compiled rules and the values of states that plain alpha-beta quickly knows."""
@@ -164,18 +149,14 @@ class Searcher:
         nodes: int | None = None,
         seconds: float | None = None,
         stop: threading.Event | None = None,
-        together: Bounds | None = None,
+        helpers: Sequence[Searcher] = (),
     ) -> Value:
-        """The value of a state; `together` with other searchers of the same table, which share what they learn of it.
+        """The value of a state; the `helpers`, idle searchers of the same game, join in if it is hard.
 
-        Raises BudgetExceeded after that many nodes or seconds, or once `stop` is set; the table stays usable.
+        Raises BudgetExceeded after that many nodes (which are all this searcher's, so that others do not help) or
+        seconds, or once `stop` is set; the table stays usable.
         """
-        search = self._search
-        search[:] = 0
-        search[LOW], search[HIGH] = self._range(state)
-        search[ASKED] = LIMIT
-        self._run(self._solve, state, nodes, seconds, stop, together)
-        merit = int(search[LOW])
+        merit = self._ask(state, *self._range(state), nodes, seconds, stop, helpers)
         if self._outcomes:
             merit = (merit > 0) - (merit < 0)
         return value_of(merit, self.rules.scores or self._outcomes, WIN)
@@ -188,15 +169,11 @@ class Searcher:
         more: bool = False,
         nodes: int | None = None,
         seconds: float | None = None,
+        helpers: Sequence[Searcher] = (),
     ) -> bool:
-        """Whether a state that is not terminal is worth at least that much (`more`: more), by one null window."""
+        """Whether a state is worth at least that much (`more`: more), by one null window; otherwise as `value`."""
         bound = merit_of(value, WIN) + more
-        self._search[:] = 0
-        self._search[ENTERING] = 1
-        self._frames[0] = 0
-        self._frames[0, BOUND] = bound
-        self._run(self._kernels.prove, state, nodes, seconds, None, None)
-        return int(self._search[RESULT]) >= bound
+        return self._ask(state, bound - 1, bound, nodes, seconds, None, helpers) >= bound
 
     def _range(self, state: int) -> tuple[int, int]:
         """Merits between which a state's lies."""
@@ -209,57 +186,72 @@ class Searcher:
             raise self._too_large(state)
         return max(low, -WIN), min(high, WIN)  # what lies beyond is found out where it is met
 
-    def _run(
+    def _ask(
         self,
-        step: Any,
         state: int,
+        low: int,
+        high: int,
         nodes: int | None,
         seconds: float | None,
         stop: threading.Event | None,
-        together: Bounds | None,
-    ) -> None:
-        """Call a kernel that may pause until it is done."""
-        with compiling(self.game):
-            self._until_done(step, state, nodes, seconds, stop, together)
-
-    def _until_done(
-        self,
-        step: Any,
-        state: int,
-        nodes: int | None,
-        seconds: float | None,
-        stop: threading.Event | None,
-        together: Bounds | None,
-    ) -> None:
-        deadline = None if seconds is None else time.monotonic() + seconds
-        search = self._search
-        self._frames[0, STATE] = state
-        allowance, grown = CHUNK, 0
-        busy = ALONE if together is None else together.busy
+        helpers: Sequence[Searcher],
+    ) -> int:
+        """The state's merit if it lies within low..high, else a bound of it on that side."""
+        limits = _Limits(nodes, None if seconds is None else time.monotonic() + seconds, stop)
+        self.begin(state, low, high)
         try:
-            while True:
-                if self._most:
-                    allowance = min(CHUNK, len(self.table) // 2)
-                if nodes is not None:
-                    allowance = min(allowance, nodes - int(search[COUNT]))
-                status = step(self.table, self._frames, self._moves, busy, search, allowance)
-                if status == OUTSIDE:
-                    raise self._too_large(int(self._frames[int(search[PLY]), STATE]))
-                if status == DONE or (together is not None and together.join(search)):
-                    return
-                if status == CROWDED:
-                    self._give_room()
-                elif 16 * len(self.table) <= self._most and search[COUNT] - grown >= len(self.table) // 2:
-                    self._grow()
-                    grown = int(search[COUNT])
-                if (
-                    (nodes is not None and search[COUNT] >= nodes)
-                    or (deadline is not None and time.monotonic() > deadline)
-                    or (stop is not None and stop.is_set())
-                ):
-                    raise BudgetExceeded("the search has used up its budget: allow more nodes or seconds")
+            return self._search_on(state, limits, helpers if nodes is None else ())
+        except Exception as error:
+            with compiling(self.game):
+                raise error
         finally:
-            self.nodes += int(search[COUNT])
+            self.end()
+
+    def _search_on(self, state: int, limits: _Limits, helpers: Sequence[Searcher]) -> int:
+        search, grown = self.search, 0
+        while True:
+            allowance = min(CHUNK, LOAD * len(self.table) // 2)
+            if limits.nodes is not None:
+                allowance = min(allowance, limits.nodes - int(search[COUNT]))
+            if self.step(ALONE, allowance):
+                return int(search[LOW])
+            limits.check(int(search[COUNT]))
+            if self.can_grow() and search[COUNT] - grown >= LOAD * len(self.table) // 2:
+                self.grow()
+                grown = int(search[COUNT])
+            if helpers and search[COUNT] >= HARD:
+                return Together([self, *helpers]).value(state, limits.check)
+
+    def begin(self, state: int, low: int, high: int) -> None:
+        """Set out to find the merit of a state within low..high."""
+        search = self.search
+        search[:] = 0
+        search[LOW], search[HIGH], search[ASKED] = low, high, LIMIT
+        self._frames[0, STATE] = state
+
+    def step(self, busy: Words, allowance: int) -> bool:
+        """Search on for so many nodes, while `busy` tells what others are at; whether the merit is found."""
+        status = self._solve(self.table, self._frames, self._moves, busy, self.search, allowance)
+        if status == OUTSIDE:
+            raise self._too_large(int(self._frames[int(self.search[PLY]), STATE]))
+        if status == CROWDED:
+            self._give_room()
+        return bool(status == DONE)
+
+    def end(self) -> None:
+        """Count the nodes of a search that has ended."""
+        self.nodes += int(self.search[COUNT])
+        self.search[COUNT] = 0
+
+    def can_grow(self) -> bool:
+        """Whether there is room behind the table."""
+        return len(self.table) < len(self._room)
+
+    def grow(self) -> None:
+        """Take four times the room for the table, which nobody else may use meanwhile."""
+        used = len(self.table)
+        self.table = self._room[: GROWTH * used]
+        spread(self.table, used)
 
     def _too_large(self, state: int) -> UncompiledRules:
         what = "margins" if self.rules.scores else "a utility other than -1, 0 and 1, or plies_left"
@@ -268,14 +260,9 @@ class Searcher:
             f" ({WIN:,} for margins): solve it without --max-ply, by minimax"
         )
 
-    def _grow(self) -> None:
-        larger = new_table(min(self._most, 32 * len(self.table)))
-        self._kernels.rehash(self.table, larger)
-        self.table = larger
-
     def _give_room(self) -> None:
         """Twice the rows for the path and its moves, unless the path goes in circles."""
-        path = self._frames[: int(self._search[PLY]) + 1, STATE]
+        path = self._frames[: int(self.search[PLY]) + 1, STATE]
         if len(np.unique(path)) < len(path):
             raise cycle(self.rules, "alpha-beta")
         if len(path) > SLOW // 2:
@@ -298,41 +285,41 @@ class Searcher:
 
     def exact(self) -> dict[int, int]:
         """Canonical states to merits (`win` being `alphabeta.WIN`): all entries whose bounds have met."""
-        data = self.table[1::2]
-        keys = self.table[::2] ^ data
-        low = (data & alphabeta.LOW_BITS) - LIMIT
-        high = (data >> 24 & alphabeta.LOW_BITS) - LIMIT
-        met = (low == high) & (data != 0)
-        return dict(zip(keys[met].tolist(), low[met].tolist(), strict=True))
+        return exact_entries(self.table)
 
 
 class Team:
-    """Searchers on all cores that share one table: many states, each searched by one of them."""
+    """Searchers on all cores that share one table: many states, each searched by one of them, or one, by all."""
 
     def __init__(
         self, game: Game, *, symmetry: bool = True, workers: int | None = None, table: int | None = None
     ) -> None:
         self.count = workers or cores()
-        shared: Any = new_table(table or TABLE)
-        self._members = [Searcher(game, symmetry=symmetry, table=shared) for _ in range(self.count)]
-        self._members[0].warm()
+        leader = Searcher(game, symmetry=symmetry, table=table or TABLE)
+        others = [Searcher(game, symmetry=symmetry, table=leader.table) for _ in range(1, self.count)]
+        self._members = [leader, *others]
+        leader.warm()
         self._stop = threading.Event()
 
-    def value(self, state: int, *, seconds: float | None = None) -> Value:
-        """The value of one state, searched by all together. Raises BudgetExceeded."""
-        together = Bounds()
+    def value(self, state: int, *, nodes: int | None = None, seconds: float | None = None) -> Value:
+        """The value of one state, searched by all together if it is hard and no `nodes` are counted."""
+        leader, *others = self._members
+        return leader.value(state, nodes=nodes, seconds=seconds, helpers=others)
 
-        def search(member: Searcher) -> Value:
-            return member.value(state, seconds=seconds, stop=self._stop, together=together)
-
-        with ThreadPoolExecutor(self.count) as pool:
-            try:
-                return list(pool.map(search, self._members))[0]
-            finally:
-                self._stop.set()
+    def reaches(
+        self, state: int, value: Value, *, more: bool = False, nodes: int | None = None, seconds: float | None = None
+    ) -> bool:
+        """Whether a state is worth at least that much (`more`: more), found as `value`."""
+        leader, *others = self._members
+        return leader.reaches(state, value, more=more, nodes=nodes, seconds=seconds, helpers=others)
 
     def map(self, states: Iterable[int]) -> Iterator[tuple[int, Value]]:
         """(state, value) pairs, as they are found."""
+        leader = self._members[0]
+        while leader.can_grow():
+            leader.grow()
+        for member in self._members:
+            member.table = leader.table
         todo = iter(states)
         lock = threading.Lock()
         found: queue.SimpleQueue[Any] = queue.SimpleQueue()
