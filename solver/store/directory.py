@@ -100,7 +100,7 @@ def table_of(layers: Sequence[Layer]) -> tuple[NDArray[np.int64], NDArray[np.int
 def locate(
     known: Known,
     keys: NDArray[np.int64],
-    rows: NDArray[np.int64],
+    rows: NDArray[np.int32],
     count: int,
     places: NDArray[np.int64],
     highs: NDArray[np.int64],
