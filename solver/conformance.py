@@ -7,15 +7,12 @@ is looked at here in the game itself, not by `game.Rules`, which fills the gaps:
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import math
 import random
-import signal
-import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from solver.errors import BudgetExceeded, GameError, MethodError, UncompiledRules
@@ -28,6 +25,7 @@ from solver.game import (
     own_method,
     validate,
 )
+from solver.patience import impatient, not_yet
 from solver.soundness import Hints
 from solver.value import value_of
 
@@ -147,31 +145,6 @@ def blamed(error: BaseException) -> GameError | None:
         where = "" if state is None else f"state {state}: "
         return GameError(f"{game_text(game)}: {where}{call} fails: {type(error).__name__}: {error}")
     return None
-
-
-@contextlib.contextmanager
-def impatient(seconds: float, message: str) -> Iterator[None]:
-    """Raise GameError if the process computes longer than that without `not_yet`; in the main thread only."""
-    if not hasattr(signal, "ITIMER_VIRTUAL") or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def end(number: int, frame: Any) -> None:
-        raise GameError(message)
-
-    earlier = signal.signal(signal.SIGVTALRM, end)
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 1.0)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, earlier)
-
-
-def not_yet(seconds: float) -> None:
-    """Something has ended: the patience begins anew."""
-    if hasattr(signal, "ITIMER_VIRTUAL") and signal.getitimer(signal.ITIMER_VIRTUAL)[0]:
-        signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 1.0)
 
 
 class _Inspector:

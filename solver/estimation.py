@@ -7,13 +7,16 @@ import random
 import statistics
 import time
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from solver import extras, opening
 from solver.errors import BudgetExceeded, MethodError
 from solver.game import STATE_LIMIT, Game, Rules
 from solver.progress import Progress, silent
 from solver.search import refuse_chance
+
+if TYPE_CHECKING:
+    from solver.kernels.searcher import Searcher
 
 # Measured on connect-four 5x5 to 6x5 and animal shogi; other games differ, kalah 4,3 by a factor of two
 BOOK_BYTES = 2.1  # of a complete book, a stored state
@@ -115,33 +118,47 @@ def of_opening(
     begun, chance = time.monotonic(), random.Random(seed)
     layers = opening.plies(rules, max_ply, progress, deadline=begun + seconds / 2)
     sizes = grown([len(layer) for layer in layers], max_ply)
-    costs: list[float] = []
-    unfinished = 0
-    deadline = begun + seconds
-    for state in _deepest(rules, layers, max_ply, chance, deadline):
-        started = time.monotonic()
-        if started >= deadline:
-            break
-        try:
-            searcher.value(state, seconds=min(max(1.0, seconds / 4), deadline - started))
-        except BudgetExceeded:
-            unfinished += 1
-        costs.append(time.monotonic() - started)
-        progress("sample", len(costs), None)
-    count, team, stored = sizes[-1], workers or cores(), sum(sizes)
-    mean = statistics.fmean(costs) if costs else 0.0
-    error = statistics.stdev(costs) / len(costs) ** 0.5 if len(costs) > 1 else mean
-    unseen = max(0.0, 1 - len(costs) / count) ** 0.5 if count else 0.0
+    deepest = _deepest(rules, layers, max_ply, chance, begun + seconds)
+    costs, unfinished = _costs(searcher, deepest, seconds / 4, begun + seconds, progress)
+    mean, error = _extrapolated(costs, sizes[-1])
+    team, stored = workers or cores(), sum(sizes)
     return Opening(
         sizes,
         len(layers) > max_ply,
         len(costs),
         unfinished,
-        mean * count / team,
-        error * count / team * unseen,
+        mean / team,
+        error / team,
         TABLE + opening.STATE_BYTES * stored,
         12_288 + round(OPENING_BYTES * stored),
     )
+
+
+def _costs(
+    searcher: Searcher, states: Iterator[int], most: float, deadline: float, progress: Progress
+) -> tuple[list[float], int]:
+    """The seconds that the search of each state takes, `most` of them or one; how many were not finished in theirs."""
+    costs: list[float] = []
+    unfinished = 0
+    for state in states:
+        started = time.monotonic()
+        if started >= deadline:
+            break
+        try:
+            searcher.value(state, seconds=min(max(1.0, most), deadline - started))
+        except BudgetExceeded:
+            unfinished += 1
+        costs.append(time.monotonic() - started)
+        progress("sample", len(costs), None)
+    return costs, unfinished
+
+
+def _extrapolated(costs: list[float], count: int) -> tuple[float, float]:
+    """The sum of so many costs, of which these are a sample, and its standard error."""
+    mean = statistics.fmean(costs) if costs else 0.0
+    error = statistics.stdev(costs) / len(costs) ** 0.5 if len(costs) > 1 else mean
+    unseen = max(0.0, 1 - len(costs) / count) ** 0.5 if count else 0.0
+    return mean * count, error * count * unseen
 
 
 def grown(sizes: list[int], max_ply: int) -> list[int]:

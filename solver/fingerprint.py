@@ -15,22 +15,20 @@ from __future__ import annotations
 import builtins
 import dis
 import enum
-import functools
 import hashlib
 import importlib
 import importlib.util
-import inspect
-import io
 import os
 import sys
-import textwrap
-import tokenize
 import types
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from solver.errors import GameError
+from solver.sources import inner as inner
+from solver.sources import is_generated, text_of, tokens_of
+from solver.sources import source_of as source_of
 
 RULES = (
     *("initial", "starts", "actions", "result", "is_terminal", "utility"),
@@ -39,7 +37,6 @@ RULES = (
 # they make a search quicker, they change no value
 HINTS = ("replies", "outlook", "followup", "promise", "bounds", "longest", "size")
 USER_MODULE = "rules_of_file_"  # and a number: a file named random.py must not become the module random
-SOURCE = "__rules_source__"  # a module global: the text that the module was made from, whatever its file says since
 # names by which code reaches what it does not name
 DYNAMIC = frozenset(
     ("getattr", "setattr", "globals", "locals", "vars", "eval", "exec", "compile", "__import__", "import_module")
@@ -80,19 +77,6 @@ def sibling_modules(function: types.FunctionType) -> Iterator[types.ModuleType]:
             seen.add(module)
             yield module
             todo += [item for name, item in vars(module).items() if name in names]
-
-
-def inner(item: Any) -> Any:
-    """The function that a property, a static or class method or a decorator's object calls; else the item itself."""
-    for name in ("fget", "__func__", "py_func", "__wrapped__", "func"):
-        if isinstance(item, types.FunctionType):
-            return item
-        found = inspect.getattr_static(item, name, None)
-        if isinstance(found, (types.MemberDescriptorType, types.GetSetDescriptorType)) or found is None:
-            found = getattr(item, name, None) if not isinstance(item, type) else None
-        if callable(found) and not isinstance(item, type):
-            item = found
-    return item
 
 
 class _Walk:
@@ -143,7 +127,7 @@ class _Walk:
                 continue
             files.add(file)
             label = _label(one.__name__)
-            self.seen[f"file {label}"] = hashlib.sha256(_text_of(one).encode()).hexdigest()
+            self.seen[f"file {label}"] = hashlib.sha256(text_of(one).encode()).hexdigest()
             for name, item in list(vars(one).items()):
                 if name.startswith("__"):
                     continue
@@ -229,7 +213,7 @@ class _Walk:
                     continue
                 if isinstance(item, enum.Enum):  # which would name its class again
                     self.seen[f"{base.__qualname__}.{name}"] = self.content(item.value)
-                elif _is_generated(inner(item)):  # by a dataclass or a named tuple
+                elif is_generated(inner(item)):  # by a dataclass or a named tuple
                     code = inner(item).__code__
                     text = f"{code.co_code.hex()} {code.co_names} {code.co_varnames}"
                     self.seen[f"{base.__qualname__}.{name}"] = text
@@ -244,7 +228,7 @@ class _Walk:
         if not _is_own(function.__module__) and not _lost(function):
             self.seen[name] = f"{function.__module__} {function.__qualname__}"
             return
-        self.seen[name] = _tokens_of(function, name)
+        self.seen[name] = tokens_of(function, name)
         if item is not function and hasattr(item, "args"):  # functools.partial
             self.visit(f"{name} arguments", (item.args, item.keywords))
             if inner(item.func) is not function:
@@ -312,10 +296,6 @@ def _own_bases(cls: type) -> list[type]:
     return [base for base in cls.__mro__ if _is_own(base.__module__) or _lost(base)]
 
 
-def _is_generated(item: Any) -> bool:
-    return isinstance(item, types.FunctionType) and item.__code__.co_filename.startswith("<")
-
-
 def _is_plain(item: Any) -> bool:
     """Whether `repr` tells all of it."""
     if type(item) is tuple:
@@ -356,59 +336,3 @@ def _imported(function: types.FunctionType) -> Iterator[types.ModuleType]:
                     raise GameError(f"the rules import {step.argval}, which cannot be found: mend the import") from None
             if step.opname == "LOAD_CONST":
                 last = [last[1], step.argval]
-
-
-def _text_of(module: types.ModuleType) -> str:
-    """The source that a module was made from."""
-    text = vars(module).get(SOURCE)
-    if text is not None:
-        return str(text)
-    try:
-        return inspect.getsource(module)
-    except (OSError, TypeError):
-        raise GameError(f"the source of {module.__name__} is not at hand: put the rules into a file") from None
-
-
-def source_of(item: Any, name: str = "") -> str:
-    """The source of a function, or of the one in a decorator's object, without indentation. Raises GameError."""
-    function = inner(item)
-    text = None if _is_generated(function) else getattr(function, "__globals__", {}).get(SOURCE)
-    try:
-        return _source_of_code(function.__code__, text)
-    except (AttributeError, OSError, TypeError, SyntaxError, tokenize.TokenError):
-        raise GameError(f"the source of {name or item} is not at hand: put the rules into a file") from None
-
-
-@functools.lru_cache(maxsize=4096)
-def _source_of_code(code: types.CodeType, text: str | None) -> str:
-    """A function's source; kept, since a file may change after it was imported."""
-    if text is None:
-        source = inspect.getsource(code)
-    else:
-        source = "".join(inspect.getblock(text.splitlines(keepends=True)[code.co_firstlineno - 1 :]))
-    return textwrap.dedent(source)
-
-
-def _tokens_of(function: types.FunctionType, name: str) -> str:
-    try:
-        return "".join(_tokens(source_of(function, name)))
-    except tokenize.TokenError:
-        raise GameError(f"the source of {name} is not at hand: put the rules into a file") from None
-
-
-def _tokens(source: str) -> Iterator[str]:
-    """The tokens that mean something; block structure as braces, strings alone on a line (docstrings) left out."""
-    line: list[str] = []
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type in (tokenize.COMMENT, tokenize.NL):
-            continue
-        if token.type == tokenize.INDENT:
-            yield "{"
-        elif token.type == tokenize.DEDENT:
-            yield "}"
-        elif token.type == tokenize.NEWLINE:
-            if not (len(line) == 1 and line[0][-1] in "'\""):
-                yield " ".join(line) + ";"
-            line = []
-        else:
-            line.append(token.string)

@@ -42,6 +42,9 @@ class Game(Protocol):
     def utility(self, state: int) -> int:
         """A terminal state's worth for the side to move: -1, 0, 1, or the margin in a score game."""
 
+    def __hash__(self) -> int:
+        """That of a named tuple: what is compiled for a game is kept by it."""
+
 
 REQUIRED = {
     "initial": (),

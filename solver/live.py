@@ -72,7 +72,8 @@ class Live:
 
         Raises GameError if a user's rules break the protocol.
         """
-        from solver.conformance import check_game, impatient
+        from solver.conformance import check_game
+        from solver.patience import impatient
 
         if self._unchecked:
             check_game(self.game, playouts=PLAYOUTS)

@@ -18,7 +18,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from solver.errors import GameError
-from solver.fingerprint import NOT_RULES, SOURCE, USER_MODULE
+from solver.fingerprint import NOT_RULES, USER_MODULE
+from solver.sources import SOURCE
 
 
 def user_class(source: str, name: str) -> type:

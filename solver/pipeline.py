@@ -19,13 +19,14 @@ from typing import Any, NamedTuple
 
 from solver import extras, methods, opening
 from solver.book import Book, Header, check_target, write_book
-from solver.conformance import SLOW, blamed, check_game, impatient
+from solver.conformance import SLOW, blamed, check_game
 from solver.errors import BudgetExceeded, GameError, ResourceError, SolverError
 from solver.fingerprint import fingerprint
 from solver.game import Game, Rules, game_text, is_built_in, load_game, validate
 from solver.memory import working_memory
 from solver.methods import Outcome
 from solver.options import Options, Say, quiet
+from solver.patience import impatient
 from solver.progress import Progress, silent
 from solver.search import Budget
 

@@ -184,10 +184,9 @@ def random_tree(chance, depth):
 
 def test_the_textbook_tree():
     tree = Tree.from_lists(TEXTBOOK)
-    looked_at = set()
-    result = alphabeta.solve(tree, looked_at=looked_at)
+    result = alphabeta.solve(tree)
     assert (result.value, result.action) == (Value(3), 0)
-    assert [tree.leaf_values[leaf] for leaf in tree.leaves() if leaf not in looked_at] == [4, 6]
+    assert [tree.leaf_values[leaf] for leaf in tree.leaves() if leaf not in result.table] == [4, 6]
     assert minimax.solve(tree).value == Value(3)
 
 
@@ -205,11 +204,10 @@ def test_pruning_is_the_textbooks_on_random_trees(seed):
     seen = []
     value = recursive_alphabeta(numbered(nodes, []), is_max, -(10**9), 10**9, seen)
     tree = Tree.from_lists(nodes, "MAX" if is_max else "MIN")
-    looked_at = set()
-    found = alphabeta.solve(tree, looked_at=looked_at).value.score
-    assert (found if is_max else -found) == value
-    places = {leaf: place for place, leaf in enumerate(tree.leaves())}
-    assert {places[leaf] for leaf in looked_at} == {place for _, place in seen}
+    result = alphabeta.solve(tree)
+    assert (result.value.score if is_max else -result.value.score) == value
+    looked_at = {place for place, leaf in enumerate(tree.leaves()) if leaf in result.table}
+    assert looked_at == {place for _, place in seen}
 
 
 # searches of limited depth

@@ -116,11 +116,12 @@ def _print_pruned(game: Any, as_json: bool) -> None:
 
     if not isinstance(game, Tree):
         raise GameError("--pruned is for explicit trees: tree:exercise.json")
-    seen: set[Any] = set()
-    result = alphabeta.solve(game, looked_at=seen)
+    result = alphabeta.solve(game)
     leaves = list(game.leaves())
     unseen = [
-        {"leaf": place, "value": game.leaf_values[leaf]} for place, leaf in enumerate(leaves, 1) if leaf not in seen
+        {"leaf": place, "value": game.leaf_values[leaf]}
+        for place, leaf in enumerate(leaves, 1)
+        if leaf not in result.table
     ]
     value = result.value.score if game.maximum else -result.value.score
     action = None if result.action is None else game.format_action(0, result.action)

@@ -26,7 +26,7 @@ class DotsAndBoxes(NamedTuple):
     width: int = 2
     height: int = 2
 
-    score_game = True
+    score_game = True  # type: ignore[misc]
 
     def check(self) -> None:
         if self.width < 1 or self.height < 1:

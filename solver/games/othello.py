@@ -18,7 +18,7 @@ class Othello(NamedTuple):
     width: int = 4
     height: int = 4
 
-    score_game = True
+    score_game = True  # type: ignore[misc]
 
     def check(self) -> None:
         if self.width < 2 or self.height < 2 or self.width % 2 or self.height % 2:

@@ -22,8 +22,8 @@ class Tree(NamedTuple):
     leaf_values: tuple[int, ...]
     depths: tuple[int, ...]
 
-    score_game = True
-    plain_only = True
+    score_game = True  # type: ignore[misc]
+    plain_only = True  # type: ignore[misc]
 
     @classmethod
     def from_text(cls, text: str) -> Tree:
@@ -49,7 +49,7 @@ class Tree(NamedTuple):
         if root.lower() not in ("", "min", "max"):
             raise ValueError(f"root is MIN or MAX, not {root!r}")
         children, leaf_values, depths = _numbered(data)
-        return cls(file, root.lower() != "min", children, leaf_values, depths)
+        return cls(file, root.lower() != "min", children, leaf_values, depths)  # type: ignore[call-arg]
 
     def to_text(self) -> str:
         return self.file + ("" if self.maximum else ",min")

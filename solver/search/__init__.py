@@ -1,9 +1,10 @@
 """The classical algorithms of adversarial search, in plain Python, to be read beside the textbook.
 
 They follow Russell and Norvig, Artificial Intelligence: A Modern Approach, chapter 6, for any game of the
-protocol and any hashable states. Values are merits (see `solver.value`) while searching. There is no recursion:
-an algorithm is a generator that yields the arguments of the visit whose merit it needs, and `run` keeps the
-generators on a stack. The same algorithms are the judge of the compiled kernels.
+protocol and any hashable states. Values are merits (see `solver.value`) while searching. Each algorithm is a `Search`
+whose `visit` is the textbook's recursive function, but for one thing: where that calls itself, `visit` yields the
+arguments and is sent the result. So the visits that wait are generators on a list, and a game may be deeper than
+Python's stack. The same algorithms are the judge of the compiled kernels.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 
 from solver.errors import BudgetExceeded, GameError, MethodError
 from solver.game import Rules
+from solver.progress import Progress, silent
 from solver.value import Value, drop, value_of
 
 Table = dict[Hashable, Any]
@@ -99,20 +101,62 @@ class Budget:
                 raise BudgetExceeded("the search was told to stop: start it again")
 
 
-def run(visit: Callable[..., Visit], *root: Any) -> Any:
-    """What `visit(*root)` returns; a visit asks for another's result by yielding its arguments as a tuple."""
-    stack = [visit(*root)]
-    answer = None
-    while stack:
-        try:
-            wanted = stack[-1].send(answer)
-        except StopIteration as end:
-            stack.pop()
-            answer = end.value
-        else:
-            stack.append(visit(*wanted))
-            answer = None
-    return answer
+class Search:
+    """One search: the rules, the merits known by canonical state, the states being visited, and what was done so far.
+
+    An algorithm says what a `visit(state, ...)` is, and by what name it goes in messages.
+    """
+
+    method = ""
+
+    def __init__(
+        self, rules: Rules, table: Table | None = None, budget: Budget | None = None, progress: Progress = silent
+    ) -> None:
+        self.rules = rules
+        self.table: Table = {} if table is None else table
+        self.path: set[Hashable] = set()
+        self.counts = Counts()
+        self._budget = budget
+        self._progress = progress
+
+    def visit(self, *arguments: Any) -> Visit:
+        """The merit of a state; yields the arguments of each visit whose merit it needs."""
+        raise NotImplementedError
+
+    def run(self, step: Visit) -> Any:
+        """What a visit, or a part of one, returns."""
+        waiting = [step]
+        answer = None
+        while waiting:
+            try:
+                wanted = waiting[-1].send(answer)
+            except StopIteration as end:
+                waiting.pop()
+                answer = end.value
+            else:
+                waiting.append(self.visit(*wanted))
+                answer = None
+        return answer
+
+    def merit_of(self, state: Any, *window: int) -> Any:
+        """The merit of a state, from the table or from a visit."""
+        key = self.rules.canonical(state)
+        return self.table[key] if key in self.table else self.run(self.visit(state, key, *window))
+
+    def count(self) -> None:
+        """Count a visit. Raises BudgetExceeded."""
+        counts = self.counts
+        counts.nodes += 1
+        if counts.nodes & 4095 == 0:
+            self._progress(self.method, counts.nodes, None)
+        if self._budget is not None:
+            self._budget.spend()
+
+    def enter(self, key: Hashable) -> None:
+        """Put a state on the path. Raises MethodError where it is there already: it comes again below itself."""
+        if key in self.path:
+            raise cycle(self.rules, self.method)
+        self.path.add(key)
 
 
 def roots_of(rules: Rules, state: Any) -> list[Any]:

@@ -15,20 +15,18 @@ from solver.progress import Progress, silent
 from solver.search import (
     INFINITY,
     Budget,
-    Counts,
     Result,
+    Search,
     Table,
     Visit,
     best_move,
-    cycle,
     ordered_actions,
     refuse_chance,
     roots_of,
-    run,
     stuck,
     window,
 )
-from solver.value import lift, value_of
+from solver.value import value_of
 
 
 def solve(
@@ -39,95 +37,84 @@ def solve(
     symmetry: bool = True,
     budget: Budget | None = None,
     progress: Progress = silent,
-    looked_at: set[Any] | None = None,
 ) -> Result:
     """The exact value of `state` (of the start, having searched all the game's starts, if None).
 
-    `table` is extended in place with exact merits; `looked_at` collects the terminal states that were evaluated.
+    `table` is extended in place with exact merits, those of the terminal states that were looked at among them.
     Raises MethodError on a game with chance or where it meets a cycle, GameError at a state without actions that is
     not terminal, BudgetExceeded (the table stays usable).
     """
     rules = Rules(game, symmetry)
     refuse_chance(rules, "alpha-beta")
-    table = {} if table is None else table
-    counts = Counts()
-    canonical, same_mover, score_game, end = rules.canonical, rules.same_mover, rules.scores, rules.end
-    result, is_terminal, gain_of = rules.result, rules.is_terminal, rules.gain
-    ordered = ordered_actions(rules)
-    path: set[Any] = set()
+    search = _AlphaBeta(rules, table, budget, progress)
+    *others, root = roots_of(rules, state)
+    for other in others:
+        search.merit_of(other, -INFINITY, INFINITY)
+    if rules.is_terminal(root):
+        merit, action = search.merit_of(root, -INFINITY, INFINITY), None
+    else:
+        merit, action = search.decide(root)
+    return Result(value_of(merit, rules.scores), action, True, search.counts, search.table)
 
-    def count() -> None:
-        counts.nodes += 1
-        if counts.nodes & 4095 == 0:
-            progress("alphabeta", counts.nodes, None)
-        if budget is not None:
-            budget.spend()
 
-    def visit(state: Any, key: Any, alpha: int, beta: int) -> Visit:
-        """The merit, exact inside the window; at or below alpha an upper bound, at or above beta a lower."""
-        count()
-        if is_terminal(state):
-            if looked_at is not None:
-                looked_at.add(state)
-            table[key] = end(state)
-            return table[key]
-        path.add(key)
+class _AlphaBeta(Search):
+    method = "alpha-beta"
+
+    def __init__(self, rules: Rules, *others: Any) -> None:
+        super().__init__(rules, *others)
+        self.ordered = ordered_actions(rules)
+
+    def visit(self, state: Any, key: Any, alpha: int, beta: int) -> Visit:
+        """The merit of a state, exact inside the window; at or below alpha an upper bound, at or above beta a lower."""
+        self.count()
+        if self.rules.is_terminal(state):
+            self.table[key] = self.rules.end(state)
+            return self.table[key]
+        self.enter(key)
         best, floor = -INFINITY, alpha
-        for action in ordered(state):
-            child = result(state, action)
-            child_key, same, gain = canonical(child), same_mover(state, action, child), gain_of(state, action)
-            merit = table.get(child_key)
-            if merit is not None:
-                counts.hits += 1
-            elif child_key in path:
-                raise cycle(rules, "alpha-beta")
-            else:
-                merit = yield child, child_key, *window(floor, beta, same, score_game, gain)
-            merit = lift(merit, same, score_game) + gain
+        for action in self.ordered(state):
+            merit = yield from self.worth(state, action, floor, beta)
             if merit > best:
                 best = merit
                 if best >= beta:
-                    counts.cutoffs += 1
+                    self.counts.cutoffs += 1
                     break
                 if best > floor:
                     floor = best
         if best == -INFINITY:
-            raise stuck(rules, state)
-        path.remove(key)
+            raise stuck(self.rules, state)
+        self.path.remove(key)
         if alpha < best < beta:
-            table[key] = best
+            self.table[key] = best
         return best
 
-    def decide(state: Any, key: Any) -> tuple[int, int]:
+    def worth(self, state: Any, action: int, alpha: int, beta: int) -> Visit:
+        """What an action makes of a state, within its window: the child's merit from the table or from a visit."""
+        rules = self.rules
+        child = rules.result(state, action)
+        key = rules.canonical(child)
+        merit = self.table.get(key)
+        if merit is None:
+            same, gain = rules.same_mover(state, action, child), rules.gain(state, action)
+            merit = yield child, key, *window(alpha, beta, same, rules.scores, gain)
+        else:
+            self.counts.hits += 1
+        return rules.lifted(merit, state, action, child)
+
+    def decide(self, state: Any) -> tuple[int, int]:
         """The merit and the action of a state that is not terminal; one known already narrows the window."""
-        known = table.get(key)
+        key = self.rules.canonical(state)
+        known = self.table.get(key)
         floor, ceiling = (-INFINITY, INFINITY) if known is None else (known - 1, known + 1)
 
         def worth(action: int, alpha: int) -> int:
             if alpha + 1 >= ceiling:
                 return alpha  # as good as can be already
-            child = result(state, action)
-            child_key, same, gain = canonical(child), same_mover(state, action, child), gain_of(state, action)
-            merit = table.get(child_key)
-            if merit is None:
-                merit = run(visit, child, child_key, *window(alpha, ceiling, same, score_game, gain))
-            else:
-                counts.hits += 1
-            return lift(merit, same, score_game) + gain
+            merit: int = self.run(self.worth(state, action, alpha, ceiling))
+            return merit
 
-        count()
-        path.add(key)
-        best, action = best_move(rules, state, worth, floor)
-        table[key] = best
+        self.count()
+        self.enter(key)
+        best, action = best_move(self.rules, state, worth, floor)
+        self.table[key] = best
         return best, action
-
-    *others, root = roots_of(rules, state)
-    for other in others:
-        if canonical(other) not in table:
-            run(visit, other, canonical(other), -INFINITY, INFINITY)
-    action: int | None = None
-    if is_terminal(root):
-        merit = run(visit, root, canonical(root), -INFINITY, INFINITY)
-    else:
-        merit, action = decide(root, canonical(root))
-    return Result(value_of(merit, score_game), action, True, counts, table)

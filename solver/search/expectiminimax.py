@@ -7,12 +7,13 @@ fractions if the game's probabilities are. A chance node is seen from the side t
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from solver.errors import GameError, MethodError
 from solver.game import Rules
 from solver.progress import Progress, silent
-from solver.search import Budget, Counts, Result, Table, Visit, best_move, cycle, roots_of, run, stuck
+from solver.search import Budget, Result, Search, Table, Visit, best_move, roots_of, stuck
 from solver.value import Value
 
 
@@ -35,67 +36,61 @@ def solve(
     chance = rules.chance
     if chance is None:
         raise MethodError(f"{rules.name} has no chance(state): use minimax or alpha-beta")
-    table = {} if table is None else table
-    counts = Counts()
-    canonical, same_mover, gain = rules.canonical, rules.same_mover, rules.gain
-    path: set[Any] = set()
+    search = _Expectiminimax(rules, chance, table, budget, progress)
+    *others, root = roots_of(rules, state)
+    for other in others:
+        search.merit_of(other)
 
-    def visit(state: Any, key: Any) -> Visit:
-        counts.nodes += 1
-        if counts.nodes & 4095 == 0:
-            progress("expectiminimax", counts.nodes, None)
-        if budget is not None:
-            budget.spend()
-        if key in path:
-            raise cycle(rules, "expectiminimax")
-        if rules.is_terminal(state):
-            table[key] = rules.utility(state)
-            return table[key]
-        path.add(key)
-        chances = list(chance(state))
+    def worth(action: int, alpha: Any) -> Any:
+        return search.run(search.worth(root, action, rules.result(root, action)))
+
+    value = Value(search.merit_of(root), None)
+    moves = not rules.is_terminal(root) and not any(True for _ in chance(root))
+    action = best_move(rules, root, worth)[1] if moves else None
+    return Result(value, action, True, search.counts, search.table)
+
+
+class _Expectiminimax(Search):
+    method = "expectiminimax"
+
+    def __init__(self, rules: Rules, chance: Callable[[Any], Iterator[tuple[Any, Any]]], *others: Any) -> None:
+        super().__init__(rules, *others)
+        self.chance = chance
+
+    def visit(self, state: Any, key: Any) -> Visit:
+        """The expectation at a state: the end's utility, the mean of what chance may do, or the best of the actions."""
+        self.count()
+        if self.rules.is_terminal(state):
+            self.table[key] = self.rules.utility(state)
+            return self.table[key]
+        self.enter(key)
+        chances = list(self.chance(state))
         if chances:
             _check(state, chances)
             value = 0
             for probability, child in chances:
-                value += probability * (yield from seen_from(state, None, child))
+                value += probability * (yield from self.worth(state, None, child))
         else:
             values = []
-            for action in rules.actions(state):
-                value = yield from seen_from(state, action, rules.result(state, action))
-                values.append(value + gain(state, action))
+            for action in self.rules.actions(state):
+                values.append((yield from self.worth(state, action, self.rules.result(state, action))))
             if not values:
-                raise stuck(rules, state)
+                raise stuck(self.rules, state)
             value = max(values)
-        path.remove(key)
-        table[key] = value
+        self.path.remove(key)
+        self.table[key] = value
         return value
 
-    def seen_from(state: Any, action: Any, child: Any) -> Visit:
-        """The child's expectation for the side to move at state."""
-        key = canonical(child)
-        if key in table:
-            counts.hits += 1
-            value = table[key]
-        else:
+    def worth(self, state: Any, action: Any, child: Any) -> Visit:
+        """What an action, or chance where that is None, makes of a state: the child's expectation, seen from it."""
+        key = self.rules.canonical(child)
+        value = self.table.get(key)
+        if value is None:
             value = yield child, key
-        return value if same_mover(state, action, child) else -value
-
-    def value_at(state: Any) -> Any:
-        key = canonical(state)
-        return table[key] if key in table else run(visit, state, key)
-
-    def worth(action: int, alpha: Any) -> Any:
-        child = rules.result(root, action)
-        value = value_at(child)
-        return (value if same_mover(root, action, child) else -value) + gain(root, action)
-
-    *others, root = roots_of(rules, state)
-    for other in others:
-        value_at(other)
-    value = value_at(root)
-    moves = not rules.is_terminal(root) and not any(True for _ in chance(root))
-    action = best_move(rules, root, worth)[1] if moves else None
-    return Result(Value(value, None), action, True, counts, table)
+        else:
+            self.counts.hits += 1
+        value = value if self.rules.same_mover(state, action, child) else -value
+        return value if action is None else value + self.rules.gain(state, action)
 
 
 def _check(state: Any, chances: list[tuple[Any, Any]]) -> None:

@@ -15,14 +15,12 @@ from solver.game import Rules
 from solver.search import (
     INFINITY,
     Budget,
-    Counts,
     Result,
-    Table,
+    Search,
     Visit,
     best_move,
     ordered_actions,
     refuse_chance,
-    run,
     stuck,
 )
 from solver.value import Value, drop, lift, value_of
@@ -54,59 +52,66 @@ def search(
         evaluate = estimates_of(rules)
     if cutoff is None:
         check_depth(depth)
-    stop = cutoff or (lambda state, ply: ply >= depth)
-    counts = Counts()
-    canonical, same_mover, score_game, end = rules.canonical, rules.same_mover, rules.scores, rules.end
-    result, is_terminal, gain_of = rules.result, rules.is_terminal, rules.gain
-    ordered = ordered_actions(rules)
-    table: Table = {}
-    nearest_cut: int | None = None
+    found = _Heuristic(rules, evaluate, cutoff or (lambda state, ply: ply >= depth), budget)
+    action: int | None = None
+    if rules.is_terminal(state):
+        merit = found.run(found.visit(state, 0, -INFINITY, INFINITY))
+    else:
+        found.count()
+        merit, action = best_move(
+            rules, state, lambda action, alpha: found.run(found.worth(state, action, 0, alpha, INFINITY))
+        )
+    value = estimated_value(merit, rules.scores)
+    return Result(value, action, is_exact(value, found.nearest_cut), found.counts, {})
 
-    def visit(state: Any, ply: int, alpha: Any, beta: Any) -> Visit:
-        nonlocal nearest_cut
-        counts.nodes += 1
-        if budget is not None:
-            budget.spend()
-        if is_terminal(state):
-            return end(state)
-        if stop(state, ply):
-            nearest_cut = ply if nearest_cut is None else min(ply, nearest_cut)
-            return checked(rules, state, evaluate(state))
-        key = canonical(state), ply
-        if key in table:
-            counts.hits += 1
-            return table[key]
+
+class _Heuristic(Search):
+    """The table holds merits by canonical state and plies from the root; `nearest_cut` is the first ply cut off."""
+
+    method = "a search of limited depth"
+
+    def __init__(self, rules: Rules, evaluate: Callable[[Any], Any], cutoff: Cutoff, budget: Budget | None) -> None:
+        super().__init__(rules, budget=budget)
+        self.evaluate = evaluate
+        self.cutoff = cutoff
+        self.ordered = ordered_actions(rules)
+        self.nearest_cut: int | None = None
+
+    def visit(self, state: Any, ply: int, alpha: Any, beta: Any) -> Visit:
+        """The merit or estimate of a state so many plies from the root; a bound outside the window, as alpha-beta's."""
+        self.count()
+        if self.rules.is_terminal(state):
+            return self.rules.end(state)
+        if self.cutoff(state, ply):
+            self.nearest_cut = ply if self.nearest_cut is None else min(ply, self.nearest_cut)
+            return checked(self.rules, state, self.evaluate(state))
+        key = self.rules.canonical(state), ply
+        if key in self.table:
+            self.counts.hits += 1
+            return self.table[key]
         best, floor = -INFINITY, alpha
-        for action in ordered(state):
-            child = result(state, action)
-            same, gain = same_mover(state, action, child), gain_of(state, action)
-            merit = yield child, ply + 1, *_window(floor, beta, same, score_game, gain)
-            merit = back_up(merit, same, score_game) + gain
+        for action in self.ordered(state):
+            merit = yield from self.worth(state, action, ply, floor, beta)
             if merit > best:
                 best = merit
                 if best >= beta:
-                    counts.cutoffs += 1
+                    self.counts.cutoffs += 1
                     break
                 if best > floor:
                     floor = best
         if best == -INFINITY:
-            raise stuck(rules, state)
+            raise stuck(self.rules, state)
         if alpha < best < beta:
-            table[key] = best
+            self.table[key] = best
         return best
 
-    def worth(action: int, alpha: Any) -> Any:
-        child = result(state, action)
-        same, gain = same_mover(state, action, child), gain_of(state, action)
-        merit = run(visit, child, 1, *_window(alpha, INFINITY, same, score_game, gain))
-        return back_up(merit, same, score_game) + gain
-
-    if is_terminal(state):
-        return Result(value_of(run(visit, state, 0, -INFINITY, INFINITY), score_game), None, True, counts, {})
-    counts.nodes += 1
-    merit, action = best_move(rules, state, worth)
-    value = estimated_value(merit, score_game)
-    return Result(value, action, is_exact(value, nearest_cut), counts, {})
+    def worth(self, state: Any, action: int, ply: int, alpha: Any, beta: Any) -> Visit:
+        """What an action makes of a state, within its window."""
+        rules = self.rules
+        child = rules.result(state, action)
+        same, gain = rules.same_mover(state, action, child), rules.gain(state, action)
+        merit = yield child, ply + 1, *_window(alpha, beta, same, rules.scores, gain)
+        return back_up(merit, same, rules.scores) + gain
 
 
 def deepen(game: Any, state: Any, *, budget: Budget, max_depth: int | None = None, symmetry: bool = True) -> Result:

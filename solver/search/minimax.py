@@ -13,15 +13,13 @@ from solver.progress import Progress, silent
 from solver.search import (
     INFINITY,
     Budget,
-    Counts,
     Result,
+    Search,
     Table,
     Visit,
     best_move,
-    cycle,
     refuse_chance,
     roots_of,
-    run,
     stuck,
 )
 from solver.value import value_of
@@ -44,54 +42,45 @@ def solve(
     """
     rules = Rules(game, symmetry)
     refuse_chance(rules, "minimax")
-    table = {} if table is None else table
-    counts = Counts()
-    canonical, lifted, end = rules.canonical, rules.lifted, rules.end
-    actions, result, is_terminal = rules.actions, rules.result, rules.is_terminal
-    path: set[Any] = set()
+    search = _Minimax(rules, table, budget, progress)
+    *others, root = roots_of(rules, state)
+    for other in others:
+        search.merit_of(other)
 
-    def visit(state: Any, key: Any) -> Visit:
-        counts.nodes += 1
-        if counts.nodes & 4095 == 0:
-            progress("minimax", counts.nodes, None)
-        if budget is not None:
-            budget.spend()
-        if is_terminal(state):
-            table[key] = end(state)
+    def worth(action: int, alpha: int) -> int:
+        child = rules.result(root, action)
+        return rules.lifted(search.merit_of(child), root, action, child)
+
+    value = value_of(search.merit_of(root), rules.scores)
+    action = None if rules.is_terminal(root) else best_move(rules, root, worth)[1]
+    return Result(value, action, True, search.counts, search.table)
+
+
+class _Minimax(Search):
+    method = "minimax"
+
+    def visit(self, state: Any, key: Any) -> Visit:
+        """The merit of a state: what the rules say at the end, else that of the best child."""
+        self.count()
+        rules, table = self.rules, self.table
+        if rules.is_terminal(state):
+            table[key] = rules.end(state)
             return table[key]
-        path.add(key)
+        self.enter(key)
         best = -INFINITY
-        for action in actions(state):
-            child = result(state, action)
-            child_key = canonical(child)
+        for action in rules.actions(state):
+            child = rules.result(state, action)
+            child_key = rules.canonical(child)
             merit = table.get(child_key)
-            if merit is not None:
-                counts.hits += 1
-            elif child_key in path:
-                raise cycle(rules, "minimax")
-            else:
+            if merit is None:
                 merit = yield child, child_key
-            merit = lifted(merit, state, action, child)
+            else:
+                self.counts.hits += 1
+            merit = rules.lifted(merit, state, action, child)
             if merit > best:
                 best = merit
         if best == -INFINITY:
             raise stuck(rules, state)
-        path.remove(key)
+        self.path.remove(key)
         table[key] = best
         return best
-
-    def merit_of(state: Any) -> int:
-        key = canonical(state)
-        merit: int = table[key] if key in table else run(visit, state, key)
-        return merit
-
-    def worth(action: int, alpha: int) -> int:
-        child = result(root, action)
-        return lifted(merit_of(child), root, action, child)
-
-    *others, root = roots_of(rules, state)
-    for other in others:
-        merit_of(other)
-    value = value_of(merit_of(root), rules.scores)
-    action = None if is_terminal(root) else best_move(rules, root, worth)[1]
-    return Result(value, action, True, counts, table)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from solver.game import Rules
-from solver.search import INFINITY, Budget, Counts, Result, Visit, best_move, refuse_chance, run, stuck
+from solver.search import INFINITY, Budget, Result, Search, Visit, best_move, refuse_chance, stuck
 from solver.search.heuristic import back_up, check_depth, checked, estimated_value, is_exact
 
 
@@ -22,38 +22,40 @@ def search(game: Any, state: Any, *, depth: int, budget: Budget | None = None) -
     rules = Rules(game)
     refuse_chance(rules, "negamax")
     check_depth(depth)
-    counts = Counts()
-    same_mover, score_game, end, evaluate = rules.same_mover, rules.scores, rules.end, rules.evaluate
-    nearest_cut: int | None = None
+    found = _Negamax(rules, budget=budget)
+    action: int | None = None
+    if rules.is_terminal(state):
+        merit = found.run(found.visit(state, depth))
+    else:
+        found.count()
+        merit, action = best_move(rules, state, lambda action, alpha: found.run(found.worth(state, action, depth)))
+    value = estimated_value(merit, rules.scores)
+    return Result(value, action, is_exact(value, depth if found.cut else None), found.counts, {})
 
-    def visit(state: Any, left: int) -> Visit:
-        nonlocal nearest_cut
-        counts.nodes += 1
-        if budget is not None:
-            budget.spend()
+
+class _Negamax(Search):
+    method = "negamax"
+    cut = False  # whether a state was cut off
+
+    def visit(self, state: Any, left: int) -> Visit:
+        """The merit of a state, or its estimate from so many plies ahead."""
+        self.count()
+        rules = self.rules
         if rules.is_terminal(state):
-            return end(state)
+            return rules.end(state)
         if left == 0:
-            nearest_cut = depth
-            return 0 if evaluate is None else checked(rules, state, evaluate(state))
+            self.cut = True
+            return 0 if rules.evaluate is None else checked(rules, state, rules.evaluate(state))
         best = -INFINITY
         for action in rules.actions(state):
-            child = rules.result(state, action)
-            merit = back_up((yield child, left - 1), same_mover(state, action, child), score_game)
-            best = max(best, merit + rules.gain(state, action))
+            best = max(best, (yield from self.worth(state, action, left)))
         if best == -INFINITY:
             raise stuck(rules, state)
         return best
 
-    def worth(action: int, alpha: Any) -> Any:
+    def worth(self, state: Any, action: int, left: int) -> Visit:
+        """What an action makes of a state."""
+        rules = self.rules
         child = rules.result(state, action)
-        merit = back_up(run(visit, child, depth - 1), same_mover(state, action, child), score_game)
+        merit = back_up((yield child, left - 1), rules.same_mover(state, action, child), rules.scores)
         return merit + rules.gain(state, action)
-
-    if rules.is_terminal(state):
-        merit, action = run(visit, state, depth), None
-    else:
-        counts.nodes += 1
-        merit, action = best_move(rules, state, worth)
-    value = estimated_value(merit, score_game)
-    return Result(value, action, is_exact(value, nearest_cut), counts, {})

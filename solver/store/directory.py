@@ -75,7 +75,7 @@ def cells_of(states: NDArray[np.int64], shift: int, prefix: int, cells: int) -> 
 
 
 @shared
-def _fill(states, place, shift, prefix, cells):
+def _fill(states: NDArray[np.int64], place: int, shift: int, prefix: int, cells: NDArray[np.uint32]) -> int:
     """The cells from `prefix` on, where `place` states come before them; how many come before the last of them."""
     for cell in range(len(cells)):
         while place < len(states) and (states[place] >> shift) - prefix < cell:
@@ -97,7 +97,14 @@ def table_of(layers: Sequence[Layer]) -> tuple[NDArray[np.int64], NDArray[np.int
 
 
 @shared
-def locate(known, keys, rows, count, places, highs):
+def locate(
+    known: Known,
+    keys: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    count: int,
+    places: NDArray[np.int64],
+    highs: NDArray[np.int64],
+) -> None:
     """places[:count]: where keys[:count] are in the tiers of rows[:count], from its first state; or MISSING.
 
     `highs` is scratch of the same length.

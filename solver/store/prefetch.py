@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from llvmlite import ir
 from numba import types as nb
 from numba.core import cgutils
@@ -9,10 +11,10 @@ from numba.extending import intrinsic
 
 
 @intrinsic
-def prefetch(typingctx, array, index):
+def _prefetch(typingctx: Any, array: Any, index: Any) -> Any:
     """Ask for the cache line of array[index], which may lie beyond its end: nothing is read yet."""
 
-    def emit(context, builder, signature, values):
+    def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         view = context.make_array(signature.args[0])(context, builder, values[0])
         place = builder.gep(view.data, [values[1]])
         kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, *[cgutils.int32_t] * 3])
@@ -22,3 +24,6 @@ def prefetch(typingctx, array, index):
         return context.get_dummy_value()
 
     return nb.void(array, nb.intp), emit
+
+
+prefetch: Any = _prefetch  # takes (array, index): the typing context is Numba's

@@ -171,7 +171,7 @@ def join(parts: Sequence[States]) -> States:
 
 
 @shared
-def without(keys, known):
+def without(keys: States, known: States) -> States:
     """The sorted keys that are not in `known` (sorted): galloping, so that a long `known` costs its logarithm."""
     left = np.empty(len(keys), np.int64)
     count = 0

@@ -14,135 +14,28 @@ import contextlib
 import errno
 import hashlib
 import json
-import mmap
 import os
 import re
 import shutil
 import stat
 import tempfile
 import time
-import zlib
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from solver.errors import ResourceError
 from solver.files import lock, sync_folder
+from solver.store.column import Column as Column
 
 FORMAT = 1
 MANIFEST = "manifest.json"
 LOCK = "lock"
 OURS = re.compile(r"[a-z]{1,20}(-[0-9]{1,12})?\.column|manifest\.json(\.new)?|lock")
 BLOCK = 64 << 20  # bytes written between two looks at the disk
-BACKLOG = 256 << 20  # bytes written between two syncs in the background
 RESERVE = 64 << 20  # bytes of disk that are left alone
-PAGE = mmap.PAGESIZE
-
-
-class Column:
-    """An append-only file of integers of one type; `size` of them are written. Read it by `view`."""
-
-    def __init__(self, work: Work, name: str, dtype: Any, descriptor: int, size: int = 0, checksum: int = 0) -> None:
-        self.work = work
-        self.name = name
-        self.dtype = np.dtype(dtype)
-        self.size = size
-        self.checksum = checksum
-        self._descriptor = descriptor
-        self._unsynced = 0
-        self._map: mmap.mmap | None = None
-        self._view: NDArray[Any] = np.empty(0, self.dtype)
-
-    def append(self, array: NDArray[Any]) -> None:
-        """Write at the end. Raises ResourceError when the disk is full or fails."""
-        data = memoryview(np.ascontiguousarray(array, self.dtype)).cast("B") if len(array) else memoryview(b"")
-        at = self.size * self.dtype.itemsize
-        self.work.about_to_write(len(data))
-        with self.work.guarded():
-            done = 0
-            while done < len(data):
-                done += os.pwrite(self._descriptor, data[done : done + (1 << 30)], at + done)
-        if self.work.folder is not None:
-            self.checksum = zlib.crc32(data, self.checksum)
-        self.size += len(array)
-        self._unsynced += len(data)
-        if self._unsynced > BACKLOG:
-            self._unsynced = 0
-            self.work.sync_later(self._descriptor)
-
-    def reserve(self, size: int) -> NDArray[Any]:
-        """A view of `size` items of which those not yet written must not be read; it shows what is appended later."""
-        with self.work.guarded():
-            os.truncate(self._descriptor, size * self.dtype.itemsize)
-        return self._mapped(size)
-
-    def view(self) -> NDArray[Any]:
-        """All items, mapped, not to be written to."""
-        if self.size != len(self._view):
-            self._mapped(self.size)
-        return self._view
-
-    def release(self, begin: int = 0, end: int | None = None) -> None:
-        """Let the pages of view()[begin:end] go: they come back from the file when they are read."""
-        if self._map is None:
-            return
-        first = -(-begin * self.dtype.itemsize // PAGE) * PAGE
-        last = (len(self._view) if end is None else end) * self.dtype.itemsize
-        if last - first > PAGE:
-            self._map.madvise(mmap.MADV_DONTNEED, first, last - first)
-
-    def sync(self) -> None:
-        if self._unsynced:
-            with self.work.guarded():
-                os.fsync(self._descriptor)
-            self._unsynced = 0
-
-    def truncate(self, size: int) -> None:
-        """Cut off what was appended last, before any checkpoint knows of it."""
-        if size < self.size:
-            self._map, self._view = None, np.empty(0, self.dtype)
-            with self.work.guarded():
-                os.truncate(self._descriptor, size * self.dtype.itemsize)
-            self.size = size
-            self.checksum = self._checksum_of(size) if self.work.folder is not None else 0
-
-    def check(self) -> bool:
-        """Whether the file has what the manifest promised; what is behind it is cut off."""
-        wanted = self.size * self.dtype.itemsize
-        if os.fstat(self._descriptor).st_size < wanted:
-            return False
-        os.truncate(self._descriptor, wanted)
-        return self._checksum_of(self.size) == self.checksum
-
-    def close(self) -> None:
-        self._map, self._view = None, np.empty(0, self.dtype)
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
-
-    def _checksum_of(self, size: int) -> int:
-        wanted, done, checksum = size * self.dtype.itemsize, 0, 0
-        while done < wanted:
-            data = os.pread(self._descriptor, min(BLOCK, wanted - done), done)
-            if not data:
-                return -1
-            checksum = zlib.crc32(data, checksum)
-            done += len(data)
-        return checksum
-
-    def _mapped(self, size: int) -> NDArray[Any]:
-        if size == 0:
-            self._map, self._view = None, np.empty(0, self.dtype)
-        else:
-            with self.work.guarded():
-                self._map = mmap.mmap(self._descriptor, size * self.dtype.itemsize, prot=mmap.PROT_READ)
-            self._view = np.frombuffer(self._map, self.dtype)
-        return self._view
 
 
 class Work:

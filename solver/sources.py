@@ -1,0 +1,91 @@
+"""The source that functions and modules were made from, and the tokens of it that mean something."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import io
+import textwrap
+import tokenize
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from solver.errors import GameError
+
+SOURCE = "__rules_source__"  # a module global: the text that the module was made from, whatever its file says since
+
+
+def inner(item: Any) -> Any:
+    """The function that a property, a static or class method or a decorator's object calls; else the item itself."""
+    for name in ("fget", "__func__", "py_func", "__wrapped__", "func"):
+        if isinstance(item, types.FunctionType):
+            return item
+        found = inspect.getattr_static(item, name, None)
+        if isinstance(found, (types.MemberDescriptorType, types.GetSetDescriptorType)) or found is None:
+            found = getattr(item, name, None) if not isinstance(item, type) else None
+        if callable(found) and not isinstance(item, type):
+            item = found
+    return item
+
+
+def is_generated(item: Any) -> bool:
+    """Whether a function was made by a dataclass or a named tuple, from no file."""
+    return isinstance(item, types.FunctionType) and item.__code__.co_filename.startswith("<")
+
+
+def text_of(module: types.ModuleType) -> str:
+    """The source that a module was made from."""
+    text = vars(module).get(SOURCE)
+    if text is not None:
+        return str(text)
+    try:
+        return inspect.getsource(module)
+    except (OSError, TypeError):
+        raise GameError(f"the source of {module.__name__} is not at hand: put the rules into a file") from None
+
+
+def source_of(item: Any, name: str = "") -> str:
+    """The source of a function, or of the one in a decorator's object, without indentation. Raises GameError."""
+    function = inner(item)
+    text = None if is_generated(function) else getattr(function, "__globals__", {}).get(SOURCE)
+    try:
+        return _source_of_code(function.__code__, text)
+    except (AttributeError, OSError, TypeError, SyntaxError, tokenize.TokenError):
+        raise GameError(f"the source of {name or item} is not at hand: put the rules into a file") from None
+
+
+@functools.lru_cache(maxsize=4096)
+def _source_of_code(code: types.CodeType, text: str | None) -> str:
+    """A function's source; kept, since a file may change after it was imported."""
+    if text is None:
+        source = inspect.getsource(code)
+    else:
+        source = "".join(inspect.getblock(text.splitlines(keepends=True)[code.co_firstlineno - 1 :]))
+    return textwrap.dedent(source)
+
+
+def tokens_of(function: types.FunctionType, name: str) -> str:
+    """What a function says, without comments, docstrings and layout. Raises GameError."""
+    try:
+        return "".join(_tokens(source_of(function, name)))
+    except tokenize.TokenError:
+        raise GameError(f"the source of {name} is not at hand: put the rules into a file") from None
+
+
+def _tokens(source: str) -> Iterator[str]:
+    """The tokens that mean something; block structure as braces, strings alone on a line (docstrings) left out."""
+    line: list[str] = []
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type in (tokenize.COMMENT, tokenize.NL):
+            continue
+        if token.type == tokenize.INDENT:
+            yield "{"
+        elif token.type == tokenize.DEDENT:
+            yield "}"
+        elif token.type == tokenize.NEWLINE:
+            if not (len(line) == 1 and line[0][-1] in "'\""):
+                yield " ".join(line) + ";"
+            line = []
+        else:
+            line.append(token.string)
