@@ -87,8 +87,11 @@ class Bench:
     def report(self) -> dict[str, Any]:
         """All positions, dealt out to the searchers."""
         started = time.perf_counter()
-        with ThreadPoolExecutor(len(self.searchers)) as pool:
-            results = [result for part in pool.map(self.deal, range(len(self.searchers))) for result in part]
+        if len(self.searchers) == 1:
+            results = self.deal(0)
+        else:
+            with ThreadPoolExecutor(len(self.searchers)) as pool:
+                results = [result for part in pool.map(self.deal, range(len(self.searchers))) for result in part]
         wall = time.perf_counter() - started
         seconds = sorted(result[0] for result in results)
         nodes = sum(result[1] for result in results)

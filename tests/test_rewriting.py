@@ -5,7 +5,7 @@ import textwrap
 import pytest
 
 from solver import pipeline
-from solver.errors import UncompiledRules
+from solver.errors import GameError, UncompiledRules
 from solver.game import Rules, load_game
 from solver.player import Player
 from solver.search import minimax
@@ -208,9 +208,12 @@ def test_frozen_data():
     assert frozen(tuple(range(1000))).tolist() == list(range(1000))
 
 
-def test_a_live_search_does_not_believe_bounds_that_are_none(tmp_path):
+def test_a_live_search_does_not_believe_bounds_that_are_none(tmp_path, monkeypatch):
     body = "\n    def bounds(self, state):\n        return (1, 1) if state > 20 else (-1, 1)\n"
     game = load(tmp_path, "bounded", body=body)
+    with pytest.raises(GameError, match=r"its bounds are \(1, 1\)"):
+        Player(game).value(30)
+    monkeypatch.setattr("solver.soundness.SECONDS", 0)  # random games do not meet it
     with pytest.raises(UncompiledRules, match="bounds, replies, outlook or longest are unsound"):
         Searcher(game).warm()
     assert Player(game).value(30).value == minimax.solve(game, 30).value

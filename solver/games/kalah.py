@@ -93,6 +93,13 @@ class Kalah(NamedTuple):
             afield += self._count(state, house)
         return 2 * own - self._total(), 2 * (own + afield) - self._total()
 
+    def replies(self, state: int) -> int:
+        houses = 0
+        for house in range(self.houses):
+            if self._count(state, house):
+                houses |= 1 << house
+        return houses
+
     def promise(self, state: int, action: int) -> int:
         """Moves that end in the own store first, then those that sow from near it."""
         ends_in_store = self._count(state, action) % (2 * self.houses + 1) == self.houses - action

@@ -59,6 +59,10 @@ class Othello(NamedTuple):
         stuck = self._moves(self._theirs(state), self._mine(state)) == 0
         return 2 * state.bit_count() + (1 if stuck else 0)
 
+    def replies(self, state: int) -> int:
+        moves = self._moves(self._mine(state), self._theirs(state))
+        return moves if moves else 1 << self.width * self.height  # pass
+
     def promise(self, state: int, action: int) -> int:
         """Corners first, then moves that leave the other few replies."""
         child = self.result(state, action)

@@ -33,6 +33,7 @@ drop = register_jitable(value.drop)
 SPLIT_PLIES = 20  # threads that search one state share their work as deep as this
 PROBED = 10  # plies left, as far as the rules say, from which on all children are looked up before one is searched
 FORCED = 64  # single replies that are played on at most, lest a game with cycles goes on for ever
+TAKEN = -(1 << 63)  # the promise of a move that needs no search any more
 WIDE = 512  # rows of `moves` that a state finds free
 
 # columns of `moves`, the children of all plies of the path one after another: `SIGN` and `AWAY` are what `lifted`
@@ -40,11 +41,11 @@ WIDE = 512  # rows of `moves` that a state finds free
 STATE, KEY, CHOICES, SIGN, AWAY, BOUND, PROMISE = range(7)
 ROW = 8
 # columns of `frames`, the plies of the path: those of the child's row, then
-BEST, FIRST, NEXT, END, NODES = range(6, 11)
+BEST, FIRST, END, LEFT, NODES = range(6, 11)
 FRAME = 12
 # fields of `search`, which outlives a call: a call that ran out of its allowance goes on where it stopped
-PLY, ENTERING, RESULT, COUNT, LOW, HIGH, ASKED = range(7)
-FIELDS = 7
+PLY, ENTERING, RESULT, COUNT, LOW, HIGH, ASKED, KEPT = range(8)  # COUNT: nodes; KEPT: entries
+FIELDS = 8
 # what `solve` and `prove` return; CROWDED: give `frames` or `moves` more rows; OUTSIDE: frames[search[PLY]] or a child
 # of it is worth more than an entry of the table holds
 PAUSED, DONE, CROWDED, OUTSIDE = range(4)
@@ -287,11 +288,11 @@ def prove(table, frames, moves, busy, search, allowance):
                         prefetch(address + 8 * bucket_of(code, words))
                     put(moves, last, child, code, replies, sign, away, asked, promise)
                     last += 1
-            if best >= bound or last == first:
+            left = last - first
+            if best >= bound or left == 0:
                 result = best
-            elif probed and last - first > 1:
-                j = first
-                while j < last:
+            elif probed and left > 1:
+                for j in range(first, last):
                     at = find(table, moves[j, KEY])
                     if at >= 0:
                         data = table[at + 1]
@@ -301,22 +302,19 @@ def prove(table, frames, moves, busy, search, allowance):
                             best = max(best, lifted(known, moves[j, SIGN], moves[j, AWAY]))
                             if best >= bound:
                                 break
-                            last -= 1
-                            for field in range(ROW):
-                                moves[j, field] = moves[last, field]
-                            continue
-                    j += 1
+                            moves[j, PROMISE] = TAKEN
+                            left -= 1
                 if best >= bound:
                     result = best
-                elif last == first:
+                elif left == 0:
                     result = best
                     keep(table, key, -WIN, best, 1)
         if result == LIMIT:
             frames[ply, KEY] = key
             frames[ply, BEST] = best
             frames[ply, END] = last
+            frames[ply, LEFT] = left
             frames[ply, NODES] = nodes
-            frames[ply, NEXT] = first
         # go back to the first state with moves left that its result leaves open
         while result != LIMIT:
             if result == FAR:
@@ -332,10 +330,11 @@ def prove(table, frames, moves, busy, search, allowance):
             result = max(frames[ply - 1, BEST], lifted(result, frames[ply, SIGN], frames[ply, AWAY]))
             ply -= 1
             bound = frames[ply, BOUND]
-            if result < bound and frames[ply, NEXT] < frames[ply, END]:
+            if result < bound and frames[ply, LEFT] > 0:
                 frames[ply, BEST] = result
                 result = LIMIT
             elif result != FAR:
+                search[KEPT] += 1
                 work = (nodes - frames[ply, NODES]).bit_length()
                 if result >= bound:
                     keep(table, frames[ply, KEY], result, WIN, work)
@@ -343,26 +342,24 @@ def prove(table, frames, moves, busy, search, allowance):
                     keep(table, frames[ply, KEY], -WIN, result, work)
         # enter the most promising move that is left; near the root one that another thread is at is put off, but for
         # the first, whose brothers are only worth the while if it fails (Tom Kerrigan's simplification of ABDADA, 2014)
-        j, last = frames[ply, NEXT], frames[ply, END]
-        top = j
-        for i in range(j + 1, last):
-            if moves[i, PROMISE] > moves[top, PROMISE]:
-                top = i
+        first, last = frames[ply, FIRST], frames[ply, END]
+        top = first
+        for j in range(first + 1, last):
+            if moves[j, PROMISE] > moves[top, PROMISE]:
+                top = j
         if len(busy) > 1 and ply + 1 < SPLIT_PLIES:
-            if j > frames[ply, FIRST] and busy[busy_place(busy, moves[top, STATE])] == moves[top, STATE]:
-                for i in range(j, last):
-                    if busy[busy_place(busy, moves[i, STATE])] != moves[i, STATE]:
-                        top = i
+            if nodes > frames[ply, NODES] and busy[busy_place(busy, moves[top, STATE])] == moves[top, STATE]:
+                for j in range(first, last):
+                    if moves[j, PROMISE] != TAKEN and busy[busy_place(busy, moves[j, STATE])] != moves[j, STATE]:
+                        top = j
                         break
             busy[busy_place(busy, moves[top, STATE])] = moves[top, STATE]
-        frames[ply, NEXT] = j + 1
+        moves[top, PROMISE] = TAKEN
+        frames[ply, LEFT] -= 1
         ply += 1
         frames[ply, FIRST] = last
         for field in range(PROMISE):
             frames[ply, field] = moves[top, field]
-        if top != j:
-            for field in range(ROW):
-                moves[top, field] = moves[j, field]
 
 
 @kernel

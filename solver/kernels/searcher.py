@@ -33,6 +33,7 @@ from solver.kernels.alphabeta import (
     FIELDS,
     FRAME,
     HIGH,
+    KEPT,
     LOW,
     OUTSIDE,
     PLY,
@@ -208,7 +209,7 @@ class Searcher:
             self.end()
 
     def _search_on(self, state: int, limits: _Limits, helpers: Sequence[Searcher]) -> int:
-        search, grown = self.search, 0
+        search = self.search
         while True:
             allowance = min(CHUNK, LOAD * len(self.table) // 2)
             if limits.nodes is not None:
@@ -216,9 +217,8 @@ class Searcher:
             if self.step(ALONE, allowance):
                 return int(search[LOW])
             limits.check(int(search[COUNT]))
-            if self.can_grow() and search[COUNT] - grown >= LOAD * len(self.table) // 2:
+            if self.can_grow(int(search[KEPT])):
                 self.grow()
-                grown = int(search[COUNT])
             if helpers and search[COUNT] >= HARD:
                 return Together([self, *helpers]).value(state, limits.check)
 
@@ -243,15 +243,16 @@ class Searcher:
         self.nodes += int(self.search[COUNT])
         self.search[COUNT] = 0
 
-    def can_grow(self) -> bool:
-        """Whether there is room behind the table."""
-        return len(self.table) < len(self._room)
+    def can_grow(self, kept: int) -> bool:
+        """Whether there is room behind the table, which as many entries as that have filled."""
+        return len(self.table) < len(self._room) and kept >= LOAD * len(self.table) // 2
 
     def grow(self) -> None:
         """Take four times the room for the table, which nobody else may use meanwhile."""
         used = len(self.table)
         self.table = self._room[: GROWTH * used]
         spread(self.table, used)
+        self.search[KEPT] = 0
 
     def _too_large(self, state: int) -> UncompiledRules:
         what = "margins" if self.rules.scores else "a utility other than -1, 0 and 1, or plies_left"
@@ -316,7 +317,7 @@ class Team:
     def map(self, states: Iterable[int]) -> Iterator[tuple[int, Value]]:
         """(state, value) pairs, as they are found."""
         leader = self._members[0]
-        while leader.can_grow():
+        while leader.can_grow(LOAD * len(leader.table)):
             leader.grow()
         for member in self._members:
             member.table = leader.table

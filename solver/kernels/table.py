@@ -32,7 +32,7 @@ WIN = LIMIT - 1  # the merit of a win now
 LOW_BITS = (1 << 24) - 1
 WORK_SHIFT = 48
 GROWTH = 4
-LOAD = 4  # nodes an entry after which a table grows: most of them leave nothing behind that is of use
+LOAD = 1  # entries kept, for each there is room for, after which a table grows
 LINE = 8  # words of a line of the cache
 IDLE = -1  # in `busy`: no state
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from solver.kernels.alphabeta import ASKED, COUNT, ENTERING, HIGH, LOW, PLY
-from solver.kernels.table import IDLE, LOAD, Words
+from solver.kernels.alphabeta import ASKED, COUNT, ENTERING, HIGH, KEPT, LOW, PLY
+from solver.kernels.table import IDLE, Words
 
 CHUNK = 1 << 13  # nodes between two exchanges: what is searched in vain when another has answered
 BUSY = 1 << 14  # states noted that somebody is at
@@ -53,12 +53,9 @@ class Together:
 
     def _lead(self, check: Callable[[int], None]) -> None:
         leader = self._leader
-        grown = int(leader.search[COUNT])
         while self._search(leader):
-            nodes = (leader.search[COUNT] - grown) * len(self._members)
-            if leader.can_grow() and nodes >= LOAD * len(leader.table) // 2:
+            if leader.can_grow(int(leader.search[KEPT]) * len(self._members)):
                 self._grow()
-                grown = int(leader.search[COUNT])
             check(int(leader.search[COUNT]))
 
     def _help(self, member: Any) -> None:
