@@ -34,6 +34,7 @@ MOST_VALUES = 1 << 16  # nor counts more of them
 SMALL = 20_000  # states that plain Python solves before a compiler is ready
 SMALL_SECONDS = 1.0
 LITTLE = 2_000  # states that it solves before compiled kernels are loaded
+LITTLE_SECONDS = 0.1
 CHECKPOINT = 30.0  # seconds
 
 
@@ -197,10 +198,11 @@ def _small(rules: Rules, method: str) -> Outcome | None:
     """The outcome for a game of few states, by the plain algorithms; None if it is not small."""
     from solver.kernels.identity import are_cached
 
-    most = min(SMALL, LITTLE) if are_cached(rules, method != "retrograde") else SMALL
+    cached = are_cached(rules, method != "retrograde")
+    most, seconds = (min(SMALL, LITTLE), LITTLE_SECONDS) if cached else (SMALL, SMALL_SECONDS)
     if sum(1 for _ in itertools.islice(rules.starts(), most + 1)) > most:
         return None
-    budget = Budget(most, SMALL_SECONDS)
+    budget = Budget(most, seconds)
 
     def table(name: str) -> methods.Table:
         found: methods.Table = methods.METHODS[name].plain(rules.game, symmetry=rules.symmetry, budget=budget).table
@@ -208,7 +210,7 @@ def _small(rules: Rules, method: str) -> Outcome | None:
 
     slow = f"{rules.name}: its rules take more than {SLOW:g} seconds for a state: they must end"
     try:
-        with impatient(SLOW + SMALL_SECONDS, slow):
+        with impatient(SLOW + seconds, slow):
             return methods.plainly(rules, method, table)
     except BudgetExceeded:
         return None

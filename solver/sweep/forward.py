@@ -24,9 +24,9 @@ from solver.kernels.edges import LOSSES, MOST_STARTS, WINS, CompiledMoves
 from solver.parallel import Workers
 from solver.progress import Progress
 from solver.store.directory import CELL, MOST_STATES, Layer, cells_of, prefixes_of
-from solver.store.runs import PIECE, Key, Runs, cut, join, merged, splitters, without
+from solver.store.runs import PIECE, Key, Runs, by_tier, cut, join, merged, splitters, without
 from solver.store.work import Column, Work
-from solver.sweep.expansion import LOWEST_TIER, Expansion, Found, Stays, by_tier
+from solver.sweep.expansion import LOWEST_TIER, Expansion, Found, Stays
 
 States = NDArray[np.int64]
 
@@ -193,7 +193,9 @@ class Forward:
         if not self.tiers:
             self._closing = key.tier
         closing = self.closing
-        runs = [run[np.searchsorted(run, self._position) :] for run in self.runs.of(key)]
+        runs = self.runs.of(key)
+        if self._position:
+            runs = [run[np.searchsorted(run, self._position) :] for run in runs]
         keys = splitters(runs, read=self.work.read)
         pieces: Iterator[tuple[list[States], list[States]]]
         if closing:
@@ -217,6 +219,9 @@ class Forward:
             self._highest = max(self._highest, found.highest)
             for tier, run in found.runs:
                 self._add(Key(tier, key.generation + 1 if tier == key.tier else 0), run)
+            for states, tiers in found.scattered:
+                self._refuse_far(int(tiers.min()), int(tiers.max()))
+                self.runs.scatter(states, tiers)
             self.progress("forward", self.states.size + sum(one.size for one in self._seen), None)
             self.work.read(16 * found.reached + 8 * sum(one.size for one in self._seen) // len(bounds))
             if self.runs.bytes > self.runs.limit:
@@ -234,12 +239,17 @@ class Forward:
         return True
 
     def _add(self, key: Key, run: States) -> None:
-        """Keep a run, if its tier is near enough to the first."""
-        current = self.runs.first()
-        first = self.layers[0].tier if self.layers else current.tier if current else key.tier
-        if abs(key.tier - first) >= ALL_TIERS:
-            raise GameError(f"there are states in the tiers {first} and {key.tier}: number the tiers more densely")
+        """Keep a run."""
+        self._refuse_far(key.tier)
         self.runs.add(key, run)
+
+    def _refuse_far(self, *tiers: int) -> None:
+        """Raise GameError if tiers are not near enough to the first."""
+        current = None if self.layers else self.runs.first()
+        first = self.layers[0].tier if self.layers else current.tier if current else tiers[0]
+        for tier in tiers:
+            if abs(tier - first) >= ALL_TIERS:
+                raise GameError(f"there are states in the tiers {first} and {tier}: number the tiers more densely")
 
     def _remember(self, team: Workers) -> None:
         """A generation is complete: its states are among those seen, in few files."""
