@@ -166,13 +166,23 @@ def _opening_book(job: _Job) -> Outcome:
 def _chosen(job: _Job, stack: contextlib.ExitStack) -> Outcome:
     """Solve by the first way that fits: small games plainly, others by kernels, plainly where those do not do."""
     rules, options = job.rules, job.options
-    own = not is_built_in(rules.name)
     if options.method == "alphabeta":
-        if own:
+        if not is_built_in(rules.name):
             check_game(rules.game)
         return methods.exact_entries(rules, options)
-    compiles = not rules.plain_only
-    begun = compiles and job.folder is not None and job.folder.exists() and extras.has_kernels()
+    if rules.plain_only:
+        return _small_or_swept(job, stack, None)
+    from solver.kernels.ahead import compiled_ahead
+
+    with compiled_ahead(rules, options.method != "retrograde") as ahead:
+        return _small_or_swept(job, stack, ahead)
+
+
+def _small_or_swept(job: _Job, stack: contextlib.ExitStack, ahead: Any) -> Outcome:
+    """Solve a game whole; `ahead` compiles meanwhile, and is None for rules that may not be compiled."""
+    rules, options = job.rules, job.options
+    own = not is_built_in(rules.name)
+    begun = ahead is not None and job.folder is not None and job.folder.exists() and extras.has_kernels()
     work = job.open_work(stack) if begun else None
     states: list[int] = []
     if work is None or work.resumed is None:
@@ -181,9 +191,10 @@ def _chosen(job: _Job, stack: contextlib.ExitStack) -> Outcome:
         if outcome is not None:
             return outcome._replace(work=work)
     reason = None
-    if compiles:
+    if ahead is not None:
         reason = extras.remedy()
         if extras.has_kernels():
+            ahead.wait()
             found = methods.swept(rules, work or job.open_work(stack), states, options)
             if not isinstance(found, str):
                 return found

@@ -29,6 +29,7 @@ from solver.fingerprint import sibling_modules
 from solver.game import Game, Rules
 from solver.kernels.advice import reason
 from solver.kernels.identity import constants_of, identity_of
+from solver.kernels.parts import PART
 from solver.kernels.rewriting import Rewriter, methods_of, renamed
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -184,7 +185,7 @@ def _teach_functions(function: types.FunctionType) -> None:
 def _teach_function(function: Any) -> None:
     if isinstance(function, types.FunctionType) and function not in _taught:
         _taught.add(function)
-        register_jitable(function)
+        register_jitable(**PART)(function)
         _teach_functions(function)
 
 
@@ -236,7 +237,7 @@ def _teach_method(name: str, signature: str) -> None:
     except (SyntaxError, NameError):
         raise UncompiledRules(f"{name}({signature}) does not compile: give it plain parameters") from None
     # inlined: what several methods work out of one state, a search then works out once
-    options = {"forceinline": True}
+    options = {"forceinline": True, **PART}
     overload_method(nb.BaseNamedTuple, name, strict=False, jit_options=options)(typing_function)
 
 
@@ -258,11 +259,11 @@ def _leading_zeros(typingctx: Any, number: Any) -> Any:
     return nb.int64(nb.int64), emit
 
 
-@overload_method(nb.Integer, "bit_count", strict=False)
+@overload_method(nb.Integer, "bit_count", strict=False, jit_options=PART)
 def _bit_count(self: Any) -> Any:
     return lambda self: _population(numba.int64(self))
 
 
-@overload_method(nb.Integer, "bit_length", strict=False)
+@overload_method(nb.Integer, "bit_length", strict=False, jit_options=PART)
 def _bit_length(self: Any) -> Any:
     return lambda self: 64 - _leading_zeros(numba.int64(self))
