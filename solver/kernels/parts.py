@@ -66,4 +66,5 @@ class PartCompiler(Compiler):
         return pipelines
 
 
-PART = {"pipeline_class": PartCompiler}  # options
+# options; Numba otherwise makes wrappers to call a function from C, and from Python
+PART = {"pipeline_class": PartCompiler, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
