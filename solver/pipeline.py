@@ -187,7 +187,7 @@ def _small_or_swept(job: _Job, stack: contextlib.ExitStack, ahead: Any) -> Outco
     states: list[int] = []
     if work is None or work.resumed is None:
         states = check_game(rules.game) if own else []
-        outcome = _small(rules, options.method)
+        outcome = _small(rules, options.method, ahead is not None and ahead.cached)
         if outcome is not None:
             return outcome._replace(work=work)
     reason = None
@@ -205,11 +205,11 @@ def _small_or_swept(job: _Job, stack: contextlib.ExitStack, ahead: Any) -> Outco
     )
 
 
-def _small(rules: Rules, method: str) -> Outcome | None:
-    """The outcome for a game of few states, by the plain algorithms; None if it is not small."""
-    from solver.kernels.identity import are_cached
+def _small(rules: Rules, method: str, cached: bool) -> Outcome | None:
+    """The outcome for a game of few states, by the plain algorithms; None if it is not small.
 
-    cached = are_cached(rules, method != "retrograde")
+    `cached`: the sweep's kernels need not be compiled.
+    """
     most, seconds = (min(SMALL, LITTLE), LITTLE_SECONDS) if cached else (SMALL, SMALL_SECONDS)
     if sum(1 for _ in itertools.islice(rules.starts(), most + 1)) > most:
         return None

@@ -27,12 +27,13 @@ PARENT_DEATH_SIGNAL = 1  # of prctl
 
 
 class Ahead:
-    """The other process, if there is one."""
+    """The other process, if there is one; `cached`: whether all was compiled before."""
 
     def __init__(self, rules: Rules, tiers: bool) -> None:
         self.rules = rules
         self.tiers = tiers
-        self._process = _fork(rules, tiers) if _is_worth_it(rules, tiers) else None
+        self.cached = are_cached(rules, tiers)
+        self._process = _fork(rules, tiers) if not self.cached and _may_fork() else None
 
     def wait(self) -> None:
         """Until it has compiled what it can; meanwhile the rest is compiled here."""
@@ -65,15 +66,14 @@ def compiled_ahead(rules: Rules, tiers: bool) -> Iterator[Ahead]:
         ahead.stop()
 
 
-def _is_worth_it(rules: Rules, tiers: bool) -> bool:
+def _may_fork() -> bool:
     """Whether a fork is safe and gains something."""
     if sys.platform != "linux" or cores() < 2 or importlib.util.find_spec("numba") is None:
         return False
     try:
-        alone = len(os.listdir("/proc/self/task")) == 1
+        return len(os.listdir("/proc/self/task")) == 1
     except OSError:
         return False
-    return alone and not are_cached(rules, tiers)
 
 
 def _fork(rules: Rules, tiers: bool) -> int | None:

@@ -107,9 +107,8 @@ def _compile(function: Any, scope: dict[str, Any], identity: str, taught: _Taugh
     copy.__qualname__ = f"{function.__name__}-{identity}"
     copy.__module__ = function.__module__
     inlined = getattr(function, "is_inlined", False)
-    return numba.njit(
-        copy, cache=True, nogil=True, forceinline=inlined, boundscheck=taught.arrays, no_cfunc_wrapper=True
-    )
+    options = {"forceinline": inlined, "boundscheck": taught.arrays, "no_cfunc_wrapper": True}
+    return numba.njit(copy, cache=True, nogil=True, **options)
 
 
 def _with_a_field(cls: type) -> Any:
