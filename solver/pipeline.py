@@ -35,6 +35,7 @@ MOST_VALUES = 1 << 16  # nor counts more of them
 SMALL = 20_000  # states that plain Python solves before a compiler is ready
 SMALL_SECONDS = 1.0
 LITTLE = 2_000  # states that it solves before compiled kernels are loaded
+LITTLE_SECONDS = 0.1
 CHECKPOINT = 30.0  # seconds
 
 
@@ -166,24 +167,35 @@ def _opening_book(job: _Job) -> Outcome:
 def _chosen(job: _Job, stack: contextlib.ExitStack) -> Outcome:
     """Solve by the first way that fits: small games plainly, others by kernels, plainly where those do not do."""
     rules, options = job.rules, job.options
-    own = not is_built_in(rules.name)
     if options.method == "alphabeta":
-        if own:
+        if not is_built_in(rules.name):
             check_game(rules.game)
         return methods.exact_entries(rules, options)
-    compiles = not rules.plain_only
-    begun = compiles and job.folder is not None and job.folder.exists() and extras.has_kernels()
+    if rules.plain_only:
+        return _small_or_swept(job, stack, None)
+    from solver.sweep.ahead import compiled_ahead
+
+    with compiled_ahead(rules, options.method != "retrograde") as ahead:
+        return _small_or_swept(job, stack, ahead)
+
+
+def _small_or_swept(job: _Job, stack: contextlib.ExitStack, ahead: Any) -> Outcome:
+    """Solve a game whole; `ahead` compiles meanwhile, and is None for rules that may not be compiled."""
+    rules, options = job.rules, job.options
+    own = not is_built_in(rules.name)
+    begun = ahead is not None and job.folder is not None and job.folder.exists() and extras.has_kernels()
     work = job.open_work(stack) if begun else None
     states: list[int] = []
     if work is None or work.resumed is None:
         states = check_game(rules.game) if own else []
-        outcome = _small(rules, options.method)
+        outcome = _small(rules, options.method, ahead is not None and ahead.cached)
         if outcome is not None:
             return outcome._replace(work=work)
     reason = None
-    if compiles:
+    if ahead is not None:
         reason = extras.remedy()
         if extras.has_kernels():
+            ahead.wait()
             found = methods.swept(rules, work or job.open_work(stack), states, options)
             if not isinstance(found, str):
                 return found
@@ -194,14 +206,15 @@ def _chosen(job: _Job, stack: contextlib.ExitStack) -> Outcome:
     )
 
 
-def _small(rules: Rules, method: str) -> Outcome | None:
-    """The outcome for a game of few states, by the plain algorithms; None if it is not small."""
-    from solver.kernels.identity import are_cached
+def _small(rules: Rules, method: str, cached: bool) -> Outcome | None:
+    """The outcome for a game of few states, by the plain algorithms; None if it is not small.
 
-    most = min(SMALL, LITTLE) if are_cached(rules, method != "retrograde") else SMALL
+    `cached`: the sweep's kernels need not be compiled.
+    """
+    most, seconds = (min(SMALL, LITTLE), LITTLE_SECONDS) if cached else (SMALL, SMALL_SECONDS)
     if sum(1 for _ in itertools.islice(rules.starts(), most + 1)) > most:
         return None
-    budget = Budget(most, SMALL_SECONDS)
+    budget = Budget(most, seconds)
 
     def table(name: str) -> methods.Table:
         found: methods.Table = methods.METHODS[name].plain(rules.game, symmetry=rules.symmetry, budget=budget).table
@@ -209,7 +222,7 @@ def _small(rules: Rules, method: str) -> Outcome | None:
 
     slow = f"{rules.name}: its rules take more than {SLOW:g} seconds for a state: they must end"
     try:
-        with impatient(SLOW + SMALL_SECONDS, slow):
+        with impatient(SLOW + seconds, slow):
             return methods.plainly(rules, method, table)
     except BudgetExceeded:
         return None

@@ -14,7 +14,6 @@ TOO_LARGE = {  # what is still to be cut
     "kernels/audit.py",
     "kernels/audit.py audit",
     "kernels/searcher.py map",
-    "sweep/forward.py _reach",
 }
 
 

@@ -151,6 +151,30 @@ def test_any_budget_of_memory_gives_the_same(memory):
         assert whole._replace(parts=frugal.parts) == frugal
 
 
+@pytest.mark.parametrize("memory", [None, 1 << 12])
+def test_states_scattered_over_many_tiers_are_brought_together(monkeypatch, memory):
+    whole = swept(load_game("nim:2,3,4"))
+    scatter = runs.Runs.scatter
+    monkeypatch.setattr(runs.Runs, "scatter", lambda self, *arrays: scattered.append(arrays) or scatter(self, *arrays))
+    for block in (2, 3, 100):
+        scattered = []
+        monkeypatch.setattr(runs, "BLOCK", block)
+        monkeypatch.setattr(expansion, "are_scattered", lambda count, lowest, highest: count > 0)
+        other = swept(load_game("nim:2,3,4"), memory=memory)
+        assert scattered
+        assert columns(whole) == columns(other)
+        assert whole._replace(parts=other.parts) == other
+
+
+def test_a_run_is_not_made_for_every_pair_of_tiers(monkeypatch):
+    """Of 300 tiers a move leads to any later one: 45,000 pairs."""
+    added = []
+    add = runs.Runs.add
+    monkeypatch.setattr(runs.Runs, "add", lambda self, key, run: added.append(key) or add(self, key, run))
+    assert swept(load_game("coins:300,299,false")).stored == 300
+    assert 300 <= len(added) < 300 * runs.BLOCK
+
+
 def test_a_state_with_more_children_than_fit_is_expanded():
     game = load_game("coins:500,499,false")
     solved = swept(game)

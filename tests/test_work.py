@@ -48,6 +48,7 @@ def small_pieces(monkeypatch):
     for module, name, size in (
         (expansion, "CHUNK", 50),
         (runs, "PIECE", 200),
+        (runs, "BLOCK", 3),
         (backward, "CHUNK", 100),
         (retrograde, "CHUNK", 100),
         (retrograde, "STEP", 400),
@@ -59,9 +60,9 @@ def small_pieces(monkeypatch):
 
 
 @pytest.mark.parametrize("memory", [None, 1 << 16])
-@pytest.mark.parametrize("text", ["connect-four:4,3", "kalah:2,3", "three-mens-morris:1", "nine-holes"])
+@pytest.mark.parametrize("text", ["connect-four:4,3", "kalah:2,3", "nim:2,3,4", "three-mens-morris:1", "nine-holes"])
 def test_a_solve_stopped_anywhere_goes_on_to_the_same_book(tmp_path, small_pieces, monkeypatch, text, memory):
-    """A game with tiers, one with scores, one with cycles in its tiers, and one with cycles and no tiers."""
+    """A game with tiers, one with scores, one whose moves skip tiers, one with cycles in them, one without tiers."""
     if memory:  # as if it were far too little: everything goes through files
         monkeypatch.setattr(solver.memory, "free_memory", lambda: solver.memory.PROCESS + memory)
     game, book = load_game(text), tmp_path / "book.lmdb"

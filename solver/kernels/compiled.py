@@ -30,6 +30,7 @@ from solver.fingerprint import sibling_modules
 from solver.game import Game, Rules
 from solver.kernels.advice import reason
 from solver.kernels.identity import constants_of, identity_of
+from solver.kernels.parts import PART
 from solver.kernels.rewriting import Rewriter, methods_of, renamed
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -108,7 +109,8 @@ def _compile(function: Any, scope: dict[str, Any], identity: str, taught: _Taugh
     copy.__qualname__ = f"{function.__name__}-{identity}"
     copy.__module__ = function.__module__
     inlined = getattr(function, "is_inlined", False)
-    return numba.njit(copy, cache=True, nogil=True, forceinline=inlined, boundscheck=taught.arrays)
+    options = {"forceinline": inlined, "boundscheck": taught.arrays, "no_cfunc_wrapper": True}
+    return numba.njit(copy, cache=True, nogil=True, **options)
 
 
 def _with_a_field(cls: type) -> Any:
@@ -186,7 +188,7 @@ def _teach_functions(function: types.FunctionType) -> None:
 def _teach_function(function: Any) -> None:
     if isinstance(function, types.FunctionType) and function not in _taught:
         _taught.add(function)
-        register_jitable(function)
+        register_jitable(**PART)(function)
         _teach_functions(function)
 
 
@@ -239,7 +241,7 @@ def _teach_method(name: str, signature: str) -> None:
     except (SyntaxError, NameError):
         raise UncompiledRules(f"{name}({signature}) does not compile: give it plain parameters") from None
     # inlined: what several methods work out of one state, a search then works out once
-    options = {"forceinline": True}
+    options = {"forceinline": True, **PART}
     overload_method(nb.BaseNamedTuple, name, strict=False, jit_options=options)(typing_function)
     _spare_parameters(builtin_registry.attributes[-1])
 
@@ -268,11 +270,11 @@ def _leading_zeros(typingctx: Any, number: Any) -> Any:
     return nb.int64(nb.int64), emit
 
 
-@overload_method(nb.Integer, "bit_count", strict=False)
+@overload_method(nb.Integer, "bit_count", strict=False, jit_options=PART)
 def _bit_count(self: Any) -> Any:
     return lambda self: _population(numba.int64(self))
 
 
-@overload_method(nb.Integer, "bit_length", strict=False)
+@overload_method(nb.Integer, "bit_length", strict=False, jit_options=PART)
 def _bit_length(self: Any) -> Any:
     return lambda self: 64 - _leading_zeros(numba.int64(self))

@@ -19,10 +19,11 @@ from numba.extending import intrinsic, register_jitable
 from solver import value
 from solver.game import Rules
 from solver.kernels.compiled import bind, kernel
+from solver.kernels.parts import PART
 from solver.search import INFINITY
 
-lift = register_jitable(value.lift)
-terminal_merit = register_jitable(value.terminal_merit)
+lift = register_jitable(**PART)(value.lift)
+terminal_merit = register_jitable(**PART)(value.terminal_merit)
 game: Any = None  # what follows are constants of the bound copies
 SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = TIERS = STARTS = False
 
@@ -68,10 +69,13 @@ def edges(states, begin, end, win, listed):
             if count == len(keys):
                 return mark, i
             child = game.result(state, action)
+            same_mover = False
             if AGAIN:
                 same_mover = game.again(state, action) != 0
+            elif ALTERNATES:
+                pass
             else:
-                same_mover = not ALTERNATES and game.to_move(child) == game.to_move(state)
+                same_mover = game.to_move(child) == game.to_move(state)
             if win:
                 merits[count] = OPEN
                 reward = game.reward(state, action) if REWARD else 0
@@ -98,33 +102,27 @@ def keep(states, begin, end, kept, report):
     count = 0
     for i in range(begin, end):
         state = states[i]
-        if not ALTERNATES and not AGAIN and not 0 <= game.to_move(state) <= 1:
+        if ALTERNATES or AGAIN:
+            pass
+        elif not 0 <= game.to_move(state) <= 1:
             report[ERROR], report[CULPRIT] = BAD_MOVER, state
-        if game.is_terminal(state):
-            _count_terminal(state, report)
-        else:
+        if not game.is_terminal(state):
             kept[count] = state
             count += 1
+            continue
+        utility = np.int64(game.utility(state))
+        if not -MOST_MARGIN <= utility <= MOST_MARGIN:
+            report[ERROR], report[CULPRIT] = BAD_MARGIN, state
+        if not SCORES and not -1 <= utility <= 1:
+            report[ERROR], report[CULPRIT] = BAD_UTILITY, state
+        if not 0 <= game.plies_left(state) < MOST_PLIES_LEFT:
+            report[ERROR], report[CULPRIT] = BAD_LEFT, state
+        size = utility if utility > 0 else -utility
+        if size > report[LARGEST]:
+            report[LARGEST] = size
+        report[DRAWS - (utility > 0) + (utility < 0)] += 1
     report[KEPT] = count
     return count
-
-
-@kernel
-def _count_terminal(state, report):
-    utility = np.int64(game.utility(state))
-    if not -MOST_MARGIN <= utility <= MOST_MARGIN:
-        report[ERROR], report[CULPRIT] = BAD_MARGIN, state
-    if not SCORES and not -1 <= utility <= 1:
-        report[ERROR], report[CULPRIT] = BAD_UTILITY, state
-    if not 0 <= game.plies_left(state) < MOST_PLIES_LEFT:
-        report[ERROR], report[CULPRIT] = BAD_LEFT, state
-    report[LARGEST] = max(report[LARGEST], abs(utility))
-    if utility > 0:
-        report[WINS] += 1
-    elif utility < 0:
-        report[LOSSES] += 1
-    else:
-        report[DRAWS] += 1
 
 
 @kernel
@@ -161,8 +159,9 @@ def _array(item: Any) -> Any:
 
 _NUMBERS = _array(nb.int64)
 _LISTED = nb.NamedTuple([_NUMBERS, _NUMBERS, _array(nb.int32), _NUMBERS, _NUMBERS], Edges)
-_EDGES = (_NUMBERS, nb.int64, nb.int64, nb.int64, _LISTED)
-_KEEP = (_NUMBERS, nb.int64, nb.int64, _NUMBERS, _NUMBERS)
+EDGES = (_NUMBERS, nb.int64, nb.int64, nb.int64, _LISTED)
+KEEP = (_NUMBERS, nb.int64, nb.int64, _NUMBERS, _NUMBERS)
+LIST_STARTS = (nb.int64, _NUMBERS, _NUMBERS)
 
 
 def _caller(result: Any, arguments: tuple[Any, ...], builder: Any, context: Any, values: Any) -> Any:
@@ -180,17 +179,17 @@ def _edges_at(typingctx, address, states, begin, end, win, listed):
     result = nb.UniTuple(nb.int64, 2)
 
     def emit(context, builder, signature, values):
-        return _caller(result, _EDGES, builder, context, values)
+        return _caller(result, EDGES, builder, context, values)
 
-    return result(nb.int64, states, *_EDGES[1:]), emit
+    return result(nb.int64, states, *EDGES[1:]), emit
 
 
 @intrinsic
 def _keep_at(typingctx, address, states, begin, end, kept, report):
     def emit(context, builder, signature, values):
-        return _caller(nb.int64, _KEEP, builder, context, values)
+        return _caller(nb.int64, KEEP, builder, context, values)
 
-    return nb.int64(nb.int64, states, *_KEEP[1:]), emit
+    return nb.int64(nb.int64, states, *KEEP[1:]), emit
 
 
 class Moves(NamedTuple):
@@ -236,7 +235,7 @@ class CompiledMoves:
     @functools.cached_property
     def moves(self) -> Moves:
         rules = self.rules
-        addresses = address_of(self.kernels.edges, _EDGES), address_of(self.kernels.keep, _KEEP)
+        addresses = address_of(self.kernels.edges, EDGES), address_of(self.kernels.keep, KEEP)
         return Moves(*addresses, 0, rules.scores, rules.reward is not None, rules.alternates)
 
 

@@ -88,13 +88,13 @@ class Budget:
         return (self.nodes_left is not None and self.nodes_left <= 0) or self.seconds_left == 0
 
     def spend(self, nodes: int = 1) -> None:
-        """Count nodes (none: a step that only takes time); the clock is read every 256 steps."""
+        """Count nodes (none: a step that only takes time); the clock is read every 16 steps."""
         if self.nodes_left is not None:
             self.take(nodes)
             if self.nodes_left < 0:
                 raise BudgetExceeded("the search has used up its nodes: allow more")
         self._unchecked += 1
-        if self._unchecked & 255 == 0:
+        if self._unchecked & 15 == 0:
             if self.deadline is not None and time.monotonic() > self.deadline:
                 raise BudgetExceeded("the search has used up its time: allow more seconds")
             if self._stop is not None and self._stop():

@@ -2,6 +2,9 @@
 
 A run belongs to a key (tier, generation). When the turn of a key comes, its runs are cut at common splitters into
 pieces that fit the cache, and each piece is sorted and freed of doubles on its own, by any thread.
+
+Where moves lead to hundreds of tiers, a run for each pair of tiers would be a handful of states: such states wait
+together, with their tiers, for a block of tiers, and become runs when the turn of its first tier comes.
 """
 
 from __future__ import annotations
@@ -15,17 +18,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from solver.errors import GameError
 from solver.parallel import Workers
 from solver.store.shared import shared
-from solver.store.sorting import sort_unique
+from solver.store.sorting import group_by_tier, sort_unique
 from solver.store.work import Column, Work
 
 States = NDArray[np.int64]
+Scattered = tuple[States, NDArray[np.int64]]  # states in any order, and their tiers
 Read = Callable[[int], None]
 PIECE = 1 << 18  # states of one piece, before doubles are dropped
 LOOK = 1 << 16  # bytes that the system maps around a state that is looked at
 SEARCH = 6 * LOOK  # and around those that a search goes by
 LOOKS = 128  # between two reports of what was mapped
+BLOCK = 32  # tiers whose scattered states wait together
+FEW = 16  # states a tier: fewer are scattered
+TIER_SPAN = 1 << 22  # tiers that the children of one chunk may span
 
 
 class Key(NamedTuple):
@@ -45,6 +53,7 @@ class Runs:
         self._memory: dict[Key, list[States]] = {}
         self._files: dict[Key, list[tuple[Column, int, int]]] = {}
         self._heap: list[Key] = []
+        self._scattered: dict[int, list[Scattered]] = {}  # by block
 
     def add(self, key: Key, run: States) -> None:
         """Keep a sorted run without doubles."""
@@ -55,8 +64,36 @@ class Runs:
         self._memory[key].append(run)
         self.bytes += run.nbytes
 
+    def scatter(self, states: States, tiers: NDArray[np.int64]) -> None:
+        """Keep states of many tiers, all of them later than the one whose turn it is."""
+        blocks, grouped, own = tiers // BLOCK, np.empty_like(states), np.empty_like(tiers)
+        first = int(blocks.min())
+        ends = np.empty(int(blocks.max()) - first + 1, np.int64)
+        group_by_tier(states, blocks, len(states), first, grouped, ends)
+        group_by_tier(tiers, blocks, len(states), first, own, ends)
+        begin = 0
+        for block, end in enumerate(ends.tolist(), first):
+            if begin < end:
+                self._scattered.setdefault(block, []).append((grouped[begin:end].copy(), own[begin:end].copy()))
+            begin = end
+        self.bytes += states.nbytes + tiers.nbytes
+
+    def _gather(self, block: int) -> None:
+        """Make runs of the states that were scattered over a block."""
+        parts = self._scattered.pop(block)
+        states, tiers = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        self.bytes -= states.nbytes + tiers.nbytes
+        spare = np.empty_like(states)
+        for tier, run in by_tier(states, tiers, spare, len(states), int(tiers.min()), int(tiers.max())):
+            self.add(Key(tier), run)
+
     def first(self) -> Key | None:
         """The key whose turn it is."""
+        while self._scattered:
+            block = min(self._scattered)
+            if self._heap and self._heap[0].tier < block * BLOCK:
+                break
+            self._gather(block)
         return self._heap[0] if self._heap else None
 
     def of(self, key: Key) -> list[States]:
@@ -74,6 +111,8 @@ class Runs:
 
     def spill(self, team: Workers) -> None:
         """Move all runs in memory to a file, those of a key merged into one."""
+        for block in sorted(self._scattered):
+            self._gather(block)
         if not self._memory:
             return
         column = self.work.column("runs", np.int64, numbered=True)
@@ -100,6 +139,32 @@ class Runs:
             key = Key(tier, generation)
             self._files[key] = [(self.work.columns[name], begin, end) for name, begin, end in parts]
             heapq.heappush(self._heap, key)
+
+
+def are_scattered(count: int, lowest: int, highest: int) -> bool:
+    """Whether so many states of tiers in that range are too few for runs of their own."""
+    return BLOCK <= highest - lowest < TIER_SPAN and count < FEW * (highest - lowest)
+
+
+def by_tier(
+    children: States, tiers: NDArray[np.int64], spare: States, count: int, lowest: int, highest: int
+) -> Iterator[tuple[int, States]]:
+    """Sorted runs without doubles, one for each tier among children[:count]; these and `spare` are overwritten."""
+    if count == 0:
+        return
+    if highest - lowest >= TIER_SPAN:
+        raise GameError(f"moves lead {highest - lowest} tiers apart: number the tiers more densely")
+    if lowest == highest:
+        yield lowest, children[: sort_unique(children, spare, count)].copy()
+        return
+    ends = np.empty(highest - lowest + 1, np.int64)
+    group_by_tier(children, tiers, count, lowest, spare, ends)
+    begin = 0
+    for place in np.flatnonzero(np.diff(ends, prepend=0)).tolist():
+        end = int(ends[place])
+        run = spare[begin:end]
+        yield lowest + place, run[: sort_unique(run, children, end - begin)].copy()
+        begin = end
 
 
 def give_back() -> None:
@@ -153,6 +218,9 @@ def places_in(run: States, keys: States, read: Read = ignore) -> NDArray[np.int6
 
 def cut(runs: Sequence[States], keys: States, read: Read = ignore) -> Iterator[list[States]]:
     """The parts of each run below the first key, from it to the second, and so on; empty ones left out."""
+    if not len(keys):
+        yield [run for run in runs if len(run)]
+        return
     ends = [[*places_in(run, keys, read).tolist(), len(run)] for run in runs]
     begins = [0] * len(runs)
     for piece in range(len(keys) + 1):

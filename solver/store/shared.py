@@ -23,7 +23,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 def shared(function: F) -> F:
     """Compile a function of arrays and numbers when it is first called; it releases the GIL."""
     function.__qualname__ = f"{function.__name__}-{_digest()}"
-    compiled: F = numba.njit(function, cache=True, nogil=True)
+    options: dict[str, Any] = {"cache": True, "nogil": True, "no_cfunc_wrapper": True}
+    compiled: F = numba.njit(function, **options)
     return compiled
 
 

@@ -9,6 +9,7 @@ Cost: 1 to 4 bytes a state for its merit, in a file.
 
 from __future__ import annotations
 
+import bisect
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -241,8 +242,8 @@ class Backward:
 
     def _ranges(self, layer: Layer) -> list[tuple[int, int]]:
         """Ranges of keys, so that the later states in each, with their merits, fit into memory together."""
-        later = [one for one in self._needed(layer) if one is not layer]
-        needed = sum(one.end - one.begin for one in later) * (9 + self.merits.dtype.itemsize)
+        later = self._needed(layer)[1:]
+        needed = (later[-1].end - layer.end if later else 0) * (9 + self.merits.dtype.itemsize)
         if needed <= self.memory:
             return [(0, LAST)]
         states = self.forward.states.view()
@@ -253,10 +254,8 @@ class Backward:
     def _needed(self, layer: Layer) -> list[Layer]:
         """The layer and those that moves from it may lead to."""
         first = len(self.layers) - 1 - len(self.counts)
-        last = first
-        while last + 1 < len(self.layers) and self.layers[last + 1].tier <= layer.highest:
-            last += 1
-        return self.layers[first : last + 1]
+        end = bisect.bisect_right(self.layers, layer.highest, first + 1, key=lambda one: one.tier)
+        return self.layers[first:end]
 
     def _count(self, merits: Merits, states: NDArray[np.int64]) -> None:
         """Enter merits into the tally, and the longest win."""

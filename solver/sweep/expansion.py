@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from solver.conformance import confirmed
-from solver.errors import GameError, SolverError
+from solver.errors import SolverError
 from solver.game import Rules
 from solver.kernels.compiled import FAILURES, is_of_compiler
 from solver.kernels.edges import (
@@ -33,14 +32,13 @@ from solver.kernels.edges import (
     keep_open,
     list_edges,
 )
+from solver.store.runs import Scattered, are_scattered, by_tier
 from solver.store.shared import shared
-from solver.store.sorting import group_by_tier, sort_unique
 
 States = NDArray[np.int64]
 
 CHUNK = 1 << 15  # states expanded in one call
 CHILDREN = 1 << 18  # children of one call, sorted in cache
-TIER_SPAN = 1 << 22  # tiers that one chunk's children may span
 LOWEST_TIER, HIGHEST_TIER = -(1 << 63), (1 << 63) - 1
 COUNT, LOWEST, HIGHEST = range(3)  # slots of the report of `expand`; ERROR and CULPRIT are where `keep` has them
 
@@ -77,11 +75,13 @@ def expand(moves, states, begin, end, tier, stays, listed, report):
 
 
 class Found(NamedTuple):
-    """What a piece of a tier leads to: its states (all of them where the tier is being closed), runs of children,
-    how many states there were, the finished ones by outcome, their largest margin, and the highest tier led to."""
+    """What a piece of a tier leads to: its states (all of them where the tier is being closed), runs of children and
+    those of too many tiers for runs, how many states there were, the finished ones by outcome, their largest margin,
+    and the highest tier led to."""
 
     states: list[States]
     runs: list[tuple[int, States]]
+    scattered: list[Scattered]
     reached: int
     terminal: NDArray[np.int64]
     largest: int
@@ -116,15 +116,13 @@ class Expansion:
 
         Raises GameError where the rules break the protocol, Stays.
         """
-        kept_parts: list[States] = [states] if closing else []
-        runs: list[tuple[int, States]] = []
-        terminal = np.zeros(3, np.int64)
-        largest, highest = 1, LOWEST_TIER
+        found = Found([states] if closing else [], [], [], len(states), np.zeros(3, np.int64), 1, LOWEST_TIER)
+        largest, highest = found.largest, found.highest
         for begin in range(0, len(states), CHUNK):
             chunk = states[begin : begin + CHUNK]
             try:
                 kept, report = self.keep(chunk)
-                highest = max(highest, self._expand(tier, kept, closing, runs))
+                highest = max(highest, self._expand(tier, kept, closing, found))
             except (SolverError, Stays):
                 raise
             except FAILURES as error:
@@ -133,13 +131,13 @@ class Expansion:
                 fault = f"they fail with {type(error).__name__}: {error}"
                 raise confirmed(self.rules.game, chunk.tolist(), fault, known=False) from error
             if not closing:
-                kept_parts.append(kept)
-            terminal += report[WINS : LOSSES + 1]
+                found.states.append(kept)
+            found.terminal[:] += report[WINS : LOSSES + 1]
             largest = max(largest, int(report[LARGEST]))
-        return Found(kept_parts, runs, len(states), terminal, largest, highest)
+        return found._replace(largest=largest, highest=highest)
 
-    def _expand(self, tier: int, kept: States, closing: bool, runs: list[tuple[int, States]]) -> int:
-        """Append the runs that unfinished states lead to; the highest tier among them."""
+    def _expand(self, tier: int, kept: States, closing: bool, found: Found) -> int:
+        """Add what unfinished states lead to; the highest tier among it."""
         at, highest, report = 0, LOWEST_TIER, np.zeros(FIELDS, np.int64)
         room = min(CHILDREN, 64 * len(kept))
         while at < len(kept):
@@ -151,9 +149,12 @@ class Expansion:
                 if room > 2 * MOST_ACTIONS:
                     raise confirmed(self.rules.game, kept[at : at + 1].tolist(), f"state {kept[at]} {FAULTS[CROWDED]}")
                 continue
-            count, lowest, last = report[: HIGHEST + 1].tolist()
+            count, first, last = report[: HIGHEST + 1].tolist()
             at, highest = done, max(highest, last)
-            runs += by_tier(listed.keys, listed.tiers, spare, count, lowest, last)
+            if not closing and are_scattered(count, first, last):
+                found.scattered.append((listed.keys[:count].copy(), listed.tiers[:count].copy()))
+            else:
+                found.runs.extend(by_tier(listed.keys, listed.tiers, spare, count, first, last))
         return highest
 
     def _arrays(self, size: int) -> tuple[Edges, States]:
@@ -174,23 +175,3 @@ class Expansion:
         if error:
             raise confirmed(self.rules.game, [culprit], f"state {culprit} {FAULTS[error]}")
 
-
-def by_tier(
-    children: States, tiers: NDArray[np.int64], spare: States, count: int, lowest: int, highest: int
-) -> Iterator[tuple[int, States]]:
-    """Sorted runs without doubles, one for each tier among the children."""
-    if count == 0:
-        return
-    if highest - lowest >= TIER_SPAN:
-        raise GameError(f"moves lead {highest - lowest} tiers apart: number the tiers more densely")
-    if lowest == highest:
-        yield lowest, children[: sort_unique(children, spare, count)].copy()
-        return
-    ends = np.empty(highest - lowest + 1, np.int64)
-    group_by_tier(children, tiers, count, lowest, spare, ends)
-    begin = 0
-    for place in np.flatnonzero(np.diff(ends, prepend=0)).tolist():
-        end = int(ends[place])
-        run = spare[begin:end]
-        yield lowest + place, run[: sort_unique(run, children, end - begin)].copy()
-        begin = end

@@ -24,9 +24,9 @@ from solver.kernels.edges import LOSSES, MOST_STARTS, WINS, CompiledMoves
 from solver.parallel import Workers
 from solver.progress import Progress
 from solver.store.directory import CELL, MOST_STATES, Layer, cells_of, prefixes_of
-from solver.store.runs import PIECE, Key, Runs, cut, join, merged, splitters, without
+from solver.store.runs import PIECE, Key, Runs, by_tier, cut, join, merged, splitters, without
 from solver.store.work import Column, Work
-from solver.sweep.expansion import LOWEST_TIER, Expansion, Found, Stays, by_tier
+from solver.sweep.expansion import LOWEST_TIER, Expansion, Found, Stays
 
 States = NDArray[np.int64]
 
@@ -191,33 +191,17 @@ class Forward:
         """Expand the states of a key, from `_position` on; False if the deadline came first."""
         if not self.tiers:
             self._closing = key.tier
-        closing = self.closing
-        runs = [run[np.searchsorted(run, self._position) :] for run in self.runs.of(key)]
+        runs = self.runs.of(key)
+        if self._position:
+            runs = [run[np.searchsorted(run, self._position) :] for run in runs]
         keys = splitters(runs, read=self.work.read)
-        pieces: Iterator[tuple[list[States], list[States]]]
-        if closing:
-            if self._new is None:
-                self._new = self.work.column("seen", np.int64, numbered=True)
-            views = [column.view() for column in self._seen]
-            seen = [view[np.searchsorted(view, self._position) :] for view in views]
-            pieces = zip(cut(runs, keys, self.work.read), cut(seen, keys, self.work.read), strict=True)
-        else:
-            pieces = ((parts, []) for parts in cut(runs, keys, self.work.read))
-        target = self._new if closing and self._new else self.states
+        pieces = self._pieces(runs, keys)
         bounds = [*keys.tolist(), None]
         for bound, found in zip(bounds, team.map(lambda piece: self._expand(key, *piece), pieces), strict=True):
-            for part in found.states:
-                target.append(part)
-            self._totals[0] += found.reached
-            self.found += found.reached - int(found.terminal.sum())
-            self._totals[1:] += found.terminal
-            self._refuse_too_many(key.tier)
-            self.largest = max(self.largest, found.largest)
-            self._highest = max(self._highest, found.highest)
-            for tier, run in found.runs:
-                self._add(Key(tier, key.generation + 1 if tier == key.tier else 0), run)
-            self.progress("forward", self.states.size + sum(one.size for one in self._seen), None)
-            self.work.read(16 * found.reached + 8 * sum(one.size for one in self._seen) // len(bounds))
+            self._take(key, found)
+            seen = sum(one.size for one in self._seen)
+            self.progress("forward", self.states.size + seen, None)
+            self.work.read(16 * found.reached + 8 * seen // len(bounds))
             if self.runs.bytes > self.runs.limit:
                 self.runs.spill(team)
             if bound is not None and self.work.due():
@@ -226,19 +210,51 @@ class Forward:
             if bound is not None and deadline is not None and time.monotonic() > deadline:
                 self._position = bound
                 return False
-        if closing:
+        if self.closing:
             self._remember(team)
         else:
             self._end_layer(key.tier, cyclic=False)
         return True
 
+    def _pieces(self, runs: list[States], keys: States) -> Iterator[tuple[list[States], list[States]]]:
+        """The runs cut at the keys, each piece with what was seen of its range before."""
+        if not self.closing:
+            return ((parts, []) for parts in cut(runs, keys, self.work.read))
+        if self._new is None:
+            self._new = self.work.column("seen", np.int64, numbered=True)
+        views = [column.view() for column in self._seen]
+        seen = [view[np.searchsorted(view, self._position) :] for view in views]
+        return zip(cut(runs, keys, self.work.read), cut(seen, keys, self.work.read), strict=True)
+
+    def _take(self, key: Key, found: Found) -> None:
+        """Keep what a piece of a key's states led to."""
+        target = self._new if self.closing and self._new else self.states
+        for part in found.states:
+            target.append(part)
+        self._totals[0] += found.reached
+        self.found += found.reached - int(found.terminal.sum())
+        self._totals[1:] += found.terminal
+        self._refuse_too_many(key.tier)
+        self.largest = max(self.largest, found.largest)
+        self._highest = max(self._highest, found.highest)
+        for tier, run in found.runs:
+            self._add(Key(tier, key.generation + 1 if tier == key.tier else 0), run)
+        for states, tiers in found.scattered:
+            self._refuse_far(int(tiers.min()), int(tiers.max()))
+            self.runs.scatter(states, tiers)
+
     def _add(self, key: Key, run: States) -> None:
-        """Keep a run, if its tier is near enough to the first."""
-        current = self.runs.first()
-        first = self.layers[0].tier if self.layers else current.tier if current else key.tier
-        if abs(key.tier - first) >= ALL_TIERS:
-            raise GameError(f"there are states in the tiers {first} and {key.tier}: number the tiers more densely")
+        """Keep a run."""
+        self._refuse_far(key.tier)
         self.runs.add(key, run)
+
+    def _refuse_far(self, *tiers: int) -> None:
+        """Raise GameError if tiers are not near enough to the first."""
+        current = None if self.layers else self.runs.first()
+        first = self.layers[0].tier if self.layers else current.tier if current else tiers[0]
+        for tier in tiers:
+            if abs(tier - first) >= ALL_TIERS:
+                raise GameError(f"there are states in the tiers {first} and {tier}: number the tiers more densely")
 
     def _remember(self, team: Workers) -> None:
         """A generation is complete: its states are among those seen, in few files."""

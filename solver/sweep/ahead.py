@@ -1,0 +1,121 @@
+"""Compiling a game's moves in a process of its own, while plain Python tries the game on another core.
+
+What it leaves behind is in Numba's cache, under names that the solve looks for. So it may fail, be killed or never be
+started: the solve then compiles by itself and says what is wrong. It is a fork, so that it has the very rules that
+were loaded, and is made only of a process of one thread, which is safe, and while there is a core to spare.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import importlib.util
+import itertools
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from typing import NoReturn
+
+from solver.game import Rules
+from solver.kernels.identity import are_cached
+from solver.parallel import cores
+
+PATIENCE = 0.05  # seconds in which a tiny game is solved, and nothing need be compiled
+PARENT_DEATH_SIGNAL = 1  # of prctl
+
+
+class Ahead:
+    """The other process, if there is one; `cached`: whether all was compiled before."""
+
+    def __init__(self, rules: Rules, tiers: bool) -> None:
+        self.rules = rules
+        self.tiers = tiers
+        self.cached = are_cached(rules, tiers)
+        self._process = _fork(rules, tiers) if not self.cached and _may_fork() else None
+
+    def wait(self) -> None:
+        """Until it has compiled what it can; meanwhile the rest is compiled here."""
+        if self._process is not None:
+            with contextlib.suppress(Exception):  # the solve meets it again, and says so
+                _compile_others(self.rules, self.tiers)
+            self._reap()
+
+    def stop(self) -> None:
+        """It is not needed any more."""
+        if self._process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._process, signal.SIGKILL)
+            self._reap()
+
+    def _reap(self) -> None:
+        assert self._process is not None
+        with contextlib.suppress(ChildProcessError):  # whoever ignores SIGCHLD has no children to wait for
+            os.waitpid(self._process, 0)
+        self._process = None
+
+
+@contextlib.contextmanager
+def compiled_ahead(rules: Rules, tiers: bool) -> Iterator[Ahead]:
+    """The other process, which does not outlive the block."""
+    ahead = Ahead(rules, tiers)
+    try:
+        yield ahead
+    finally:
+        ahead.stop()
+
+
+def _may_fork() -> bool:
+    """Whether a fork is safe and gains something."""
+    if sys.platform != "linux" or cores() < 2 or importlib.util.find_spec("numba") is None:
+        return False
+    try:
+        return len(os.listdir("/proc/self/task")) == 1
+    except OSError:
+        return False
+
+
+def _fork(rules: Rules, tiers: bool) -> int | None:
+    parent = os.getpid()
+    try:
+        process = os.fork()
+    except OSError:  # of limits on processes or memory
+        return None
+    if process == 0:
+        _run(parent, rules, tiers)
+    return process
+
+
+def _run(parent: int, rules: Rules, tiers: bool) -> NoReturn:
+    """In the other process: compile, in silence, holding none of the parent's files and not longer than it lives."""
+    try:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
+        ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for descriptor in range(3):
+            os.dup2(nowhere, descriptor)
+        os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+        if os.getppid() == parent:
+            time.sleep(PATIENCE)
+            _compile_edges(rules, tiers)
+    finally:
+        os._exit(0)
+
+
+def _compile_edges(rules: Rules, tiers: bool) -> None:
+    """What takes longest."""
+    from solver.kernels import edges
+
+    edges.address_of(edges.CompiledMoves(rules, tiers).kernels.edges, edges.EDGES)
+
+
+def _compile_others(rules: Rules, tiers: bool) -> None:
+    from solver.kernels import edges
+    from solver.sweep.forward import FEW_STARTS
+
+    kernels = edges.CompiledMoves(rules, tiers).kernels
+    edges.address_of(kernels.keep, edges.KEEP)
+    if next(itertools.islice(rules.starts(), FEW_STARTS, None), None) is not None:
+        edges.address_of(kernels.list_starts, edges.LIST_STARTS)
