@@ -26,9 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from solver.errors import GameError
-from solver.sources import inner as inner
-from solver.sources import is_generated, text_of, tokens_of
-from solver.sources import source_of as source_of
+from solver.sources import inner, is_generated, text_of, tokens_of
 
 RULES = (
     *("initial", "starts", "actions", "result", "is_terminal", "utility"),

@@ -10,10 +10,8 @@ MODULE, FUNCTION, KERNEL, PARAMETERS = 400, 40, 60, 8
 COMPILED = {"kernel", "inlined", "shared", "register_jitable", "intrinsic", "njit", "overload_method"}
 ONE_LOOP = {"kernels/alphabeta.py prove"}  # arrays handed to a function with branches cost it a tenth of the time
 TOO_LARGE = {  # what is still to be cut
-    "kernels/alphabeta.py put",
     "kernels/audit.py",
     "kernels/audit.py audit",
-    "kernels/searcher.py map",
 }
 
 

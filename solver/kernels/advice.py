@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from solver.errors import GameError
-from solver.fingerprint import inner, source_of
 from solver.kernels.rewriting import methods_of
+from solver.sources import inner, source_of
 
 PLACES = re.compile(r"""File "([^"]+)", line (\d+)|(\S+\.py) \((\d+)\)""")
 SLOWER = "write ints, tuples, loops and helper methods (docs/rules.md says what compiles)"

@@ -202,8 +202,9 @@ def look_at(state, action, bound):
 
 
 @inlined
-def put(moves, at, child, key, choices, sign, away, bound, promise):
-    """Write a row of `moves`."""
+def put(moves, at, child, key, choices, asked, promise):
+    """Write a row of `moves`; what is asked of the child: sign, plies away, bound."""
+    sign, away, bound = asked
     moves[at, STATE] = child
     moves[at, KEY] = key
     moves[at, CHOICES] = choices
@@ -269,7 +270,7 @@ def prove(table, frames, moves, busy, search, allowance):
                     code = key_of(child) if probed else np.int64(-1)
                     if probed:
                         prefetch(address + 8 * bucket_of(code, words))
-                    put(moves, last, child, code, replies, sign, away, asked, promise)
+                    put(moves, last, child, code, replies, (sign, away, asked), promise)
                     last += 1
             else:
                 for action in game.actions(state):
@@ -286,7 +287,7 @@ def prove(table, frames, moves, busy, search, allowance):
                     code = key_of(child) if probed else np.int64(-1)
                     if probed:
                         prefetch(address + 8 * bucket_of(code, words))
-                    put(moves, last, child, code, replies, sign, away, asked, promise)
+                    put(moves, last, child, code, replies, (sign, away, asked), promise)
                     last += 1
             left = last - first
             if best >= bound or left == 0:

@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 
 from solver.errors import GameError
-from solver.fingerprint import inner, names_in, source_of
+from solver.fingerprint import names_in
+from solver.sources import inner, source_of
 
 TEXT = ("show", "parse_action", "format_action", "check", "from_text", "to_text")  # methods that never compile
 LONG = 256  # numbers of a tuple beyond which an array compiles much quicker

@@ -321,8 +321,7 @@ class Team:
             leader.grow()
         for member in self._members:
             member.table = leader.table
-        todo = iter(states)
-        lock = threading.Lock()
+        todo, lock = iter(states), threading.Lock()
         found: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
         def work(member: Searcher) -> None:

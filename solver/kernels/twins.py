@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from solver.conformance import OTHERWISE
 from solver.errors import GameError, SolverError, UncompiledRules
-from solver.fingerprint import source_of
 from solver.game import Game, Rules, own_method
 from solver.kernels import probe
 from solver.kernels.compiled import FAILURES, bind, compiling, is_of_compiler
@@ -35,6 +34,7 @@ from solver.kernels.edges import (
     CompiledMoves,
     new_edges,
 )
+from solver.sources import source_of
 from solver.value import WIN, terminal_merit
 
 AUDIT_SECONDS = 0.2

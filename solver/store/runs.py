@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 
 from solver.errors import GameError
 from solver.parallel import Workers
+from solver.store.column import Column
 from solver.store.shared import shared
 from solver.store.sorting import group_by_tier, sort_unique
-from solver.store.work import Column, Work
+from solver.store.work import Work
 
 States = NDArray[np.int64]
 Scattered = tuple[States, NDArray[np.int64]]  # states in any order, and their tiers

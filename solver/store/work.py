@@ -28,7 +28,7 @@ from typing import Any
 
 from solver.errors import ResourceError
 from solver.files import lock, sync_folder
-from solver.store.column import Column as Column
+from solver.store.column import Column
 
 FORMAT = 1
 MANIFEST = "manifest.json"

@@ -23,9 +23,10 @@ from solver.game import STATE_LIMIT, Rules
 from solver.kernels.edges import LOSSES, MOST_STARTS, WINS, CompiledMoves
 from solver.parallel import Workers
 from solver.progress import Progress
+from solver.store.column import Column
 from solver.store.directory import CELL, MOST_STATES, Layer, cells_of, prefixes_of
 from solver.store.runs import PIECE, Key, Runs, by_tier, cut, join, merged, splitters, without
-from solver.store.work import Column, Work
+from solver.store.work import Work
 from solver.sweep.expansion import LOWEST_TIER, Expansion, Found, Stays
 
 States = NDArray[np.int64]

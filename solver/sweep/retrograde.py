@@ -23,10 +23,11 @@ from solver.game import Rules
 from solver.kernels.edges import FAULTS, UNKNOWN_CHILD, Moves
 from solver.parallel import Workers
 from solver.progress import Progress
+from solver.store.column import Column
 from solver.store.directory import Known, Layer
 from solver.store.runs import PIECE, merged
 from solver.store.sorting import sort_unique
-from solver.store.work import Column, Work
+from solver.store.work import Work
 from solver.sweep.parents import (
     CROWDED,
     NONE,
