@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from solver import extras, opening
 from solver.errors import BudgetExceeded, MethodError
 from solver.game import STATE_LIMIT, Game, Rules
+from solver.memory import working_memory
 from solver.progress import Progress, silent
 from solver.search import refuse_chance
 
@@ -25,6 +26,9 @@ OPENING_BYTES = 5.0  # of an opening book, which is sparser
 WORK_BYTES = 11  # of the work folder, a stored state; the book is there twice while it is written
 SWEEP_BYTES = 16  # of memory, a stored state, as long as --memory allows it, beside 150 MiB of the process
 CYCLIC_BYTES = 60  # the same in tiers with cycles, where 16 of them are needed whatever --memory says
+DENSE_BYTES = 3  # of memory, a number below `size()`, where arrays by state take a game
+DENSE_BOOK_BYTES = 0.75  # of its book, a stored state: dots and boxes 2x5
+DENSE_WHOLE = 4.0  # the time of a solve on one core, in times of listing all moves
 WHOLE = 2.4  # the time of a solve, in times of its forward pass
 CYCLIC_WHOLE = 3.0
 GROWTH = 5  # plies from which the growth of those to come is taken
@@ -199,7 +203,10 @@ def of_sweep(
     which a minute counts a hundred-thousandth, it makes eight times too large. Raises MethodError without the extra
     [solve].
     """
-    _need_kernels(Rules(game))
+    rules = Rules(game, symmetry)
+    _need_kernels(rules)
+    from solver.kernels.edges import CompiledMoves
+    from solver.parallel import cores
     from solver.sweep import sampling
 
     census = sampling.census(game, symmetry=symmetry, seconds=seconds, workers=workers, progress=progress)
@@ -208,9 +215,20 @@ def of_sweep(
     whole = CYCLIC_WHOLE if census.cyclic else WHOLE
     book = CYCLIC_BOOK_BYTES if census.cyclic else BOOK_BYTES
     took = whole * census.seconds * stored / max(1, census.in_seconds)
+    size = None if census.cyclic else by_state(rules, working_memory(None))
+    if size is not None:
+        stored, book = min(stored, size), DENSE_BOOK_BYTES
+        took = DENSE_WHOLE * stored * sampling.pace(CompiledMoves(rules), size) / (workers or cores())
+        memory, disk = (150 << 20) + DENSE_BYTES * size, round(2 * book * stored)
     return Sweep(
         stored, census.counted, census.whole, census.cyclic, len(census.sizes), took, memory, disk, round(book * stored)
     )
+
+
+def by_state(rules: Rules, memory: int) -> int | None:
+    """`size()`, where the rules say it and arrays by state fit so many bytes; None otherwise."""
+    size = rules.size() if rules.size is not None and rules.tiered else None
+    return size if size is not None and DENSE_BYTES * size <= memory else None
 
 
 def needs(stored: int, cyclic: bool) -> tuple[int, int]:

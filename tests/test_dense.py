@@ -2,7 +2,7 @@
 
 import pytest
 
-from solver import load_game, pipeline
+from solver import estimation, load_game, pipeline
 from solver.errors import GameError, ResourceError
 from solver.game import Rules
 
@@ -62,7 +62,7 @@ def test_dense_and_sorted_books_are_the_same_bytes(tmp_path, monkeypatch, by_ker
     with monkeypatch.context() as patch:
         patch.setattr(exhaustive, "Forward", never)
         pipeline.solve(text, tmp_path / "dense.lmdb", symmetry=symmetry).close()
-    monkeypatch.setattr(exhaustive, "DENSE_BYTES", 1 << 50)
+    monkeypatch.setattr(estimation, "DENSE_BYTES", 1 << 50)
     said = []
     pipeline.solve(text, tmp_path / "sorted.lmdb", symmetry=symmetry, say=said.append).close()
     assert (tmp_path / "dense.lmdb").read_bytes() == (tmp_path / "sorted.lmdb").read_bytes()
@@ -149,6 +149,11 @@ def test_a_checkpoint_of_arrays_wants_the_memory_for_them(tmp_path):
         swept(game, work, memory=1000)
     with Work(tmp_path / "work", "one") as work:
         assert swept(game, work).root.score == 2
+
+
+def test_an_estimate_knows_of_arrays():
+    dense = estimation.of_sweep(load_game("dots-and-boxes:2,2"), symmetry=False, seconds=1.0)
+    assert (dense.stored, dense.memory, dense.disk) == (4095, (150 << 20) + 3 * 4096, round(1.5 * 4095))
 
 
 def test_rules_know_their_size():

@@ -34,7 +34,7 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "store": {"llvmlite", "numba", "numpy", "errors", "files", "parallel"},
     "kernels": {
         "llvmlite", "numba", "numpy", "book", "conformance", "errors", "fingerprint", "game", "parallel",
-        "progress", "search", "solved", "store", "value",
+        "progress", "search", "solved", "sources", "store", "value",
     },
     "sweep": {
         "numba", "numpy", "book", "conformance", "errors", "estimation", "game", "kernels", "options",
@@ -43,7 +43,9 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "opening": {
         "errors", "extras", "files", "fingerprint", "game", "kernels", "options", "progress", "search", "value",
     },
-    "estimation": {"errors", "extras", "game", "kernels", "opening", "parallel", "progress", "search", "sweep"},
+    "estimation": {
+        "errors", "extras", "game", "kernels", "memory", "opening", "parallel", "progress", "search", "sweep",
+    },
     "live": {"conformance", "errors", "extras", "game", "kernels", "patience", "search", "value"},
     "player": {"book", "errors", "game", "live", "search", "value"},
     "answers": {"book", "errors", "game", "notation", "player", "value"},

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from solver import estimation
 from solver.errors import ResourceError
 from solver.estimation import BOOK_BYTES, CYCLIC_BOOK_BYTES, needs
 from solver.game import Game, Rules
@@ -35,7 +36,6 @@ AUDIT_SHARE = 0.02  # of the time of a solve, for holding it against the plain r
 TRIAL = 15.0  # seconds of counting after which the size of the game is estimated
 SAMPLING = 5.0  # seconds that the estimate may take, at most
 DEFAULT = Options()
-DENSE_BYTES = 3  # of memory, a number below `size()`
 
 
 def solve(game: Game, work: Work | None = None, options: Options = DEFAULT, states: Sequence[int] = ()) -> Solved:
@@ -81,11 +81,12 @@ def _dense_size(compiled: CompiledMoves, resumed: Any, options: Options) -> int 
     rules, memory = compiled.rules, _memory(options)
     if rules.size is None or not compiled.tiered or (resumed is not None and resumed["pass"] != "dense"):
         return None
-    size = rules.size()
-    needed = DENSE_BYTES * size
-    if needed <= memory:
+    size = estimation.by_state(rules, memory)
+    if size is not None:
         return size
-    numbers = f"arrays by state of {size:,} numbers need {needed / 2**30:.2f} GiB of memory, {memory / 2**30:.2f} GiB"
+    size = rules.size()
+    needed = f"{estimation.DENSE_BYTES * size / 2**30:.2f} GiB of memory"
+    numbers = f"arrays by state of {size:,} numbers need {needed}, {memory / 2**30:.2f} GiB"
     if resumed is not None:
         raise ResourceError(f"{numbers} are free for them: raise --memory, or --restart")
     options.say(f"states are sorted: {numbers} are free for them; --memory says more")

@@ -20,16 +20,18 @@ from numpy.typing import NDArray
 from solver.errors import ResourceError
 from solver.game import STATE_LIMIT, Game, Rules
 from solver.kernels.compiled import compiling
-from solver.kernels.edges import CompiledMoves, Edges, list_edges
+from solver.kernels.edges import FIELDS, CompiledMoves, Edges, list_edges, new_edges
 from solver.parallel import Workers
 from solver.progress import Progress, silent
 from solver.search import refuse_chance
 from solver.store.runs import states_at
 from solver.store.shared import shared
 from solver.store.work import Work
+from solver.sweep.expansion import LOWEST_TIER, Expansion, expand
 from solver.sweep.forward import Forward
 
 SAMPLE = 1 << 17  # states of a tier
+PACED = 1 << 17  # numbers whose moves are listed to see how long that takes
 MOST_MOVES = 1 << 22  # from the sample of a tier
 SHARE = 2 / 3  # of the time goes into counting
 TREND = 12  # counted tiers from which the trend of parents is taken
@@ -92,6 +94,22 @@ def census(
             sampled = estimated(forward, max(1.0, seconds - taken), progress)
             sizes, whole, cyclic = sampled.sizes or [forward.found], sampled.whole, cyclic or sampled.cyclic
     return Census(sizes, counted, whole, cyclic, taken, forward.found - earlier)
+
+
+def pace(compiled: CompiledMoves, size: int) -> float:
+    """Seconds of a core that listing the moves of a state takes, on average of random numbers below `size()`."""
+    expansion = Expansion(compiled)
+    kept = expansion.keep(np.random.default_rng(0).integers(0, size, PACED))[0]
+    room, done, report = 1 << 16, 0, np.zeros(FIELDS, np.int64)
+    listed = new_edges(room)
+    expand(expansion.moves, kept, 0, min(1, len(kept)), LOWEST_TIER, True, listed, report)  # compiles
+    begun = time.thread_time()
+    while done < len(kept):
+        before, done = done, expand(expansion.moves, kept, done, len(kept), LOWEST_TIER, True, listed, report)
+        if done == before:
+            room *= 2
+            listed = new_edges(room)
+    return (time.thread_time() - begun) / max(1, len(kept))
 
 
 class Estimate(NamedTuple):
