@@ -10,7 +10,9 @@ let go again, and a pass over all moves for each quarter of the memory that a by
 
 from __future__ import annotations
 
+import struct
 import sys
+import zlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -190,12 +192,18 @@ def _look_up(states, key, prefixes, shift):
     return low if low < len(states) and states[low] == key else -1
 
 
-@numba.njit(cache=True, nogil=True)
-def decode_segment(body, states, indices):
+def decode_segment(record: bytes, states: States, indices: NDArray[np.int32]) -> int:
     """Decode a segment's groups into states and indices; how many there are, or -1 if they do not fit together.
 
-    body (bytes,) uint8, the whole record; the layout is that of `solver.book.format`, decoded here on its own.
+    The layout is that of `solver.book.format` and its codecs, decoded here on its own.
     """
+    body = np.frombuffer(record, np.uint8)
+    return int(_instant(body, states, indices)) if record[6] == 0 else _compact(record, body, states, indices)
+
+
+@numba.njit(cache=True, nogil=True)
+def _instant(body, states, indices):
+    """`decode_segment` of the codec that is not deflated; body (bytes,) uint8, the whole record."""
     at = 0
     groups = np.int64(body[4]) | np.int64(body[5]) << 8
     index_bytes = np.int64(body[7])
@@ -234,6 +242,60 @@ def decode_segment(body, states, indices):
     return at
 
 
+def _compact(record: bytes, body: NDArray[np.uint8], states: States, indices: NDArray[np.int32]) -> int:
+    """`decode_segment` of the codec that is."""
+    at = 0
+    groups, index_bytes = int.from_bytes(record[4:6], "little"), record[7]
+    for group in range(groups):
+        first = int(_number(body, 8 + 8 * group, 8))
+        start, end = (int(_number(body, 8 + 8 * groups + 2 * (group + one), 2)) for one in (0, 1))
+        if end > len(record) or end - start < 7:
+            return -1
+        mode, count, size, packed = struct.unpack_from("<BHHH", record, start)
+        count, size = count + 1, size + 1
+        if at + count > len(states) or mode > 8 or size > 12_288 or (mode > 0 and size != mode * count):
+            return -1
+        keys = _inflated(record[start + 7 : min(start + 7 + packed, end)], size)
+        values = _inflated(record[start + 7 + packed : end], count * index_bytes)
+        if count > 6144 or keys is None or values is None:
+            return -1
+        if _spread(np.frombuffer(keys, np.uint8), mode, first, states[at : at + count]) != count:
+            return -1
+        indices[at : at + count] = np.frombuffer(values, f"<u{index_bytes}")
+        at += count
+    return at
+
+
+def _inflated(data: bytes, size: int) -> bytes | None:
+    """What was deflated, if it is so many bytes and nothing lies behind it."""
+    stream = zlib.decompressobj(-15)
+    try:
+        found = stream.decompress(data, size + 1)
+    except zlib.error:
+        return None
+    return found if stream.eof and len(found) == size and not stream.unused_data else None
+
+
+@numba.njit(cache=True, nogil=True)
+def _spread(keys, mode, first, states):
+    """Write the states of a group from its keys: how many there are, one more than fit, or 0 without the first."""
+    count = len(states)
+    if mode:
+        for i in range(count):
+            states[i] = first
+            for plane in range(mode):
+                states[i] += np.int64(keys[plane * count + i]) << 8 * (mode - 1 - plane)
+        return count if states[0] == first else 0
+    found = 0
+    for bit in range(8 * len(keys)):
+        if keys[bit // 8] >> bit % 8 & 1:
+            if found == count:
+                return count + 1
+            states[found] = first + bit
+            found += 1
+    return found if found and states[0] == first else 0
+
+
 @numba.njit(cache=True, nogil=True)
 def _number(body, at, size):
     number = 0
@@ -259,35 +321,48 @@ def tally_values(states, indices, count, last, numbers, examples):
     return last
 
 
-def read_all(book: Book, work: Work, memory: int, progress: Progress = silent) -> tuple[States, NDArray[np.int32]]:
-    """All states and palette indices of a book, checked against its header; in files beyond half the memory.
+def read_parts(book: Book, progress: Progress = silent) -> Iterator[tuple[States, NDArray[np.int32]]]:
+    """The states and palette indices of each segment, checked against the header, until the next is asked for.
 
     Raises DamagedBook.
     """
     stored, palette = len(book), len(book.header.palette)
-    in_files = STATE_BYTES * stored > memory // 2
-    columns = [work.column("states", np.int64), work.column("indices", np.int32)] if in_files else []
-    states, indices = np.empty(0 if in_files else stored, np.int64), np.empty(0 if in_files else stored, np.int32)
     most = min(stored, MOST_STATES)
     room: tuple[NDArray[Any], NDArray[Any]] = np.empty(most, np.int64), np.empty(most, np.int32)
     numbers, examples = np.zeros(palette, np.int64), np.zeros(palette, np.int64)
     at, last = 0, -1
     for record in checked_segments(book):
-        count = decode_segment(np.frombuffer(record, np.uint8), *room)
+        count = decode_segment(record, *room)
         if count < 0:
             raise DamagedBook(f"{book.path}: a group is malformed: fetch or solve the book again")
         last = tally_values(*room, count, last, numbers, examples)
         if last < 0:
             raise DamagedBook(f"{book.path}: states are out of order or a value outside the palette: solve again")
-        if at + count > stored:
-            raise DamagedBook(f"{book.path} stores more than the {stored:,} states of its header: solve again")
-        for column, part in zip(columns, room, strict=False):  # none, or two
-            column.append(part[:count])
-        if not in_files:
-            states[at : at + count], indices[at : at + count] = room[0][:count], room[1][:count]
         at += count
+        if at > stored:
+            raise DamagedBook(f"{book.path} stores more than the {stored:,} states of its header: solve again")
+        yield room[0][:count], room[1][:count]
         progress("check", at, stored)
     check_tally(book, at, numbers.tolist(), examples.tolist())
+
+
+def read_all(book: Book, work: Work, memory: int, progress: Progress = silent) -> tuple[States, NDArray[np.int32]]:
+    """All states and palette indices of a book, checked against its header; in files beyond half the memory.
+
+    Raises DamagedBook.
+    """
+    stored = len(book)
+    in_files = STATE_BYTES * stored > memory // 2
+    columns = [work.column("states", np.int64), work.column("indices", np.int32)] if in_files else []
+    states, indices = np.empty(0 if in_files else stored, np.int64), np.empty(0 if in_files else stored, np.int32)
+    at = 0
+    for parts in read_parts(book, progress):
+        for column, part in zip(columns, parts, strict=False):  # none, or two
+            column.append(part)
+        if not in_files:
+            end = at + len(parts[0])
+            states[at:end], indices[at:end] = parts
+            at = end
     return (columns[0].view(), columns[1].view()) if in_files else (states, indices)
 
 

@@ -17,14 +17,14 @@ from __future__ import annotations
 
 import struct
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from solver.errors import DamagedBook
 
 NAME, NUMBER = "instant", 0
-GROUP = 256
-SMALLEST = 36  # values of one bit at most, states side by side
+GROUP = BLOCK = 256
+GROUPS = 1425  # of 36 bytes, values of one bit at most, states side by side
 HEAD = 3
 KEY_BYTES = (0, 1, 2, 4, 8)
 KEY_FORMATS: tuple[Any, ...] = ("", "B", "H", "I", "Q")
@@ -38,17 +38,22 @@ from_bytes = int.from_bytes
 
 def encode_chunk(
     states: Sequence[int], indices: Sequence[int], palette_size: int, index_bytes: int
-) -> tuple[bytes, list[int]]:
-    """The groups of the states one after the other, and the bytes of each."""
+) -> tuple[bytes, list[int], list[int]]:
+    """The groups of the states one after the other, the states and the bytes of each."""
     out = bytearray(bound(len(states), index_bytes))
     lengths = [0] * groups(len(states))
     used = encode_groups(states, indices, index_bytes, [0] * palette_size, out, lengths)
-    return bytes(out[:used]), lengths
+    return bytes(out[:used]), counts(len(states)), lengths
 
 
 def groups(count: int) -> int:
     """The groups that count states make."""
     return (count + GROUP - 1) // GROUP
+
+
+def counts(count: int) -> list[int]:
+    """The states of each of them."""
+    return [min(GROUP, count - first) for first in range(0, count, GROUP)]
 
 
 def bound(count: int, index_bytes: int) -> int:
@@ -130,6 +135,11 @@ def put_keys(states: Any, first: int, count: int, out: Any, start: int, at: int)
             out[at] = offset >> 8 * byte & 255
             at += 1
     return at
+
+
+def finder() -> Callable[[Any, int], int | None]:
+    """The look-up, which keeps nothing."""
+    return find
 
 
 def find(segment: Any, state: int) -> int | None:
