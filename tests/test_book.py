@@ -252,6 +252,42 @@ def test_absent_states_are_missing_never_a_value(either):
             book[2**61]
 
 
+def looked_up(book, states):
+    """What `lookup` says of states, as `get` would."""
+    found = book.lookup(states)
+    columns = (column.ravel().tolist() for column in found)
+    return [
+        Value(score, None if distance < 0 else distance) if known else None
+        for score, distance, known in zip(*columns, strict=True)
+    ]
+
+
+def test_many_states_are_looked_up_at_once(either, tmp_path):
+    np = pytest.importorskip("numpy")
+    pytest.importorskip("numba")
+    path, values = either
+    chance = random.Random(12)
+    asked = chance.choices(sorted(values), k=6000)
+    asked += [state + 1 for state in asked] + [chance.getrandbits(chance.choice((8, 20, 32, 63))) for _ in range(6000)]
+    asked += [0, -1, -(2**63), 2**63 - 1, max(values), max(values) + 1, min(values), min(values) - 1]
+    with Book(path) as book:
+        for some in (asked, sorted(asked), asked[:1], []):
+            assert looked_up(book, np.array(some, np.int64)) == [values.get(state) for state in some]
+        assert [column.shape for column in book.lookup(np.zeros((3, 4), np.int32))] == [(3, 4)] * 3
+        assert [column.dtype for column in book.lookup([5])] == [np.int64, np.int64, bool]
+        assert not book.lookup(np.array([2**63, 2**64 - 1], np.uint64)).known.any()
+        for odd in ([1.5], ["1"], [None], [2**70]):
+            with pytest.raises(TypeError, match="states are integers"):
+                book.lookup(odd)
+    with pytest.raises(BookError, match="is closed"):
+        book.lookup([1])
+    sparse = {2**60 + 2**38 * state * state: Value(state * 31 % 300) for state in range(3000)} | {7: Value(5)}
+    write_values(tmp_path / "sparse.lmdb", sparse, facts={"codec": book.codec})
+    with Book(tmp_path / "sparse.lmdb") as book:
+        asked = [*sparse, *(state + 1 for state in sparse)]
+        assert looked_up(book, np.array(asked)) == [sparse.get(state) for state in asked]
+
+
 def test_a_closed_book_says_so(sample):
     path, values = sample
     book = Book(path)
@@ -762,8 +798,14 @@ def test_what_verification_reads_is_what_a_lookup_answers(tmp_path, spread, code
             if pairs is not None:
                 accepted += 1
                 known = {state: palette[index] for state, index in pairs}
-                for state in {state + step for state in known for step in (-1, 0, 1)}:
+                asked = {state + step for state in known for step in (-1, 0, 1)}
+                for state in asked:
                     assert book.get(state) == known.get(state)
+                if numba_too:
+                    assert looked_up(book, [*asked]) == [known.get(state) for state in asked]
+            elif numba_too:
+                with contextlib.suppress(DamagedBook):
+                    book.lookup(range(0, 50_000, 7))
     assert accepted > 8 or codec == "compact"  # of which few bits can change and leave a group that fits together
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from solver.book.codecs import compact, instant
 from solver.book.writer import CHUNK
+from solver.store.shared import compiled
 
 
 def encode_instant(
@@ -57,15 +56,6 @@ def as_arrays(states: Any, indices: Any) -> tuple[NDArray[np.int64], NDArray[Any
     return np.asarray(states, np.int64), np.asarray(indices, dtype)
 
 
-_compiled = numba.njit(cache=True, nogil=True)
-
-
-def _with_helpers(codec: Any, function: Any, *helpers: Any) -> Any:
-    """A function of a codec, compiled, and the functions that it calls."""
-    compiled = {helper.__name__: _compiled(helper) for helper in helpers}
-    return _compiled(types.FunctionType(function.__code__, {**vars(codec), **compiled}))
-
-
 def _new_bytes(size: int) -> NDArray[np.uint8]:
     return np.empty(size, np.uint8)
 
@@ -74,5 +64,5 @@ def _new_ints(size: int) -> NDArray[np.int64]:
     return np.empty(size, np.int64)
 
 
-encode_groups = _with_helpers(instant, instant.encode_groups, instant.put_values, instant.put_keys)
-lay_out = _with_helpers(compact, compact.lay_out, compact.length, compact.put_keys)
+encode_groups = compiled(instant.encode_groups, instant.put_values, instant.put_keys)
+lay_out = compiled(compact.lay_out, compact.length, compact.put_keys)

@@ -10,6 +10,9 @@ A codec is a module with
                                     of each
     finder()                        for one file, find(segment, state): the palette index of a state, or None; a
                                     damaged group may raise any of OFTEN_WRONG
+    find_all(segment, states, found, compiled)
+                                    the palette indices of ascending states in a segment, or -1, written to `found`:
+                                    all arrays, `compiled(function, *helpers)` compiles; raises one of OFTEN_WRONG
     decode(body, first, index_bytes)
                                     the states and palette indices of a group; raises DamagedBook
 """

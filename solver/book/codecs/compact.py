@@ -24,7 +24,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from solver.book.codecs import instant
-from solver.book.codecs.instant import POPULATION
+from solver.book.codecs.instant import POPULATION, population
 from solver.errors import DamagedBook
 
 NAME, NUMBER = "compact", 1
@@ -230,6 +230,67 @@ def _place(keys: bytes, mode: int, count: int, offset: int) -> int | None:
             return None
         low, high = low + count, high + count
     return low % count
+
+
+def find_all(segment: Any, states: Any, found: Any, compiled: Callable[..., Any]) -> None:
+    """The palette indices of ascending states, none below the segment's first, or -1, written to `found`."""
+    view, firsts, starts, index_bytes = segment
+    body = memoryview(view)
+    places, pick = compiled(find_places, population), compiled(pick_values)
+    begin = 0
+    while begin < len(states):
+        group = bisect_right(firsts, states[begin]) - 1
+        end = len(states)
+        if group + 1 < len(firsts):
+            end = bisect_left(states, firsts[group + 1], begin)
+        at, stop = int(starts[group]), int(starts[group + 1])
+        mode, count, size, packed = _head(body, at)
+        at += HEAD.size
+        keys = _inflated(body[at : at + packed], size)
+        last = places(keys, mode, count, firsts[group], states[begin:end], found[begin:end])
+        if last >= count:
+            raise ValueError("as many keys as states are not there")
+        if last >= 0:
+            pick(_inflated(body[at + packed : stop], (last + 1) * index_bytes), index_bytes, found[begin:end])
+        begin = end
+
+
+def find_places(keys: Any, mode: int, count: int, first: int, states: Any, places: Any) -> int:
+    """Which of a group's states each of the ascending states is, or -1; the last of them."""
+    last = -1
+    byte = place = 0  # of the bitmap, and how many states lie before it; or of the offsets
+    for i in range(len(states)):
+        offset = states[i] - first
+        places[i] = -1
+        if mode == 0:
+            if not 0 <= offset >> 3 < len(keys):
+                continue
+            while byte < offset >> 3:
+                place += population(int(keys[byte]))
+                byte += 1
+            if int(keys[byte]) >> (offset & 7) & 1:
+                places[i] = last = place + population(int(keys[byte]) & (1 << (offset & 7)) - 1)
+            continue
+        while place < count:
+            key = 0
+            for plane in range(mode):
+                key = key << 8 | int(keys[plane * count + place])
+            if key >= offset:
+                if key == offset:
+                    places[i] = last = place
+                break
+            place += 1
+    return last
+
+
+def pick_values(values: Any, index_bytes: int, found: Any) -> None:
+    """Put the palette indices of places, or -1, into their place."""
+    for i in range(len(found)):
+        if found[i] >= 0:
+            at = found[i] * index_bytes
+            found[i] = 0
+            for byte in range(index_bytes):
+                found[i] |= int(values[at + byte]) << 8 * byte
 
 
 def decode(body: memoryview, first: int, index_bytes: int) -> tuple[list[int], list[int]]:

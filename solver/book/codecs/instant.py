@@ -180,6 +180,86 @@ def find(segment: Any, state: int) -> int | None:
     return index
 
 
+def find_all(segment: Any, states: Any, found: Any, compiled: Callable[..., Any]) -> None:
+    """The palette indices of ascending states, none below the segment's first, or -1, written to `found`."""
+    if not compiled(find_sorted, find_offset, population)(*segment, states, found):
+        raise ValueError("a group does not fit together")
+
+
+def find_sorted(view: Any, firsts: Any, starts: Any, index_bytes: int, states: Any, found: Any) -> bool:
+    """`find_all`, compiled; False where groups do not fit together."""
+    group, counted, before = 0, -1, 0  # the byte of a bitmap up to which keys were counted, and how many
+    for i in range(len(states)):
+        high = len(firsts) - 1
+        if group < high and firsts[group + 1] <= states[i]:
+            counted = -1
+            while group < high:
+                middle = (group + high + 1) // 2
+                if firsts[middle] <= states[i]:
+                    group = middle
+                else:
+                    high = middle - 1
+        at, end = int(starts[group]), int(starts[group + 1])
+        if end > len(view) or at + HEAD > end:
+            return False
+        count, width, mode = int(view[at + 1]) + 1, int(view[at]) >> 3, int(view[at]) & 7
+        values = at + HEAD + (int(view[at + 2]) + 1) * index_bytes
+        keys = values + (count * width + 7 >> 3)
+        if keys > end or width > 8 or mode > 4 or (mode and keys + (count << mode - 1) > end):
+            return False
+        offset = states[i] - firsts[group]
+        found[i] = -1
+        if offset < 0:  # of a first state beyond 63 bits
+            return False
+        if mode:
+            place = find_offset(view, keys, mode, count, offset)
+        else:
+            byte = keys + (offset >> 3)
+            if byte >= end or not int(view[byte]) >> (offset & 7) & 1:
+                continue
+            if counted < 0:
+                counted, before = keys, 0
+            while counted < byte:
+                before += population(int(view[counted]))
+                counted += 1
+            place = before + population(int(view[byte]) & (1 << (offset & 7)) - 1)
+        if place >= count:
+            return False
+        if place >= 0:
+            bit = place * width
+            at += HEAD + (int(view[values + (bit >> 3)]) >> (bit & 7) & (1 << width) - 1) * index_bytes
+            if at + index_bytes > values:
+                return False
+            found[i] = 0
+            for byte in range(index_bytes):
+                found[i] |= int(view[at + byte]) << 8 * byte
+    return True
+
+
+def find_offset(view: Any, keys: int, mode: int, count: int, offset: int) -> int:
+    """Which of the offsets at view[keys] this is, or -1."""
+    low, high = 0, count
+    while low < high:
+        middle = (low + high) // 2
+        key = 0
+        for byte in range(1 << mode - 1):
+            key |= int(view[keys + (middle << mode - 1) + byte]) << 8 * byte
+        if key == offset:
+            return middle
+        if key < offset:
+            low = middle + 1
+        else:
+            high = middle
+    return -1
+
+
+def population(bits: int) -> int:
+    """The bits of a byte that are set."""
+    bits -= bits >> 1 & 0x55
+    bits = (bits & 0x33) + (bits >> 2 & 0x33)
+    return (bits & 15) + (bits >> 4)
+
+
 def decode(body: memoryview, first: int, index_bytes: int) -> tuple[list[int], list[int]]:
     """The states and palette indices of a group; raises DamagedBook if they do not fit together."""
     try:
