@@ -268,7 +268,7 @@ def _compact(record: bytes, body: NDArray[np.uint8], states: States, indices: ND
 
 def _inflated(data: bytes, size: int) -> bytes | None:
     """What was deflated, if it is so many bytes and nothing lies behind it."""
-    stream = zlib.decompressobj(-15)
+    stream = zlib.decompressobj(-13)
     try:
         found = stream.decompress(data, size + 1)
     except zlib.error:

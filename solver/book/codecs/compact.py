@@ -1,10 +1,10 @@
 """The `compact` codec: a quarter of the size of `instant`, for ten times its time.
 
-Group, up to 6,144 states
+Group, up to 6,144 states; at most 128 groups to a segment
     u8 key mode | u16 states - 1 | u16 bytes of the keys - 1 | u16 bytes of the keys, deflated
-    keys, raw deflate (RFC 1951), mode 0: bitmap of first..last state, lowest bit first, at most 12 KB;
-        modes 1-8: state - first in so many bytes, the highest bytes of all states first, the lowest last
-    values, raw deflate: the palette index of each state, in 1, 2 or 4 bytes
+    keys, raw deflate (RFC 1951, no distance beyond 8 KB), mode 0: bitmap of first..last state, lowest bit first, at
+        most 12 KB; modes 1-8: state - first in so many bytes, the highest bytes of all states first, the lowest last
+    values, raw deflate likewise: the palette index of each state, in 1, 2 or 4 bytes
 
 Worked group: states 1000, 1001, 1003 with palette indices 7, 9, 7, indices of one byte
     00 | 02 00 | 00 00 | 03 00 | e3 06 00 | 63 e7 64 07 00
@@ -12,7 +12,7 @@ Worked group: states 1000, 1001, 1003 with palette indices 7, 9, 7, indices of o
 
 A group ends before its bitmap exceeds 12 KB, but not before it has 1,024 states, and where 65,536 states do; so the
 bytes do not depend on how the states are cut into parts. They depend on zlib: its versions may deflate to different
-bytes, which all inflate to the same.
+bytes, which all inflate to the same. What it costs and what else was tried is in docs/design.md.
 """
 
 from __future__ import annotations
