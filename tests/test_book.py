@@ -505,9 +505,10 @@ def test_states_out_of_order_are_refused(tmp_path):
         check_book(tmp_path / "book.lmdb")
 
 
-@pytest.mark.parametrize("target", ["", "no/such/folder/book.lmdb"])
+@pytest.mark.parametrize("target", ["", "no/such/folder/book.lmdb", "fifo"])
 def test_targets_that_cannot_be_written_are_refused_first(tmp_path, target):
-    with pytest.raises(BookError, match="is a folder|does not exist"):
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(BookError, match="is a folder|does not exist|is no file"):
         write_values(tmp_path / target, {1: Value(0)})
 
 

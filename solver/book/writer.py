@@ -48,6 +48,8 @@ def check_target(path: str | os.PathLike[str]) -> Path:
     folder = target.parent
     if target.is_dir():
         raise BookError(f"{target} is a folder: name a file")
+    if target.exists() and not target.is_file():
+        raise BookError(f"{target} is no file, and would be replaced by one: name another")
     if not folder.is_dir():
         raise BookError(f"the folder {folder} does not exist: make it first")
     if not os.access(folder, os.W_OK):
