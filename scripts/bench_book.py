@@ -1,4 +1,6 @@
-"""Measure a book: size, look-ups, best actions, opening, a whole `solver query` process; write the README's table.
+"""Measure a book in each codec: size, packing, look-ups, best actions, opening, a whole `solver query` process.
+
+The README's table is written.
 
     python scripts/bench_book.py [--game connect-four:5,4] [--lookups 100000]
 
@@ -35,6 +37,19 @@ print(imported - before, opened - imported, answered - opened, resident)
 """
 
 
+NAMES = (
+    "size",
+    "bits a stored state",
+    "packing, from either codec",
+    "look-up, median / p99",
+    "look-up of a missing state, median / p99",
+    "best action, median / p99",
+    "import / open / first look-up",
+    "resident after one look-up",
+    "`solver query` as a whole process",
+)
+
+
 def timed(function: Callable[[Any], Any], arguments: Sequence[Any]) -> tuple[float, float]:
     """Median and 99th percentile of the calls, in microseconds, less the cost of reading the clock."""
     clock = time.perf_counter_ns
@@ -63,6 +78,16 @@ def opening(book: Path, state: int, runs: int) -> dict[str, float]:
         "first_ms": first * 1e3,
         "resident_mib": resident / 1024,
     }
+
+
+def packing(path: Path, codec: str) -> float:
+    """Pack a book into a codec, in its place, the second time timed: million states a second."""
+    import solver
+
+    for _ in range(2):
+        started = time.perf_counter()
+        header = solver.pack(path, path, codec)
+    return header.stored / (time.perf_counter() - started) / 1e6
 
 
 def measure(path: Path, lookups: int, position: str) -> dict[str, Any]:
@@ -100,18 +125,26 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "book.lmdb"
         benchmark.run([sys.executable, "-m", "solver", "solve", arguments.game, "--no-symmetry", "-q", "-o", str(path)])
-        results = measure(path, arguments.lookups, arguments.position)
-    rows = [
-        ["bits a stored state", f"{results['bits_per_state']:.2f}"],
-        ["look-up, median / p99", "{:.2f} / {:.2f} us".format(*results["lookup_us"])],
-        ["look-up of a missing state, median / p99", "{:.2f} / {:.2f} us".format(*results["missing_us"])],
-        ["best action, median / p99", "{:.1f} / {:.1f} us".format(*results["best_us"])],
-        ["import / open / first look-up", "{import_ms:.1f} / {open_ms:.2f} / {first_ms:.2f} ms".format(**results)],
-        ["resident after one look-up", f"{results['resident_mib']:.0f} MiB"],
-        ["`solver query` as a whole process", f"{results['query_process_ms']:.0f} ms"],
+        results = {}
+        for codec in ("instant", "compact"):
+            rate = packing(path, codec)
+            results[codec] = {**measure(path, arguments.lookups, arguments.position), "packed_m_per_s": rate}
+    columns = [
+        [
+            f"{one['bytes'] / 1e6:.2f} MB",
+            f"{one['bits_per_state']:.2f}",
+            f"{one['packed_m_per_s']:.1f} M states/s",
+            "{:.2f} / {:.2f} us".format(*one["lookup_us"]),
+            "{:.2f} / {:.2f} us".format(*one["missing_us"]),
+            "{:.1f} / {:.1f} us".format(*one["best_us"]),
+            "{import_ms:.1f} / {open_ms:.2f} / {first_ms:.2f} ms".format(**one),
+            f"{one['resident_mib']:.0f} MiB",
+            f"{one['query_process_ms']:.0f} ms",
+        ]
+        for one in results.values()
     ]
-    head = (f"`{arguments.game}`, {results['stored']:,} stored states, {results['bytes'] / 1e6:.2f} MB", "")
-    table = benchmark.table(head, rows)
+    head = (f"`{arguments.game}`, {results['instant']['stored']:,} stored states", *results)
+    table = benchmark.table(head, [list(row) for row in zip(NAMES, *columns, strict=True)])
     print(table)
     benchmark.publish("reading", table, {"game": arguments.game, **results})
 

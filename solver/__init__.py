@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         SolverError,
     )
     from solver.game import Game, load_game
+    from solver.packing import pack
     from solver.pipeline import solve
     from solver.player import Answer, Move, Player
     from solver.value import Solution, Value
@@ -74,6 +75,7 @@ _HOMES = {  # in reading order
     "Answer": "player",
     "Move": "player",
     "verify": "verification",
+    "pack": "packing",
     "check_book": "book",
     "SolverError": "errors",
     "GameError": "errors",

@@ -27,6 +27,7 @@ class Options(NamedTuple):
     restart: bool = False
     checkpoint: float | None = None
     anyway: bool = False
+    codec: str | None = None
     progress: Progress = silent
     say: Say = quiet
 

@@ -15,7 +15,7 @@ margin itself and distances mean nothing; where moves score at once, it is the m
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 WIN = 1 << 40
 
@@ -30,6 +30,18 @@ class Value(NamedTuple):
     def outcome(self) -> str:
         """ "win", "draw" or "loss" for the side to move."""
         return "win" if self.score > 0 else "loss" if self.score < 0 else "draw"
+
+
+class Values(NamedTuple):
+    """The values of many states, as arrays of the shape that was asked.
+
+    `scores` int64; `distances` int64, -1 where they mean nothing; where `known` (bool) is False, the other two are 0
+    and -1 and say nothing.
+    """
+
+    scores: Any
+    distances: Any
+    known: Any
 
 
 Solution = Mapping[int, Value]

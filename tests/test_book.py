@@ -13,7 +13,9 @@ import subprocess
 import sys
 import textwrap
 import threading
+import tracemalloc
 import types
+import zlib
 from pathlib import Path
 
 import lmdb
@@ -24,7 +26,7 @@ from hypothesis import strategies as st
 
 from solver import extras, pipeline, verification
 from solver.book import Book, Header, check_book, write_book
-from solver.book.codecs import CODECS, instant
+from solver.book.codecs import CODECS, compact, instant
 from solver.book.codecs.instant import GROUP
 from solver.book.format import HEADER_KEY, SEGMENT_SIZE, palette_key, seal, segment_key
 from solver.book.segments import groups_of, segment_of
@@ -51,10 +53,26 @@ def sample_values(count, *, spread=6, seed=1):
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory):
-    """A book of several segments, its values, its path."""
+    """A book of several segments, its path and its values."""
+    return sample_book(tmp_path_factory, "instant")
+
+
+@pytest.fixture(scope="module")
+def compacted(tmp_path_factory):
+    """The same, compact."""
+    return sample_book(tmp_path_factory, "compact")
+
+
+@pytest.fixture(params=["instant", "compact"])
+def either(request):
+    """Each of the two."""
+    return request.getfixturevalue({"instant": "sample", "compact": "compacted"}[request.param])
+
+
+def sample_book(tmp_path_factory, codec):
     path = tmp_path_factory.mktemp("books") / "sample.lmdb"
     values = sample_values(150_000)
-    write_values(path, values)
+    write_values(path, values, facts={"codec": codec})
     return path, values
 
 
@@ -64,10 +82,13 @@ some_values = st.sampled_from(VALUES)
 
 
 @settings(max_examples=60, deadline=None)
-@given(values=st.one_of(st.dictionaries(keys, some_values, max_size=600) for keys in (states, dense)))
-def test_what_is_written_is_read(tmp_path_factory, values):
+@given(
+    values=st.one_of(st.dictionaries(keys, some_values, max_size=600) for keys in (states, dense)),
+    codec=st.sampled_from(sorted(CODECS)),
+)
+def test_what_is_written_is_read(tmp_path_factory, values, codec):
     path = tmp_path_factory.mktemp("books") / "random.lmdb"
-    write_values(path, values)
+    write_values(path, values, facts={"codec": codec})
     with Book(path) as book:
         assert dict(book.items()) == values
         assert list(book) == sorted(values)
@@ -80,11 +101,12 @@ def test_what_is_written_is_read(tmp_path_factory, values):
     assert check_book(path).stored == len(values)
 
 
+@pytest.mark.parametrize("codec", CODECS)
 @pytest.mark.parametrize("count", [0, 1, 2, GROUP - 1, GROUP, GROUP + 1, 20_000])
 @pytest.mark.parametrize("spread", [0, 1, 200, 10**5, 10**10, 2**48])
-def test_sizes_and_densities(tmp_path, count, spread):
+def test_sizes_and_densities(tmp_path, count, spread, codec):
     values = {state: value for state, value in sample_values(count, spread=spread or 1e-9).items() if state < 2**63}
-    write_values(tmp_path / "book.lmdb", values)
+    write_values(tmp_path / "book.lmdb", values, facts={"codec": codec})
     with Book(tmp_path / "book.lmdb") as book:
         assert dict(book.items()) == values
         chance = random.Random(2)
@@ -93,10 +115,11 @@ def test_sizes_and_densities(tmp_path, count, spread):
             assert book.get(state + 1) == values.get(state + 1)
 
 
+@pytest.mark.parametrize("codec", CODECS)
 @pytest.mark.parametrize("size", [1, 2, 3, 17, 256, 257, 300, 70_000])
-def test_palettes_of_any_size(tmp_path, size):
+def test_palettes_of_any_size(tmp_path, size, codec):
     values = {7 * state: Value(state * 31 % size) for state in range(max(1000, size))}
-    write_values(tmp_path / "book.lmdb", values)
+    write_values(tmp_path / "book.lmdb", values, facts={"codec": codec})
     with Book(tmp_path / "book.lmdb") as book:
         assert dict(book.items()) == values
         assert all(book[state] == values[state] for state in list(values)[::97])
@@ -150,7 +173,7 @@ def test_a_codec_is_one_module_that_the_rest_of_a_book_does_not_know(tmp_path, m
     def encode_chunk(states, indices, palette_size, index_bytes):
         pairs = [pair.pack(*both) for both in zip(states, indices, strict=True)]
         groups = [b"".join(pairs[at : at + 7]) for at in range(0, len(pairs), 7)]
-        return b"".join(groups), [len(group) for group in groups]
+        return b"".join(groups), [len(group) // 12 for group in groups], [len(group) for group in groups]
 
     def decode(body, first, index_bytes):
         return [list(column) for column in zip(*pair.iter_unpack(body), strict=True)]
@@ -159,8 +182,8 @@ def test_a_codec_is_one_module_that_the_rest_of_a_book_does_not_know(tmp_path, m
         return dict(pair for group in groups_of(header, segment[0]) for pair in zip(*group, strict=True)).get(state)
 
     codec = types.SimpleNamespace(
-        NAME="pairs", NUMBER=9, GROUP=7, SMALLEST=84, bound=lambda count, index_bytes: 12 * count,
-        encode_chunk=encode_chunk, decode=decode, find=find,
+        NAME="pairs", NUMBER=9, GROUP=7, GROUPS=700, BLOCK=7, bound=lambda count, index_bytes: 12 * count,
+        encode_chunk=encode_chunk, decode=decode, finder=lambda: find,
     )  # fmt: skip
     monkeypatch.setitem(CODECS, codec.NAME, codec)
     values = sample_values(7 * 1500)
@@ -173,9 +196,14 @@ def test_a_codec_is_one_module_that_the_rest_of_a_book_does_not_know(tmp_path, m
 
 
 def test_groups_are_what_the_documentation_says():
-    payload, lengths = instant.encode_chunk([1000, 1001, 1003], [7, 9, 7], 10, 1)
-    assert payload.hex(" ") == "08 02 01 07 09 02 0b"
-    assert lengths == [7]
+    group = [1000, 1001, 1003], [7, 9, 7]
+    payload, counts, lengths = instant.encode_chunk(*group, 10, 1)
+    assert (payload.hex(" "), counts, lengths) == ("08 02 01 07 09 02 0b", [3], [7])
+    payload = bytes.fromhex("00 02 00 00 00 03 00 e3 06 00 63 e7 64 07 00")
+    assert compact.decode(memoryview(payload), 1000, 1) == group
+    found, counts, lengths = compact.encode_chunk(*group, 10, 1)
+    assert (counts, lengths) == ([3], [len(found)])
+    assert compact.decode(memoryview(found), 1000, 1) == group
 
 
 def test_the_compiled_encoder_writes_the_same_bytes():
@@ -188,10 +216,12 @@ def test_the_compiled_encoder_writes_the_same_bytes():
             values = sample_values(3000, spread=spread)
             keys = sorted(values)
             indices = [VALUES.index(values[state]) * 1151 % palette_size for state in keys]
-            plain, lengths = instant.encode_chunk(keys, indices, palette_size, index_bytes)
             arrays = np.array(keys), np.array(indices, np.int32)
-            compiled, same_lengths = pack.encode_chunk(*arrays, palette_size, index_bytes)
-            assert (bytes(compiled), same_lengths) == (plain, lengths)
+            for name, codec in CODECS.items():
+                plain, counts, lengths = codec.encode_chunk(keys, indices, palette_size, index_bytes)
+                compiled, *same = pack.ENCODERS[name](*arrays, palette_size, index_bytes)
+                assert (bytes(compiled), same) == (plain, [counts, lengths])
+                assert (sum(counts), sum(lengths)) == (len(keys), len(plain))
 
 
 def test_the_same_content_is_the_same_bytes(tmp_path):
@@ -208,8 +238,8 @@ def test_the_same_content_is_the_same_bytes(tmp_path):
     assert len(digests) == 1
 
 
-def test_absent_states_are_missing_never_a_value(sample):
-    path, values = sample
+def test_absent_states_are_missing_never_a_value(either):
+    path, values = either
     with Book(path) as book:
         chance = random.Random(5)
         for _ in range(20_000):
@@ -220,6 +250,42 @@ def test_absent_states_are_missing_never_a_value(sample):
             assert odd not in book
         with pytest.raises(MissingState, match=r"state 2305843009213693952 is not in sample.lmdb"):
             book[2**61]
+
+
+def looked_up(book, states):
+    """What `lookup` says of states, as `get` would."""
+    found = book.lookup(states)
+    columns = (column.ravel().tolist() for column in found)
+    return [
+        Value(score, None if distance < 0 else distance) if known else None
+        for score, distance, known in zip(*columns, strict=True)
+    ]
+
+
+def test_many_states_are_looked_up_at_once(either, tmp_path):
+    np = pytest.importorskip("numpy")
+    pytest.importorskip("numba")
+    path, values = either
+    chance = random.Random(12)
+    asked = chance.choices(sorted(values), k=6000)
+    asked += [state + 1 for state in asked] + [chance.getrandbits(chance.choice((8, 20, 32, 63))) for _ in range(6000)]
+    asked += [0, -1, -(2**63), 2**63 - 1, max(values), max(values) + 1, min(values), min(values) - 1]
+    with Book(path) as book:
+        for some in (asked, sorted(asked), asked[:1], []):
+            assert looked_up(book, np.array(some, np.int64)) == [values.get(state) for state in some]
+        assert [column.shape for column in book.lookup(np.zeros((3, 4), np.int32))] == [(3, 4)] * 3
+        assert [column.dtype for column in book.lookup([5])] == [np.int64, np.int64, bool]
+        assert not book.lookup(np.array([2**63, 2**64 - 1], np.uint64)).known.any()
+        for odd in ([1.5], ["1"], [None], [2**70]):
+            with pytest.raises(TypeError, match="states are integers"):
+                book.lookup(odd)
+    with pytest.raises(BookError, match="is closed"):
+        book.lookup([1])
+    sparse = {2**60 + 2**38 * state * state: Value(state * 31 % 300) for state in range(3000)} | {7: Value(5)}
+    write_values(tmp_path / "sparse.lmdb", sparse, facts={"codec": book.codec})
+    with Book(tmp_path / "sparse.lmdb") as book:
+        asked = [*sparse, *(state + 1 for state in sparse)]
+        assert looked_up(book, np.array(asked)) == [sparse.get(state) for state in asked]
 
 
 def test_a_closed_book_says_so(sample):
@@ -261,8 +327,8 @@ def _ask(path, states, expected):
         return [book[state] for state in states] == expected
 
 
-def test_readers_survive_a_fork_and_threads(sample):
-    path, values = sample
+def test_readers_survive_a_fork_and_threads(either):
+    path, values = either
     chance = random.Random(3)
     known = chance.sample(sorted(values), 2000)
     with Book(path) as book:
@@ -439,9 +505,10 @@ def test_states_out_of_order_are_refused(tmp_path):
         check_book(tmp_path / "book.lmdb")
 
 
-@pytest.mark.parametrize("target", ["", "no/such/folder/book.lmdb"])
+@pytest.mark.parametrize("target", ["", "no/such/folder/book.lmdb", "fifo"])
 def test_targets_that_cannot_be_written_are_refused_first(tmp_path, target):
-    with pytest.raises(BookError, match="is a folder|does not exist"):
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(BookError, match="is a folder|does not exist|is no file"):
         write_values(tmp_path / target, {1: Value(0)})
 
 
@@ -655,9 +722,9 @@ def test_segments_out_of_place_are_noticed(sample, tmp_path, damage):
         check_book(changed)
 
 
-def test_hostile_segments_with_good_checksums_raise_nothing_else(sample, tmp_path):
+def test_hostile_segments_with_good_checksums_raise_nothing_else(either, tmp_path):
     """Whatever a segment holds, a look-up answers, misses, or says damaged."""
-    path, values = sample
+    path, values = either
     chance = random.Random(7)
     with Book(path) as book:
         book_id = book.header.book_id
@@ -695,10 +762,10 @@ def decoded(header, record, numba_too):
     if numba_too:
         import numpy as np
 
-        from solver.kernels.audit import decode_segment, tally_values
+        from solver.kernels.decoding import decode_segment, tally_values
 
         room = np.empty(5000, np.int64), np.empty(5000, np.int32)
-        count = decode_segment(np.frombuffer(record, np.uint8), *room)
+        count = decode_segment(record, *room)
         tallies = np.zeros(len(header.palette), np.int64), np.zeros(len(header.palette), np.int64)
         whole = count >= 0 and tally_values(*room, count, -1, *tallies) >= 0
         found = list(zip(*(column[:count].tolist() for column in room), strict=True))
@@ -706,11 +773,12 @@ def decoded(header, record, numba_too):
     return groups
 
 
+@pytest.mark.parametrize("codec", CODECS)
 @pytest.mark.parametrize("spread", [2, 40, 10**5])
-def test_what_verification_reads_is_what_a_lookup_answers(tmp_path, spread):
+def test_what_verification_reads_is_what_a_lookup_answers(tmp_path, spread, codec):
     """Segments with good checksums, whatever they hold: plain, compiled and look-ups read the same or refuse."""
     numba_too = extras.has_kernels()
-    write_values(tmp_path / "book.lmdb", sample_values(1000, spread=spread))
+    write_values(tmp_path / "book.lmdb", sample_values(1000, spread=spread), facts={"codec": codec})
     chance = random.Random(spread)
     accepted = 0
     with Book(tmp_path / "book.lmdb") as book:
@@ -719,21 +787,112 @@ def test_what_verification_reads_is_what_a_lookup_answers(tmp_path, spread):
         for _ in range(150):
             body = bytearray(record[4:])
             body[chance.randrange(4, len(body) if chance.random() < 0.5 else 60)] ^= 1 << chance.randrange(8)
-            (start,) = struct.unpack_from("<H", record, 8 + 8 * 4)  # of the first group
+            (start,) = struct.unpack_from("<H", record, 8 + 8 * record[4])  # of the first group
             body[start - 4 + chance.randrange(3)] ^= chance.randrange(4) << chance.randrange(6)
             altered = seal(book.header.book_id, 0, bytes(body))
             try:
                 segment = segment_of(book.path, book.header, 0, book.directory[0], memoryview(altered))
             except DamagedBook:
                 continue
-            book._mapped.segments[0] = segment
+            book._mapped.segments[0], book._mapped.find = segment, CODECS[codec].finder()
             pairs = decoded(book.header, altered, numba_too)
             if pairs is not None:
                 accepted += 1
                 known = {state: palette[index] for state, index in pairs}
-                for state in {state + step for state in known for step in (-1, 0, 1)}:
+                asked = {state + step for state in known for step in (-1, 0, 1)}
+                for state in asked:
                     assert book.get(state) == known.get(state)
-    assert accepted > 8
+                if numba_too:
+                    assert looked_up(book, [*asked]) == [known.get(state) for state in asked]
+            elif numba_too:
+                with contextlib.suppress(DamagedBook):
+                    book.lookup(range(0, 50_000, 7))
+    assert accepted > 8 or codec == "compact"  # of which few bits can change and leave a group that fits together
+
+
+def group_of(book, number=0):
+    """The bytes of one group of a book's first segment, and its first state."""
+    view, firsts, starts, _ = book._mapped.load(0)
+    return bytes(view[starts[number] : starts[number + 1]]), firsts[number]
+
+
+def deflated(data):
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    return packer.compress(data) + packer.flush()
+
+
+HEADS = {  # key mode, states - 1, bytes of the keys - 1, those once deflated
+    "a bitmap beyond its bound": lambda mode, count, size, packed: (0, count, 0xFFFF, packed),
+    "more states than a group": lambda mode, count, size, packed: (mode, 6144, size, packed),
+    "offsets of nine bytes": lambda mode, count, size, packed: (9, count, 9 * (count + 1) - 1, packed),
+    "offsets that are not as many": lambda mode, count, size, packed: (2, count, size + 1, packed),
+    "keys that end early": lambda mode, count, size, packed: (mode, count, size + 1, packed),
+    "keys that go on": lambda mode, count, size, packed: (mode, count, size - 1, packed),
+    "keys cut short": lambda mode, count, size, packed: (mode, count, size, packed - 9),
+    "keys behind the group": lambda mode, count, size, packed: (mode, count, size, 0xFFFF),
+    "a state more than keys": lambda mode, count, size, packed: (mode, count + 1, size, packed),
+    "a state less than keys": lambda mode, count, size, packed: (mode, count - 1, size, packed),
+}
+
+
+@pytest.mark.parametrize("lie", HEADS)
+def test_compact_groups_of_other_sizes_than_they_say_are_refused(compacted, lie):
+    with Book(compacted[0]) as book:
+        group, first = group_of(book)
+        head = struct.Struct("<BHHH")
+        altered = head.pack(*HEADS[lie](*head.unpack_from(group))) + group[head.size :]
+        assert len(compact.decode(memoryview(group), first, 1)[0]) == 6144
+        with pytest.raises(DamagedBook, match="a group "):
+            compact.decode(memoryview(altered), first, 1)
+
+
+def test_what_bombs_deflate_to_is_not_made(tmp_path, compacted):
+    """Keys and values of 60 MB in a segment of 64 KB, all checksums right: a look-up makes what the group declares."""
+    with Book(compacted[0]) as book:
+        header, values = book.header, deflated(bytes(60 << 20))
+        bitmap = deflated(b"\xff" * 768)
+    for place, (keys, palette) in enumerate(((values, b""), (bitmap, values))):
+        body = struct.pack("<BHHH", 0, 6143, 767, len(keys) & 0xFFFF) + keys + palette
+        path = tmp_path / f"bomb{place}.lmdb"
+        whole = header._replace(stored=6144, numbers=None, states=6144, counts={"win": 6144, "draw": 0, "loss": 0})
+        write_book(path, whole, [(range(6144), [0] * 6144)], encode=lambda *_, body=body: (body, [6144], [len(body)]))
+        tracemalloc.start()
+        try:
+            with Book(path) as book:
+                for state in (5, 6143, 5, 6143, 6144):
+                    with contextlib.suppress(DamagedBook):
+                        assert book.get(state) in (book.header.palette[0], None)
+                with pytest.raises(DamagedBook, match="a group is malformed"):
+                    list(book)
+                if extras.has_kernels():
+                    from solver.kernels import decoding
+
+                    with pytest.raises(DamagedBook, match="a group is malformed"):
+                        list(decoding.read_parts(book))
+            assert tracemalloc.get_traced_memory()[1] < 4 << 20
+        finally:
+            tracemalloc.stop()
+
+
+def test_a_compact_book_keeps_some_groups_decoded(tmp_path, monkeypatch):
+    """Whatever was asked before, in few slots: first states, last ones, absent ones."""
+    monkeypatch.setattr(compact, "SLOTS", 3)
+    values = sample_values(40_000) | {2**60 + 2**40 * state: VALUES[state % 50] for state in range(3000)}
+    write_values(tmp_path / "book.lmdb", values, facts={"codec": "compact"})
+    chance = random.Random(6)
+    with Book(tmp_path / "book.lmdb") as book:
+        for state in chance.choices(sorted(values), k=4000):
+            assert [book.get(state + step) for step in (1, 0, -1)] == [values.get(state + step) for step in (1, 0, -1)]
+
+
+def test_threads_share_a_compact_book(compacted):
+    path, values = compacted
+    known = random.Random(3).choices(sorted(values), k=3000)
+    asked = [[state + step for state in known] for step in (0, 1, 0, 1, 0, 1)]
+    with Book(path) as book, concurrent.futures.ThreadPoolExecutor(6) as pool:
+        assert list(pool.map(lambda states: list(map(book.get, states)), asked)) == [
+            list(map(values.get, states)) for states in asked
+        ]
 
 
 def test_files_that_are_no_books(tmp_path):
@@ -812,19 +971,21 @@ def corrupt(path, seed, trials):
     return [int(word) for word in run.stdout.split()]
 
 
-def test_no_corruption_gives_a_wrong_value_or_a_signal(tmp_path):
+@pytest.mark.parametrize("codec", CODECS)
+def test_no_corruption_gives_a_wrong_value_or_a_signal(tmp_path, codec):
     path = tmp_path / "book.lmdb"
-    write_values(path, sample_values(60_000))
+    write_values(path, sample_values(60_000), facts={"codec": codec})
     refused, harmless = corrupt(path, 1, 200)
     assert refused > 60
     assert refused + harmless == 200
 
 
 @pytest.mark.faults
+@pytest.mark.parametrize("codec", CODECS)
 @pytest.mark.parametrize("seed", range(2, 12))
-def test_no_corruption_of_ten_thousand_gives_a_wrong_value_or_a_signal(tmp_path, seed):
+def test_no_corruption_of_ten_thousand_gives_a_wrong_value_or_a_signal(tmp_path, seed, codec):
     path = tmp_path / "book.lmdb"
-    write_values(path, sample_values(60_000, seed=seed))
+    write_values(path, sample_values(60_000, seed=seed), facts={"codec": codec})
     assert sum(corrupt(path, seed, 1000)) == 1000
 
 
@@ -1012,8 +1173,8 @@ def test_every_length_of_a_truncated_file_is_refused(sample, tmp_path):
             Book(path)
 
 
-def test_the_check_finds_flipped_bits_anywhere(sample, tmp_path):
-    whole = sample[0].read_bytes()
+def test_the_check_finds_flipped_bits_anywhere(either, tmp_path):
+    whole = either[0].read_bytes()
     chance = random.Random(9)
     path = tmp_path / "flipped.lmdb"
     missed = 0

@@ -30,7 +30,7 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "soundness": {"errors", "game", "search", "value"},
     "conformance": {"errors", "game", "patience", "search", "soundness", "value"},
     "notation": {"errors", "game"},
-    "book": {"lmdb", "msgpack", "errors", "files", "fingerprint", "game", "progress", "solved", "value"},
+    "book": {"lmdb", "msgpack", "errors", "files", "fingerprint", "game", "progress", "solved", "store", "value"},
     "store": {"llvmlite", "numba", "numpy", "errors", "files", "parallel"},
     "kernels": {
         "llvmlite", "numba", "numpy", "book", "conformance", "errors", "fingerprint", "game", "parallel",
@@ -57,11 +57,12 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
         "book", "conformance", "errors", "extras", "fingerprint", "game", "kernels", "memory", "methods", "opening",
         "options", "parallel", "patience", "progress", "search", "store", "sweep",
     },
+    "packing": {"book", "extras", "kernels", "parallel", "progress", "solved", "sweep"},
     "verification": {"book", "errors", "extras", "game", "kernels", "memory", "progress", "solved", "value"},
     "cli": {
         "click", "matplotlib", "tqdm", "answers", "book", "conformance", "errors", "estimation", "extras", "game",
-        "games", "kernels", "live", "methods", "notation", "options", "pipeline", "player", "search", "value",
-        "verification",
+        "games", "kernels", "live", "methods", "notation", "options", "packing", "pipeline", "player", "search",
+        "value", "verification",
     },
 }
 TANGLED = {"estimation", "kernels", "opening", "sweep"}  # rooms that may import each other in a circle

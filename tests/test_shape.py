@@ -9,10 +9,7 @@ PACKAGE = Path(__file__).parent.parent / "solver"
 MODULE, FUNCTION, KERNEL, PARAMETERS = 400, 40, 60, 8
 COMPILED = {"kernel", "inlined", "shared", "register_jitable", "intrinsic", "njit", "overload_method"}
 ONE_LOOP = {"kernels/alphabeta.py prove"}  # arrays handed to a function with branches cost it a tenth of the time
-TOO_LARGE = {  # what is still to be cut
-    "kernels/audit.py",
-    "kernels/audit.py audit",
-}
+TOO_LARGE: set[str] = set()  # what is still to be cut
 
 
 def decorators(function):

@@ -6,6 +6,7 @@ import pytest
 
 from solver import extras, pipeline, verification
 from solver.book import Book, write_book
+from solver.book.codecs import CODECS
 from solver.errors import DamagedBook, ForeignBook, ResourceError
 from solver.fingerprint import fingerprint
 from solver.game import load_game
@@ -60,10 +61,15 @@ def tampered(path, header, values, **changes):
     return path
 
 
-def test_a_right_book_is_verified(solved, way):
-    path, header, values = solved
-    report = verification.verify(path)
+@pytest.mark.parametrize("codec", CODECS)
+def test_a_right_book_is_verified(tmp_path, solved, way, codec):
+    _, header, values = solved
+    report = verification.verify(tampered(tmp_path / "right.lmdb", header, values, codec=codec))
     assert (report.states, report.closed) == (len(values), True)
+    state = max(state for state, value in values.items() if value.score)
+    wrong = {**values, state: Value(0)}
+    with pytest.raises(DamagedBook, match="solve again"):
+        verification.verify(tampered(tmp_path / "wrong.lmdb", header, wrong, codec=codec))
 
 
 @pytest.mark.parametrize("text", ["kalah:2,3", "dots-and-boxes:2,2", "mu-torere", "othello:4,2", "coins", "nim"])

@@ -21,7 +21,8 @@ from solver.solved import TierCount
 def check_book(path: str | os.PathLike[str], progress: Progress = silent) -> Header:
     """Check all of a file; its header. Raises DamagedBook or ForeignBook that names what is wrong and where."""
     with Book(path) as book:
-        _check_groups(book, progress)
+        for _ in checked_groups(book, progress):
+            pass
         return book.header
 
 
@@ -97,8 +98,11 @@ def _check_pages(book: Book) -> None:
         raise DamagedBook(f"{book.path}: {faults[0]}: fetch or solve the book again")
 
 
-def _check_groups(book: Book, progress: Progress) -> None:
-    """Ascending states over the whole book, indices inside the palette, counts as the header says."""
+def checked_groups(book: Book, progress: Progress = silent) -> Iterator[tuple[list[int], list[int]]]:
+    """The states and palette indices of each group; by the end all of the file was checked. Raises DamagedBook.
+
+    States ascend over the whole book, indices are inside the palette, counts are as the header says.
+    """
     last, stored = -1, 0
     palette = len(book.header.palette)
     numbers, examples = [0] * palette, [0] * palette
@@ -113,5 +117,6 @@ def _check_groups(book: Book, progress: Progress) -> None:
                     examples[index] = state
                 numbers[index] += 1
             last, stored = states[-1], stored + len(states)
+            yield states, indices
         progress("check", stored, book.header.stored)
     check_tally(book, stored, numbers, examples)

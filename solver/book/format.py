@@ -3,7 +3,8 @@
 Version history
     1   the `instant` codec. Later books have `numbers` in their header; earlier ones are read without. Earlier ones of
         more than 256 KB have 64 KB of zeros behind their last page. A palette that does not fit into the header has
-        records of its own; there were no such books before.
+        records of its own; there were no such books before. Nor were there any of the `compact` codec, which earlier
+        readers refuse by its name.
 
 Records of the main database, in key order
     8 bytes, big-endian n         segment n
@@ -16,7 +17,7 @@ All integers but the keys are little-endian. A crc32 runs over the book id, the 
 of the record, so a record of another book or another place does not pass.
 
 Segment, at most 65,520 bytes: whole pages of LMDB
-    u32 crc32 | u16 groups n | u8 codec, 0 instant | u8 bytes of a palette index: 1, 2 or 4
+    u32 crc32 | u16 groups n | u8 codec, 0 instant, 1 compact | u8 bytes of a palette index: 1, 2 or 4
     n u64 first state of each group | n + 1 u16 where each group begins, and the end | groups, as their codec has them
 
 Why so, in bits a state on connect-four 5x4: one LMDB record a state 161, fixed-width offsets 26, this 12; its
@@ -35,7 +36,7 @@ from typing import Any, NamedTuple
 
 import msgpack
 
-from solver.book.codecs import CODECS, instant
+from solver.book.codecs import CODECS, DEFAULT
 from solver.errors import DamagedBook, ForeignBook
 from solver.solved import TierCount
 from solver.value import WIN, Value, merit_of
@@ -51,7 +52,7 @@ PALETTE_KEY = b"palette"
 PALETTE_PART = 4_000  # values to a palette record
 MOST_VALUES = 1 << 21  # of any palette: a reader takes 200 bytes for each
 # in a segment
-MOST_STATES = max((SEGMENT_SIZE // (codec.SMALLEST + 10) + 1) * codec.GROUP for codec in CODECS.values())
+MOST_STATES = max(codec.GROUPS * codec.GROUP for codec in CODECS.values())
 MOST_TEXT = 8192  # characters of a game's name
 MOST_SCORE = 1 << 62
 
@@ -82,13 +83,17 @@ class Header(NamedTuple):
     longest: tuple[int, int] | None
     book_id: bytes = b""
     digest: str = ""
-    codec: str = instant.NAME
+    codec: str = DEFAULT
     numbers: list[int] | None = None
 
     def identified(self) -> Header:
-        """With the book id, which follows from all that is known before the records are written."""
-        facts = msgpack.packb(list(self._replace(book_id=b"", digest="")))
-        return self._replace(book_id=hashlib.sha256(facts).digest()[:8])
+        """With the book id, which follows from all that is known before the records are written.
+
+        And without `numbers` where they make the header too long: a book that is packed anew cannot know them.
+        """
+        header = self if self._is_whole() else self._replace(numbers=None)
+        facts = msgpack.packb(list(header._replace(book_id=b"", digest="")))
+        return header._replace(book_id=hashlib.sha256(facts).digest()[:8])
 
     @property
     def index_bytes(self) -> int:
@@ -113,7 +118,7 @@ class Header(NamedTuple):
         return records
 
     def _is_whole(self) -> bool:
-        return len(self._replace(digest="0" * 64)._packed()) <= HEADER_SIZE
+        return len(self._replace(book_id=bytes(8), digest="0" * 64)._packed()) <= HEADER_SIZE
 
     def _packed(self) -> bytes:
         group = CODECS[self.codec].GROUP

@@ -50,7 +50,7 @@ class Mapped:
         self.header = self._read_header()
         self.palette = self.header.palette
         self.codec = CODECS[self.header.codec]
-        self.find = self.codec.find
+        self.find = self.codec.finder()
         self.directory = self._read_directory()
         self.segments: list[Segment | None] = [None] * len(self.directory)
 

@@ -22,12 +22,13 @@ Segment = tuple[memoryview, memoryview, memoryview, int]
 
 def packed(header: Header, groups: Iterable[tuple[int, bytes]], most: int) -> Iterator[tuple[int, bytes]]:
     """(first state, record) of each segment, of at most so many bytes, from (first state, bytes) of each group."""
+    most_groups = CODECS[header.codec].GROUPS
     firsts: list[int] = []
     bodies: list[bytes] = []
     size = SMALLEST
     number = 0
     for first, body in groups:
-        if size + ENTRY + len(body) > most:
+        if size + ENTRY + len(body) > most or len(firsts) == most_groups:
             yield firsts[0], _record(header, number, firsts, bodies)
             firsts, bodies, size, number = [], [], SMALLEST, number + 1
         firsts.append(first)
@@ -54,7 +55,8 @@ def segment_of(path: Path, header: Header, number: int, first: int, record: memo
         raise DamagedBook(f"{name} is malformed: fetch or solve the book again")
     count, *layout = HEAD.unpack_from(record, CHECKSUM)
     expected = [CODECS[header.codec].NUMBER, header.index_bytes]
-    if layout != expected or not 0 < count <= (len(record) - SMALLEST) // ENTRY:
+    most = min(CODECS[header.codec].GROUPS, (len(record) - SMALLEST) // ENTRY)
+    if layout != expected or not 0 < count <= most:
         raise DamagedBook(f"{name} is malformed: fetch or solve the book again")
     firsts = record[AT : AT + 8 * count].cast("Q")
     starts = record[AT + 8 * count : SMALLEST + ENTRY * count].cast("H")

@@ -19,7 +19,7 @@ from typing import Any
 
 import lmdb
 
-from solver.book.codecs import CODECS, instant
+from solver.book.codecs import CODECS
 from solver.book.format import (
     DIRECTORY_PART,
     HEADER_KEY,
@@ -36,9 +36,9 @@ from solver.files import sync_folder
 from solver.progress import Progress, silent
 from solver.solved import Part
 
-CHUNK = 1024 * instant.GROUP
+CHUNK = 1 << 18  # states, of which every BLOCK of a codec is a part
 BATCH = 256  # segments to a transaction, 16 MB: dirty pages are held in memory
-Encode = Callable[..., tuple[Any, Sequence[int]]]
+Encode = Callable[..., tuple[Any, Sequence[int], Sequence[int]]]
 Map = Callable[[Callable[[Part], Any], Iterable[Part]], Iterable[Any]]
 
 
@@ -48,11 +48,19 @@ def check_target(path: str | os.PathLike[str]) -> Path:
     folder = target.parent
     if target.is_dir():
         raise BookError(f"{target} is a folder: name a file")
+    if target.exists() and not target.is_file():
+        raise BookError(f"{target} is no file, and would be replaced by one: name another")
     if not folder.is_dir():
         raise BookError(f"the folder {folder} does not exist: make it first")
     if not os.access(folder, os.W_OK):
         raise BookError(f"the folder {folder} cannot be written to: choose another or change its permissions")
     return target
+
+
+def check_codec(name: str) -> None:
+    """Raise BookError for a codec that there is not."""
+    if name not in CODECS:
+        raise BookError(f"no codec {name!r}: choose one of {', '.join(CODECS)}")
 
 
 def write_book(
@@ -66,10 +74,10 @@ def write_book(
 ) -> Header:
     """Write states with the palette indices of their values; the header as written, with its digest.
 
-    `parts` are pairs (states, indices), the states ascending from part to part, `header.stored` of them in all; all
-    but the last hold a multiple of a group, CHUNK for choice. `encode` and `map` let compiled code and threads in: they
-    are to do what the codec's own does, and to keep the order of map(function, parts). Raises ResourceError when the
-    disk is too small, BookError when the file cannot be written.
+    `parts` are pairs (states, indices), the states ascending from part to part, `header.stored` of them in all;
+    all but the last hold a multiple of the codec's BLOCK, CHUNK for choice. `encode` and `map` let compiled code and
+    threads in: they are to do what the codec's own does, and to keep the order of map(function, parts). Raises
+    ResourceError when the disk is too small, BookError when the file cannot be written.
     """
     target = check_target(path)
     if len(header.palette) > MOST_VALUES:
@@ -96,18 +104,19 @@ def _encoded(
 ) -> Iterator[tuple[int, bytes]]:
     """(first state, bytes) of each group, in order."""
 
-    def encoded(part: Part) -> tuple[Sequence[int], Any, Sequence[int]]:
+    def encoded(part: Part) -> tuple[Sequence[int], Any, Sequence[int], Sequence[int]]:
         return part[0], *encode(*part, len(header.palette), header.index_bytes)
 
-    group = CODECS[header.codec].GROUP
+    block = CODECS[header.codec].BLOCK
     done = 0
-    for states, payload, lengths in map(encoded, parts):
-        if done % group:
-            raise ValueError(f"a part that is not the last ends within a group of {group}")
+    for states, payload, counts, lengths in map(encoded, parts):
+        if done % block:
+            raise ValueError(f"a part that is not the last ends within a block of {block}")
         view = memoryview(payload)
-        at = 0
-        for number, length in enumerate(lengths):
-            yield int(states[number * group]), bytes(view[at : at + length])
+        first = at = 0
+        for count, length in zip(counts, lengths, strict=True):
+            yield int(states[first]), bytes(view[at : at + length])
+            first += count
             at += length
         done += len(states)
         progress("write", done, header.stored)
@@ -146,7 +155,7 @@ def _build(path: Path, header: Header, groups: Iterable[tuple[int, bytes]]) -> H
             put([(directory_key(part), seal(header.book_id, part, struct.pack(f"<{len(some)}Q", *some)))])
         palette = header.palette_records()
         _count(digest, palette)
-        header = header._replace(digest=digest.hexdigest(), numbers=None if palette else header.numbers)
+        header = header._replace(digest=digest.hexdigest())
         put([(HEADER_KEY, header.pack()), *palette], counted=False)
     return header
 

@@ -26,6 +26,7 @@ COMMANDS = {
     "check": ("solver.cli.check", "Check rules without solving."),
     "solve": ("solver.cli.solve", "Solve a game and write its book."),
     "estimate": ("solver.cli.estimate", "Say beforehand what solving a game will take."),
+    "pack": ("solver.cli.pack", "Write a book in another codec."),
     "info": ("solver.cli.info", "Say what a book holds."),
     "query": ("solver.cli.query", "Value positions and their moves."),
     "line": ("solver.cli.line", "Print the best play from a position to the end."),

@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from solver.book.codecs import CODECS
 from solver.book.reader import Book
 from solver.errors import BookError, GameError
 from solver.game import Game, Rules, load_game
@@ -196,6 +197,11 @@ game_option = click.option(
 )
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="No bars, no notes.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+codec_option = click.option(
+    "--codec",
+    type=click.Choice(list(CODECS)),
+    help="How the book is encoded: instant, if left out, or compact, a quarter of the size for ten times the time.",
+)
 workers_option = click.option(
     "--workers",
     type=click.IntRange(1, 1024),

@@ -98,7 +98,7 @@ def text(facts: dict[str, Any], score_game: bool) -> str:
             rows.append(("", " ".join(facts["longest"]["line"])))
     if facts["bytes"]:
         per_state = f", {facts['bits_per_state']:.2f} bits a stored state" if facts["bits_per_state"] else ""
-        rows.append(("size", f"{facts['bytes']:,} bytes{per_state}"))
+        rows.append(("size", f"{facts['bytes']:,} bytes{per_state}, {facts['codec']} codec"))
     rows.append(("rules", facts["rules"]))
     if facts["digest"]:
         rows.append(("digest", facts["digest"]))

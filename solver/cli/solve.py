@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from solver.cli.common import Bars, Seconds, Size, json_option, note, quiet_option, workers_option
+from solver.cli.common import Bars, Seconds, Size, codec_option, json_option, note, quiet_option, workers_option
 from solver.cli.info import describe, text
 from solver.errors import GameError
 from solver.game import Game, load_game
@@ -39,6 +39,7 @@ from solver.game import Game, load_game
     help="Seconds between checkpoints; 30. Half as much again in passes over games with cycles.",
 )
 @click.option("--anyway", is_flag=True, help="Begin, and go on, even where the disk seems too small.")
+@codec_option
 @workers_option
 @click.option("--pruned", is_flag=True, help="For a tree: print the leaves that alpha-beta never looks at.")
 @json_option
@@ -54,6 +55,7 @@ def command(
     restart: bool,
     checkpoint: float | None,
     anyway: bool,
+    codec: str | None,
     workers: int | None,
     pruned: bool,
     as_json: bool,
@@ -66,6 +68,7 @@ def command(
 
     \b
     solver solve connect-four:5,5 -o connect-four-5x5.lmdb
+    solver solve connect-four:5,5 --codec compact -o connect-four-5x5.lmdb
     solver solve connect-four --method alphabeta --max-ply 8 -o c4-8.lmdb
     solver solve my_game.py::Hexapawn:4,4 -o hexapawn.lmdb
     solver solve tree:exercise.json --method alphabeta --pruned
@@ -75,12 +78,15 @@ def command(
     rules = load_game(game)
     say = functools.partial(note, quiet=quiet)
     options = Options(
-        method, max_ply, not no_symmetry, workers, memory, table, restart, checkpoint, anyway, Bars(quiet), say
-    )
+        method, max_ply, not no_symmetry, workers, memory, table, restart, checkpoint, anyway, codec, Bars(quiet),
+        say,
+    )  # fmt: skip
     if pruned:
         _refuse_beside_pruned(options, book)
         _print_pruned(rules, as_json)
     else:
+        if codec is not None and book is None:
+            raise click.UsageError("--codec is how a book is written: name one with -o, or leave it out")
         _solve(rules, book, options, as_json)
 
 

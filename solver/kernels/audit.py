@@ -11,25 +11,25 @@ let go again, and a pass over all moves for each quarter of the memory that a by
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from solver.book import Book
-from solver.book.check import check_counts, check_tally, checked_segments
-from solver.book.format import MOST_STATES
+from solver.book.check import check_counts
 from solver.errors import DamagedBook
 from solver.game import Game
 from solver.kernels.compiled import bind, compiling, kernel
+from solver.kernels.decoding import read_all
 from solver.parallel import Workers
 from solver.progress import Progress, silent
 from solver.solved import TierCount
 from solver.store.runs import LOOK, Key, Runs, States, merged, places_in
 from solver.store.sorting import sort_unique
 from solver.store.work import Work
+from solver.value import Value
 
 game: Any = None  # constants of the bound copies
 SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = TIERS = False
@@ -38,7 +38,6 @@ CHUNK = 1 << 15  # states checked in one call
 SMALL_CHUNK = 1 << 12  # where states lie in files: all that one call looks at is mapped at once
 ENDS = 1 << 18  # finished children of one call
 START_ENDS = 1 << 21
-STATE_BYTES = 13
 LEAST_SPAN = 1 << 20  # states that one pass marks
 FINE, CHILD_MISSING, WRONG_VALUE, TERMINAL, NOT_CANONICAL, WRONG_TIER = range(6)
 FAULT, CULPRIT, AT, COUNT, LOOKS = range(5)  # slots of the report
@@ -51,15 +50,35 @@ FAULTS = {
 }
 
 
+class Stored(NamedTuple):
+    """A book's states, the indices of their values, those values (palette,), distance 0 where it means nothing, and a
+    table of the states' leading bits."""
+
+    states: States
+    indices: NDArray[Any]
+    scores: NDArray[np.int64]
+    distances: NDArray[np.int64]
+    prefixes: NDArray[np.int64]
+    shift: int
+
+
+class Reached(NamedTuple):
+    """Marks (n,) uint8 of the states[low:low + n] that some move leads to."""
+
+    low: int
+    marks: NDArray[np.uint8]
+
+
 @kernel
-def audit(states, indices, scores, distances, begin, end, prefixes, shift, low, reached, tiers, tallies, ends, report):
+def audit(stored, reached, tiers, tallies, begin, end, ends, report):
     """Check states[begin:end] against their children, until `ends` (capacity) is full.
 
     report (5,) int64 gets the first fault and its state, where to go on, how many finished children `ends` holds, and
-    the look-ups made. scores and distances (palette,) int64, distance 0 where it means nothing; reached (n,) uint8 is
-    set for children in states[low:low + n]; tallies (tiers, 5) int64 has states, finished ones, wins, draws, losses.
+    the look-ups made; tallies (tiers, 5) int64 has states, finished ones, wins, draws, losses.
     """
     report[:] = 0
+    states, indices, scores, distances, prefixes, shift = stored
+    low, marks = reached
     for i in range(begin, end):
         state = states[i]
         report[CULPRIT], report[AT] = state, i
@@ -90,8 +109,8 @@ def audit(states, indices, scores, distances, begin, end, prefixes, shift, low, 
                 if place < 0:
                     report[FAULT] = CHILD_MISSING
                     return
-                if low <= place < low + len(reached):
-                    reached[place - low] = 1
+                if low <= place < low + len(marks):
+                    marks[place - low] = 1
                 score, distance = scores[indices[place]], distances[indices[place]]
             if AGAIN:
                 same = game.again(state, action) != 0
@@ -111,7 +130,7 @@ def audit(states, indices, scores, distances, begin, end, prefixes, shift, low, 
 
 
 @kernel
-def mark_starts(states, prefixes, shift, low, reached, begin, ends, report):
+def mark_starts(stored, reached, begin, ends, report):
     """Go on at start number `begin`, until `ends` is full of finished ones: `reached` is set for the others.
 
     report (5,) int64 gets CHILD_MISSING and the first unfinished start that is missing, the number of the start to go
@@ -119,27 +138,27 @@ def mark_starts(states, prefixes, shift, low, reached, begin, ends, report):
     """
     report[:] = 0
     if begin == 0:
-        _mark_start(game.initial(), states, prefixes, shift, low, reached, ends, report)
+        _mark_start(game.initial(), stored, reached, ends, report)
     for start in game.starts():
         if report[FAULT] or report[COUNT] == len(ends):
             break
         report[AT] += 1
         if report[AT] > begin:
-            _mark_start(start, states, prefixes, shift, low, reached, ends, report)
+            _mark_start(start, stored, reached, ends, report)
 
 
 @kernel
-def _mark_start(start, states, prefixes, shift, low, reached, ends, report):
+def _mark_start(start, stored, reached, ends, report):
     key = game.canonical(start) if FOLDS else start
     if game.is_terminal(start):
         ends[report[COUNT]] = key
         report[COUNT] += 1
         return
-    place = _look_up(states, key, prefixes, shift)
+    place = _look_up(stored.states, key, stored.prefixes, stored.shift)
     if place < 0:
         report[FAULT], report[CULPRIT] = CHILD_MISSING, start
-    elif low <= place < low + len(reached):
-        reached[place - low] = 1
+    elif reached.low <= place < reached.low + len(reached.marks):
+        reached.marks[place - reached.low] = 1
 
 
 @kernel
@@ -190,107 +209,6 @@ def _look_up(states, key, prefixes, shift):
     return low if low < len(states) and states[low] == key else -1
 
 
-@numba.njit(cache=True, nogil=True)
-def decode_segment(body, states, indices):
-    """Decode a segment's groups into states and indices; how many there are, or -1 if they do not fit together.
-
-    body (bytes,) uint8, the whole record; the layout is that of `solver.book.format`, decoded here on its own.
-    """
-    at = 0
-    groups = np.int64(body[4]) | np.int64(body[5]) << 8
-    index_bytes = np.int64(body[7])
-    for group in range(groups):
-        first = _number(body, 8 + 8 * group, 8)
-        start = _number(body, 8 + 8 * groups + 2 * group, 2)
-        end = _number(body, 8 + 8 * groups + 2 * group + 2, 2)
-        if end > len(body) or end - start < 4:
-            return -1
-        mode, width = np.int64(body[start]) & 7, np.int64(body[start]) >> 3
-        count, entries = np.int64(body[start + 1]) + 1, np.int64(body[start + 2]) + 1
-        values = start + 3 + entries * index_bytes
-        keys = values + (count * width + 7) // 8
-        size = 0 if mode == 0 else 1 << mode - 1
-        if mode > 4 or width not in (0, 1, 2, 4, 8) or keys >= end or at + count > len(states):
-            return -1
-        if mode and keys + count * size != end:
-            return -1
-        found = 0
-        for bit in range(8 * (end - keys) if mode == 0 else count):
-            if mode == 0 and not body[keys + bit // 8] >> bit % 8 & 1:
-                continue
-            if found == count:
-                return -1
-            place = 0
-            if width:
-                place = np.int64(body[values + found * width // 8]) >> found * width % 8 & (1 << width) - 1
-            if place >= entries:
-                return -1
-            states[at + found] = first + (bit if mode == 0 else _number(body, keys + bit * size, size))
-            indices[at + found] = _number(body, start + 3 + place * index_bytes, index_bytes)
-            found += 1
-        if found != count or states[at] != first:
-            return -1
-        at += count
-    return at
-
-
-@numba.njit(cache=True, nogil=True)
-def _number(body, at, size):
-    number = 0
-    for byte in range(size):
-        number |= np.int64(body[at + byte]) << 8 * byte
-    return number
-
-
-@numba.njit(cache=True, nogil=True)
-def tally_values(states, indices, count, last, numbers, examples):
-    """Count states[:count] by the index of their value, and keep the first of each; the last state.
-
-    It is -1 where states do not ascend from `last` or an index is outside the palette.
-    """
-    for i in range(count):
-        index = indices[i]
-        if states[i] <= last or not 0 <= index < len(numbers):
-            return np.int64(-1)
-        last = states[i]
-        if numbers[index] == 0:
-            examples[index] = last
-        numbers[index] += 1
-    return last
-
-
-def read_all(book: Book, work: Work, memory: int, progress: Progress = silent) -> tuple[States, NDArray[np.int32]]:
-    """All states and palette indices of a book, checked against its header; in files beyond half the memory.
-
-    Raises DamagedBook.
-    """
-    stored, palette = len(book), len(book.header.palette)
-    in_files = STATE_BYTES * stored > memory // 2
-    columns = [work.column("states", np.int64), work.column("indices", np.int32)] if in_files else []
-    states, indices = np.empty(0 if in_files else stored, np.int64), np.empty(0 if in_files else stored, np.int32)
-    most = min(stored, MOST_STATES)
-    room: tuple[NDArray[Any], NDArray[Any]] = np.empty(most, np.int64), np.empty(most, np.int32)
-    numbers, examples = np.zeros(palette, np.int64), np.zeros(palette, np.int64)
-    at, last = 0, -1
-    for record in checked_segments(book):
-        count = decode_segment(np.frombuffer(record, np.uint8), *room)
-        if count < 0:
-            raise DamagedBook(f"{book.path}: a group is malformed: fetch or solve the book again")
-        last = tally_values(*room, count, last, numbers, examples)
-        if last < 0:
-            raise DamagedBook(f"{book.path}: states are out of order or a value outside the palette: solve again")
-        if at + count > stored:
-            raise DamagedBook(f"{book.path} stores more than the {stored:,} states of its header: solve again")
-        for column, part in zip(columns, room, strict=False):  # none, or two
-            column.append(part[:count])
-        if not in_files:
-            states[at : at + count], indices[at : at + count] = room[0][:count], room[1][:count]
-        at += count
-        progress("check", at, stored)
-    check_tally(book, at, numbers.tolist(), examples.tolist())
-    return (columns[0].view(), columns[1].view()) if in_files else (states, indices)
-
-
 def check_values(
     book: Book, game: Game, *, memory: int, workers: int | None = None, progress: Progress = silent
 ) -> None:
@@ -303,6 +221,15 @@ def check_values(
         _Audit(book, game, work, team, memory, progress).run()
 
 
+def _stored(states: States, indices: NDArray[np.int32], palette: Sequence[Value], work: Work) -> Stored:
+    bits = min(22, len(states).bit_length())
+    shift = max(0, (int(states[-1]).bit_length() if len(states) else 0) - bits)
+    cells = np.arange((1 << bits) + 1, dtype=np.int64) << shift
+    scores = np.array([value.score for value in palette], np.int64)
+    distances = np.array([value.distance or 0 for value in palette], np.int64)
+    return Stored(states, indices, scores, distances, places_in(states, cells, work.read), shift)
+
+
 class _Audit:
     """A book whose values are being checked."""
 
@@ -310,34 +237,27 @@ class _Audit:
         self.book, self.team, self.work, self.memory, self.progress = book, team, work, memory, progress
         header = book.header
         self.kernels = bind(sys.modules[__name__], game, header.symmetry, tiers=header.tiers is not None)
-        self.states, self.indices = read_all(book, work, memory, progress)
-        self.scores = np.array([value.score for value in header.palette], np.int64)
-        self.distances = np.array([value.distance or 0 for value in header.palette], np.int64)
         self.tiers = np.array([tier.tier for tier in header.tiers or ()], np.int64)
         self.tallies = np.zeros((max(1, len(self.tiers)), 5), np.int64)
         self.ends = Runs(work, memory // 8)
-        stored = len(self.states)
-        bits = min(22, stored.bit_length())
-        self.shift = max(0, (int(self.states[-1]).bit_length() if stored else 0) - bits)
-        cells = np.arange((1 << bits) + 1, dtype=np.int64) << self.shift
-        self.prefixes = places_in(self.states, cells, work.read)
+        self.stored = _stored(*read_all(book, work, memory, progress), header.palette, work)
 
     def run(self) -> None:
-        stored, span = len(self.states), max(LEAST_SPAN, self.memory // 4)
+        stored, span = len(self.stored.states), max(LEAST_SPAN, self.memory // 4)
         for low in range(0, max(1, stored), span):
-            reached = np.zeros(min(span, stored - low), np.uint8)
-            self._moves(low, reached)
-            self._starts(low, reached)
-            for place in np.flatnonzero(reached == 0)[:1].tolist():
+            reached = Reached(low, np.zeros(min(span, stored - low), np.uint8))
+            self._moves(reached)
+            self._starts(reached)
+            for place in np.flatnonzero(reached.marks == 0)[:1].tolist():
+                state = self.stored.states[low + place]
                 raise DamagedBook(
-                    f"{self.book.path}: no move leads to state {self.states[low + place]}, and play does not start"
-                    " there: solve again"
+                    f"{self.book.path}: no move leads to state {state}, and play does not start there: solve again"
                 )
         self._counts()
 
-    def _moves(self, low: int, reached: NDArray[np.uint8]) -> None:
-        """All values against their children; the marks of those in states[low:]. Counts go into the first pass."""
-        stored = len(self.states)
+    def _moves(self, reached: Reached) -> None:
+        """All values against their children; the marks of those in its range. Counts go into the first pass."""
+        stored = len(self.stored.states)
         chunk = SMALL_CHUNK if self.work.columns else CHUNK
         begins = range(0, stored, chunk)
 
@@ -348,10 +268,7 @@ class _Audit:
             looks, end = 0, min(begin + chunk, stored)
             while begin < end and not report[FAULT]:
                 ends = np.empty(ENDS, np.int64)
-                self.kernels.audit(
-                    self.states, self.indices, self.scores, self.distances, begin, end, self.prefixes,
-                    self.shift, low, reached, self.tiers, tallies, ends, report,
-                )  # fmt: skip
+                self.kernels.audit(self.stored, reached, self.tiers, tallies, begin, end, ends, report)
                 found.append(ends[: sort_unique(ends, np.empty_like(ends), report[COUNT])].copy())
                 looks += report[LOOKS]
                 if report[AT] == begin and not report[FAULT]:
@@ -364,7 +281,7 @@ class _Audit:
         for begin, (report, tallies, found) in zip(begins, results, strict=True):
             if report[FAULT]:
                 self._refuse(report)
-            if low == 0:
+            if reached.low == 0:
                 self.tallies += tallies
                 for ends in found:
                     self._keep(ends)
@@ -372,15 +289,15 @@ class _Audit:
                 self.work.read(int(report[LOOKS]) * LOOK)
             self.progress("verify", min(begin + chunk, stored), stored)
 
-    def _starts(self, low: int, reached: NDArray[np.uint8]) -> None:
+    def _starts(self, reached: Reached) -> None:
         report = np.zeros(5, np.int64)
         ends = np.empty(START_ENDS, np.int64)
         while True:
             begin = int(report[AT])
-            self.kernels.mark_starts(self.states, self.prefixes, self.shift, low, reached, begin, ends, report)
+            self.kernels.mark_starts(self.stored, reached, begin, ends, report)
             if report[FAULT]:
                 raise DamagedBook(f"{self.book.path}: the start {report[CULPRIT]} is missing: solve again")
-            if low == 0:
+            if reached.low == 0:
                 self._keep(ends[: sort_unique(ends, np.empty_like(ends), report[COUNT])].copy())
             if report[COUNT] < len(ends):
                 return

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,7 +16,7 @@ from typing import Any, TypeVar
 import numba
 
 PACKAGE = Path(__file__).parent.parent
-SOURCES = ("store/*.py", "sweep/*.py", "kernels/edges.py", "value.py")
+SOURCES = ("store/*.py", "sweep/*.py", "kernels/edges.py", "book/codecs/*.py", "value.py")
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -26,6 +27,19 @@ def shared(function: F) -> F:
     options: dict[str, Any] = {"cache": True, "nogil": True, "no_cfunc_wrapper": True}
     compiled: F = numba.njit(function, **options)
     return compiled
+
+
+@functools.cache
+def compiled(function: F, *helpers: Callable[..., Any]) -> F:
+    """A plain function of arrays and numbers, compiled, and the functions of its module that it calls."""
+
+    def copied(one: Any, **names: Any) -> Any:
+        copy = types.FunctionType(one.__code__, {**one.__globals__, **names})
+        copy.__qualname__ = f"{one.__name__}-{_digest()}"
+        return numba.njit(copy, cache=True, nogil=True)
+
+    whole: F = copied(function, **{helper.__name__: copied(helper) for helper in helpers})
+    return whole
 
 
 @functools.cache

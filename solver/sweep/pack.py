@@ -1,25 +1,53 @@
-"""The encoder of books, compiled: the same functions as `solver.book.codecs.instant` runs, over arrays."""
+"""The encoders of books, compiled: the same functions as `solver.book.codecs` runs, over arrays."""
 
 from __future__ import annotations
 
-import types
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.book.codecs import instant
+from solver.book.codecs import compact, instant
+from solver.book.writer import CHUNK
+from solver.store.shared import compiled
 
 
-def encode_chunk(
+def encode_instant(
     states: NDArray[np.int64], indices: NDArray[Any], palette_size: int, index_bytes: int
-) -> tuple[NDArray[np.uint8], list[int]]:
+) -> tuple[NDArray[np.uint8], list[int], list[int]]:
     """`instant.encode_chunk` at the speed of C, without the GIL."""
     out = np.empty(instant.bound(len(states), index_bytes), np.uint8)
     lengths = np.empty(instant.groups(len(states)), np.int64)
     used = encode_groups(states, indices, index_bytes, np.zeros(palette_size, np.int64), out, lengths)
-    return out[:used], lengths.tolist()
+    return out[:used], instant.counts(len(states)), lengths.tolist()
+
+
+def encode_compact(
+    states: NDArray[np.int64], indices: NDArray[Any], palette_size: int, index_bytes: int
+) -> tuple[bytes, list[int], list[int]]:
+    """`compact.encode_chunk`; zlib, which takes most of the time, lets go of the GIL, too."""
+    values = np.asarray(indices, f"<u{index_bytes}").tobytes()
+    return compact.encode_blocks(states, values, index_bytes, lay_out, _new_bytes, _new_ints)
+
+
+ENCODERS: dict[str, Callable[..., Any]] = {instant.NAME: encode_instant, compact.NAME: encode_compact}
+
+
+def parts(pieces: Iterable[Any]) -> Iterator[tuple[NDArray[np.int64], NDArray[Any]]]:
+    """Pieces of states and indices, copied and put together to CHUNK states and, in the end, less."""
+    ready = [(np.empty(0, np.int64), np.empty(0, np.int32))]
+    count = 0
+    for states, indices in pieces:
+        ready.append((states.copy(), indices.copy()))
+        count += len(states)
+        while count >= CHUNK:
+            whole, whole_indices = (np.concatenate(column) for column in zip(*ready, strict=True))
+            yield whole[:CHUNK], whole_indices[:CHUNK]
+            ready = [(whole[CHUNK:], whole_indices[CHUNK:])]
+            count -= CHUNK
+    whole, whole_indices = (np.concatenate(column) for column in zip(*ready, strict=True))
+    yield whole, whole_indices
 
 
 def as_arrays(states: Any, indices: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
@@ -28,6 +56,13 @@ def as_arrays(states: Any, indices: Any) -> tuple[NDArray[np.int64], NDArray[Any
     return np.asarray(states, np.int64), np.asarray(indices, dtype)
 
 
-_compiled = numba.njit(cache=True, nogil=True)
-_helpers = {function.__name__: _compiled(function) for function in (instant.put_values, instant.put_keys)}
-encode_groups = _compiled(types.FunctionType(instant.encode_groups.__code__, {**vars(instant), **_helpers}))
+def _new_bytes(size: int) -> NDArray[np.uint8]:
+    return np.empty(size, np.uint8)
+
+
+def _new_ints(size: int) -> NDArray[np.int64]:
+    return np.empty(size, np.int64)
+
+
+encode_groups = compiled(instant.encode_groups, instant.put_values, instant.put_keys)
+lay_out = compiled(compact.lay_out, compact.length, compact.put_keys)

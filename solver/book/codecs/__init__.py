@@ -2,11 +2,17 @@
 
 A codec is a module with
     NAME, NUMBER                    of the codec, in the header and in the head of each segment
-    GROUP, SMALLEST                 states to a group but for the last, and the fewest bytes that so many take
+    GROUP, GROUPS                   the most states to a group, and groups to a segment
+    BLOCK                           states after which a group ends, whatever it holds: parts are multiples of it
     bound(count, index_bytes)       an upper bound of the bytes that count states take
     encode_chunk(states, indices, palette_size, index_bytes)
-                                    ascending states and their palette indices: the groups, and the bytes of each
-    find(segment, state)            the palette index of a state, or None; a damaged group may raise any of OFTEN_WRONG
+                                    ascending states and their palette indices: the groups, the states and the bytes
+                                    of each
+    finder()                        for one file, find(segment, state): the palette index of a state, or None; a
+                                    damaged group may raise any of OFTEN_WRONG
+    find_all(segment, states, found, compiled)
+                                    the palette indices of ascending states in a segment, or -1, written to `found`:
+                                    all arrays, `compiled(function, *helpers)` compiles; raises one of OFTEN_WRONG
     decode(body, first, index_bytes)
                                     the states and palette indices of a group; raises DamagedBook
 """
@@ -15,9 +21,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from solver.book.codecs import instant
-from solver.book.codecs.instant import OFTEN_WRONG
+from solver.book.codecs import compact, instant
+from solver.book.codecs.compact import OFTEN_WRONG
 
-CODECS: dict[str, Any] = {codec.NAME: codec for codec in (instant,)}
+DEFAULT = instant.NAME
+CODECS: dict[str, Any] = {codec.NAME: codec for codec in (instant, compact)}
 
-__all__ = ["CODECS", "OFTEN_WRONG", "instant"]
+__all__ = ["CODECS", "DEFAULT", "OFTEN_WRONG", "compact", "instant"]

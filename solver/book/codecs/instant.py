@@ -17,14 +17,14 @@ from __future__ import annotations
 
 import struct
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from solver.errors import DamagedBook
 
 NAME, NUMBER = "instant", 0
-GROUP = 256
-SMALLEST = 36  # values of one bit at most, states side by side
+GROUP = BLOCK = 256
+GROUPS = 1425  # of 36 bytes, values of one bit at most, states side by side
 HEAD = 3
 KEY_BYTES = (0, 1, 2, 4, 8)
 KEY_FORMATS: tuple[Any, ...] = ("", "B", "H", "I", "Q")
@@ -38,17 +38,22 @@ from_bytes = int.from_bytes
 
 def encode_chunk(
     states: Sequence[int], indices: Sequence[int], palette_size: int, index_bytes: int
-) -> tuple[bytes, list[int]]:
-    """The groups of the states one after the other, and the bytes of each."""
+) -> tuple[bytes, list[int], list[int]]:
+    """The groups of the states one after the other, the states and the bytes of each."""
     out = bytearray(bound(len(states), index_bytes))
     lengths = [0] * groups(len(states))
     used = encode_groups(states, indices, index_bytes, [0] * palette_size, out, lengths)
-    return bytes(out[:used]), lengths
+    return bytes(out[:used]), counts(len(states)), lengths
 
 
 def groups(count: int) -> int:
     """The groups that count states make."""
     return (count + GROUP - 1) // GROUP
+
+
+def counts(count: int) -> list[int]:
+    """The states of each of them."""
+    return [min(GROUP, count - first) for first in range(0, count, GROUP)]
 
 
 def bound(count: int, index_bytes: int) -> int:
@@ -132,6 +137,11 @@ def put_keys(states: Any, first: int, count: int, out: Any, start: int, at: int)
     return at
 
 
+def finder() -> Callable[[Any, int], int | None]:
+    """The look-up, which keeps nothing."""
+    return find
+
+
 def find(segment: Any, state: int) -> int | None:
     """The palette index of a state, not below the segment's first; None if it is not there."""
     view, firsts, starts, index_bytes = segment
@@ -168,6 +178,91 @@ def find(segment: Any, state: int) -> int | None:
     at = palette + place * index_bytes
     index: int = from_bytes(view[at : at + index_bytes], "little")
     return index
+
+
+def find_all(segment: Any, states: Any, found: Any, compiled: Callable[..., Any]) -> None:
+    """The palette indices of ascending states, none below the segment's first, or -1, written to `found`."""
+    if not compiled(find_sorted, find_group, find_offset, population)(*segment, states, found):
+        raise ValueError("a group does not fit together")
+
+
+def find_sorted(view: Any, firsts: Any, starts: Any, index_bytes: int, states: Any, found: Any) -> bool:
+    """`find_all`, compiled; False where groups do not fit together."""
+    group, counted, before = 0, -1, 0  # the byte of a bitmap up to which keys were counted, and how many
+    for i in range(len(states)):
+        if group < len(firsts) - 1 and firsts[group + 1] <= states[i]:
+            group, counted = find_group(firsts, group, states[i]), -1
+        at, end = int(starts[group]), int(starts[group + 1])
+        if end > len(view) or at + HEAD > end:
+            return False
+        count, width, mode = int(view[at + 1]) + 1, int(view[at]) >> 3, int(view[at]) & 7
+        values = at + HEAD + (int(view[at + 2]) + 1) * index_bytes
+        keys = values + (count * width + 7 >> 3)
+        if keys > end or width > 8 or mode > 4 or (mode and keys + (count << mode - 1) > end):
+            return False
+        offset = states[i] - firsts[group]
+        found[i] = -1
+        if offset < 0:  # of a first state beyond 63 bits
+            return False
+        if mode:
+            place = find_offset(view, keys, mode, count, offset)
+        else:
+            byte = keys + (offset >> 3)
+            if byte >= end or not int(view[byte]) >> (offset & 7) & 1:
+                continue
+            if counted < 0:
+                counted, before = keys, 0
+            while counted < byte:
+                before += population(int(view[counted]))
+                counted += 1
+            place = before + population(int(view[byte]) & (1 << (offset & 7)) - 1)
+        if place >= count:
+            return False
+        if place >= 0:
+            bit = place * width
+            at += HEAD + (int(view[values + (bit >> 3)]) >> (bit & 7) & (1 << width) - 1) * index_bytes
+            if at + index_bytes > values:
+                return False
+            found[i] = 0
+            for byte in range(index_bytes):
+                found[i] |= int(view[at + byte]) << 8 * byte
+    return True
+
+
+def find_group(firsts: Any, low: int, state: int) -> int:
+    """The last group from `low` on that does not begin beyond the state."""
+    high = len(firsts) - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        if firsts[middle] <= state:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def find_offset(view: Any, keys: int, mode: int, count: int, offset: int) -> int:
+    """Which of the offsets at view[keys] this is, or -1."""
+    low, high = 0, count
+    while low < high:
+        middle = (low + high) // 2
+        key = 0
+        for byte in range(1 << mode - 1):
+            key |= int(view[keys + (middle << mode - 1) + byte]) << 8 * byte
+        if key == offset:
+            return middle
+        if key < offset:
+            low = middle + 1
+        else:
+            high = middle
+    return -1
+
+
+def population(bits: int) -> int:
+    """The bits of a byte that are set."""
+    bits -= bits >> 1 & 0x55
+    bits = (bits & 0x33) + (bits >> 2 & 0x33)
+    return (bits & 15) + (bits >> 4)
 
 
 def decode(body: memoryview, first: int, index_bytes: int) -> tuple[list[int], list[int]]:

@@ -1,0 +1,323 @@
+"""The `compact` codec: a quarter of the size of `instant`, for ten times its time.
+
+Group, up to 6,144 states; at most 128 groups to a segment
+    u8 key mode | u16 states - 1 | u16 bytes of the keys - 1 | u16 bytes of the keys, deflated
+    keys, raw deflate (RFC 1951, no distance beyond 8 KB), mode 0: bitmap of first..last state, lowest bit first, at
+        most 12 KB; modes 1-8: state - first in so many bytes, the highest bytes of all states first, the lowest last
+    values, raw deflate likewise: the palette index of each state, in 1, 2 or 4 bytes
+
+Worked group: states 1000, 1001, 1003 with palette indices 7, 9, 7, indices of one byte
+    00 | 02 00 | 00 00 | 03 00 | e3 06 00 | 63 e7 64 07 00
+    bitmap, 3 states, 1 byte of keys, 3 deflated: 0b; values: 07 09 07
+
+A group ends before its bitmap exceeds 12 KB, but not before it has 1,024 states, and where 65,536 states do; so the
+bytes do not depend on how the states are cut into parts. They depend on zlib: its versions may deflate to different
+bytes, which all inflate to the same. What it costs and what else was tried is in docs/design.md.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from solver.book.codecs import instant
+from solver.book.codecs.instant import POPULATION, population
+from solver.errors import DamagedBook
+
+NAME, NUMBER = "compact", 1
+GROUP = 6144
+GROUPS = 128
+BLOCK = 1 << 16
+FEWEST = 1024  # states to a group that no bitmap can hold
+BITMAP = 12 << 10
+SPAN = 8 * BITMAP
+HEAD = struct.Struct("<BHHH")
+INDEX_FORMATS = ("", "B", "H", "", "I")
+LEVEL = 6  # 9 saves 3 % and takes four times as long
+WINDOW = -13  # raw; 8 KB are filled sooner than 32, and the deflated bytes are as many
+SLOTS = 379  # decoded groups that a book keeps: 7 MB at most where indices take a byte, 14 where four; a prime
+BITS = tuple(tuple(bit for bit in range(8) if byte >> bit & 1) for byte in range(256))
+OFTEN_WRONG = (*instant.OFTEN_WRONG, zlib.error)
+
+from_bytes = int.from_bytes
+Layout = Callable[[Any, Any, Any, Any, Any], int]
+
+
+def encode_chunk(
+    states: Sequence[int], indices: Sequence[int], palette_size: int, index_bytes: int
+) -> tuple[bytes, list[int], list[int]]:
+    """The groups of the states one after the other, the states and the bytes of each."""
+    values = struct.pack(f"<{len(indices)}{INDEX_FORMATS[index_bytes]}", *indices)
+    return encode_blocks(states, values, index_bytes, lay_out, bytearray, lambda size: [0] * size)
+
+
+def encode_blocks(
+    states: Any, values: bytes, index_bytes: int, layout: Layout, new_bytes: Callable[[int], Any], new_ints: Any
+) -> tuple[bytes, list[int], list[int]]:
+    """`encode_chunk` of values that are packed, with a `lay_out` and its rooms, which may be compiled and arrays."""
+    keys = new_bytes(bound_of_keys(min(len(states), BLOCK)))
+    rows = tuple(new_ints(BLOCK // FEWEST + 1) for _ in range(3))
+    bodies: list[bytes] = []
+    counts: list[int] = []
+    done = 0
+    for begin in range(0, len(states), BLOCK):
+        at = 0
+        for number in range(layout(states[begin : begin + BLOCK], keys, *rows)):
+            count, mode, size = (int(row[number]) for row in rows)
+            packed_keys = _deflated(keys[at : at + size], zlib.Z_DEFAULT_STRATEGY)
+            packed_values = _deflated(values[done * index_bytes : (done + count) * index_bytes], zlib.Z_FILTERED)
+            bodies.append(HEAD.pack(mode, count - 1, size - 1, len(packed_keys)) + packed_keys + packed_values)
+            counts.append(count)
+            at += size
+            done += count
+    return b"".join(bodies), counts, [len(body) for body in bodies]
+
+
+def bound(count: int, index_bytes: int) -> int:
+    """An upper bound of the bytes that count states encode to."""
+    return bound_of_keys(count) + count * index_bytes + (count // FEWEST + count // BLOCK + 1) * 64
+
+
+def bound_of_keys(count: int) -> int:
+    """An upper bound of the bytes of the keys of count states, not yet deflated."""
+    return count * (BITMAP // FEWEST) + (count // BLOCK + 1) * BITMAP
+
+
+def lay_out(states: Any, keys: Any, counts: Any, modes: Any, sizes: Any) -> int:
+    """Cut a block of states into groups and write their keys one after the other: how many groups there are.
+
+    `counts`, `modes` and `sizes` get the states, the key mode and the bytes of the keys of each.
+    """
+    at = 0
+    first = 0
+    number = 0
+    while first < len(states):
+        count = length(states, first)
+        span = states[first + count - 1] - states[first]
+        mode = 0
+        if span >= SPAN:
+            while mode < 8 and span >> 8 * mode:
+                mode += 1
+        size = put_keys(states, first, count, mode, keys, at)
+        counts[number] = count
+        modes[number] = mode
+        sizes[number] = size
+        at += size
+        first += count
+        number += 1
+    return number
+
+
+def length(states: Any, first: int) -> int:
+    """The states of the group that begins at `first`."""
+    left = len(states) - first
+    fits, most = 1, min(GROUP, left)  # states whose bitmap is small enough, and no more than which are
+    while fits < most:
+        middle = (fits + most + 1) // 2
+        if states[first + middle - 1] - states[first] < SPAN:
+            fits = middle
+        else:
+            most = middle - 1
+    return int(max(fits, min(FEWEST, left)))
+
+
+def put_keys(states: Any, first: int, count: int, mode: int, keys: Any, at: int) -> int:
+    """Write the keys of a group at `at`: how many bytes they are."""
+    lowest = states[first]
+    if mode == 0:
+        size: int = (states[first + count - 1] - lowest >> 3) + 1
+        for byte in range(size):
+            keys[at + byte] = 0
+        for i in range(first, first + count):
+            offset = states[i] - lowest
+            keys[at + (offset >> 3)] |= 1 << (offset & 7)
+        return size
+    for plane in range(mode):
+        shift = 8 * (mode - 1 - plane)
+        for i in range(count):
+            keys[at + plane * count + i] = states[first + i] - lowest >> shift & 255
+    return mode * count
+
+
+def _deflated(data: Any, strategy: int) -> bytes:
+    packer = zlib.compressobj(LEVEL, zlib.DEFLATED, WINDOW, 9, strategy)
+    return packer.compress(data) + packer.flush()
+
+
+def _inflated(data: Any, size: int) -> bytes:
+    """The first `size` bytes of what was deflated; nothing more is made, whatever the data say."""
+    found = zlib.decompressobj(WINDOW).decompress(data, size)
+    if len(found) != size:
+        raise ValueError("data end early")
+    return found
+
+
+def finder() -> Callable[[Any, int], int | None]:
+    """A look-up in the segments of one file, which keeps SLOTS groups decoded.
+
+    Each has its place, by its first state, so that threads need no lock: they read a group that is there, or decode it.
+    Values are decoded up to the one that is asked for, and all of them when the group is asked again.
+    """
+    slots: list[tuple[int, int, int, int, bytes, bytes] | None] = [None] * SLOTS
+
+    def find(segment: Any, state: int) -> int | None:
+        values: bytes
+        view, firsts, starts, index_bytes = segment
+        group = bisect_right(firsts, state) - 1
+        first = firsts[group]
+        known = slots[first % SLOTS]
+        fresh = False
+        if known is None or known[0] != first:
+            fresh = True
+            at = starts[group]
+            mode, count, size, packed = _head(view, at)
+            at += HEAD.size
+            known = first, mode, count, at + packed, _inflated(view[at : at + packed], size), b""
+        first, mode, count, at, keys, values = known
+        place = _place(keys, mode, count, state - first)
+        if place is not None and not 0 <= place < count:
+            raise ValueError("as many keys as states are not there")
+        if place is not None and len(values) < (place + 1) * index_bytes:
+            fresh, size = True, (place + 1 if fresh else count) * index_bytes
+            values = _inflated(view[at : starts[group + 1]], size)
+        if fresh:
+            slots[first % SLOTS] = first, mode, count, at, keys, values
+        if place is None:
+            return None
+        if index_bytes == 1:
+            return values[place]
+        index: int = from_bytes(values[place * index_bytes : (place + 1) * index_bytes], "little")
+        return index
+
+    return find
+
+
+def _head(view: memoryview, at: int) -> tuple[int, int, int, int]:
+    """The key mode of the group at a place, its states, the bytes of its keys, and those once deflated."""
+    mode, count, size, packed = HEAD.unpack_from(view, at)
+    count, size = count + 1, size + 1
+    if count > GROUP or size > BITMAP or mode > 8 or (mode and size != mode * count):
+        raise ValueError("its sizes are those of no group")
+    return mode, count, size, packed
+
+
+def _place(keys: bytes, mode: int, count: int, offset: int) -> int | None:
+    """Which of a group's states is so far behind the first, or None."""
+    if mode == 0:
+        byte = offset >> 3
+        if byte >= len(keys):
+            return None
+        bits = keys[byte]
+        bit = 1 << (offset & 7)
+        if not bits & bit:
+            return None
+        if 2 * byte < len(keys):
+            return int(from_bytes(keys[:byte], "little").bit_count() + POPULATION[bits & bit - 1])
+        return int(count - from_bytes(keys[byte:], "little").bit_count() + POPULATION[bits & bit - 1])
+    shift = 8 * mode
+    if offset >> shift:
+        return None
+    low, high = 0, count  # in the plane that is next
+    for _ in range(mode):
+        shift -= 8
+        byte = offset >> shift & 255
+        low = bisect_left(keys, byte, low, high)
+        high = bisect_right(keys, byte, low, high)
+        if low == high:
+            return None
+        low, high = low + count, high + count
+    return low % count
+
+
+def find_all(segment: Any, states: Any, found: Any, compiled: Callable[..., Any]) -> None:
+    """The palette indices of ascending states, none below the segment's first, or -1, written to `found`."""
+    view, firsts, starts, index_bytes = segment
+    body = memoryview(view)
+    places, pick = compiled(find_places, population), compiled(pick_values)
+    begin = 0
+    while begin < len(states):
+        group = bisect_right(firsts, states[begin]) - 1
+        end = len(states)
+        if group + 1 < len(firsts):
+            end = bisect_left(states, firsts[group + 1], begin)
+        at, stop = int(starts[group]), int(starts[group + 1])
+        mode, count, size, packed = _head(body, at)
+        at += HEAD.size
+        keys = _inflated(body[at : at + packed], size)
+        last = places(keys, mode, count, firsts[group], states[begin:end], found[begin:end])
+        if last >= count:
+            raise ValueError("as many keys as states are not there")
+        if last >= 0:
+            pick(_inflated(body[at + packed : stop], (last + 1) * index_bytes), index_bytes, found[begin:end])
+        begin = end
+
+
+def find_places(keys: Any, mode: int, count: int, first: int, states: Any, places: Any) -> int:
+    """Which of a group's states each of the ascending states is, or -1; the last of them."""
+    last = -1
+    byte = place = 0  # of the bitmap, and how many states lie before it; or of the offsets
+    for i in range(len(states)):
+        offset = states[i] - first
+        places[i] = -1
+        if mode == 0:
+            if not 0 <= offset >> 3 < len(keys):
+                continue
+            while byte < offset >> 3:
+                place += population(int(keys[byte]))
+                byte += 1
+            if int(keys[byte]) >> (offset & 7) & 1:
+                places[i] = last = place + population(int(keys[byte]) & (1 << (offset & 7)) - 1)
+            continue
+        while place < count:
+            key = 0
+            for plane in range(mode):
+                key = key << 8 | int(keys[plane * count + place])
+            if key >= offset:
+                if key == offset:
+                    places[i] = last = place
+                break
+            place += 1
+    return last
+
+
+def pick_values(values: Any, index_bytes: int, found: Any) -> None:
+    """Put the palette indices of places, or -1, into their place."""
+    for i in range(len(found)):
+        if found[i] >= 0:
+            at = found[i] * index_bytes
+            found[i] = 0
+            for byte in range(index_bytes):
+                found[i] |= int(values[at + byte]) << 8 * byte
+
+
+def decode(body: memoryview, first: int, index_bytes: int) -> tuple[list[int], list[int]]:
+    """The states and palette indices of a group; raises DamagedBook if they do not fit together."""
+    try:
+        mode, count, size, packed = _head(body, 0)
+        keys = _whole(body[HEAD.size : HEAD.size + packed], size)
+        values = _whole(body[HEAD.size + packed :], count * index_bytes)
+    except OFTEN_WRONG as error:
+        raise DamagedBook(f"a group is malformed ({error})") from None
+    if mode == 0:
+        offsets = [8 * byte + bit for byte, bits in enumerate(keys) if bits for bit in BITS[bits]]
+    else:
+        planes = [keys[plane * count : (plane + 1) * count] for plane in range(mode)]
+        offsets = [from_bytes(offset, "big") for offset in zip(*planes, strict=True)]
+    if not offsets or offsets[0]:
+        raise DamagedBook("a group is malformed (it does not begin with its first state)")
+    if len(offsets) != count:
+        raise DamagedBook(f"a group of {count} states has {len(offsets)} keys")
+    indices = struct.unpack(f"<{count}{INDEX_FORMATS[index_bytes]}", values)
+    return [first + offset for offset in offsets], list(indices)
+
+
+def _whole(data: Any, size: int) -> bytes:
+    """All that was deflated, `size` bytes; raises ValueError if it is more or less, or something lies behind it."""
+    stream = zlib.decompressobj(WINDOW)
+    found = stream.decompress(data, size + 1)
+    if len(found) != size or not stream.eof or stream.unused_data:
+        raise ValueError("data do not end where they should")
+    return found

@@ -1,0 +1,61 @@
+"""Many look-ups in a book at once: states are sorted, and each segment is gone through once for all that lie in it.
+
+Millions a second from an instant book, whatever is asked. A compact one inflates each group that is touched, 30 us; so
+it takes some hundred states of a group to get there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solver.store.shared import compiled
+
+INTEGERS = "iu"  # kinds of dtype
+
+
+def places(
+    states: Any, directory: Sequence[int], segment: Callable[[int], Any], find_all: Callable[..., None]
+) -> NDArray[np.int64]:
+    """The palette index of each state, -1 where it is missing; of the shape of `states`.
+
+    `directory` has the first state of each segment, `segment(number)` is one, `find_all` its codec's. Raises TypeError
+    for what is no array of integers, and whatever `segment` and `find_all` do.
+    """
+    asked = np.asarray(states)
+    if asked.dtype.kind not in INTEGERS and asked.size:
+        raise TypeError(f"states are integers, not {asked.dtype}: give an array of them")
+    keys = asked.astype(np.int64).ravel()  # what is beyond 63 bits becomes negative, and so missing
+    order = None if bool((keys[1:] >= keys[:-1]).all()) else np.argsort(keys)
+    ordered = keys if order is None else keys[order]
+    found = np.full(len(keys), -1, np.int64)
+    ends = [*np.searchsorted(ordered, np.array(directory, np.int64)).tolist(), len(keys)]
+    for number, (begin, end) in enumerate(zip(ends, ends[1:], strict=False)):
+        if begin < end:
+            view, firsts, starts, index_bytes = segment(number)
+            arrays = _array(view, np.uint8), _array(firsts, np.int64), _array(starts, np.uint16)
+            find_all((*arrays, index_bytes), ordered[begin:end], found[begin:end], compiled)
+    if order is not None:
+        unordered = np.empty_like(found)
+        unordered[order] = found
+        found = unordered
+    return found.reshape(asked.shape)
+
+
+def _array(buffer: memoryview, dtype: Any) -> NDArray[Any]:
+    """What cannot be written to, and lies as arrays do, so that one compiled function takes all segments."""
+    array = np.require(np.frombuffer(buffer, dtype), requirements="A")
+    array.flags.writeable = False
+    return array
+
+
+def values(indices: NDArray[np.int64], palette: Sequence[tuple[int, int | None]]) -> tuple[Any, Any, Any]:
+    """Scores, distances and which are known, of palette indices. Raises IndexError for one that is none."""
+    if len(indices.ravel()) and not -1 <= int(indices.min()) <= int(indices.max()) < len(palette):
+        raise IndexError("a value is outside the palette")
+    scores = np.array([*(score for score, _ in palette), 0], np.int64)
+    distances = np.array([*(-1 if distance is None else distance for _, distance in palette), -1], np.int64)
+    return scores[indices], distances[indices], indices >= 0
