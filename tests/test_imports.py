@@ -27,7 +27,9 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "search": {"errors", "game", "progress", "value"},
     "conformance": {"errors", "game", "search", "value"},
     "notation": {"errors", "game"},
-    "book": {"lmdb", "msgpack", "errors", "files", "fingerprint", "game", "progress", "solved", "store", "value"},
+    "book": {
+        "lmdb", "msgpack", "errors", "extras", "files", "fingerprint", "game", "progress", "solved", "store", "value",
+    },
     "store": {"llvmlite", "numba", "numpy", "errors", "files", "parallel"},
     "kernels": {
         "llvmlite", "numba", "numpy", "book", "conformance", "errors", "fingerprint", "game", "parallel",

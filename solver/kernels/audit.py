@@ -10,22 +10,19 @@ let go again, and a pass over all moves for each quarter of the memory that a by
 
 from __future__ import annotations
 
-import struct
 import sys
-import zlib
 from collections.abc import Iterator
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from solver.book import Book
-from solver.book.check import check_counts, check_tally, checked_segments
-from solver.book.format import MOST_STATES
+from solver.book.check import check_counts
 from solver.errors import DamagedBook
 from solver.game import Game
 from solver.kernels.compiled import bind, compiling, kernel
+from solver.kernels.reading import read_all
 from solver.parallel import Workers
 from solver.progress import Progress, silent
 from solver.solved import TierCount
@@ -40,7 +37,6 @@ CHUNK = 1 << 15  # states checked in one call
 SMALL_CHUNK = 1 << 12  # where states lie in files: all that one call looks at is mapped at once
 ENDS = 1 << 18  # finished children of one call
 START_ENDS = 1 << 21
-STATE_BYTES = 13
 LEAST_SPAN = 1 << 20  # states that one pass marks
 FINE, CHILD_MISSING, WRONG_VALUE, TERMINAL, NOT_CANONICAL, WRONG_TIER = range(6)
 FAULT, CULPRIT, AT, COUNT, LOOKS = range(5)  # slots of the report
@@ -190,180 +186,6 @@ def _look_up(states, key, prefixes, shift):
         else:
             high = middle
     return low if low < len(states) and states[low] == key else -1
-
-
-def decode_segment(record: bytes, states: States, indices: NDArray[np.int32]) -> int:
-    """Decode a segment's groups into states and indices; how many there are, or -1 if they do not fit together.
-
-    The layout is that of `solver.book.format` and its codecs, decoded here on its own.
-    """
-    body = np.frombuffer(record, np.uint8)
-    return int(_instant(body, states, indices)) if record[6] == 0 else _compact(record, body, states, indices)
-
-
-@numba.njit(cache=True, nogil=True)
-def _instant(body, states, indices):
-    """`decode_segment` of the codec that is not deflated; body (bytes,) uint8, the whole record."""
-    at = 0
-    groups = np.int64(body[4]) | np.int64(body[5]) << 8
-    index_bytes = np.int64(body[7])
-    for group in range(groups):
-        first = _number(body, 8 + 8 * group, 8)
-        start = _number(body, 8 + 8 * groups + 2 * group, 2)
-        end = _number(body, 8 + 8 * groups + 2 * group + 2, 2)
-        if end > len(body) or end - start < 4:
-            return -1
-        mode, width = np.int64(body[start]) & 7, np.int64(body[start]) >> 3
-        count, entries = np.int64(body[start + 1]) + 1, np.int64(body[start + 2]) + 1
-        values = start + 3 + entries * index_bytes
-        keys = values + (count * width + 7) // 8
-        size = 0 if mode == 0 else 1 << mode - 1
-        if mode > 4 or width not in (0, 1, 2, 4, 8) or keys >= end or at + count > len(states):
-            return -1
-        if mode and keys + count * size != end:
-            return -1
-        found = 0
-        for bit in range(8 * (end - keys) if mode == 0 else count):
-            if mode == 0 and not body[keys + bit // 8] >> bit % 8 & 1:
-                continue
-            if found == count:
-                return -1
-            place = 0
-            if width:
-                place = np.int64(body[values + found * width // 8]) >> found * width % 8 & (1 << width) - 1
-            if place >= entries:
-                return -1
-            states[at + found] = first + (bit if mode == 0 else _number(body, keys + bit * size, size))
-            indices[at + found] = _number(body, start + 3 + place * index_bytes, index_bytes)
-            found += 1
-        if found != count or states[at] != first:
-            return -1
-        at += count
-    return at
-
-
-def _compact(record: bytes, body: NDArray[np.uint8], states: States, indices: NDArray[np.int32]) -> int:
-    """`decode_segment` of the codec that is."""
-    at = 0
-    groups, index_bytes = int.from_bytes(record[4:6], "little"), record[7]
-    for group in range(groups):
-        first = int(_number(body, 8 + 8 * group, 8))
-        start, end = (int(_number(body, 8 + 8 * groups + 2 * (group + one), 2)) for one in (0, 1))
-        if end > len(record) or end - start < 7:
-            return -1
-        mode, count, size, packed = struct.unpack_from("<BHHH", record, start)
-        count, size = count + 1, size + 1
-        if at + count > len(states) or mode > 8 or size > 12_288 or (mode > 0 and size != mode * count):
-            return -1
-        keys = _inflated(record[start + 7 : min(start + 7 + packed, end)], size)
-        values = _inflated(record[start + 7 + packed : end], count * index_bytes)
-        if count > 6144 or keys is None or values is None:
-            return -1
-        if _spread(np.frombuffer(keys, np.uint8), mode, first, states[at : at + count]) != count:
-            return -1
-        indices[at : at + count] = np.frombuffer(values, f"<u{index_bytes}")
-        at += count
-    return at
-
-
-def _inflated(data: bytes, size: int) -> bytes | None:
-    """What was deflated, if it is so many bytes and nothing lies behind it."""
-    stream = zlib.decompressobj(-13)
-    try:
-        found = stream.decompress(data, size + 1)
-    except zlib.error:
-        return None
-    return found if stream.eof and len(found) == size and not stream.unused_data else None
-
-
-@numba.njit(cache=True, nogil=True)
-def _spread(keys, mode, first, states):
-    """Write the states of a group from its keys: how many there are, one more than fit, or 0 without the first."""
-    count = len(states)
-    if mode:
-        for i in range(count):
-            states[i] = first
-            for plane in range(mode):
-                states[i] += np.int64(keys[plane * count + i]) << 8 * (mode - 1 - plane)
-        return count if states[0] == first else 0
-    found = 0
-    for bit in range(8 * len(keys)):
-        if keys[bit // 8] >> bit % 8 & 1:
-            if found == count:
-                return count + 1
-            states[found] = first + bit
-            found += 1
-    return found if found and states[0] == first else 0
-
-
-@numba.njit(cache=True, nogil=True)
-def _number(body, at, size):
-    number = 0
-    for byte in range(size):
-        number |= np.int64(body[at + byte]) << 8 * byte
-    return number
-
-
-@numba.njit(cache=True, nogil=True)
-def tally_values(states, indices, count, last, numbers, examples):
-    """Count states[:count] by the index of their value, and keep the first of each; the last state.
-
-    It is -1 where states do not ascend from `last` or an index is outside the palette.
-    """
-    for i in range(count):
-        index = indices[i]
-        if states[i] <= last or not 0 <= index < len(numbers):
-            return np.int64(-1)
-        last = states[i]
-        if numbers[index] == 0:
-            examples[index] = last
-        numbers[index] += 1
-    return last
-
-
-def read_parts(book: Book, progress: Progress = silent) -> Iterator[tuple[States, NDArray[np.int32]]]:
-    """The states and palette indices of each segment, checked against the header, until the next is asked for.
-
-    Raises DamagedBook.
-    """
-    stored, palette = len(book), len(book.header.palette)
-    most = min(stored, MOST_STATES)
-    room: tuple[NDArray[Any], NDArray[Any]] = np.empty(most, np.int64), np.empty(most, np.int32)
-    numbers, examples = np.zeros(palette, np.int64), np.zeros(palette, np.int64)
-    at, last = 0, -1
-    for record in checked_segments(book):
-        count = decode_segment(record, *room)
-        if count < 0:
-            raise DamagedBook(f"{book.path}: a group is malformed: fetch or solve the book again")
-        last = tally_values(*room, count, last, numbers, examples)
-        if last < 0:
-            raise DamagedBook(f"{book.path}: states are out of order or a value outside the palette: solve again")
-        at += count
-        if at > stored:
-            raise DamagedBook(f"{book.path} stores more than the {stored:,} states of its header: solve again")
-        yield room[0][:count], room[1][:count]
-        progress("check", at, stored)
-    check_tally(book, at, numbers.tolist(), examples.tolist())
-
-
-def read_all(book: Book, work: Work, memory: int, progress: Progress = silent) -> tuple[States, NDArray[np.int32]]:
-    """All states and palette indices of a book, checked against its header; in files beyond half the memory.
-
-    Raises DamagedBook.
-    """
-    stored = len(book)
-    in_files = STATE_BYTES * stored > memory // 2
-    columns = [work.column("states", np.int64), work.column("indices", np.int32)] if in_files else []
-    states, indices = np.empty(0 if in_files else stored, np.int64), np.empty(0 if in_files else stored, np.int32)
-    at = 0
-    for parts in read_parts(book, progress):
-        for column, part in zip(columns, parts, strict=False):  # none, or two
-            column.append(part)
-        if not in_files:
-            end = at + len(parts[0])
-            states[at:end], indices[at:end] = parts
-            at = end
-    return (columns[0].view(), columns[1].view()) if in_files else (states, indices)
 
 
 def check_values(
