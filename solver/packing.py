@@ -40,7 +40,7 @@ def pack(
         header = book.header._replace(codec=codec)
         if len(book) <= FEW or not extras.has_kernels():
             return write_book(target, header, _plainly(book, CODECS[codec].BLOCK), progress=progress)
-        from solver.kernels.decoding import read_parts
+        from solver.kernels.reading import read_parts
         from solver.parallel import Workers
         from solver.sweep import pack as encoders
 

@@ -30,7 +30,7 @@ from solver.book.codecs import CODECS, compact, instant
 from solver.book.codecs.instant import GROUP
 from solver.book.format import HEADER_KEY, SEGMENT_SIZE, palette_key, seal, segment_key
 from solver.book.segments import groups_of, segment_of
-from solver.errors import BookError, DamagedBook, ForeignBook, GameError, MissingState, ResourceError
+from solver.errors import BookError, DamagedBook, ForeignBook, GameError, MissingState, ResourceError, SolverError
 from solver.fingerprint import fingerprint
 from solver.game import load_game
 from solver.games import CATALOGUE, FROM_FILES
@@ -286,6 +286,12 @@ def test_many_states_are_looked_up_at_once(either, tmp_path):
     with Book(tmp_path / "sparse.lmdb") as book:
         asked = [*sparse, *(state + 1 for state in sparse)]
         assert looked_up(book, np.array(asked)) == [sparse.get(state) for state in asked]
+
+
+def test_without_the_extra_states_are_looked_up_one_by_one(sample, monkeypatch):
+    monkeypatch.setattr(extras, "has_kernels", lambda: False)
+    with Book(sample[0]) as book, pytest.raises(SolverError, match="works on arrays; .*pip install"):
+        book.lookup([1])
 
 
 def test_a_closed_book_says_so(sample):
@@ -762,7 +768,7 @@ def decoded(header, record, numba_too):
     if numba_too:
         import numpy as np
 
-        from solver.kernels.decoding import decode_segment, tally_values
+        from solver.kernels.reading import decode_segment, tally_values
 
         room = np.empty(5000, np.int64), np.empty(5000, np.int32)
         count = decode_segment(record, *room)
@@ -865,10 +871,10 @@ def test_what_bombs_deflate_to_is_not_made(tmp_path, compacted):
                 with pytest.raises(DamagedBook, match="a group is malformed"):
                     list(book)
                 if extras.has_kernels():
-                    from solver.kernels import decoding
+                    from solver.kernels import reading
 
                     with pytest.raises(DamagedBook, match="a group is malformed"):
-                        list(decoding.read_parts(book))
+                        list(reading.read_parts(book))
             assert tracemalloc.get_traced_memory()[1] < 4 << 20
         finally:
             tracemalloc.stop()

@@ -30,7 +30,9 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "soundness": {"errors", "game", "search", "value"},
     "conformance": {"errors", "game", "patience", "search", "soundness", "value"},
     "notation": {"errors", "game"},
-    "book": {"lmdb", "msgpack", "errors", "files", "fingerprint", "game", "progress", "solved", "store", "value"},
+    "book": {
+        "lmdb", "msgpack", "errors", "extras", "files", "fingerprint", "game", "progress", "solved", "store", "value",
+    },
     "store": {"llvmlite", "numba", "numpy", "errors", "files", "parallel"},
     "kernels": {
         "llvmlite", "numba", "numpy", "book", "conformance", "errors", "fingerprint", "game", "parallel",

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from solver import extras
 from solver.book.codecs import OFTEN_WRONG
 from solver.book.mapping import Mapped, mapped_file
 from solver.book.segments import groups_of
@@ -89,11 +90,12 @@ class Book(Mapping[int, Value]):
     def lookup(self, states: Any) -> Values:
         """The values of an array of states, as arrays of its shape: millions a second, with the extra [solve].
 
-        Raises TypeError unless they are integers, DamagedBook.
+        Raises TypeError unless they are integers, DamagedBook, and SolverError without the extra.
         """
-        from solver.store import bulk
-
         mapped = self._open()
+        if not extras.has_kernels():
+            raise SolverError(f"lookup works on arrays; one state at a time needs nothing: {extras.remedy()}")
+        from solver.store import bulk
 
         def segment(number: int) -> Any:
             return mapped.segments[number] or mapped.load(number)

@@ -22,7 +22,7 @@ from solver.book.check import check_counts
 from solver.errors import DamagedBook
 from solver.game import Game
 from solver.kernels.compiled import bind, compiling, kernel
-from solver.kernels.decoding import read_all
+from solver.kernels.reading import read_all
 from solver.parallel import Workers
 from solver.progress import Progress, silent
 from solver.solved import TierCount

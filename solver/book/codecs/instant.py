@@ -182,7 +182,7 @@ def find(segment: Any, state: int) -> int | None:
 
 def find_all(segment: Any, states: Any, found: Any, compiled: Callable[..., Any]) -> None:
     """The palette indices of ascending states, none below the segment's first, or -1, written to `found`."""
-    if not compiled(find_sorted, find_group, find_offset, population)(*segment, states, found):
+    if not compiled(find_sorted, find_group, find_offset, number_at, population)(*segment, states, found):
         raise ValueError("a group does not fit together")
 
 
@@ -223,10 +223,16 @@ def find_sorted(view: Any, firsts: Any, starts: Any, index_bytes: int, states: A
             at += HEAD + (int(view[values + (bit >> 3)]) >> (bit & 7) & (1 << width) - 1) * index_bytes
             if at + index_bytes > values:
                 return False
-            found[i] = 0
-            for byte in range(index_bytes):
-                found[i] |= int(view[at + byte]) << 8 * byte
+            found[i] = number_at(view, at, index_bytes)
     return True
+
+
+def number_at(view: Any, at: int, size: int) -> int:
+    """A little-endian number."""
+    number = 0
+    for byte in range(size):
+        number |= int(view[at + byte]) << 8 * byte
+    return number
 
 
 def find_group(firsts: Any, low: int, state: int) -> int:

@@ -1,4 +1,8 @@
-"""The auditor's own decoding of a book, which shares nothing with the codecs but the layout."""
+"""The auditor's own reading of books: all states and values, in order, whatever the codec.
+
+It shares nothing with the codecs but zlib, so an error in one of them is found. Cost: 12 bytes a state, those of one
+segment, or of all.
+"""
 
 from __future__ import annotations
 
