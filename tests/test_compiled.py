@@ -201,3 +201,19 @@ def test_cached_kernels_are_found_without_the_compiler(tmp_path, monkeypatch):
     (tmp_path / "kernels_0123").mkdir()
     (tmp_path / "kernels_0123" / name).touch()
     assert are_cached(rules, tiers=True) and not are_cached(rules, tiers=False)
+
+
+def test_parts_of_kernels_are_not_compiled_by_themselves(tmp_path, monkeypatch):
+    from numba.core.codegen import CPUCodeLibrary
+
+    optimised = []
+    optimise = CPUCodeLibrary._optimize_final_module
+
+    def counted(self):
+        optimised.append(self.name)
+        optimise(self)
+
+    monkeypatch.setattr(CPUCodeLibrary, "_optimize_final_module", counted)
+    rules = bind(probe, load_game(f"{write_race(tmp_path / 'parts.py')}::Race"))
+    assert rules.result(3, 1) == 4 and rules.is_terminal(10)
+    assert optimised and not [name for name in optimised if "Race." in name]
