@@ -1,8 +1,10 @@
-"""What files need that must survive: a lock that goes with its process, and folders synced like the files in them."""
+"""What files need that must survive: whole or not at all, a lock that goes with its process, folders synced too."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from solver.errors import ResourceError
@@ -15,6 +17,20 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+@contextlib.contextmanager
+def replacing(target: Path) -> Iterator[Path]:
+    """The path of a file to write beside `target`, which it then replaces, synced; on any error it is removed."""
+    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
+    try:
+        yield partial
+        with open(partial, "rb+") as file:
+            os.fsync(file.fileno())
+        os.replace(partial, target)
+        sync_folder(target.parent)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def lock(descriptor: int, path: Path) -> None:

@@ -44,6 +44,7 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "estimation": {"errors", "extras", "game", "kernels", "opening", "parallel", "progress", "search", "sweep"},
     "live": {"conformance", "errors", "extras", "game", "kernels", "search", "value"},
     "player": {"book", "errors", "game", "live", "search", "value"},
+    "export": {"pyarrow", "book", "errors", "files", "game", "notation", "player", "progress", "value"},
     "answers": {"book", "errors", "game", "notation", "player", "value"},
     "methods": {
         "conformance", "errors", "extras", "game", "kernels", "opening", "options", "search", "solved", "sweep",
@@ -55,8 +56,8 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     },
     "verification": {"book", "errors", "extras", "game", "kernels", "memory", "progress", "solved", "value"},
     "cli": {
-        "click", "matplotlib", "tqdm", "answers", "book", "conformance", "errors", "estimation", "extras", "game",
-        "games", "kernels", "live", "methods", "notation", "options", "pipeline", "player", "search", "value",
+        "click", "matplotlib", "tqdm", "answers", "book", "conformance", "errors", "estimation", "export", "extras",
+        "game", "games", "kernels", "live", "methods", "notation", "options", "pipeline", "player", "search", "value",
         "verification",
     },
 }

@@ -30,6 +30,7 @@ COMMANDS = {
     "query": ("solver.cli.query", "Value positions and their moves."),
     "line": ("solver.cli.line", "Print the best play from a position to the end."),
     "play": ("solver.cli.play", "Play in the terminal."),
+    "export": ("solver.cli.export", "Write a book as a table, or for other languages."),
     "verify": ("solver.cli.verify", "Check a book: structure, checksums, every value."),
 }
 EXIT_CODES = (
