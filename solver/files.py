@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +23,7 @@ def sync_folder(folder: Path) -> None:
 @contextlib.contextmanager
 def replacing(target: Path) -> Iterator[Path]:
     """The path of a file to write beside `target`, which it then replaces, synced; on any error it is removed."""
+    sweep_up(target)
     partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:
         yield partial
@@ -31,6 +33,25 @@ def replacing(target: Path) -> Iterator[Path]:
         sync_folder(target.parent)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def sweep_up(target: Path) -> None:
+    """Remove what writers of a file who were killed have left beside it."""
+    pattern = re.compile(rf"\.{re.escape(target.name)}\.([0-9]{{1,10}})\.(build|partial)")
+    for path in target.parent.iterdir():
+        match = pattern.fullmatch(path.name)
+        if match and not _is_alive(int(match[1])):
+            path.unlink(missing_ok=True)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def lock(descriptor: int, path: Path) -> None:
