@@ -153,6 +153,8 @@ def test_nothing_is_left_of_an_export_that_fails(small, tmp_path):
     def interrupt(step, done, total, note=""):
         raise KeyboardInterrupt
 
+    (tmp_path / ".book.csv.999999999.partial").write_text("left by an export that was killed")
+
     for ending in TABLES:
         if ending == ".parquet":
             continue

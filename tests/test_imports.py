@@ -50,9 +50,10 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
         "conformance", "errors", "extras", "game", "kernels", "opening", "options", "search", "solved", "sweep",
         "value",
     },
+    "importing": {"errors", "game", "progress", "value"},
     "pipeline": {
-        "book", "conformance", "errors", "extras", "fingerprint", "game", "kernels", "memory", "methods", "opening",
-        "options", "parallel", "progress", "search", "store", "sweep",
+        "book", "conformance", "errors", "extras", "fingerprint", "game", "importing", "kernels", "memory",
+        "methods", "opening", "options", "parallel", "progress", "search", "store", "sweep",
     },
     "verification": {"book", "errors", "extras", "game", "kernels", "memory", "progress", "solved", "value"},
     "cli": {
