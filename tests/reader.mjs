@@ -2,9 +2,11 @@
 import { createServer } from "node:http";
 import { readFileSync } from "node:fs";
 import { Book, DamagedBook, remote } from "../readers/js/book.js";
+import * as compact from "../readers/js/compact.js";
+import * as instant from "../readers/js/instant.js";
 
 const [command, path, more] = process.argv.slice(2);
-const bytes = new Uint8Array(readFileSync(path));
+const bytes = path && new Uint8Array(readFileSync(path));
 
 /** [state, score, distance] of each line of a CSV table. */
 function* table(file) {
@@ -127,6 +129,29 @@ const commands = {
     served = bytes;
     result.again = (await book.get(rows.at(-1)[0])).score === rows.at(-1)[1];
     server.close();
+    return result;
+  },
+
+  /** The groups of the documentation: offsets and indices, the indices found at offsets 0 to 9, of cut copies errors. */
+  async groups() {
+    const result = [];
+    for (const [codec, hex] of [[instant, "080201070902 0b"], [compact, "0002000000 0300 e30600 63e7640700"]]) {
+      const data = Uint8Array.from(hex.replaceAll(" ", "").match(/../g), (byte) => parseInt(byte, 16));
+      const segment = (end) => ({ bytes: data, view: new DataView(data.buffer), starts: [0, end] });
+      const { offsets, indices } = await codec.decode(segment(data.length), 0, 1);
+      const found = [];
+      for (let at = 0n; at < 10n; at++) found.push((await codec.find(segment(data.length), 0, at, 1)) ?? null);
+      const cut = new Set();
+      for (let end = 0; end < data.length; end++) {
+        try {
+          await codec.decode(segment(end), 0, 1);
+          cut.add(end);
+        } catch (error) {
+          cut.add(error.name);
+        }
+      }
+      result.push([offsets, indices, found, [...cut]]);
+    }
     return result;
   },
 

@@ -14,6 +14,7 @@
  * checksums and bounds; what does not hold raises DamagedBook.
  */
 
+import * as compact from "./compact.js";
 import * as instant from "./instant.js";
 
 /**
@@ -21,7 +22,7 @@ import * as instant from "./instant.js";
  * (a BigInt >= 0) behind the first of a group, or undefined; and `decode(...)` without offset: { offsets, indices } of
  * a whole group. Both may return promises, and throw RangeError for a malformed group.
  */
-const CODECS = new Map([[instant.NUMBER, instant]]);
+const CODECS = new Map([instant, compact].map((codec) => [codec.NUMBER, codec]));
 
 const MAGIC = [0x73, 0x6f, 0x6c, 0x76, 0x65, 0x72, 0x0d, 0x0a];
 const VERSION = 1;
