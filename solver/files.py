@@ -1,8 +1,11 @@
-"""What files need that must survive: a lock that goes with its process, and folders synced like the files in them."""
+"""What files need that must survive: whole or not at all, a lock that goes with its process, folders synced too."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from solver.errors import ResourceError
@@ -15,6 +18,40 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+@contextlib.contextmanager
+def replacing(target: Path) -> Iterator[Path]:
+    """The path of a file to write beside `target`, which it then replaces, synced; on any error it is removed."""
+    sweep_up(target)
+    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
+    try:
+        yield partial
+        with open(partial, "rb+") as file:
+            os.fsync(file.fileno())
+        os.replace(partial, target)
+        sync_folder(target.parent)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def sweep_up(target: Path) -> None:
+    """Remove what writers of a file who were killed have left beside it."""
+    pattern = re.compile(rf"\.{re.escape(target.name)}\.([0-9]{{1,10}})\.(build|partial)")
+    for path in target.parent.iterdir():
+        match = pattern.fullmatch(path.name)
+        if match and not _is_alive(int(match[1])):
+            path.unlink(missing_ok=True)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def lock(descriptor: int, path: Path) -> None:

@@ -148,6 +148,14 @@ def plainly(rules: Rules, method: str, table_by: Callable[[str], Table]) -> Outc
     return Outcome(solved_by(rules, table, tier), chosen, "complete")
 
 
+def known(rules: Rules, table: Table, complete: bool) -> Outcome:
+    """The outcome of merits that are known already, as the method that suits them would have it."""
+    if not complete:
+        return Outcome(solved_by(rules, table), "alphabeta", "exact")
+    rises = rules.scores or (rules.tiered and not _some_stay(rules, table))
+    return Outcome(solved_by(rules, table), "minimax" if rises else "retrograde", "complete")
+
+
 def _some_stay(rules: Rules, table: Table) -> bool:
     """Whether some move stays in its tier."""
     canonical, tier = rules.canonical, rules.tier

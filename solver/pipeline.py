@@ -85,6 +85,31 @@ def solve(
     return Book(job.target, job.rules.game)
 
 
+def import_values(
+    game: Game,
+    source: str | os.PathLike[str],
+    path: str | os.PathLike[str],
+    *,
+    symmetry: bool = True,
+    verified: bool = True,
+    progress: Progress = silent,
+) -> Header:
+    """Write a book of a game from values that something else has found, lines of JSON (`importing`); its header.
+
+    Every value is verified against those of the moves, unless `verified` is False. The book is complete if it lacks
+    nothing that play can reach, else it is one of exact entries. Raises BookError for what is no such file, DamagedBook
+    for wrong values, MethodError, ResourceError.
+    """
+    from solver import importing
+
+    job = _prepared(game, path, Options(symmetry=symmetry, progress=progress))
+    assert job.target is not None and job.options.memory is not None
+    table = importing.table_of(job.rules, Path(source), job.options.memory, progress)
+    with _blaming():
+        complete = importing.complete(job.rules, table, Path(source), verified, progress)
+        return _write(job.target, job, methods.known(job.rules, table, complete))
+
+
 def run(game: Game, path: str | os.PathLike[str] | None, options: Options) -> Header:
     """Solve a game as `solve` does, but write no book without a path: then the header has no digest."""
     job = _prepared(game, path, options)

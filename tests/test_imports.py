@@ -50,21 +50,23 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     },
     "live": {"conformance", "errors", "extras", "game", "kernels", "patience", "search", "value"},
     "player": {"book", "errors", "game", "live", "search", "value"},
+    "export": {"pyarrow", "book", "errors", "files", "game", "notation", "player", "progress", "value"},
     "answers": {"book", "errors", "game", "notation", "player", "value"},
     "methods": {
         "conformance", "errors", "extras", "game", "kernels", "opening", "options", "search", "solved", "sweep",
         "value",
     },
+    "importing": {"errors", "game", "progress", "value"},
     "pipeline": {
-        "book", "conformance", "errors", "extras", "fingerprint", "game", "kernels", "memory", "methods", "opening",
-        "options", "parallel", "patience", "progress", "search", "store", "sweep",
+        "book", "conformance", "errors", "extras", "fingerprint", "game", "importing", "kernels", "memory",
+        "methods", "opening", "options", "parallel", "patience", "progress", "search", "store", "sweep",
     },
     "packing": {"book", "extras", "kernels", "parallel", "progress", "solved", "sweep"},
     "verification": {"book", "errors", "extras", "game", "kernels", "memory", "progress", "solved", "value"},
     "cli": {
-        "click", "matplotlib", "tqdm", "answers", "book", "conformance", "errors", "estimation", "extras", "game",
-        "games", "kernels", "live", "methods", "notation", "options", "packing", "pipeline", "player", "search",
-        "value", "verification",
+        "click", "matplotlib", "tqdm", "answers", "book", "conformance", "errors", "estimation", "export", "extras",
+        "game", "games", "kernels", "live", "methods", "notation", "options", "packing", "pipeline", "player",
+        "search", "value", "verification",
     },
 }
 TANGLED = {"estimation", "kernels", "opening", "sweep"}  # rooms that may import each other in a circle

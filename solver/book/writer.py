@@ -10,7 +10,6 @@ import contextlib
 import errno
 import hashlib
 import os
-import re
 import shutil
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -32,7 +31,7 @@ from solver.book.format import (
 )
 from solver.book.segments import packed
 from solver.errors import BookError, ResourceError
-from solver.files import sync_folder
+from solver.files import sweep_up, sync_folder
 from solver.progress import Progress, silent
 from solver.solved import Part
 
@@ -82,7 +81,7 @@ def write_book(
     target = check_target(path)
     if len(header.palette) > MOST_VALUES:
         raise ResourceError(f"a book holds {MOST_VALUES:,} different values, not {len(header.palette):,}: solve less")
-    _sweep_up(target)
+    sweep_up(target)
     header = header.identified()
     build = target.with_name(f".{target.name}.{os.getpid()}.build")
     finished = target.with_name(f".{target.name}.{os.getpid()}.partial")
@@ -164,25 +163,6 @@ def _count(digest: Any, records: list[tuple[bytes, bytes]]) -> None:
     for key, record in records:
         digest.update(key)
         digest.update(record)
-
-
-def _sweep_up(target: Path) -> None:
-    """Remove what writers that were killed have left of this book."""
-    pattern = re.compile(rf"\.{re.escape(target.name)}\.([0-9]{{1,10}})\.(build|partial)")
-    for path in target.parent.iterdir():
-        match = pattern.fullmatch(path.name)
-        if match and not _is_alive(int(match[1])):
-            path.unlink(missing_ok=True)
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
 
 
 def _copy(build: Path, finished: Path) -> None:

@@ -31,6 +31,8 @@ COMMANDS = {
     "query": ("solver.cli.query", "Value positions and their moves."),
     "line": ("solver.cli.line", "Print the best play from a position to the end."),
     "play": ("solver.cli.play", "Play in the terminal."),
+    "export": ("solver.cli.export", "Write a book as a table, or for other languages."),
+    "import": ("solver.cli.importing", "Write a book of values from elsewhere."),
     "verify": ("solver.cli.verify", "Check a book: structure, checksums, every value."),
 }
 EXIT_CODES = (

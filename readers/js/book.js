@@ -1,0 +1,358 @@
+/**
+ * Reads the `.bin` books that `solver export BOOK -o FILE.bin` writes, in Node and in browsers, without dependencies.
+ * docs/format.md describes the file byte by byte.
+ *
+ *     import { Book, remote } from "./book.js";
+ *     const book = await Book.open(remote("connect-four.bin"));     // range requests; or Book.open(arrayBuffer)
+ *     await book.get(33825n);                                       // { score: 0, distance: null, outcome: "draw" }
+ *     await book.get(1);                                            // undefined: the book has no such state
+ *
+ * States are whole numbers below 2^63: BigInt, or a Number that is a safe integer. Values are for the side to move. A
+ * book stores no finished states, and of states that are each other's images by symmetry only the canonical one.
+ *
+ * Nothing wrong is answered: the head is checked when a book is opened, each segment when it is first touched, by
+ * checksums and bounds; what does not hold raises DamagedBook.
+ */
+
+import * as compact from "./compact.js";
+import * as instant from "./instant.js";
+
+/**
+ * Codecs by their number. Each has `find(segment, group, offset, indexBytes)`: the palette index of the state so far
+ * (a BigInt >= 0) behind the first of a group, or undefined; and `decode(...)` without offset: { offsets, indices } of
+ * a whole group. Both may return promises, and throw RangeError for a malformed group.
+ */
+const CODECS = new Map([instant, compact].map((codec) => [codec.NUMBER, codec]));
+
+const MAGIC = [0x73, 0x6f, 0x6c, 0x76, 0x65, 0x72, 0x0d, 0x0a];
+const VERSION = 1;
+const PREFIX = 64;
+const FIRST_READ = 1 << 16;
+const SEGMENT_SIZE = 65520;
+const STATE_LIMIT = 1n << 63n;
+
+/** The file is truncated, altered, or no book. */
+export class DamagedBook extends Error {
+  name = "DamagedBook";
+}
+
+/** A file on a web server, read by HTTP range requests; as a whole from a server that knows none. */
+export function remote(url, options = {}) {
+  let whole;
+  const source = {
+    size: undefined,
+    async read(begin, end) {
+      if (whole) return whole.subarray(begin, end);
+      const headers = new Headers(options.headers);
+      headers.set("Range", `bytes=${begin}-${end - 1}`);
+      const response = await fetch(url, { ...options, headers });
+      if (response.status !== 200 && response.status !== 206) throw new Error(`${url}: HTTP ${response.status}`);
+      const bytes = new Uint8Array(await response.arrayBuffer());
+      if (response.status === 200) {
+        whole = bytes;
+        source.size = bytes.length;
+        return whole.subarray(begin, end);
+      }
+      const range = /^bytes (\d+)-\d+\/(\d+)$/.exec(response.headers.get("Content-Range") ?? ""); // hidden across origins
+      if (range && Number(range[1]) !== begin) throw new Error(`${url}: the server sent another range than was asked for`);
+      if (range) source.size = Number(range[2]);
+      return bytes;
+    },
+  };
+  return source;
+}
+
+/** Bytes in memory: an ArrayBuffer, or a view of one. */
+function local(data) {
+  const bytes = ArrayBuffer.isView(data)
+    ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+    : new Uint8Array(data);
+  return { size: bytes.length, read: async (begin, end) => bytes.subarray(begin, end) };
+}
+
+export class Book {
+  #source;
+  #head;
+  #codec;
+  #segments = new Map(); // by number, the last used last; promises while they are read
+  #most;
+  #last = -1;
+
+  /**
+   * Open a book: an ArrayBuffer, a view of one, `remote(url)`, or any object with `read(begin, end)`, a promise of that
+   * part of the file, shorter where the file ends before, and perhaps `size`. At most `segments` of them, of 64 KB, are
+   * kept in memory.
+   */
+  static async open(source, { segments = 256 } = {}) {
+    const from = typeof source.read === "function" ? source : local(source);
+    return new Book(from, await readHead(from), Math.max(1, segments));
+  }
+
+  constructor(source, head, most) {
+    this.#source = source;
+    this.#head = head;
+    this.#codec = CODECS.get(head.codec);
+    this.#most = most;
+    /** What the book says of itself: game, rules, method, scope, symmetry, counts, root, longest, digest. */
+    this.facts = head.facts;
+    /** How many states have a value in the book. */
+    this.length = head.stored;
+    Object.freeze(this);
+  }
+
+  /** A promise of the value of a state, { score, distance, outcome }, or of undefined if the book lacks it. */
+  async get(state) {
+    const key = stateOf(state);
+    const { firsts, palette, indexBytes } = this.#head;
+    const number = lastNotAbove(firsts, key);
+    if (number < 0 || key >= STATE_LIMIT) return undefined;
+    let segment = this.#segments.get(number);
+    if (segment === undefined || number !== this.#last) segment = this.#touch(number, segment);
+    if (segment instanceof Promise) segment = await segment;
+    const group = lastNotAbove(segment.firsts, key);
+    const index = await guarded(number, () => this.#codec.find(segment, group, key - segment.firsts[group], indexBytes));
+    if (index === undefined) return undefined;
+    if (!(index < palette.length)) throw malformed(number, "a value is outside the palette");
+    return palette[index];
+  }
+
+  /** All [state, value] pairs, states as BigInt, ascending; raises DamagedBook where they are not. */
+  async *entries() {
+    const { firsts, palette, indexBytes, stored } = this.#head;
+    let last = -1n;
+    let count = 0;
+    for (let number = 0; number < firsts.length; number++) {
+      const segment = await this.#load(number);
+      for (let group = 0; group < segment.firsts.length; group++) {
+        const { offsets, indices } = await guarded(number, () => this.#codec.decode(segment, group, indexBytes));
+        for (let place = 0; place < offsets.length; place++) {
+          const state = segment.firsts[group] + BigInt(offsets[place]);
+          if (state <= last || state >= STATE_LIMIT) throw malformed(number, "its states are not ascending");
+          if (!(indices[place] < palette.length)) throw malformed(number, "a value is outside the palette");
+          yield [state, palette[indices[place]]];
+          last = state;
+          count++;
+        }
+      }
+    }
+    if (count !== stored) throw new DamagedBook(`the book stores ${count} states, it says ${stored}`);
+  }
+
+  /** Read and check all of the file; raises DamagedBook. */
+  async check() {
+    for await (const _ of this.entries());
+  }
+
+  /** A segment that may be in memory already, or a promise of it; the one that was not used for longest goes. */
+  #touch(number, known) {
+    const segments = this.#segments;
+    if (known !== undefined) segments.delete(number);
+    else {
+      known = this.#load(number).then(
+        (segment) => {
+          if (segments.has(number)) segments.set(number, segment);
+          return segment;
+        },
+        (error) => {
+          segments.delete(number); // a failed request may be made again
+          throw error;
+        },
+      );
+    }
+    segments.set(number, known);
+    this.#last = number;
+    if (segments.size > this.#most) segments.delete(segments.keys().next().value);
+    return known;
+  }
+
+  async #load(number) {
+    const { places, size } = this.#head;
+    const bytes = await readExactly(this.#source, places[number], places[number + 1], `segment ${number}`);
+    if (this.#source.size !== undefined && this.#source.size !== size) throw new DamagedBook("the file has changed");
+    return segmentOf(this.#head, number, bytes);
+  }
+}
+
+/** A state as BigInt. Raises TypeError for a Number that may have been rounded, and for all that is no number. */
+function stateOf(state) {
+  if (typeof state === "bigint") return state;
+  if (Number.isSafeInteger(state)) return BigInt(state);
+  throw new TypeError(`${state} is no state: a BigInt, or a Number up to 2^53 - 1`);
+}
+
+/** The place of the last of ascending numbers that is not above the key, or -1. */
+function lastNotAbove(numbers, key) {
+  let low = 0;
+  let high = numbers.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (numbers[middle] <= key) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+async function guarded(number, action) {
+  try {
+    return await action();
+  } catch (error) {
+    if (error instanceof RangeError) throw malformed(number, error.message);
+    throw error;
+  }
+}
+
+function malformed(number, what) {
+  return new DamagedBook(`segment ${number} is malformed: ${what}`);
+}
+
+async function readExactly(source, begin, end, name) {
+  const bytes = await source.read(begin, end);
+  if (bytes.length !== end - begin) throw new DamagedBook(`${name} is cut off, or more was sent: fetch the book again`);
+  return bytes;
+}
+
+/** Prefix, facts, palette and directory, checked. */
+async function readHead(source) {
+  let bytes = await source.read(0, FIRST_READ);
+  const head = prefixOf(bytes);
+  const { size, factsSize, values, segments } = head;
+  const sizes = [factsSize, 4 + 16 * values, 4 + 16 * segments];
+  const end = PREFIX + sizes[0] + sizes[1] + sizes[2];
+  if (factsSize < 4 || end > size) throw new DamagedBook("the head does not fit into the file");
+  if ((source.size ?? size) !== size || bytes.length > size) {
+    throw new DamagedBook(`the file has ${source.size ?? bytes.length} bytes, it should have ${size}: fetch it again`);
+  }
+  if (bytes.length < end) bytes = await readExactly(source, 0, end, "the head");
+  const parts = [];
+  let at = PREFIX;
+  for (let part = 0; part < 3; part++) {
+    parts.push(unsealed(head.bookId, part, bytes.subarray(at, at + sizes[part]), "the head"));
+    at += sizes[part];
+  }
+  const facts = factsOf(parts[0], head);
+  return { ...head, facts, palette: paletteOf(parts[1], values), ...directoryOf(parts[2], segments, end, size) };
+}
+
+function prefixOf(bytes) {
+  if (bytes.length < PREFIX || MAGIC.some((byte, place) => bytes[place] !== byte)) {
+    throw new DamagedBook("the file is no .bin book");
+  }
+  const view = viewOf(bytes);
+  if (view.getUint32(60, true) !== crc32(bytes.subarray(0, 60))) throw new DamagedBook("the prefix fails its checksum");
+  if (view.getUint32(8, true) !== VERSION) {
+    throw new DamagedBook(`the book has format version ${view.getUint32(8, true)}, this reader knows ${VERSION}`);
+  }
+  const head = {
+    codec: view.getUint32(12, true),
+    size: Number(view.getBigUint64(16, true)),
+    stored: Number(view.getBigUint64(24, true)),
+    bookId: bytes.slice(32, 40),
+    factsSize: view.getUint32(40, true),
+    values: view.getUint32(44, true),
+    segments: view.getUint32(48, true),
+    indexBytes: view.getUint32(52, true),
+  };
+  if (!CODECS.has(head.codec)) throw new DamagedBook(`the book has codec ${head.codec}, which this reader does not know`);
+  const fits = [1, 2, 4].includes(head.indexBytes) && view.getUint32(56, true) === 0;
+  if (!fits || !Number.isSafeInteger(head.size) || !Number.isSafeInteger(head.stored)) {
+    throw new DamagedBook("the prefix is malformed");
+  }
+  return head;
+}
+
+function factsOf(body, head) {
+  let facts;
+  try {
+    facts = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+  } catch {
+    throw new DamagedBook("the facts are no JSON");
+  }
+  if (facts === null || typeof facts !== "object" || facts.stored !== head.stored) {
+    throw new DamagedBook("the facts differ from the prefix");
+  }
+  return facts;
+}
+
+/** Values, frozen, since they are handed out; scores beyond 2^53 are BigInt. */
+function paletteOf(body, count) {
+  const view = viewOf(body);
+  return Array.from({ length: count }, (_, place) => {
+    const score = exact(view.getBigInt64(16 * place, true));
+    const distance = exact(view.getBigInt64(16 * place + 8, true));
+    const outcome = score > 0 ? "win" : score < 0 ? "loss" : "draw";
+    return Object.freeze({ score, distance: distance === -1 ? null : distance, outcome });
+  });
+}
+
+function exact(number) {
+  const rounded = Number(number);
+  return Number.isSafeInteger(rounded) ? rounded : number;
+}
+
+/** The first state of each segment; where each begins in the file, and where the last ends. */
+function directoryOf(body, count, begin, size) {
+  const view = viewOf(body);
+  const firsts = new BigUint64Array(count);
+  const places = new Float64Array(count + 1);
+  for (let number = 0; number < count; number++) {
+    firsts[number] = view.getBigUint64(16 * number, true);
+    places[number] = Number(view.getBigUint64(16 * number + 8, true));
+  }
+  places[count] = size;
+  let fits = places[0] === begin;
+  for (let number = 0; number < count; number++) {
+    const length = places[number + 1] - places[number];
+    fits &&= length > 0 && length <= SEGMENT_SIZE && (number === 0 || firsts[number - 1] < firsts[number]);
+  }
+  if (!fits) throw new DamagedBook("the directory is malformed");
+  return { firsts, places };
+}
+
+/** A segment whose checksum holds and whose groups lie inside of it. */
+function segmentOf(head, number, bytes) {
+  unsealed(head.bookId, number, bytes, `segment ${number}`);
+  const view = viewOf(bytes);
+  const count = bytes.length < 10 ? 0 : view.getUint16(4, true);
+  const table = 10 + 10 * count;
+  if (!count || table > bytes.length || bytes[6] !== head.codec || bytes[7] !== head.indexBytes) {
+    throw malformed(number, "its head");
+  }
+  const firsts = new BigUint64Array(count);
+  const starts = new Uint16Array(count + 1);
+  for (let group = 0; group < count; group++) firsts[group] = view.getBigUint64(8 + 8 * group, true);
+  for (let group = 0; group <= count; group++) starts[group] = view.getUint16(8 + 8 * count + 2 * group, true);
+  let fits = firsts[0] === head.firsts[number] && starts[0] === table && starts[count] === bytes.length;
+  for (let group = 1; group < count; group++) fits &&= firsts[group - 1] < firsts[group];
+  for (let group = 0; group < count; group++) fits &&= starts[group] < starts[group + 1];
+  if (!fits) throw malformed(number, "its groups");
+  return { bytes, view, firsts, starts };
+}
+
+/** The body of a sealed record: behind a crc32 over the book id, the record's number as u64, and the body. */
+function unsealed(bookId, number, record, name) {
+  const body = record.subarray(4);
+  const seed = new Uint8Array(16);
+  seed.set(bookId);
+  viewOf(seed).setBigUint64(8, BigInt(number), true);
+  if (record.length < 4 || viewOf(record).getUint32(0, true) !== crc32(body, crc32(seed))) {
+    throw new DamagedBook(`${name} fails its checksum: fetch the book again`);
+  }
+  return body;
+}
+
+function viewOf(bytes) {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte;
+  for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
+  return crc;
+});
+
+/** The checksum of zlib and PNG, going on from that of what came before. */
+function crc32(bytes, before = 0) {
+  let crc = ~before;
+  for (let at = 0; at < bytes.length; at++) crc = CRC_TABLE[(crc ^ bytes[at]) & 255] ^ (crc >>> 8);
+  return ~crc >>> 0;
+}

@@ -1,0 +1,134 @@
+/**
+ * The `compact` codec: groups of some thousand states, keys and values deflated. A group is inflated as a whole, to no
+ * more than it says, and the last ones are kept.
+ *
+ *     u8 key mode | u16 states - 1 | u16 bytes of the keys - 1 | u16 bytes of the keys, deflated | keys | values
+ */
+
+export const NUMBER = 1;
+
+const HEAD = 7;
+const MOST_STATES = 6144;
+const MOST_KEYS = 12 << 10;
+
+/** The palette index of the state so far behind the first of a group, or undefined. Throws RangeError. */
+export async function find(segment, group, offset, indexBytes) {
+  const decoded = await inflatedGroup(segment, group, indexBytes);
+  const place = decoded.mode ? placeInPlanes(decoded, offset) : placeInBitmap(decoded, offset);
+  return place === undefined ? undefined : indexAt(decoded, place, indexBytes);
+}
+
+/** The offsets of all states of a group from its first, Numbers or BigInts, and their palette indices. */
+export async function decode(segment, group, indexBytes) {
+  const decoded = await inflatedGroup(segment, group, indexBytes);
+  const { mode, keys, count } = decoded;
+  const offsets = mode ? Array.from({ length: count }, (_, place) => keyAt(decoded, place)) : marked(keys);
+  if (offsets.length !== count || BigInt(offsets[0]) !== 0n) throw new RangeError("a group has other keys than states");
+  return { offsets, indices: offsets.map((_, place) => indexAt(decoded, place, indexBytes)) };
+}
+
+const KEPT = 256; // inflated groups, of 18 KB where an index takes a byte and 36 KB at most
+const kept = []; // a ring: { groups, group }
+let next = 0;
+
+/** A promise of the parts of a group, which may have been inflated before. */
+function inflatedGroup(segment, group, indexBytes) {
+  const groups = (segment.inflated ??= new Map());
+  const known = groups.get(group);
+  if (known !== undefined) return known;
+  const parts = inflateGroup(segment, group, indexBytes);
+  const oldest = kept[next];
+  if (oldest) oldest.groups.delete(oldest.group);
+  kept[next] = { groups, group };
+  next = (next + 1) % KEPT;
+  groups.set(group, parts);
+  return parts;
+}
+
+async function inflateGroup({ bytes, view, starts }, group, indexBytes) {
+  const begin = starts[group];
+  const end = starts[group + 1];
+  if (end - begin <= HEAD) throw new RangeError("a group is cut off");
+  const mode = bytes[begin];
+  const count = view.getUint16(begin + 1, true) + 1;
+  const size = view.getUint16(begin + 3, true) + 1;
+  const middle = begin + HEAD + view.getUint16(begin + 5, true);
+  if (mode > 8 || count > MOST_STATES || size > MOST_KEYS || (mode && size !== mode * count) || middle > end) {
+    throw new RangeError("its sizes are those of no group");
+  }
+  const [keys, values] = await Promise.all([
+    inflate(bytes.subarray(begin + HEAD, middle), size),
+    inflate(bytes.subarray(middle, end), count * indexBytes),
+  ]);
+  return { mode, count, keys, values: new DataView(values.buffer) };
+}
+
+/** What was deflated, which is to be so many bytes; nothing more is made, whatever the data say. */
+async function inflate(data, size) {
+  const found = new Uint8Array(size);
+  const stream = new Blob([data]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  const reader = stream.getReader();
+  let at = 0;
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      found.set(next.value, at); // throws RangeError beyond the end
+      at += next.value.length;
+    }
+  } catch (error) {
+    reader.cancel().catch(() => {});
+    throw new RangeError(`a group does not inflate: ${error.message}`);
+  }
+  if (at !== size) throw new RangeError("a group ends early");
+  return found;
+}
+
+function placeInBitmap({ keys, count }, offset) {
+  const bit = offset < BigInt(8 * keys.length) ? Number(offset) : -1;
+  if (bit < 0 || !((keys[bit >> 3] >> (bit & 7)) & 1)) return undefined;
+  let place = population(keys[bit >> 3] & ((1 << (bit & 7)) - 1));
+  for (let at = 0; at < bit >> 3; at++) place += population(keys[at]);
+  if (place >= count) throw new RangeError("a group has more keys than states");
+  return place;
+}
+
+function population(byte) {
+  byte -= (byte >> 1) & 0x55;
+  byte = (byte & 0x33) + ((byte >> 2) & 0x33);
+  return (byte + (byte >> 4)) & 15;
+}
+
+function placeInPlanes(decoded, offset) {
+  let low = 0;
+  let high = decoded.count;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (keyAt(decoded, middle) < offset) low = middle + 1;
+    else high = middle;
+  }
+  return low < decoded.count && BigInt(keyAt(decoded, low)) === offset ? low : undefined;
+}
+
+/** The difference of a state from the first of its group: its highest bytes lie together in front, the lowest last. */
+function keyAt({ mode, count, keys }, place) {
+  let high = 0;
+  let low = 0;
+  for (let plane = 0; plane < mode; plane++) {
+    const byte = keys[plane * count + place];
+    if (mode - plane > 4) high = high * 256 + byte;
+    else low = low * 256 + byte;
+  }
+  return high < 1 << 21 ? high * 2 ** 32 + low : (BigInt(high) << 32n) | BigInt(low);
+}
+
+function marked(keys) {
+  const offsets = [];
+  for (let at = 0; at < keys.length; at++) {
+    for (let bit = 0; bit < 8; bit++) if ((keys[at] >> bit) & 1) offsets.push(8 * at + bit);
+  }
+  return offsets;
+}
+
+function indexAt({ values }, place, indexBytes) {
+  const at = place * indexBytes;
+  return indexBytes === 1 ? values.getUint8(at) : indexBytes === 2 ? values.getUint16(at, true) : values.getUint32(at, true);
+}

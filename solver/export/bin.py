@@ -1,0 +1,84 @@
+"""A book as one immutable little-endian file without LMDB: what readers in other languages take.
+
+    prefix     64 bytes, see PREFIX
+    facts      crc32, JSON in UTF-8: the header without its palette; whole numbers that JavaScript cannot hold are text
+    palette    crc32, then the score and the distance, or -1, of each value, i64
+    directory  crc32, then the first state of each segment and where in the file it begins, u64
+    segments   as the book has them, one after the other to the end of the file
+
+Facts, palette and directory are sealed like the records of a book (`book.format`), as numbers 0, 1 and 2. Byte by
+byte, with examples: `docs/format.md`. `readers/js/` reads it.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from pathlib import Path
+from typing import Any
+
+from solver.book import Book, Header
+from solver.book.codecs import CODECS
+from solver.book.format import seal
+from solver.progress import Progress
+
+MAGIC = b"solver\r\n"
+VERSION = 1
+# magic, version, number of the codec, bytes of the file, stored states, book id, bytes of the facts, values of the
+# palette, segments, bytes of a palette index, zero; then the crc32 of these
+PREFIX = struct.Struct("<8sIIQQ8sIIIII")
+CHECKSUM = struct.Struct("<I")
+ENTRY = struct.Struct("<QQ")
+VALUE = struct.Struct("<qq")
+EXACT = (1 << 53) - 1  # the largest whole number that all JSON readers take as it is
+
+
+def write(book: Book, path: Path, progress: Progress) -> None:
+    """Write the book to a new file; each segment's checksum is verified on the way."""
+    header, firsts = book.header, book.directory
+    facts = seal(header.book_id, 0, facts_of(header))
+    pairs = [(score, -1 if distance is None else distance) for score, distance in header.palette]
+    palette = seal(header.book_id, 1, b"".join(VALUE.pack(*pair) for pair in pairs))
+    begin = PREFIX.size + CHECKSUM.size + len(facts) + len(palette)
+    places = [begin + CHECKSUM.size + ENTRY.size * len(firsts)]
+    with open(path, "xb") as file:
+        file.seek(places[0])
+        for number, segment in enumerate(book.segments(), 1):
+            file.write(segment)
+            places.append(places[-1] + len(segment))
+            progress("export", header.stored * number // len(firsts), header.stored)
+        entries = b"".join(ENTRY.pack(*entry) for entry in zip(firsts, places, strict=False))
+        file.seek(0)
+        file.write(_prefix(header, places[-1], len(facts), len(firsts)))
+        file.write(facts + palette + seal(header.book_id, 2, entries))
+    progress("export", header.stored, header.stored)
+
+
+def facts_of(header: Header) -> bytes:
+    """What a book says of itself, as JSON."""
+    facts = header._asdict()
+    for name in ("palette", "numbers", "book_id"):
+        del facts[name]
+    facts["root"] = header.root._asdict()
+    facts["tiers"] = header.tiers and [tier._asdict() for tier in header.tiers]
+    facts["longest"] = header.longest and {"distance": header.longest[0], "state": str(header.longest[1])}
+    return json.dumps(_portable(facts), separators=(",", ":")).encode()
+
+
+def _portable(item: Any) -> Any:
+    """The same with whole numbers as text that JavaScript would round."""
+    if isinstance(item, dict):
+        return {name: _portable(part) for name, part in item.items()}
+    if isinstance(item, list):
+        return [_portable(part) for part in item]
+    return str(item) if type(item) is int and abs(item) > EXACT else item
+
+
+def _prefix(header: Header, size: int, facts: int, segments: int) -> bytes:
+    codec = CODECS[header.codec].NUMBER
+    prefix = PREFIX.pack(
+        MAGIC, VERSION, codec, size, header.stored, header.book_id, facts, len(header.palette), segments,
+        header.index_bytes, 0,
+    )  # fmt: skip
+    return prefix + CHECKSUM.pack(zlib.crc32(prefix))

@@ -1,0 +1,115 @@
+"""The columns of a book's tables, one row a stored state, in ascending order of the states.
+
+    state     the state's number
+    board     as the game shows it, of several lines for most games
+    value     win, draw or loss, for the side to move
+    score     1, 0, -1, or the margin
+    distance  plies to the end; nothing for draws and margins
+    tier      what the rules call so: it grows along the game, in many games it is the ply
+    best      the best moves in the game's notation; nothing where the book does not know them
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from solver.book import Book
+from solver.errors import DamagedBook, MethodError
+from solver.game import Rules, own_method
+from solver.notation import format_action, show
+from solver.player import Player
+from solver.progress import Progress
+from solver.value import Value
+
+COLUMNS = {"state": int, "board": str, "value": str, "score": int, "distance": int, "tier": int, "best": list}
+OF_RULES = {"board", "tier", "best"}  # which are not in the book itself
+STEP = 1024  # rows between two reports
+
+Cell = Callable[[int, Value], Any]
+
+
+class Table(NamedTuple):
+    """A table to write: its columns' names, the rows once, as tuples, and what the book says of itself."""
+
+    names: list[str]
+    rows: Iterator[tuple[Any, ...]]
+    about: dict[str, str]
+
+    def kinds(self) -> list[type]:
+        """What the columns hold: int, str, or list, of str; None may stand in place of a distance or of best moves."""
+        return [COLUMNS[name] for name in self.names]
+
+
+def table_of(book: Book, names: Sequence[str] | None, progress: Progress) -> Table:
+    """The table of a book; without names with all columns that say something. Raises MethodError, ForeignBook."""
+    chosen = _fitting(book) if names is None else _checked(names)
+    cells = _cells(book, chosen)
+    header = book.header
+    about = {
+        "game": header.game,
+        "rules": header.rules,
+        "method": header.method,
+        "scope": header.scope,
+        "symmetry": "folded" if header.symmetry else "none",
+        "states": str(header.stored),
+        "digest": header.digest,
+    }
+    return Table(chosen, _rows(book, cells, progress), about)
+
+
+def _fitting(book: Book) -> list[str]:
+    rules = Rules(book.game, book.symmetry)
+    silent = {"board": own_method(book.game, "show") is None, "tier": not rules.tiered, "distance": book.score_game}
+    return [name for name in COLUMNS if not silent.get(name)]
+
+
+def _checked(names: Sequence[str]) -> list[str]:
+    for name in names:
+        if name not in COLUMNS:
+            raise MethodError(f"no column {name!r}: choose from {', '.join(COLUMNS)}")
+    if not names or len(set(names)) < len(names):
+        raise MethodError(f"a table has some columns, each once: choose from {', '.join(COLUMNS)}")
+    return list(names)
+
+
+def _cells(book: Book, names: list[str]) -> list[Cell]:
+    """What makes each column's entry of a state and its value; the rules are loaded only where a column needs them."""
+    cells: dict[str, Cell] = {
+        "state": lambda state, value: state,
+        "value": lambda state, value: value.outcome,
+        "score": lambda state, value: value.score,
+        "distance": lambda state, value: value.distance,
+    }
+    if not OF_RULES.isdisjoint(names):
+        game, rules = book.game, Rules(book.game, book.symmetry)
+        if "tier" in names and not rules.tiered:
+            raise MethodError(f"the rules of {rules.name} know no tiers: leave out the column tier")
+        cells["board"] = lambda state, value: show(game, state)
+        cells["tier"] = lambda state, value: rules.tier(state)
+        cells["best"] = _best_of(book)
+    return [cells[name] for name in names]
+
+
+def _best_of(book: Book) -> Cell:
+    """The moves that are known to keep a state's value; None without any, which a complete book always has."""
+    player, complete = Player(book, live=False), book.scope == "complete"
+    game = player.game
+
+    def best(state: int, value: Value) -> list[str] | None:
+        moves = [move.action for move in player.analyse(state) if move.value == value]
+        if not moves and complete:
+            raise DamagedBook(f"{book.path}: no move from state {state} has its value: verify the book, solve it again")
+        return [format_action(game, state, action) for action in moves] or None
+
+    return best
+
+
+def _rows(book: Book, cells: list[Cell], progress: Progress) -> Iterator[tuple[Any, ...]]:
+    done = 0
+    for state, value in book.items():
+        yield tuple([cell(state, value) for cell in cells])
+        done += 1
+        if done % STEP == 0:
+            progress("export", done, len(book))
+    progress("export", done, len(book))

@@ -1,0 +1,81 @@
+"""Tables as files: each function writes the rows of a table to a new file, none keeps them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from solver.errors import MethodError, ResourceError
+from solver.export.columns import Table
+
+ROW_GROUP = 1 << 16  # rows that a Parquet file keeps together
+TYPES = {int: "INTEGER", str: "TEXT", list: "TEXT"}
+
+
+def write_csv(table: Table, path: Path) -> None:
+    """A line of names, then a line a state; best moves with spaces between, nothing where nothing is known."""
+    with open(path, "x", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(table.names)
+        writer.writerows(_flat(table))
+
+
+def write_jsonl(table: Table, path: Path) -> None:
+    """A JSON object a line; best moves are a list, null where nothing is known."""
+    encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+    names = table.names
+    with open(path, "x", encoding="utf-8", newline="") as file:
+        file.writelines(encode(dict(zip(names, row, strict=True))) + "\n" for row in table.rows)
+
+
+def write_sqlite(table: Table, path: Path) -> None:
+    """A table `states`, its key the state, and a table `about` of what the book says of itself."""
+    columns = ", ".join(
+        f"{name} {TYPES[kind]}{' PRIMARY KEY' if name == 'state' else ''}"
+        for name, kind in zip(table.names, table.kinds(), strict=True)
+    )
+    places = ", ".join("?" * len(table.names))
+    try:
+        with closing(sqlite3.connect(path, isolation_level=None)) as database:
+            # the file is new and is synced when it is whole: a journal would only double the writing
+            for setting in ("page_size = 4096", "journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE"):
+                database.execute(f"PRAGMA {setting}")
+            database.execute("BEGIN")
+            database.execute("CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID")
+            database.executemany("INSERT INTO about VALUES (?, ?)", table.about.items())
+            database.execute(f"CREATE TABLE states ({columns})")
+            database.executemany(f"INSERT INTO states VALUES ({places})", _flat(table))
+            database.execute("COMMIT")
+    except sqlite3.Error as error:
+        raise ResourceError(f"{path.parent} cannot hold the table ({error}): make room, then again") from None
+
+
+def write_parquet(table: Table, path: Path) -> None:
+    """A Parquet file of zstd-compressed row groups; best moves are a list; the metadata say what the book says."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise MethodError("Parquet needs pyarrow: pip install 'solverbook[parquet]', or write .sqlite") from None
+    types = {int: pyarrow.int64(), str: pyarrow.string(), list: pyarrow.list_(pyarrow.string())}
+    kinds = [types[kind] for kind in table.kinds()]
+    schema = pyarrow.schema(list(zip(table.names, kinds, strict=True)), metadata=table.about)
+    with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+        while rows := list(islice(table.rows, ROW_GROUP)):
+            arrays = [pyarrow.array(column, kind) for column, kind in zip(zip(*rows, strict=True), kinds, strict=True)]
+            writer.write_table(pyarrow.Table.from_arrays(arrays, schema=schema))
+
+
+def _flat(table: Table) -> Iterator[tuple[Any, ...]]:
+    """The rows, lists of moves as one text."""
+    lists = [place for place, kind in enumerate(table.kinds()) if kind is list]
+    if not lists:
+        return table.rows
+    place = lists[0]
+    return (row[:place] + (row[place] and " ".join(row[place]),) + row[place + 1 :] for row in table.rows)

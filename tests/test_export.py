@@ -1,0 +1,386 @@
+"""Exports: what is read back, by other programs, is what the book says."""
+
+import csv
+import json
+import random
+import re
+import shutil
+import sqlite3
+import struct
+import subprocess
+import sys
+import tracemalloc
+import zlib
+from pathlib import Path
+
+import pytest
+
+from solver import pipeline
+from solver.book import Book
+from solver.book.codecs import CODECS
+from solver.book.codecs.instant import GROUP
+from solver.book.format import seal
+from solver.export import COLUMNS, ENDINGS, TABLES, export
+from solver.export.bin import PREFIX
+from solver.fingerprint import fingerprint
+from solver.game import load_game
+from solver.notation import format_action, show
+from solver.player import Player
+from solver.value import Value
+from tests.books import write_values
+from tests.test_book import sample_values
+from tests.test_cli import ok, run
+from tests.test_player import THIRD
+
+FORMAT = Path(__file__).parent.parent / "docs" / "format.md"
+READER = Path(__file__).parent / "reader.mjs"
+GAMES = ("tic-tac-toe", "connect-four:4,4", "kalah:3,3")
+VECTOR = {5: Value(1, 3), 6: Value(0), 8: Value(-1, 2), 1 << 62: Value(1, 3)}
+SIMPLE = ["state", "score", "distance"]
+
+every_codec = pytest.mark.parametrize("codec", CODECS)
+needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed")
+
+
+@pytest.fixture(scope="module", params=GAMES)
+def solved(request, tmp_path_factory):
+    path = tmp_path_factory.mktemp("export") / "book.lmdb"
+    pipeline.solve(load_game(request.param), path).close()
+    return path
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    path = tmp_path_factory.mktemp("export") / "small.lmdb"
+    pipeline.solve(load_game("tic-tac-toe"), path).close()
+    return path
+
+
+def exported(source, target, columns=None):
+    with Book(source) as book:
+        export(book, target, columns)
+    return target
+
+
+def rows_of(source):
+    """What the tables of a book are to hold, told by other means than theirs."""
+    with Book(source) as book:
+        player, game = Player(book), book.game
+        for state, (score, distance) in book.items():
+            best = [format_action(game, state, move.action) for move in player.analyse(state) if move.best]
+            value = {1: "win", 0: "draw", -1: "loss"}[score]
+            yield state, show(game, state), value, score, distance, game.tier(state), best
+
+
+def read(path):
+    """The names and rows of a table, read by what others would use."""
+    if path.suffix == ".csv":
+        with open(path, newline="", encoding="utf-8") as file:
+            names, *rows = csv.reader(file)
+        kinds = [COLUMNS[name] for name in names]
+        return names, [tuple(typed(kind, text) for kind, text in zip(kinds, row, strict=True)) for row in rows]
+    if path.suffix == ".jsonl":
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        return list(lines[0]), [tuple(line.values()) for line in lines]
+    if path.suffix == ".parquet":
+        table = pytest.importorskip("pyarrow.parquet").read_table(path)
+        return table.column_names, list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    database = sqlite3.connect(path)
+    cursor = database.execute("SELECT * FROM states")
+    names = [column[0] for column in cursor.description]
+    kinds = [COLUMNS[name] for name in names]
+    rows = [tuple(typed(kind, text) for kind, text in zip(kinds, row, strict=True)) for row in cursor]
+    assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    database.close()
+    return names, rows
+
+
+def typed(kind, text):
+    if text in ("", None):
+        return None
+    return text.split(" ") if kind is list else kind(text)
+
+
+@pytest.mark.parametrize("ending", TABLES)
+def test_tables_are_read_back(small, tmp_path, ending):
+    if ending == ".parquet":
+        pytest.importorskip("pyarrow")
+    names, rows = read(exported(small, tmp_path / f"book{ending}"))
+    assert names == list(COLUMNS)
+    assert rows == list(rows_of(small))
+    chosen = ["distance", "best", "state"]
+    names, rows = read(exported(small, tmp_path / f"few{ending}", chosen))
+    assert names == chosen
+    assert rows == [(row[4], row[6], row[0]) for row in rows_of(small)]
+    again = exported(small, tmp_path / f"again{ending}")
+    assert again.read_bytes() == (tmp_path / f"book{ending}").read_bytes()
+
+
+def test_a_database_says_what_book_it_is_of(small, tmp_path):
+    database = sqlite3.connect(exported(small, tmp_path / "book.sqlite", SIMPLE))
+    about = dict(database.execute("SELECT name, value FROM about"))
+    with Book(small) as book:
+        assert (about["game"], about["digest"], about["states"]) == ("tic-tac-toe", book.digest, "627")
+        state = random.Random(1).choice(list(book))
+        found = database.execute("SELECT score, distance FROM states WHERE state = ?", (state,)).fetchone()
+        assert found == tuple(book[state])
+    database.close()
+
+
+@pytest.mark.parametrize("ending", [ending for ending in ENDINGS if ending != ".parquet"])
+def test_states_of_any_size_and_no_states(tmp_path, ending):
+    values = {state: Value(state % 3 - 1, None if state % 3 == 1 else 7) for state in (0, 2**53 + 1, 2**62, 2**63 - 1)}
+    for number, some in enumerate((values, {})):
+        source, target = tmp_path / f"{number}.lmdb", tmp_path / f"{number}{ending}"
+        write_values(source, some)
+        exported(source, target, None if ending == ".bin" else SIMPLE)
+        if ending != ".bin" and some:
+            assert read(target)[1] == [(state, *value) for state, value in some.items()]
+
+
+def test_best_moves_are_those_that_are_known(small, tmp_path):
+    with Book(small) as book:
+        game, whole = book.game, dict(book.items())
+    values = {state: value for state, value in whole.items() if game.tier(state) <= 1}
+    facts = {"game": "tic-tac-toe", "rules": fingerprint(game), "method": "alphabeta", "scope": "ply 1",
+             "symmetry": True, "states": None, "terminal": None, "tiers": None}  # fmt: skip
+    write_values(tmp_path / "opening.lmdb", values, facts=facts)
+    _, rows = read(exported(tmp_path / "opening.lmdb", tmp_path / "opening.jsonl", ["tier", "best"]))
+    everything = {(tier, " ".join(best)) for *_, tier, best in rows_of(small)}
+    assert sorted(rows, key=lambda row: row[0])[0][0] == 0
+    assert all(best is None if tier else (0, " ".join(best)) in everything for tier, best in rows)
+
+
+def test_nothing_is_left_of_an_export_that_fails(small, tmp_path):
+    def interrupt(step, done, total, note=""):
+        raise KeyboardInterrupt
+
+    (tmp_path / ".book.csv.999999999.partial").write_text("left by an export that was killed")
+
+    for ending in TABLES:
+        if ending == ".parquet":
+            continue
+        target = tmp_path / f"book{ending}"
+        target.write_text("older")
+        with Book(small) as book, pytest.raises(KeyboardInterrupt):
+            export(book, target, SIMPLE, progress=interrupt)
+        assert target.read_text() == "older"
+    with Book(small) as book, pytest.raises(KeyboardInterrupt):
+        export(book, tmp_path / "book.bin", progress=interrupt)
+    assert len(list(tmp_path.iterdir())) == len(TABLES) - 1
+
+
+FULL = """
+import resource, signal, sys
+from solver.cli import main
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
+main(["export", *sys.argv[1:]])
+"""
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_full_disk_is_said_in_one_line(tmp_path, ending):
+    if ending == ".parquet":
+        pytest.importorskip("pyarrow")
+    write_values(tmp_path / "book.lmdb", sample_values(50_000))
+    columns = [] if ending == ".bin" else ["--columns", "state,score"]
+    command = [sys.executable, "-c", FULL, str(tmp_path / "book.lmdb"), "-o", str(tmp_path / f"full{ending}"), *columns]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (6, "", 1), done.stderr
+    assert "make room" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["book.lmdb"]
+
+
+def test_memory_does_not_grow_with_the_book(tmp_path):
+    write_values(tmp_path / "book.lmdb", sample_values(20_000))
+    for ending in (".csv", ".bin"):
+        tracemalloc.start()
+        exported(tmp_path / "book.lmdb", tmp_path / f"book{ending}", SIMPLE if ending == ".csv" else None)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 1 << 20
+
+
+def test_what_cannot_be_written_is_said_in_one_line(small, tmp_path, monkeypatch):
+    def refused(*arguments, code=2):
+        found, out, err = run("export", *arguments)
+        assert (found, out) == (code, "") and err.count("\n") == 1, err
+        return err
+
+    assert ".csv, .jsonl, .sqlite, .parquet, .bin" in refused(small, "-o", tmp_path / "book.xlsx")
+    assert "no column 'boards': choose from state" in refused(small, "-o", tmp_path / "b.csv", "--columns", "boards")
+    assert "each once" in refused(small, "-o", tmp_path / "b.csv", "--columns", "state,state")
+    assert "whole book" in refused(small, "-o", tmp_path / "b.bin", "--columns", "state")
+    assert "does not exist" in refused(small, "-o", tmp_path / "none" / "b.csv")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert "pip install 'solverbook[parquet]'" in refused(small, "-o", tmp_path / "b.parquet")
+    assert list(tmp_path.iterdir()) == []
+    facts = {"game": "mu-torere", "rules": fingerprint(load_game("mu-torere"))}
+    path = tmp_path / "cycles.lmdb"
+    write_values(path, VECTOR, facts=facts)
+    assert "leave out the column tier" in refused(path, "-o", tmp_path / "b.csv", "--columns", "tier")
+
+
+def test_a_game_of_your_own(tmp_path):
+    (tmp_path / "third.py").write_text(THIRD.replace("return 2", "return 1"))
+    rules = f"{tmp_path}/third.py::Third"
+    path = tmp_path / "own.lmdb"
+    values = {state: Value(1, state) for state in range(1, 9)}
+    write_values(path, values, facts={"game": "third.py::Third", "rules": fingerprint(load_game(rules))})
+    code, _, err = run("export", path, "-o", tmp_path / "own.csv")
+    assert code == 5 and "--game" in err
+    assert "own.csv: 8 states" in ok("export", path, "-o", tmp_path / "own.csv", "--columns", "state,score")
+    assert read(tmp_path / "own.csv")[1] == [(state, 1) for state in values]
+    assert "8 states" in ok("export", path, "-o", tmp_path / "own.bin")
+
+
+def dump(data, begin=0):
+    """Bytes in hex, 16 a line."""
+    return "\n".join(data[at : at + 16].hex(" ") for at in range(begin, len(data), 16))
+
+
+def test_the_file_is_what_the_documentation_says(tmp_path):
+    write_values(tmp_path / "vector.lmdb", VECTOR)
+    data = exported(tmp_path / "vector.lmdb", tmp_path / "vector.bin").read_bytes()
+    prefix = PREFIX.unpack_from(data)
+    _, _, codec, size, stored, book_id, facts, values, segments, index_bytes, _ = prefix
+    assert (codec, size, stored, values, segments, index_bytes) == (0, len(data), 4, 3, 1, 1)
+    assert struct.unpack_from("<I", data, 60)[0] == zlib.crc32(data[:60])
+    ends = [64, 64 + facts, 68 + facts + 16 * values, 72 + facts + 16 * (values + segments), size]
+    parts = [data[begin:end] for begin, end in zip(ends, ends[1:], strict=False)]
+    for number, part in zip((0, 1, 2, 0), parts, strict=True):
+        assert part == seal(book_id, number, part[4:])
+    assert json.loads(parts[0][4:])["longest"] == {"distance": 3, "state": "5"}
+    text = FORMAT.read_text()
+    blocks = re.findall(r"^```(?:json)?\n(.*?)\n```$", text, re.MULTILINE | re.DOTALL)
+    assert blocks == [dump(data[:64]), parts[0][4:].decode(), "\n".join(dump(part[4:]) for part in parts[1:])]
+    assert f"The crc32 of `solver` is `{zlib.crc32(b'solver'):08x}`." in text
+
+
+def node(command, *arguments):
+    done = subprocess.run(["node", READER, command, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@needs_node
+def test_javascript_reads_the_groups_of_the_documentation():
+    text = FORMAT.read_text()
+    assert "`08 02 01 07 09 02 0b`" in text and "`00 02 00 00 00 03 00 e3 06 00 63 e7 64 07 00`" in text
+    found = [7, 9, None, 7, None, None, None, None, None, None]
+    assert node("groups") == [[[0, 1, 3], [7, 9, 7], found, ["RangeError"]]] * 2
+
+
+@needs_node
+def test_javascript_answers_as_python(solved, tmp_path):
+    found = node("answers", exported(solved, tmp_path / "b.bin"), exported(solved, tmp_path / "b.csv", SIMPLE))
+    with Book(solved) as book:
+        assert found["right"] == [len(book), len(book)]
+        assert (found["entries"], found["length"]) == (len(book), len(book))
+        header = book.header
+    facts = found["facts"]
+    assert (facts["game"], facts["digest"], facts["counts"]) == (header.game, header.digest, header.counts)
+    assert facts["root"] == header.root._asdict()
+    assert found["refused"] == ["TypeError"] * 6
+
+
+@needs_node
+@every_codec
+def test_javascript_reads_groups_of_any_kind(tmp_path, codec):
+    """Every key mode with every width of a value, in one book; the last group's keys are single bytes."""
+    chance = random.Random(3)
+    values, state = {}, 0
+    for spread in (1, 40, 70_000, 2**45):
+        for different in (1, 2, 4, 16, 150):
+            for _ in range(GROUP):
+                values[state] = Value(1, chance.randrange(different) * 2 + 1)
+                state += chance.randrange(spread) + 1
+    values |= {state: Value(0), state + 99: Value(1, 2), state + 200: Value(-1, 0)}
+    for number, some in enumerate((VECTOR, values)):
+        write_values(tmp_path / "b.lmdb", some, facts={"codec": codec})
+        target = exported(tmp_path / "b.lmdb", tmp_path / f"{number}.bin")
+        found = node("answers", target, exported(tmp_path / "b.lmdb", tmp_path / "b.csv", SIMPLE))
+        assert found["right"] == [len(some)] * 2
+    if codec == "instant":
+        assert kinds_of(tmp_path / "b.lmdb") == {mode: {2} if mode == 1 else {0, 1, 2, 4, 8} for mode in range(5)}
+
+
+def kinds_of(path):
+    """The widths of values in the groups of each key mode, in the first segment."""
+    with Book(path) as book:
+        segment = next(book.segments())
+        starts = struct.unpack_from("<21H", segment, 8 + 8 * 21)
+        kinds = {segment[start] & 7: set() for start in starts}
+        for start in starts:
+            kinds[segment[start] & 7].add(segment[start] >> 3)
+    return kinds
+
+
+@needs_node
+@pytest.mark.slow
+def test_javascript_reads_a_book_of_many_values(tmp_path):
+    values = {state: Value(state * 31 % 70_000) for state in range(0, 210_000, 3)}
+    write_values(tmp_path / "b.lmdb", values)
+    target = exported(tmp_path / "b.lmdb", tmp_path / "b.bin")
+    found = node("answers", target, exported(tmp_path / "b.lmdb", tmp_path / "b.csv", SIMPLE))
+    assert found["right"] == [70_000] * 2
+
+
+@needs_node
+@every_codec
+def test_javascript_refuses_every_damaged_byte(small, tmp_path, codec):
+    with Book(small) as book:
+        write_values(tmp_path / "b.lmdb", dict(book.items()), facts={"codec": codec})
+    source = exported(tmp_path / "b.lmdb", tmp_path / "b.bin")
+    assert node("damage", source) == {"DamagedBook": 2 * source.stat().st_size + 1}
+
+
+@needs_node
+@every_codec
+def test_javascript_bears_forged_files(tmp_path, codec):
+    """Segments and heads altered, with checksums that hold: answers, no answer or DamagedBook, never another error."""
+    chance = random.Random(5)
+    forged = []
+    for spread in (2, 5000, 10**12):
+        values = {state: value for state, value in sample_values(20, spread=spread, seed=2).items() if state < 2**63}
+        write_values(tmp_path / "b.lmdb", values, facts={"codec": codec})
+        data = exported(tmp_path / "b.lmdb", tmp_path / "b.bin").read_bytes()
+        for _ in range(700):
+            forged.append(struct.pack("<I", len(data)) + resealed(data, chance))
+    (tmp_path / "forged").write_bytes(b"".join(forged))
+    found = node("forged", tmp_path / "forged", json.dumps({"states": [0, 1, 1000, 2**40]}))
+    assert set(found) <= {"read", "DamagedBook"} and sum(found.values()) == 2100 and found["DamagedBook"] > 1000
+
+
+def resealed(data, chance):
+    """Some bytes altered, all checksums mended."""
+    copy = bytearray(data)
+    facts, values, segments = struct.unpack_from("<3I", data, 40)
+    ends = [64, 64 + facts, 68 + facts + 16 * values, 72 + facts + 16 * (values + segments), len(data)]
+    part = chance.choice((0, 2, 3, 4, 4, 4))
+    begin, end = (8, 60) if part == 0 else (ends[part - 1] + 4, ends[part])
+    for _ in range(chance.randrange(1, 3)):
+        copy[chance.randrange(begin, end)] = chance.randrange(256)
+    for number, (begin, end) in zip((0, 1, 2, 0), zip(ends, ends[1:], strict=False), strict=True):
+        copy[begin:end] = seal(bytes(copy[32:40]), number, bytes(copy[begin + 4 : end]))
+    copy[60:64] = struct.pack("<I", zlib.crc32(copy[:60]))
+    return bytes(copy)
+
+
+@needs_node
+def test_javascript_reads_over_http(small, tmp_path):
+    write_values(tmp_path / "b.lmdb", sample_values(16_000, spread=10**12))
+    target = exported(tmp_path / "b.lmdb", tmp_path / "b.bin")
+    with Book(tmp_path / "b.lmdb") as book:
+        segments, states = len(book.directory), len(book)
+    assert segments > 2
+    assert node("http", target, exported(tmp_path / "b.lmdb", tmp_path / "b.csv", SIMPLE)) == {
+        "ranges": [states, segments + 1],
+        "hidden": [states, segments + 1],
+        "whole": [states, 1],
+        "missing": "HTTP 404",
+        "changed": "DamagedBook",
+        "again": True,
+    }
