@@ -20,13 +20,7 @@ if TYPE_CHECKING:
     from solver.kernels.searcher import Searcher
 
 # Measured on connect-four 5x5 to 6x5 and animal shogi; other games differ, kalah 4,3 by a factor of two
-BOOK_BYTES = 2.1  # of a complete book, a stored state
-CYCLIC_BOOK_BYTES = 4.0  # between quixo 4x4 (2.6) and animal shogi (5.7); KBNK takes 1.3
 OPENING_BYTES = 5.0  # of an opening book, which is sparser
-WORK_BYTES = 11  # of the work folder, a stored state; the book is there twice while it is written
-SWEEP_BYTES = 16  # of memory, a stored state, as long as --memory allows it, beside 150 MiB of the process
-CYCLIC_BYTES = 60  # the same in tiers with cycles, where 16 of them are needed whatever --memory says
-DENSE_BYTES = 3  # of memory, a number below `size()`, where arrays by state take a game
 DENSE_BOOK_BYTES = 0.75  # of its book, a stored state: dots and boxes 2x5
 DENSE_WHOLE = 4.0  # the time of a solve on one core, in times of listing all moves
 WHOLE = 2.4  # the time of a solve, in times of its forward pass
@@ -207,35 +201,22 @@ def of_sweep(
     _need_kernels(rules)
     from solver.kernels.edges import CompiledMoves
     from solver.parallel import cores
-    from solver.sweep import sampling
+    from solver.sweep import demand, sampling
 
     census = sampling.census(game, symmetry=symmetry, seconds=seconds, workers=workers, progress=progress)
     stored = sum(census.sizes)
-    memory, disk = needs(stored, census.cyclic)
+    memory, disk = demand.needs(stored, census.cyclic)
     whole = CYCLIC_WHOLE if census.cyclic else WHOLE
-    book = CYCLIC_BOOK_BYTES if census.cyclic else BOOK_BYTES
+    book = demand.CYCLIC_BOOK_BYTES if census.cyclic else demand.BOOK_BYTES
     took = whole * census.seconds * stored / max(1, census.in_seconds)
-    size = None if census.cyclic else by_state(rules, working_memory(None))
+    size = None if census.cyclic else demand.by_state(rules, working_memory(None))
     if size is not None:
         stored, book = min(stored, size), DENSE_BOOK_BYTES
         took = DENSE_WHOLE * stored * sampling.pace(CompiledMoves(rules), size) / (workers or cores())
-        memory, disk = (150 << 20) + DENSE_BYTES * size, round(2 * book * stored)
+        memory, disk = (150 << 20) + demand.DENSE_BYTES * size, round(2 * book * stored)
     return Sweep(
         stored, census.counted, census.whole, census.cyclic, len(census.sizes), took, memory, disk, round(book * stored)
     )
-
-
-def by_state(rules: Rules, memory: int) -> int | None:
-    """`size()`, where the rules say it and arrays by state fit so many bytes; None otherwise."""
-    size = rules.size() if rules.size is not None and rules.tiered else None
-    return size if size is not None and DENSE_BYTES * size <= memory else None
-
-
-def needs(stored: int, cyclic: bool) -> tuple[int, int]:
-    """Bytes of memory, where there is enough, and of disk, for so many stored states."""
-    memory = (150 << 20) + (CYCLIC_BYTES if cyclic else SWEEP_BYTES) * stored
-    book = CYCLIC_BOOK_BYTES if cyclic else BOOK_BYTES
-    return memory, round((WORK_BYTES + (8 if cyclic else 0) + 2 * book) * stored)
 
 
 def _need_kernels(rules: Rules) -> None:

@@ -9,7 +9,7 @@ from solver.game import Rules
 pytest.importorskip("numba")
 
 from solver.store.work import Work  # noqa: E402
-from solver.sweep import dense, exhaustive  # noqa: E402
+from solver.sweep import demand, dense, exhaustive  # noqa: E402
 from tests import naive  # noqa: E402
 from tests.solutions import swept  # noqa: E402
 
@@ -62,7 +62,7 @@ def test_dense_and_sorted_books_are_the_same_bytes(tmp_path, monkeypatch, by_ker
     with monkeypatch.context() as patch:
         patch.setattr(exhaustive, "Forward", never)
         pipeline.solve(text, tmp_path / "dense.lmdb", symmetry=symmetry).close()
-    monkeypatch.setattr(estimation, "DENSE_BYTES", 1 << 50)
+    monkeypatch.setattr(demand, "DENSE_BYTES", 1 << 50)
     said = []
     pipeline.solve(text, tmp_path / "sorted.lmdb", symmetry=symmetry, say=said.append).close()
     assert (tmp_path / "dense.lmdb").read_bytes() == (tmp_path / "sorted.lmdb").read_bytes()

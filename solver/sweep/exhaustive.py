@@ -12,9 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from solver import estimation
 from solver.errors import ResourceError
-from solver.estimation import BOOK_BYTES, CYCLIC_BOOK_BYTES, needs
 from solver.game import Game, Rules
 from solver.kernels import twins
 from solver.kernels.compiled import compiling
@@ -25,7 +23,7 @@ from solver.search import refuse_chance
 from solver.solved import Solved
 from solver.store.runs import give_back
 from solver.store.work import Work
-from solver.sweep import sampling
+from solver.sweep import demand, sampling
 from solver.sweep.backward import Backward
 from solver.sweep.dense import Dense, NotDense
 from solver.sweep.forward import Forward
@@ -81,11 +79,11 @@ def _dense_size(compiled: CompiledMoves, resumed: Any, options: Options) -> int 
     rules, memory = compiled.rules, _memory(options)
     if rules.size is None or not compiled.tiered or (resumed is not None and resumed["pass"] != "dense"):
         return None
-    size = estimation.by_state(rules, memory)
+    size = demand.by_state(rules, memory)
     if size is not None:
         return size
     size = rules.size()
-    needed = f"{estimation.DENSE_BYTES * size / 2**30:.2f} GiB of memory"
+    needed = f"{demand.DENSE_BYTES * size / 2**30:.2f} GiB of memory"
     numbers = f"arrays by state of {size:,} numbers need {needed}, {memory / 2**30:.2f} GiB"
     if resumed is not None:
         raise ResourceError(f"{numbers} are free for them: raise --memory, or --restart")
@@ -167,7 +165,7 @@ def _refuse_the_hopeless(forward: Forward, work: Work) -> None:
         stored = sum(sampling.estimated(forward, SAMPLING).sizes)
     except Exception:  # an estimate that fails refuses nothing: what is wrong with the rules the solve will say
         return
-    needed, room = needs(stored, False)[1], work.free() + work.size()
+    needed, room = demand.needs(stored, False)[1], work.free() + work.size()
     if needed / 2 > room:
         raise ResourceError(
             f"about {stored:.2g} states will need about {needed / 2**30:,.0f} GiB of disk, {room / 2**30:,.0f} GiB are"
@@ -178,7 +176,7 @@ def _refuse_the_hopeless(forward: Forward, work: Work) -> None:
 def _refuse_without_room(work: Work, forward: Forward) -> None:
     """Raise ResourceError if the disk cannot hold the merits and the book as well."""
     stored, cyclic = forward.states.size, any(layer.cyclic for layer in forward.layers)
-    needed = round((2 + 2 * CYCLIC_BOOK_BYTES if cyclic else 1 + 2 * BOOK_BYTES) * stored)
+    needed = round((2 + 2 * demand.CYCLIC_BOOK_BYTES if cyclic else 1 + 2 * demand.BOOK_BYTES) * stored)
     free = work.free()
     if needed > free:
         raise ResourceError(

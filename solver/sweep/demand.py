@@ -1,0 +1,25 @@
+"""What a sweep asks of memory and disk, measured: for estimates beforehand, and refusals on the way."""
+
+from __future__ import annotations
+
+from solver.game import Rules
+
+BOOK_BYTES = 2.1  # of a complete book, a stored state
+CYCLIC_BOOK_BYTES = 4.0  # between quixo 4x4 (2.6) and animal shogi (5.7); KBNK takes 1.3
+WORK_BYTES = 11  # of the work folder, a stored state; the book is there twice while it is written
+SWEEP_BYTES = 16  # of memory, a stored state, as long as --memory allows it, beside 150 MiB of the process
+CYCLIC_BYTES = 60  # the same in tiers with cycles, where 16 of them are needed whatever --memory says
+DENSE_BYTES = 3  # of memory, a number below `size()`, where arrays by state take a game
+
+
+def by_state(rules: Rules, memory: int) -> int | None:
+    """`size()`, where the rules say it and arrays by state fit so many bytes; None otherwise."""
+    size = rules.size() if rules.size is not None and rules.tiered else None
+    return size if size is not None and DENSE_BYTES * size <= memory else None
+
+
+def needs(stored: int, cyclic: bool) -> tuple[int, int]:
+    """Bytes of memory, where there is enough, and of disk, for so many stored states."""
+    memory = (150 << 20) + (CYCLIC_BYTES if cyclic else SWEEP_BYTES) * stored
+    book = CYCLIC_BOOK_BYTES if cyclic else BOOK_BYTES
+    return memory, round((WORK_BYTES + (8 if cyclic else 0) + 2 * book) * stored)
