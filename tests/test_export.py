@@ -170,6 +170,20 @@ def test_nothing_is_left_of_an_export_that_fails(small, tmp_path):
     assert len(list(tmp_path.iterdir())) == len(TABLES) - 1
 
 
+def test_a_damaged_book_is_not_exported(tmp_path):
+    write_values(tmp_path / "book.lmdb", sample_values(20_000))
+    with Book(tmp_path / "book.lmdb") as book:
+        last = list(book.segments())[-1]
+    data = bytearray((tmp_path / "book.lmdb").read_bytes())
+    data[data.index(last) + len(last) // 2] ^= 1
+    (tmp_path / "book.lmdb").write_bytes(data)
+    for ending in (".csv", ".jsonl", ".sqlite", ".bin"):
+        columns = [] if ending == ".bin" else ["--columns", "state,score"]
+        code, out, err = run("export", tmp_path / "book.lmdb", "-o", tmp_path / f"book{ending}", *columns)
+        assert (code, out) == (5, "") and "fails its checksum" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["book.lmdb"]
+
+
 FULL = """
 import resource, signal, sys
 from solver.cli import main
