@@ -182,6 +182,7 @@ def test_a_state_with_more_children_than_fit_is_expanded():
     assert {value.distance for value in solved.palette} == {1, 2}
 
 
+@pytest.mark.slow
 def test_thirty_thousand_tiers():
     solved = swept(load_game("coins:30000,3"))
     assert [state for state, value in values(solved).items() if value.score < 0] == list(range(1, 30_000, 4))

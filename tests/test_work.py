@@ -59,8 +59,14 @@ def small_pieces(monkeypatch):
         monkeypatch.setattr(module, name, size)
 
 
-@pytest.mark.parametrize("memory", [None, 1 << 16])
-@pytest.mark.parametrize("text", ["connect-four:4,3", "kalah:2,3", "nim:2,3,4", "three-mens-morris:1", "nine-holes"])
+@pytest.mark.parametrize(
+    ("text", "memory"),
+    [
+        *[(text, None) for text in ("connect-four:4,3", "kalah:2,3", "nim:2,3,4", "three-mens-morris:1", "nine-holes")],
+        *[(text, 1 << 16) for text in ("connect-four:4,3", "three-mens-morris:1")],
+        *[pytest.param(text, 1 << 16, marks=pytest.mark.slow) for text in ("kalah:2,3", "nim:2,3,4", "nine-holes")],
+    ],
+)
 def test_a_solve_stopped_anywhere_goes_on_to_the_same_book(tmp_path, small_pieces, monkeypatch, text, memory):
     """A game with tiers, one with scores, one whose moves skip tiers, one with cycles in them, one without tiers."""
     if memory:  # as if it were far too little: everything goes through files
