@@ -22,7 +22,8 @@ from numba.extending import register_jitable
 from solver import value
 from solver.kernels.compiled import inlined, kernel
 from solver.kernels.questions import question
-from solver.kernels.table import IDLE, LIMIT, WIN, bucket_of, busy_place, find, high_of, keep, low_of, prefetch
+from solver.kernels.table import IDLE, LIMIT, WIN, bucket_of, busy_place, find, high_of, keep, low_of
+from solver.store.prefetch import prefetch_at
 
 game: Any = None  # constants of the bound copies
 SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = REPLIES = OUTLOOK = FOLLOWUP = BOUNDS = LONGEST = False
@@ -269,7 +270,7 @@ def prove(table, frames, moves, busy, search, allowance):
                         continue
                     code = key_of(child) if probed else np.int64(-1)
                     if probed:
-                        prefetch(address + 8 * bucket_of(code, words))
+                        prefetch_at(address + 8 * bucket_of(code, words))
                     put(moves, last, child, code, replies, (sign, away, asked), promise)
                     last += 1
             else:
@@ -286,7 +287,7 @@ def prove(table, frames, moves, busy, search, allowance):
                         continue
                     code = key_of(child) if probed else np.int64(-1)
                     if probed:
-                        prefetch(address + 8 * bucket_of(code, words))
+                        prefetch_at(address + 8 * bucket_of(code, words))
                     put(moves, last, child, code, replies, (sign, away, asked), promise)
                     last += 1
             left = last - first

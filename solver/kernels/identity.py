@@ -47,5 +47,5 @@ def are_cached(rules: Rules, tiers: bool) -> bool:
 @functools.cache
 def _room_digest() -> str:
     """Of all sources that are compiled together with the rules: a changed kernel must not call an old one."""
-    sources = [*HOME.glob("*.py"), Path(value.__file__)]
+    sources = [*HOME.glob("*.py"), HOME.with_name("store") / "prefetch.py", Path(value.__file__)]
     return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(sources))).hexdigest()

@@ -15,12 +15,9 @@ run of zeros and be `spread` over more of it in place: a bucket's entries stay, 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numba
 import numpy as np
-from numba.core import types as nb
-from numba.extending import intrinsic, register_jitable
+from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from solver.errors import MethodError
@@ -114,24 +111,6 @@ def spread(table, used):
             keep(table, ~(second ^ second_data), low_of(second_data), high_of(second_data), second_data >> WORK_SHIFT)
         if first_data:
             keep(table, ~(first ^ first_data), low_of(first_data), high_of(first_data), first_data >> WORK_SHIFT)
-
-
-@intrinsic
-def prefetch(typingctx: Any, address: Any) -> Any:
-    """Ask for the line of the cache that begins at an address. (An array would be counted as referred to.)"""
-
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        from llvmlite import ir
-
-        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-        function = builder.module.declare_intrinsic(
-            "llvm.prefetch", (byte,), ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-        )
-        line = builder.inttoptr(arguments[0], byte)
-        builder.call(function, [line, number(0), number(3), number(1)])  # to read, to keep, data
-        return context.get_dummy_value()
-
-    return nb.void(nb.int64), emit
 
 
 def exact_entries(table: Words) -> dict[int, int]:

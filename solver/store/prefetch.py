@@ -1,4 +1,4 @@
-"""What LLVM can do and Numba has no name for."""
+"""A hint to the processor: read this from memory ahead of time, while other look-ups go on."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types as nb
-from numba.core import cgutils
 from numba.extending import intrinsic
 
 
@@ -16,14 +15,29 @@ def _prefetch(typingctx: Any, array: Any, index: Any) -> Any:
 
     def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         view = context.make_array(signature.args[0])(context, builder, values[0])
-        place = builder.gep(view.data, [values[1]])
-        kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, *[cgutils.int32_t] * 3])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
-        flags = [ir.Constant(cgutils.int32_t, flag) for flag in (0, 3, 1)]  # to read, keep it, data
-        builder.call(function, [builder.bitcast(place, cgutils.voidptr_t), *flags])
+        _ask(builder, builder.gep(view.data, [values[1]]))
         return context.get_dummy_value()
 
     return nb.void(array, nb.intp), emit
 
 
+@intrinsic
+def _prefetch_at(typingctx: Any, address: Any) -> Any:
+    """Ask for the line at an address. (An array that lives long would be counted as referred to, again and again.)"""
+
+    def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        _ask(builder, builder.inttoptr(values[0], ir.IntType(8).as_pointer()))
+        return context.get_dummy_value()
+
+    return nb.void(nb.int64), emit
+
+
+def _ask(builder: Any, place: Any) -> None:
+    byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+    kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+    function = builder.module.declare_intrinsic("llvm.prefetch", (byte,), kind)
+    builder.call(function, [builder.bitcast(place, byte), number(0), number(3), number(1)])  # to read, to keep, data
+
+
 prefetch: Any = _prefetch  # takes (array, index): the typing context is Numba's
+prefetch_at: Any = _prefetch_at  # takes (address)
