@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 # Measured on connect-four 5x5 to 6x5 and animal shogi; other games differ, kalah 4,3 by a factor of two
 OPENING_BYTES = 5.0  # of an opening book, which is sparser
-DENSE_BOOK_BYTES = 0.75  # of its book, a stored state: dots and boxes 2x5
 DENSE_WHOLE = 4.0  # the time of a solve on one core, in times of listing all moves
 WHOLE = 2.4  # the time of a solve, in times of its forward pass
 CYCLIC_WHOLE = 3.0
@@ -64,7 +63,8 @@ class Sweep(NamedTuple):
     """An exhaustive solve: states that will be stored, exact if `counted`, else estimated from samples.
 
     `whole`: the estimate came to the last tier in its time; else there are more states than `stored`. `memory` is what
-    it takes where there is enough, `disk` what the work folder and the book need together.
+    it takes where there is enough, `disk` what the work folder and the book need together. `by_state`: arrays by state
+    take the game, as long as it has that memory; with less its states are sorted, which takes longer.
     """
 
     stored: int
@@ -76,15 +76,17 @@ class Sweep(NamedTuple):
     memory: int
     disk: int
     book_bytes: int
+    by_state: bool
 
     def text(self) -> str:
         about = "" if self.counted else "about " if self.whole else "more than "
         tiers = "some tier has cycles" if self.cyclic else f"{self.tiers:,} tiers"
+        less = "less with --memory" + (", and then more time and disk" if self.by_state else "")
         return "\n".join(
             [
                 f"stored   {about}{self.stored:,} states, {tiers}, {'counted' if self.counted else 'from samples'}",
                 f"time     about {duration(self.seconds)} on this machine",
-                f"memory   about {self.memory / 2**20:,.0f} MiB, less with --memory",
+                f"memory   about {self.memory / 2**20:,.0f} MiB, {less}",
                 f"disk     about {self.disk / 2**20:,.0f} MiB, the book's included",
                 f"book     about {self.book_bytes:,} bytes",
             ]
@@ -206,17 +208,18 @@ def of_sweep(
     census = sampling.census(game, symmetry=symmetry, seconds=seconds, workers=workers, progress=progress)
     stored = sum(census.sizes)
     memory, disk = demand.needs(stored, census.cyclic)
-    whole = CYCLIC_WHOLE if census.cyclic else WHOLE
+    times = CYCLIC_WHOLE if census.cyclic else WHOLE
     book = demand.CYCLIC_BOOK_BYTES if census.cyclic else demand.BOOK_BYTES
-    took = whole * census.seconds * stored / max(1, census.in_seconds)
-    size = None if census.cyclic else demand.by_state(rules, working_memory(None))
-    if size is not None:
-        stored, book = min(stored, size), DENSE_BOOK_BYTES
-        took = DENSE_WHOLE * stored * sampling.pace(CompiledMoves(rules), size) / (workers or cores())
-        memory, disk = (150 << 20) + demand.DENSE_BYTES * size, round(2 * book * stored)
-    return Sweep(
-        stored, census.counted, census.whole, census.cyclic, len(census.sizes), took, memory, disk, round(book * stored)
-    )
+    took = times * census.seconds * stored / max(1, census.in_seconds)
+    needed = demand.by_state(rules, rules.tiered and not census.cyclic)
+    by_state = needed is not None and needed[1] <= working_memory(None)
+    if needed is not None and by_state:
+        size, arrays = needed
+        stored, book = min(stored, size), demand.DENSE_BOOK_BYTES
+        took = DENSE_WHOLE * stored * sampling.pace(CompiledMoves(rules)) / (workers or cores())
+        memory, disk = (150 << 20) + arrays, round(2 * book * stored)
+    counted, whole, cyclic, tiers = census.counted, census.whole, census.cyclic, len(census.sizes)
+    return Sweep(stored, counted, whole, cyclic, tiers, took, memory, disk, round(book * stored), by_state)
 
 
 def _need_kernels(rules: Rules) -> None:

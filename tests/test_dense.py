@@ -6,6 +6,7 @@ from solver import estimation, load_game, pipeline
 from solver.errors import GameError, ResourceError
 from solver.game import Rules
 
+np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
 from solver.store.work import Work  # noqa: E402
@@ -103,6 +104,72 @@ def test_games_that_arrays_cannot_take_are_sorted(tmp_path, options, reason):
     assert solved.root == naive.solve(game)[0]
 
 
+def test_what_sorting_has_no_use_for_is_taken_from_the_folder(tmp_path):
+    said = []
+    game = sparse(tmp_path, rise=1)
+    folder = tmp_path / "work"
+    with Work(folder, "one", every=0) as work:
+        saved = work.column("array", np.uint8, numbered=True)  # as a checkpoint leaves it
+        work.checkpoint({"pass": "dense"})
+        assert (folder / f"{saved.name}.column").exists()
+        assert swept(game, work, say=said.append).root == naive.solve(game)[0]
+        assert any("stays in its tier" in line for line in said)
+        assert not [name for name in work.columns if name.startswith("array")]
+        assert not list(folder.glob("array-*"))
+
+
+RICH = """
+from typing import NamedTuple
+
+class Rich(NamedTuple):
+    \"\"\"Take one or two of {coins} coins; each taken from the heap with k left scores k + 1. Most points win.\"\"\"
+
+    score_game = True
+    coins: int = 30
+
+    def initial(self): return 0
+    def size(self): return self.coins + 1
+    def actions(self, state):
+        for step in range(1, min(2, self.coins - state) + 1):
+            yield step
+    def result(self, state, action): return state + action
+    def reward(self, state, action): return state * action + action
+    def is_terminal(self, state): return state == self.coins
+    def utility(self, state): return 0
+    def tier(self, state): return state
+"""
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_margins_beyond_a_byte_are_found_in_wider_arrays(tmp_path, monkeypatch, workers):
+    monkeypatch.setattr(dense, "SPAN", 8)
+    monkeypatch.setattr(exhaustive, "Forward", never)
+    path = tmp_path / "rich.py"
+    path.write_text(RICH)
+    game = load_game(f"{path}::Rich:230")
+    kinds = []
+    monkeypatch.setattr(dense.Dense, "_widen", lambda self, widen=dense.Dense._widen: kinds.append(widen(self)))
+    solved, best = swept(game, workers=workers), [0] * 231
+    for state in reversed(range(230)):
+        best[state] = max((state + 1) * step - best[state + step] for step in (1, 2) if state + step <= 230)
+    assert solved.root.score == best[0] and len(kinds) == 2 and max(map(abs, best)) > 127
+    found = {
+        int(state): solved.palette[place].score
+        for states, places in solved.parts()
+        for state, place in zip(states, places, strict=True)
+    }
+    assert found == dict(enumerate(best[:-1]))
+
+
+def test_a_disk_too_small_for_the_book_is_refused_before_values_are_sought(tmp_path, monkeypatch, by_kernels):
+    monkeypatch.setattr(Work, "free", lambda self: 10)
+    monkeypatch.setattr(dense.Dense, "backward", never)
+    with pytest.raises(ResourceError, match="the values of 4,095 states and their book need about 6,142 bytes more"):
+        pipeline.solve("dots-and-boxes:2,2", tmp_path / "book.lmdb", symmetry=False)
+    with pytest.raises(Sorted):
+        pipeline.solve("dots-and-boxes:2,2", tmp_path / "book.lmdb", symmetry=False, anyway=True)
+
+
 def test_a_state_beyond_size_is_refused(tmp_path):
     with pytest.raises(GameError, match="not below size"):
         swept(sparse(tmp_path, size="20"))
@@ -154,6 +221,7 @@ def test_a_checkpoint_of_arrays_wants_the_memory_for_them(tmp_path):
 def test_an_estimate_knows_of_arrays():
     dense = estimation.of_sweep(load_game("dots-and-boxes:2,2"), symmetry=False, seconds=1.0)
     assert (dense.stored, dense.memory, dense.disk) == (4095, (150 << 20) + 3 * 4096, round(1.5 * 4095))
+    assert dense.by_state and "less with --memory, and then more time and disk" in dense.text()
 
 
 def test_rules_know_their_size():

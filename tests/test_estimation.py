@@ -99,7 +99,7 @@ def test_an_estimate_without_time_says_what_it_left_out(small):
     with Work() as work, Steps(1) as team:
         one = next(team.forward(load_game("connect-four:4,4"), work, symmetry=True))
         assert not sampling.estimated(one, 0.0).whole
-    text = estimation.Sweep(5, False, False, False, 2, 1.0, 1, 1, 1).text()
+    text = estimation.Sweep(5, False, False, False, 2, 1.0, 1, 1, 1, False).text()
     assert "more than 5 states" in text
 
 

@@ -25,7 +25,7 @@ from solver.search import INFINITY
 lift = register_jitable(**PART)(value.lift)
 terminal_merit = register_jitable(**PART)(value.terminal_merit)
 game: Any = None  # what follows are constants of the bound copies
-SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = TIERS = STARTS = False
+SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = TIERS = False
 
 OPEN = -(1 << 62)  # instead of a merit: the child is not finished
 ROOM = 512  # moves listed at a time, which stay in the first cache

@@ -131,7 +131,7 @@ class Backward:
         while True:
             try:
                 self._run(team)
-            except _TooWide:  # rewards add up: nobody knows how far before they do
+            except TooWide:  # rewards add up: nobody knows how far before they do
                 self.widen()
             else:
                 break
@@ -213,7 +213,7 @@ class Backward:
         def raised(first: int, last: int, low: int, high: int, best: Merits) -> Merits:
             culprit = evaluate(self.moves, known, first, last, low, high, best)
             if culprit == TOO_WIDE:
-                raise _TooWide
+                raise TooWide
             if culprit >= 0:
                 raise confirmed(self.rules.game, [int(culprit)], f"state {culprit} {FAULTS[UNKNOWN_CHILD]}")
             return best
@@ -307,5 +307,5 @@ def least_kind(rules: Rules, layers: int, largest: int) -> np.dtype[Any]:
     return next(np.dtype(kind) for kind in (np.int8, np.int16, np.int32, np.int64) if most < np.iinfo(kind).max)
 
 
-class _TooWide(Exception):
+class TooWide(Exception):
     """A margin is beyond what the column of merits can hold."""

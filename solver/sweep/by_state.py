@@ -27,6 +27,7 @@ from solver.kernels.edges import (
     new_edges,
 )
 from solver.store.shared import shared
+from solver.sweep.backward import TOO_WIDE
 
 lift = register_jitable(value.lift)
 
@@ -36,7 +37,6 @@ REACHED, FIRST, HIGHEST = range(FIELDS, FIELDS + 3)  # more slots of the report
 TOO_MANY, BEYOND = 100, 101  # more faults
 LOWEST_BYTES = 0x7F7F7F7F7F7F7F7F
 ONES = 0x0101010101010101
-TOO_WIDE = -2
 
 
 @register_jitable

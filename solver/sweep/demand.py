@@ -9,13 +9,19 @@ CYCLIC_BOOK_BYTES = 4.0  # between quixo 4x4 (2.6) and animal shogi (5.7); KBNK 
 WORK_BYTES = 11  # of the work folder, a stored state; the book is there twice while it is written
 SWEEP_BYTES = 16  # of memory, a stored state, as long as --memory allows it, beside 150 MiB of the process
 CYCLIC_BYTES = 60  # the same in tiers with cycles, where 16 of them are needed whatever --memory says
+DENSE_BOOK_BYTES = 0.75  # of the book of a game that arrays by state take: dots and boxes 2x5
 DENSE_BYTES = 3  # of memory, a number below `size()`, where arrays by state take a game
 
 
-def by_state(rules: Rules, memory: int) -> int | None:
-    """`size()`, where the rules say it and arrays by state fit so many bytes; None otherwise."""
-    size = rules.size() if rules.size is not None and rules.tiered else None
-    return size if size is not None and DENSE_BYTES * size <= memory else None
+def by_state(rules: Rules, tiered: bool) -> tuple[int, int] | None:
+    """`size()`, and the bytes of memory that arrays by state need; None where they cannot take the game.
+
+    `tiered`: the game is solved by its tiers.
+    """
+    if rules.size is None or not tiered:
+        return None
+    size = rules.size()
+    return size, DENSE_BYTES * size
 
 
 def needs(stored: int, cyclic: bool) -> tuple[int, int]:

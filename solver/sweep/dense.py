@@ -37,8 +37,9 @@ from solver.kernels.edges import (
 )
 from solver.parallel import Workers
 from solver.progress import Progress
+from solver.store.column import Column
 from solver.store.work import Work
-from solver.sweep.backward import least_kind
+from solver.sweep.backward import TOO_WIDE, TooWide, least_kind
 from solver.sweep.by_state import (
     BEYOND,
     FIRST,
@@ -46,7 +47,6 @@ from solver.sweep.by_state import (
     MOST_TIERS,
     REACHED,
     TOO_MANY,
-    TOO_WIDE,
     collect,
     evaluate_tier,
     expand_tier,
@@ -78,7 +78,7 @@ class DenseLayer(NamedTuple):
 
 
 class Dense:
-    """The solution of a dense game: `marks`, `merits` and `layers`, once `run` is over.
+    """The solution of a dense game: `marks`, `merits` and `layers`, after `forward` and `backward`.
 
     `win` is the merit of a win at once, `tally` the numbers of unfinished states by merit, `counts` those of each layer
     by outcome, the last layer first, and `longest` the smallest merit of a win and its first state, as `Backward` has
@@ -102,21 +102,34 @@ class Dense:
         self._last = 0  # the highest mark
         self._saving = 0.0  # seconds that the last checkpoint took
 
-    def run(self, team: Workers) -> None:
-        """Both passes, from where the last checkpoint left them."""
+    def forward(self, team: Workers) -> None:
+        """Mark every state, from where the last checkpoint left off."""
         if not self._last:
             self._start()
         while self._next <= self._last:
             self._expand(team)
             self._save()
+
+    def backward(self, team: Workers) -> None:
+        """Find the merit of every state, from where the last checkpoint left off."""
         if not len(self.merits):
             self._widen()
         while len(self.counts) < len(self.layers):
             try:
                 self._evaluate(self.layers[-1 - len(self.counts)], team)
-            except OverflowError:
+            except TooWide:
                 self._widen()
             self._save()
+
+    def discard(self) -> None:
+        """Take the arrays back from the work folder: the sorted sweep has no use for them."""
+        for column in self._saved():
+            self.work.discard(column)
+
+    @property
+    def kept(self) -> int:
+        """How many unfinished states were found."""
+        return sum(layer.kept for layer in self.layers)
 
     @property
     def win(self) -> int:
@@ -199,7 +212,7 @@ class Dense:
             self.largest = max(self.largest, int(report[LARGEST]))
             self._last = max(self._last, int(report[HIGHEST]))
             total += report
-            self.progress("forward", sum(layer.kept for layer in self.layers) + int(total[REACHED]), None)
+            self.progress("forward", self.kept + int(total[REACHED]), None)
         if total[REACHED]:
             self.layers.append(DenseLayer(mark, *(int(total[slot]) for slot in (REACHED, WINS, DRAWS, LOSSES))))
         some = some[:: max(1, len(some) // OF_A_TIER)]
@@ -224,20 +237,22 @@ class Dense:
         kind = np.dtype(f"i{2 * self.merits.itemsize}") if len(self.merits) else kind
         if kind.itemsize > 2:
             raise NotDense("its values are more than two bytes hold")
+        self.merits = np.empty(0, kind)  # so that the memory never holds two
         self.merits = np.full(self.size, np.iinfo(kind).min, kind)
         self.tally, self.counts, self.longest = Counter(), [], None
 
     def _evaluate(self, layer: DenseLayer, team: Workers) -> None:
         """The merits of a tier."""
-        info, words = np.iinfo(self.merits.dtype), self.marks.view(np.int64)
+        merits, words = self.merits, self.marks.view(np.int64)  # others may still be at them when these are widened
+        info = np.iinfo(merits.dtype)
         moves = self.compiled.moves._replace(win=info.max)
         done = sum(map(sum, self.counts))
 
         def evaluate(span: tuple[int, int]) -> tuple[NDArray[np.int64], list[int]]:
             tally, longest = np.zeros(info.max - info.min + 1, np.int64), np.full(2, info.max + 1, np.int64)
-            culprit = evaluate_tier(moves, words, layer.mark, *span, self.merits, tally, longest)
+            culprit = evaluate_tier(moves, words, layer.mark, *span, merits, tally, longest)
             if culprit == TOO_WIDE:
-                raise OverflowError
+                raise TooWide
             if culprit >= 0:
                 raise confirmed(self.rules.game, [int(culprit)], f"state {culprit} {FAULTS[UNKNOWN_CHILD]}")
             return tally, longest.tolist()
@@ -247,19 +262,22 @@ class Dense:
             total += tally
             if longest[0] <= info.max and not self.rules.scores:
                 self.longest = min((longest[0], longest[1]), self.longest or (longest[0], longest[1]))
-            self.progress("backward", done + int(total.sum()), sum(layer.kept for layer in self.layers))
-        merits = np.flatnonzero(total) + info.min
-        self.tally.update({merit: int(total[merit - info.min]) for merit in merits.tolist()})
+            self.progress("backward", done + int(total.sum()), self.kept)
+        found = np.flatnonzero(total) + info.min
+        self.tally.update({merit: int(total[merit - info.min]) for merit in found.tolist()})
         middle = -info.min
         self.counts.append([int(total[middle + 1 :].sum()), int(total[middle]), int(total[:middle].sum())])
+
+    def _saved(self) -> list[Column]:
+        """The arrays that lie in the work folder."""
+        return [column for name, column in self.work.columns.items() if name.startswith("array")]
 
     def _save(self) -> None:
         """A checkpoint, where the last one is long enough ago for what it costs."""
         if not self.work.due() or time.monotonic() - self.work.saved < PATIENCE * self._saving:
             return
         begun = time.monotonic()
-        before = [column for name, column in self.work.columns.items() if name.startswith("array")]
-        names = []
+        before, names = self._saved(), []
         for array in (self.marks, self.merits):
             column = self.work.column("array", array.dtype, numbered=True)
             for begin in range(0, len(array), BLOCK):
@@ -285,5 +303,3 @@ class Dense:
             }
         )
         self._saving = time.monotonic() - begun
-
-

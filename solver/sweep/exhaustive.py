@@ -57,10 +57,14 @@ def solve(game: Game, work: Work | None = None, options: Options = DEFAULT, stat
             inspect(states)
         size, resumed = _dense_size(compiled, work.resumed, options), work.resumed
         if size is not None:
+            dense = Dense(compiled, size, work, options.progress)
+            dense.inspect = inspect
             try:
-                return _solved_dense(Dense(compiled, size, work, options.progress), inspect, options, team)
+                return _solved_dense(dense, options, team)
             except NotDense as reason:
                 options.say(f"states are sorted: {reason}")
+                dense.discard()
+                del dense  # and its arrays
                 resumed = None
         memory, cycles = _memory(options), options.method != "minimax"
         forward = Forward(
@@ -76,30 +80,30 @@ def _memory(options: Options) -> int:
 
 def _dense_size(compiled: CompiledMoves, resumed: Any, options: Options) -> int | None:
     """`size()` of a game that arrays by state can take."""
-    rules, memory = compiled.rules, _memory(options)
-    if rules.size is None or not compiled.tiered or (resumed is not None and resumed["pass"] != "dense"):
+    needed, memory = demand.by_state(compiled.rules, compiled.tiered), _memory(options)
+    if needed is None or (resumed is not None and resumed["pass"] != "dense"):
         return None
-    size = demand.by_state(rules, memory)
-    if size is not None:
+    size, bytes_needed = needed
+    if bytes_needed <= memory:
         return size
-    size = rules.size()
-    needed = f"{demand.DENSE_BYTES * size / 2**30:.2f} GiB of memory"
-    numbers = f"arrays by state of {size:,} numbers need {needed}, {memory / 2**30:.2f} GiB"
+    numbers = (
+        f"arrays by state of {size:,} numbers need {bytes_needed / 2**30:.2f} GiB of memory, {memory / 2**30:.2f} GiB"
+    )
     if resumed is not None:
         raise ResourceError(f"{numbers} are free for them: raise --memory, or --restart")
     options.say(f"states are sorted: {numbers} are free for them; --memory says more")
     return None
 
 
-def _solved_dense(
-    dense: Dense, inspect: Callable[[list[int]], None] | None, options: Options, team: Workers
-) -> Solved:
+def _solved_dense(dense: Dense, options: Options, team: Workers) -> Solved:
     begun, rules, resumed = time.monotonic(), dense.rules, dense.work.resumed
-    dense.inspect = inspect
     if resumed is not None:
         dense.restore(resumed["dense"])
         options.say(f"going on from the checkpoint in {dense.work.folder}: {len(dense.layers)} tiers counted")
-    dense.run(team)
+    dense.forward(team)
+    if not options.anyway:
+        _refuse_without_room(dense.work, dense.kept, 2 * demand.DENSE_BOOK_BYTES)
+    dense.backward(team)
     _audit(twins.Solution(rules, dense.merit_of, dense.win), dense.sample, begun)
     tiers = [
         tier_count(dense.first_tier + layer.mark - 1, layer.reached, layer[2:], counts)
@@ -120,8 +124,10 @@ def _solved_sorted(forward: Forward, resumed: Any, options: Options, team: Worke
             _refuse_the_hopeless(forward, work)
     forward.run(team)
     give_back()
+    cyclic = any(layer.cyclic for layer in forward.layers)
     if not options.anyway:
-        _refuse_without_room(work, forward)
+        bytes_each = 2 + 2 * demand.CYCLIC_BOOK_BYTES if cyclic else 1 + 2 * demand.BOOK_BYTES
+        _refuse_without_room(work, forward.states.size, bytes_each)
     backward = Backward(forward, memory=_memory(options) // 2, progress=options.progress)
     if resumed is not None and resumed["pass"] == "backward":
         backward.restore(resumed["backward"])
@@ -136,7 +142,6 @@ def _solved_sorted(forward: Forward, resumed: Any, options: Options, team: Worke
         tier_count(layer.tier, layer.reached, (layer.wins, layer.draws, layer.losses), counts)
         for layer, counts in zip(forward.layers, reversed(backward.counts), strict=True)
     ]
-    cyclic = any(layer.cyclic for layer in forward.layers)
     return solved_by(rules, backward, tiers, ordered.pieces, _root(rules, ordered.merit_of), options.workers, cyclic)
 
 
@@ -173,11 +178,9 @@ def _refuse_the_hopeless(forward: Forward, work: Work) -> None:
         )
 
 
-def _refuse_without_room(work: Work, forward: Forward) -> None:
-    """Raise ResourceError if the disk cannot hold the merits and the book as well."""
-    stored, cyclic = forward.states.size, any(layer.cyclic for layer in forward.layers)
-    needed = round((2 + 2 * demand.CYCLIC_BOOK_BYTES if cyclic else 1 + 2 * demand.BOOK_BYTES) * stored)
-    free = work.free()
+def _refuse_without_room(work: Work, stored: int, bytes_each: float) -> None:
+    """Raise ResourceError if the disk cannot hold what so many states still need there, book and all."""
+    needed, free = round(bytes_each * stored), work.free()
     if needed > free:
         raise ResourceError(
             f"the values of {stored:,} states and their book need about {needed:,} bytes more on the disk of"

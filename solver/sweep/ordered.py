@@ -86,7 +86,6 @@ class Ordered:
     """The solution of the sorted sweep, whose tiers are merged by ranges of keys on their way to the book."""
 
     def __init__(self, forward: Forward, backward: Backward) -> None:
-        self.rules = forward.rules
         self.tier = forward.compiled.tier
         self.states, self.merits = forward.states, backward.merits
         self.layers = forward.layers

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from solver.conformance import check_game
 from solver.errors import ResourceError
 from solver.game import STATE_LIMIT, Game, Rules
 from solver.kernels.compiled import compiling
@@ -31,7 +32,7 @@ from solver.sweep.expansion import LOWEST_TIER, Expansion, expand
 from solver.sweep.forward import Forward
 
 SAMPLE = 1 << 17  # states of a tier
-PACED = 1 << 17  # numbers whose moves are listed to see how long that takes
+PACED = 1 << 16  # states whose moves are listed to see how long that takes
 MOST_MOVES = 1 << 22  # from the sample of a tier
 SHARE = 2 / 3  # of the time goes into counting
 TREND = 12  # counted tiers from which the trend of parents is taken
@@ -96,10 +97,10 @@ def census(
     return Census(sizes, counted, whole, cyclic, taken, forward.found - earlier)
 
 
-def pace(compiled: CompiledMoves, size: int) -> float:
-    """Seconds of a core that listing the moves of a state takes, on average of random numbers below `size()`."""
+def pace(compiled: CompiledMoves) -> float:
+    """Seconds of a core that listing the moves of a state takes, on average of those of random games."""
     expansion = Expansion(compiled)
-    kept = expansion.keep(np.random.default_rng(0).integers(0, size, PACED))[0]
+    kept = np.resize(expansion.keep(np.array(check_game(compiled.rules.game), np.int64))[0], PACED)
     room, done, report = 1 << 16, 0, np.zeros(FIELDS, np.int64)
     listed = new_edges(room)
     expand(expansion.moves, kept, 0, min(1, len(kept)), LOWEST_TIER, True, listed, report)  # compiles
