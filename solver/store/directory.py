@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from solver.store.prefetch import prefetch
@@ -94,6 +95,12 @@ def table_of(layers: Sequence[Layer]) -> tuple[NDArray[np.int64], NDArray[np.int
     slots = np.full(layers[-1].tier - layers[0].tier + 1 if layers else 0, -1, np.int32)
     slots[[layer.tier - layers[0].tier for layer in layers]] = np.arange(len(layers))
     return table, slots
+
+
+@register_jitable
+def new_places(room: int) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+    """Arrays for `locate`: the rows of so many keys, their places, and scratch."""
+    return np.empty(room, np.int32), np.empty(room, np.int64), np.empty(room, np.int64)
 
 
 @shared

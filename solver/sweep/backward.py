@@ -34,7 +34,7 @@ from solver.kernels.edges import (
 )
 from solver.parallel import Workers
 from solver.progress import Progress
-from solver.store.directory import MERITS, MISSING, Known, Layer, locate, table_of
+from solver.store.directory import MERITS, MISSING, Known, Layer, locate, new_places, table_of
 from solver.store.runs import splitters
 from solver.store.shared import shared
 from solver.sweep import retrograde
@@ -57,8 +57,7 @@ def evaluate(moves, known, begin, end, low, high, best):
     nobody reached, or more than MOST_ACTIONS; TOO_WIDE; or -1.
     """
     widest = LAST >> 64 - 8 * best.itemsize
-    edges = new_edges(ROOM)
-    rows, places, highs = np.empty(ROOM, np.int32), np.empty(ROOM, np.int64), np.empty(ROOM, np.int64)
+    edges, (rows, places, highs) = new_edges(ROOM), new_places(ROOM)
     at = begin
     while at < end:
         count, done = list_edges(moves, known.states, at, end, edges)
@@ -66,8 +65,7 @@ def evaluate(moves, known, begin, end, low, high, best):
             room = 2 * len(edges.keys)
             if count < 0 or room > 2 * MOST_ACTIONS:
                 return known.states[at]
-            edges, rows = new_edges(room), np.empty(room, np.int32)
-            places, highs = np.empty(room, np.int64), np.empty(room, np.int64)
+            edges, (rows, places, highs) = new_edges(room), new_places(room)
             continue
         keys, tiers, owners, merits, rewards = edges
         base, open_moves = at - begin, 0

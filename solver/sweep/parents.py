@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from solver import value
 from solver.kernels.edges import MOST_ACTIONS, OPEN, ROOM, list_edges, new_edges
-from solver.store.directory import BEGIN, MERITS, MISSING, locate
+from solver.store.directory import BEGIN, MERITS, MISSING, locate, new_places
 from solver.store.shared import shared
 
 lift = register_jitable(value.lift)
@@ -44,8 +44,7 @@ def count_children(moves, known, own, begin, end, degrees, left, candidates):
     from it, plus `never_in(left)` where a child is drawn; candidates (n,) int16 the best merit by children finished or
     in later tiers. Returns the first state that has a child nobody reached, CROWDED if `left` must be wider, or -1.
     """
-    edges = new_edges(ROOM)
-    rows, places, highs = np.empty(ROOM, np.int32), np.empty(ROOM, np.int64), np.empty(ROOM, np.int64)
+    edges, (rows, places, highs) = new_edges(ROOM), new_places(ROOM)
     base, at = known.table[own, BEGIN], begin
     for i in range(begin, end):
         candidates[i], left[i] = NONE, 0
@@ -56,8 +55,7 @@ def count_children(moves, known, own, begin, end, degrees, left, candidates):
             room = 2 * len(edges.keys)
             if count < 0 or room > 2 * MOST_ACTIONS:
                 return known.states[base + at]
-            edges, rows = new_edges(room), np.empty(room, np.int32)
-            places, highs = np.empty(room, np.int64), np.empty(room, np.int64)
+            edges, (rows, places, highs) = new_edges(room), new_places(room)
             continue
         keys, tiers, owners, merits, _ = edges
         open_moves = 0
@@ -118,16 +116,14 @@ def list_parents(moves, known, own, begin, end, lists):
     An entry is a state's place or, in a game with moves again, twice that and one if the same player moves.
     """
     low, high, ends, offset, parents = lists
-    edges = new_edges(ROOM)
-    rows, places, highs = np.empty(ROOM, np.int32), np.empty(ROOM, np.int64), np.empty(ROOM, np.int64)
+    edges, (rows, places, highs) = new_edges(ROOM), new_places(ROOM)
     base, at = known.table[own, BEGIN], begin
     while at < end:
         count, done = list_edges(moves, known.states, base + at, base + end, edges)
         done -= base
         if done == at:
             room = 2 * len(edges.keys)
-            edges, rows = new_edges(room), np.empty(room, np.int32)
-            places, highs = np.empty(room, np.int64), np.empty(room, np.int64)
+            edges, (rows, places, highs) = new_edges(room), new_places(room)
             continue
         keys, tiers, owners, merits, _ = edges
         inside = 0
