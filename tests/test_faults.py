@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.faults, pytest.mark.skipif(os.name != "posix", reason=
 ROOT = Path(__file__).parent.parent
 SWEEP = "connect-four:4,4"
 CYCLIC = "three-mens-morris:1"
-LONG = {"sweep": ("connect-four:5,5", 0.3), "retrograde": ("chess-ending:KBBK", 0.3)}
+LONG = {"sweep": ("connect-four:5,5", 0.3), "retrograde": ("neutreeko", 0.2)}
 
 
 # small games are worth no checkpoint: here they are solved like large ones
