@@ -1,5 +1,6 @@
 """Opening books: complete to their ply, right, and the same bytes after any interruption."""
 
+import itertools
 import os
 import random
 import signal
@@ -18,6 +19,8 @@ from solver.value import Value, merit_of
 from tests import naive
 
 KERNELS = extras.has_kernels()
+if KERNELS:
+    from tests.interpreted import interpret
 
 
 @pytest.mark.parametrize("symmetry", [True, False])
@@ -39,8 +42,67 @@ def test_states_of_connect_four_by_ply():
     assert [len(layer) for layer in layers] == [1, 7, 49, 238, 1120, 4263]
 
 
+@pytest.fixture
+def arrays(monkeypatch):
+    """Plies are taken by arrays from the first on, a few states at a time."""
+    pytest.importorskip("numba")
+    from solver.sweep import plies
+
+    monkeypatch.setattr(plies, "SPAN", 7)
+    monkeypatch.setattr(opening, "MANY", 0)
+    return plies
+
+
+def plainly(*arguments):
+    """What plain Python makes of the same."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(opening, "MANY", 1 << 60)
+        return opening.plies(*arguments)
+
+
+@pytest.mark.parametrize("symmetry", [True, False])
+@pytest.mark.parametrize(
+    "text", ["tic-tac-toe", "kalah:2,3", "coins", "mu-torere", "pong-hau-ki", "three-mens-morris:1", "hexapawn"]
+)
+def test_plies_by_arrays_are_the_plain_ones(monkeypatch, arrays, text, symmetry):
+    """With cycles, with moves that lead to an earlier ply, and where there is nothing more to reach."""
+    interpret(monkeypatch)
+    rules = Rules(load_game(text), symmetry)
+    layers = opening.plies(rules, 7)
+    assert layers == plainly(rules, 7)
+    some = opening.plies(rules, 7, lambda count: count > 5)
+    assert some == layers[: len(some)] and len(some) < len(layers)
+
+
+@pytest.mark.parametrize("symmetry", [True, False])
+@pytest.mark.parametrize("text", ["tic-tac-toe", "connect-four:4,3", "kalah:2,3", "dots-and-boxes:2,1", "coins"])
+def test_merits_by_arrays_are_true(monkeypatch, arrays, text, symmetry):
+    interpret(monkeypatch)
+    game = load_game(text)
+    rules, truth = Rules(game, symmetry), naive.solve(game, symmetry=symmetry)
+    layers = opening.plies(rules, 4)
+    merits = {state: merit_of(truth[state]) for state in layers[-1]}
+    opening.derive(rules, layers, merits)
+    assert merits == {state: merit_of(truth[state]) for layer in layers for state in layer}
+    for layer, later in itertools.pairwise(layers):
+        found = arrays.merits_of(rules, layer, later, [merits[state] for state in later])
+        assert found == [merits[state] for state in layer] or (found is None and text in ("kalah:2,3", "coins"))
+
+
+def test_plies_that_fail_to_compile_are_gone_on_with_plainly(monkeypatch, arrays):
+    rules = Rules(load_game("connect-four:4,3"))
+    layers = plainly(rules, 5)
+
+    def fail_later(*arguments):
+        yield layers[1]
+        raise UncompiledRules("state 7 leads elsewhere")
+
+    monkeypatch.setattr(arrays, "further", fail_later)
+    assert opening.plies(rules, 5) == layers
+
+
 @pytest.mark.skipif(not KERNELS, reason="the extra [solve] is not installed")
-def test_the_book_of_the_kernels_is_the_plain_one(tmp_path, monkeypatch):
+def test_the_book_of_the_kernels_is_the_plain_one(tmp_path, monkeypatch, arrays):
     game = load_game("connect-four:4,3")
     pipeline.solve(game, tmp_path / "one.lmdb", max_ply=5, workers=1)
     pipeline.solve(game, tmp_path / "three.lmdb", max_ply=5, workers=3, table=1 << 12)
@@ -77,7 +139,8 @@ def test_an_interrupted_solve_goes_on_where_it_was(tmp_path, monkeypatch):
         pipeline.solve(game, path, max_ply=4, progress=stop_after(10))
     assert (path.exists(), (tmp_path / "book.lmdb.journal").exists()) == (False, True)
     pipeline.solve(game, path, max_ply=4, progress=stop_after(0))
-    assert searched[10] == 11  # none of the ten is searched again
+    assert len(searched) == len(opening.plies(Rules(game), 4)[-1])  # none of the ten is searched again
+    assert searched[-1] == len(searched)
     assert path.read_bytes() == (tmp_path / "whole.lmdb").read_bytes()
 
 
@@ -85,7 +148,7 @@ def test_a_damaged_journal_is_believed_up_to_the_damage(tmp_path):
     game, path = load_game("connect-four:4,3"), tmp_path / "journal"
     with opening.Journal(path, opening.header_of(Rules(game), 4), False) as journal:
         for state in range(20):
-            journal.add(state, state - 10)
+            journal.add([(state, Value(state - 10))])
     whole = path.read_bytes()
     header = len(whole) - 20 * opening.RECORD.size
     chance = random.Random(5)
@@ -103,7 +166,7 @@ def test_a_damaged_journal_is_believed_up_to_the_damage(tmp_path):
 def test_a_journal_of_another_solve_is_refused_and_restart_discards_it(tmp_path):
     path = tmp_path / "journal"
     with opening.Journal(path, opening.header_of(Rules(load_game("connect-four:4,3")), 4), False) as journal:
-        journal.add(1, 2)
+        journal.add([(1, Value(2))])
         with pytest.raises(ResourceError, match="another solver"):
             opening.Journal(path, opening.header_of(Rules(load_game("connect-four:4,3")), 4), False)
     with pytest.raises(ResourceError, match="--restart"):

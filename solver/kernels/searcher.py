@@ -56,6 +56,7 @@ COMPARED_NODES = 2_000  # nodes that this may take for each
 SMALLEST = 128 << 10
 HARD = 1 << 15  # nodes after which others are asked to join: some 6 ms, where to begin a thread takes a tenth of one
 CHUNK = 1 << 16  # nodes between two looks at the clock and at signals
+HANDED_OVER = 0.02  # seconds between two lists of values from a thread: to hand over each took longer than easy ones do
 ALONE: Words = np.full(1, IDLE, np.int64)
 
 
@@ -314,8 +315,8 @@ class Team:
         leader, *others = self._members
         return leader.reaches(state, value, more=more, nodes=nodes, seconds=seconds, helpers=others)
 
-    def map(self, states: Iterable[int]) -> Iterator[tuple[int, Value]]:
-        """(state, value) pairs, as they are found."""
+    def map(self, states: Iterable[int]) -> Iterator[list[tuple[int, Value]]]:
+        """Lists of (state, value) pairs, as they are found: of what a thread finds within HANDED_OVER seconds."""
         leader = self._members[0]
         while leader.can_grow(LOAD * len(leader.table)):
             leader.grow()
@@ -325,13 +326,19 @@ class Team:
         found: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
         def work(member: Searcher) -> None:
+            pairs: list[tuple[int, Value]] = []
+            due = time.monotonic() + HANDED_OVER
             try:
                 while not self._stop.is_set():
                     with lock:
                         state = next(todo, None)
                     if state is None:
                         break
-                    found.put((state, member.value(state, stop=self._stop)))
+                    pairs.append((state, member.value(state, stop=self._stop)))
+                    if time.monotonic() > due:
+                        found.put(pairs)
+                        pairs, due = [], time.monotonic() + HANDED_OVER
+                found.put(pairs)
             except BaseException as error:
                 found.put(error)
             finally:
