@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import random
 import statistics
@@ -113,13 +114,8 @@ def of_opening(
     refuse_chance(rules, "alpha-beta")
     searcher = Searcher(game, symmetry=symmetry)
     searcher.warm()
-    begun, chance, memory = time.monotonic(), random.Random(seed), working_memory(None)
-
-    def enough(count: int) -> bool:
-        progress("enumerate", count, None)
-        return count * opening.STATE_BYTES > memory or time.monotonic() > begun + seconds / 2
-
-    layers = opening.plies(rules, max_ply, enough)
+    begun, chance = time.monotonic(), random.Random(seed)
+    layers = opening.plies(rules, max_ply, functools.partial(_enough, begun + seconds / 2, progress))
     sizes = grown([len(layer) for layer in layers], max_ply)
     deepest = _deepest(rules, layers, max_ply, chance, begun + seconds)
     costs, unfinished = _costs(searcher, deepest, seconds / 4, begun + seconds, progress)
@@ -135,6 +131,12 @@ def of_opening(
         TABLE + opening.STATE_BYTES * stored,
         12_288 + round(OPENING_BYTES * stored),
     )
+
+
+def _enough(deadline: float, progress: Progress, count: int) -> bool:
+    """Whether the time for enumerating is over, or so many states fill the memory."""
+    progress("enumerate", count, None)
+    return time.monotonic() > deadline or count * opening.STATE_BYTES > working_memory(None)
 
 
 def _costs(

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
+import math
 import os
 import random
 import struct
@@ -148,7 +149,7 @@ def work_done(share: float, parents: float) -> float:
     What they lead to costs once: with a child goes whatever lies behind it, which the table keeps for its other
     parents. A child is not met before a share of the states is done if none of its parents is among them.
     """
-    return float(1 - (1 - share) ** parents)
+    return 1.0 if share >= 1 else -math.expm1(parents * math.log1p(-share))
 
 
 def is_begun(journal: Path | None, rules: Rules, max_ply: int) -> bool:
@@ -196,8 +197,12 @@ def derive(rules: Rules, layers: Sequence[list[int]], merits: dict[int, int]) ->
         if found is None:
             break
         merits.update(zip(layer, found, strict=True))
+    _derive_plainly(rules, [state for layer in layers for state in layer if state not in merits], merits)
+
+
+def _derive_plainly(rules: Rules, stack: list[int], merits: dict[int, int]) -> None:
+    """Add the merits of the states on the stack, which is used up, depth first."""
     canonical, lifted, end = rules.canonical, rules.lifted, rules.end
-    stack = [state for layer in layers for state in layer]
     path: set[int] = set()  # states whose children are on the stack
     while stack:
         state = stack[-1]

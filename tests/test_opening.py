@@ -4,15 +4,18 @@ import itertools
 import os
 import random
 import signal
+import struct
 import subprocess
 import sys
 import time
+import zlib
 
 import pytest
 
 from solver import extras, opening, pipeline, verification
 from solver.book import Book
 from solver.errors import MethodError, ResourceError, UncompiledRules
+from solver.fingerprint import fingerprint
 from solver.game import Rules, load_game
 from solver.options import Options
 from solver.value import Value, merit_of
@@ -40,6 +43,13 @@ def test_states_of_connect_four_by_ply():
     """John Tromp's counts (OEIS A212693), which none but unfinished states have up to ply 6."""
     layers = opening.plies(Rules(load_game("connect-four"), False), 5)
     assert [len(layer) for layer in layers] == [1, 7, 49, 238, 1120, 4263]
+    assert opening.mean_parents(Rules(load_game("connect-four"), False), layers[:5]) == 238 * 7 / 1120
+
+
+def test_work_is_done_when_all_states_are_and_first_ones_count_most():
+    assert [opening.work_done(share, 1.0) for share in (0.25, 1.0)] == pytest.approx([0.25, 1.0])
+    assert [opening.work_done(share, 2.0) for share in (0.0, 0.1, 0.5, 1.0)] == pytest.approx([0.0, 0.19, 0.75, 1.0])
+    assert opening.work_done(1e-18, 2.0) == pytest.approx(2e-18)
 
 
 @pytest.fixture
@@ -161,6 +171,30 @@ def test_a_damaged_journal_is_believed_up_to_the_damage(tmp_path):
             kept = (at - header) // opening.RECORD.size
             assert journal.merits == {state: state - 10 for state in range(kept)}
         path.write_bytes(whole)
+
+
+def test_a_journal_of_version_1_is_taken_over_byte_by_byte(tmp_path, monkeypatch):
+    """Books of many hours are begun by one release and finished by the next; the order of records means nothing."""
+    monkeypatch.setattr(extras, "has_kernels", lambda: False)
+    game, path = load_game("connect-four:4,3"), tmp_path / "book.lmdb"
+    pipeline.solve(game, tmp_path / "whole.lmdb", max_ply=4)
+    deepest = opening.plies(Rules(game), 4)[-1]
+    with Book(tmp_path / "whole.lmdb") as book:
+        known = [(state, merit_of(book[state])) for state in deepest[-10:] + deepest[:10]]
+    line = f"solver journal 1 connect-four:4,3 {fingerprint(game)} ply 4 True\n".encode()
+    sums = [zlib.crc32(struct.pack("<Qq", *pair), zlib.crc32(line)) for pair in known]
+    records = b"".join(struct.pack("<QqI", *pair, check) for pair, check in zip(known, sums, strict=True))
+    (tmp_path / "book.lmdb.journal").write_bytes(line + records + records[:7])
+    search_all, searched = opening.search_all, []
+
+    def search(rules, states, **options):
+        searched.extend(states)
+        return search_all(rules, states, **options)
+
+    monkeypatch.setattr(opening, "search_all", search)
+    pipeline.solve(game, path, max_ply=4)
+    assert sorted(searched) == deepest[10:-10]
+    assert path.read_bytes() == (tmp_path / "whole.lmdb").read_bytes()
 
 
 def test_a_journal_of_another_solve_is_refused_and_restart_discards_it(tmp_path):

@@ -325,20 +325,14 @@ class Team:
         todo, lock = iter(states), threading.Lock()
         found: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
+        def deal() -> int | None:
+            with lock:
+                return None if self._stop.is_set() else next(todo, None)
+
         def work(member: Searcher) -> None:
-            pairs: list[tuple[int, Value]] = []
-            due = time.monotonic() + HANDED_OVER
             try:
-                while not self._stop.is_set():
-                    with lock:
-                        state = next(todo, None)
-                    if state is None:
-                        break
-                    pairs.append((state, member.value(state, stop=self._stop)))
-                    if time.monotonic() > due:
-                        found.put(pairs)
-                        pairs, due = [], time.monotonic() + HANDED_OVER
-                found.put(pairs)
+                for pairs in self._found(member, iter(deal, None)):
+                    found.put(pairs)
             except BaseException as error:
                 found.put(error)
             finally:
@@ -361,6 +355,17 @@ class Team:
             self._stop.set()
             for thread in threads:
                 thread.join()
+
+    def _found(self, member: Searcher, states: Iterator[int]) -> Iterator[list[tuple[int, Value]]]:
+        """What one thread finds."""
+        pairs: list[tuple[int, Value]] = []
+        due = time.monotonic() + HANDED_OVER
+        for state in states:
+            pairs.append((state, member.value(state, stop=self._stop)))
+            if time.monotonic() > due:
+                yield pairs
+                pairs, due = [], time.monotonic() + HANDED_OVER
+        yield pairs
 
     def nodes(self) -> int:
         """Nodes searched so far, but for those of searches under way."""
