@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import random
 import statistics
@@ -116,11 +117,11 @@ def of_opening(
     searcher = Searcher(game, symmetry=symmetry)
     searcher.warm()
     begun, chance = time.monotonic(), random.Random(seed)
-    layers = opening.plies(rules, max_ply, progress, deadline=begun + seconds / 2)
+    layers = opening.plies(rules, max_ply, functools.partial(_enough, begun + seconds / 2, progress))
     sizes = grown([len(layer) for layer in layers], max_ply)
     deepest = _deepest(rules, layers, max_ply, chance, begun + seconds)
     costs, unfinished = _costs(searcher, deepest, seconds / 4, begun + seconds, progress)
-    mean, error = _extrapolated(costs, sizes[-1])
+    mean, error = _extrapolated(costs, sizes[-1], opening.mean_parents(rules, layers))
     team, stored = workers or cores(), sum(sizes)
     return Opening(
         sizes,
@@ -132,6 +133,12 @@ def of_opening(
         TABLE + opening.STATE_BYTES * stored,
         12_288 + round(OPENING_BYTES * stored),
     )
+
+
+def _enough(deadline: float, progress: Progress, count: int) -> bool:
+    """Whether the time for enumerating is over, or so many states fill the memory."""
+    progress("enumerate", count, None)
+    return time.monotonic() > deadline or count * opening.STATE_BYTES > working_memory(None)
 
 
 def _costs(
@@ -153,12 +160,14 @@ def _costs(
     return costs, unfinished
 
 
-def _extrapolated(costs: list[float], count: int) -> tuple[float, float]:
-    """The sum of so many costs, of which these are a sample, and its standard error."""
-    mean = statistics.fmean(costs) if costs else 0.0
-    error = statistics.stdev(costs) / len(costs) ** 0.5 if len(costs) > 1 else mean
-    unseen = max(0.0, 1 - len(costs) / count) ** 0.5 if count else 0.0
-    return mean * count, error * count * unseen
+def _extrapolated(costs: list[float], count: int, parents: float) -> tuple[float, float]:
+    """The sum of so many costs, of which these came first, in random order, and its standard error."""
+    if not costs:
+        return 0.0, 0.0
+    share = min(1.0, len(costs) / count)
+    error = statistics.stdev(costs) * len(costs) ** 0.5 if len(costs) > 1 else costs[0]
+    done = opening.work_done(share, parents)
+    return sum(costs) / done, error * (1 - share) ** 0.5 / done
 
 
 def grown(sizes: list[int], max_ply: int) -> list[int]:

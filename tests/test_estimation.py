@@ -1,7 +1,5 @@
 """Estimates: they end, they do not fail, and a solve never depends on them."""
 
-import time
-
 import pytest
 
 from solver import estimation, pipeline
@@ -135,11 +133,15 @@ def test_an_opening_of_more_plies_than_there_is_time_for(monkeypatch):
     assert estimate.sample > 0 and "for want of time" in estimate.text()
 
 
-def test_plies_stop_at_a_deadline_and_at_the_memory():
+def test_plies_stop_when_there_are_enough():
     from solver import opening
-    from solver.errors import ResourceError
 
     game = load_game("connect-four")
-    assert 1 <= len(opening.plies(Rules(game), 30, deadline=time.monotonic())) < 31
-    with pytest.raises(ResourceError, match="--max-ply.*--memory"):
-        opening.plies(Rules(game), 30, memory=100_000)
+    asked = []
+
+    def enough(count):
+        asked.append(count)
+        return count > 100
+
+    assert [len(layer) for layer in opening.plies(Rules(game), 30, enough)] == [1, 4, 25, 121]
+    assert asked == sorted(asked) and asked[-1] > 100

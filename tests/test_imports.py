@@ -43,7 +43,7 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
         "parallel", "progress", "search", "solved", "store", "value",
     },
     "opening": {
-        "errors", "extras", "files", "fingerprint", "game", "kernels", "options", "progress", "search", "value",
+        "errors", "extras", "files", "fingerprint", "game", "kernels", "options", "search", "sweep", "value",
     },
     "estimation": {
         "errors", "extras", "game", "kernels", "memory", "opening", "parallel", "progress", "search", "sweep",

@@ -1,23 +1,29 @@
 """Opening books: complete to their ply, right, and the same bytes after any interruption."""
 
+import itertools
 import os
 import random
 import signal
+import struct
 import subprocess
 import sys
 import time
+import zlib
 
 import pytest
 
 from solver import extras, opening, pipeline, verification
 from solver.book import Book
 from solver.errors import MethodError, ResourceError, UncompiledRules
+from solver.fingerprint import fingerprint
 from solver.game import Rules, load_game
 from solver.options import Options
 from solver.value import Value, merit_of
 from tests import naive
 
 KERNELS = extras.has_kernels()
+if KERNELS:
+    from tests.interpreted import interpret
 
 
 @pytest.mark.parametrize("symmetry", [True, False])
@@ -37,10 +43,76 @@ def test_states_of_connect_four_by_ply():
     """John Tromp's counts (OEIS A212693), which none but unfinished states have up to ply 6."""
     layers = opening.plies(Rules(load_game("connect-four"), False), 5)
     assert [len(layer) for layer in layers] == [1, 7, 49, 238, 1120, 4263]
+    assert opening.mean_parents(Rules(load_game("connect-four"), False), layers[:5]) == 238 * 7 / 1120
+
+
+def test_work_is_done_when_all_states_are_and_first_ones_count_most():
+    assert [opening.work_done(share, 1.0) for share in (0.25, 1.0)] == pytest.approx([0.25, 1.0])
+    assert [opening.work_done(share, 2.0) for share in (0.0, 0.1, 0.5, 1.0)] == pytest.approx([0.0, 0.19, 0.75, 1.0])
+    assert opening.work_done(1e-18, 2.0) == pytest.approx(2e-18)
+
+
+@pytest.fixture
+def arrays(monkeypatch):
+    """Plies are taken by arrays from the first on, a few states at a time."""
+    pytest.importorskip("numba")
+    from solver.sweep import plies
+
+    monkeypatch.setattr(plies, "SPAN", 7)
+    monkeypatch.setattr(opening, "MANY", 0)
+    return plies
+
+
+def plainly(*arguments):
+    """What plain Python makes of the same."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(opening, "MANY", 1 << 60)
+        return opening.plies(*arguments)
+
+
+@pytest.mark.parametrize("symmetry", [True, False])
+@pytest.mark.parametrize(
+    "text", ["tic-tac-toe", "kalah:2,3", "coins", "mu-torere", "pong-hau-ki", "three-mens-morris:1", "hexapawn"]
+)
+def test_plies_by_arrays_are_the_plain_ones(monkeypatch, arrays, text, symmetry):
+    """With cycles, with moves that lead to an earlier ply, and where there is nothing more to reach."""
+    interpret(monkeypatch)
+    rules = Rules(load_game(text), symmetry)
+    layers = opening.plies(rules, 7)
+    assert layers == plainly(rules, 7)
+    some = opening.plies(rules, 7, lambda count: count > 5)
+    assert some == layers[: len(some)] and len(some) < len(layers)
+
+
+@pytest.mark.parametrize("symmetry", [True, False])
+@pytest.mark.parametrize("text", ["tic-tac-toe", "connect-four:4,3", "kalah:2,3", "dots-and-boxes:2,1", "coins"])
+def test_merits_by_arrays_are_true(monkeypatch, arrays, text, symmetry):
+    interpret(monkeypatch)
+    game = load_game(text)
+    rules, truth = Rules(game, symmetry), naive.solve(game, symmetry=symmetry)
+    layers = opening.plies(rules, 4)
+    merits = {state: merit_of(truth[state]) for state in layers[-1]}
+    opening.derive(rules, layers, merits)
+    assert merits == {state: merit_of(truth[state]) for layer in layers for state in layer}
+    for layer, later in itertools.pairwise(layers):
+        found = arrays.merits_of(rules, layer, later, [merits[state] for state in later])
+        assert found == [merits[state] for state in layer] or (found is None and text in ("kalah:2,3", "coins"))
+
+
+def test_plies_that_fail_to_compile_are_gone_on_with_plainly(monkeypatch, arrays):
+    rules = Rules(load_game("connect-four:4,3"))
+    layers = plainly(rules, 5)
+
+    def fail_later(*arguments):
+        yield layers[1]
+        raise UncompiledRules("state 7 leads elsewhere")
+
+    monkeypatch.setattr(arrays, "further", fail_later)
+    assert opening.plies(rules, 5) == layers
 
 
 @pytest.mark.skipif(not KERNELS, reason="the extra [solve] is not installed")
-def test_the_book_of_the_kernels_is_the_plain_one(tmp_path, monkeypatch):
+def test_the_book_of_the_kernels_is_the_plain_one(tmp_path, monkeypatch, arrays):
     game = load_game("connect-four:4,3")
     pipeline.solve(game, tmp_path / "one.lmdb", max_ply=5, workers=1)
     pipeline.solve(game, tmp_path / "three.lmdb", max_ply=5, workers=3, table=1 << 12)
@@ -77,7 +149,8 @@ def test_an_interrupted_solve_goes_on_where_it_was(tmp_path, monkeypatch):
         pipeline.solve(game, path, max_ply=4, progress=stop_after(10))
     assert (path.exists(), (tmp_path / "book.lmdb.journal").exists()) == (False, True)
     pipeline.solve(game, path, max_ply=4, progress=stop_after(0))
-    assert searched[10] == 11  # none of the ten is searched again
+    assert len(searched) == len(opening.plies(Rules(game), 4)[-1])  # none of the ten is searched again
+    assert searched[-1] == len(searched)
     assert path.read_bytes() == (tmp_path / "whole.lmdb").read_bytes()
 
 
@@ -85,7 +158,7 @@ def test_a_damaged_journal_is_believed_up_to_the_damage(tmp_path):
     game, path = load_game("connect-four:4,3"), tmp_path / "journal"
     with opening.Journal(path, opening.header_of(Rules(game), 4), False) as journal:
         for state in range(20):
-            journal.add(state, state - 10)
+            journal.add([(state, Value(state - 10))])
     whole = path.read_bytes()
     header = len(whole) - 20 * opening.RECORD.size
     chance = random.Random(5)
@@ -100,10 +173,34 @@ def test_a_damaged_journal_is_believed_up_to_the_damage(tmp_path):
         path.write_bytes(whole)
 
 
+def test_a_journal_of_version_1_is_taken_over_byte_by_byte(tmp_path, monkeypatch):
+    """Books of many hours are begun by one release and finished by the next; the order of records means nothing."""
+    monkeypatch.setattr(extras, "has_kernels", lambda: False)
+    game, path = load_game("connect-four:4,3"), tmp_path / "book.lmdb"
+    pipeline.solve(game, tmp_path / "whole.lmdb", max_ply=4)
+    deepest = opening.plies(Rules(game), 4)[-1]
+    with Book(tmp_path / "whole.lmdb") as book:
+        known = [(state, merit_of(book[state])) for state in deepest[-10:] + deepest[:10]]
+    line = f"solver journal 1 connect-four:4,3 {fingerprint(game)} ply 4 True\n".encode()
+    sums = [zlib.crc32(struct.pack("<Qq", *pair), zlib.crc32(line)) for pair in known]
+    records = b"".join(struct.pack("<QqI", *pair, check) for pair, check in zip(known, sums, strict=True))
+    (tmp_path / "book.lmdb.journal").write_bytes(line + records + records[:7])
+    search_all, searched = opening.search_all, []
+
+    def search(rules, states, **options):
+        searched.extend(states)
+        return search_all(rules, states, **options)
+
+    monkeypatch.setattr(opening, "search_all", search)
+    pipeline.solve(game, path, max_ply=4)
+    assert sorted(searched) == deepest[10:-10]
+    assert path.read_bytes() == (tmp_path / "whole.lmdb").read_bytes()
+
+
 def test_a_journal_of_another_solve_is_refused_and_restart_discards_it(tmp_path):
     path = tmp_path / "journal"
     with opening.Journal(path, opening.header_of(Rules(load_game("connect-four:4,3")), 4), False) as journal:
-        journal.add(1, 2)
+        journal.add([(1, Value(2))])
         with pytest.raises(ResourceError, match="another solver"):
             opening.Journal(path, opening.header_of(Rules(load_game("connect-four:4,3")), 4), False)
     with pytest.raises(ResourceError, match="--restart"):

@@ -90,6 +90,7 @@ class Bars:
                 unit=" positions",
                 unit_scale=True,
                 mininterval=0.2,
+                smoothing=0,  # what is left goes at the mean pace so far, as the steps see to
                 dynamic_ncols=True,
                 initial=earlier,
             )

@@ -56,6 +56,7 @@ COMPARED_NODES = 2_000  # nodes that this may take for each
 SMALLEST = 128 << 10
 HARD = 1 << 15  # nodes after which others are asked to join: some 6 ms, where to begin a thread takes a tenth of one
 CHUNK = 1 << 16  # nodes between two looks at the clock and at signals
+HANDED_OVER = 0.02  # seconds between two lists of values from a thread: to hand over each took longer than easy ones do
 ALONE: Words = np.full(1, IDLE, np.int64)
 
 
@@ -314,8 +315,8 @@ class Team:
         leader, *others = self._members
         return leader.reaches(state, value, more=more, nodes=nodes, seconds=seconds, helpers=others)
 
-    def map(self, states: Iterable[int]) -> Iterator[tuple[int, Value]]:
-        """(state, value) pairs, as they are found."""
+    def map(self, states: Iterable[int]) -> Iterator[list[tuple[int, Value]]]:
+        """Lists of (state, value) pairs, as they are found: of what a thread finds within HANDED_OVER seconds."""
         leader = self._members[0]
         while leader.can_grow(LOAD * len(leader.table)):
             leader.grow()
@@ -324,14 +325,14 @@ class Team:
         todo, lock = iter(states), threading.Lock()
         found: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
+        def deal() -> int | None:
+            with lock:
+                return None if self._stop.is_set() else next(todo, None)
+
         def work(member: Searcher) -> None:
             try:
-                while not self._stop.is_set():
-                    with lock:
-                        state = next(todo, None)
-                    if state is None:
-                        break
-                    found.put((state, member.value(state, stop=self._stop)))
+                for pairs in self._found(member, iter(deal, None)):
+                    found.put(pairs)
             except BaseException as error:
                 found.put(error)
             finally:
@@ -354,6 +355,17 @@ class Team:
             self._stop.set()
             for thread in threads:
                 thread.join()
+
+    def _found(self, member: Searcher, states: Iterator[int]) -> Iterator[list[tuple[int, Value]]]:
+        """What one thread finds."""
+        pairs: list[tuple[int, Value]] = []
+        due = time.monotonic() + HANDED_OVER
+        for state in states:
+            pairs.append((state, member.value(state, stop=self._stop)))
+            if time.monotonic() > due:
+                yield pairs
+                pairs, due = [], time.monotonic() + HANDED_OVER
+        yield pairs
 
     def nodes(self) -> int:
         """Nodes searched so far, but for those of searches under way."""

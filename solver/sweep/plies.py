@@ -1,0 +1,69 @@
+"""Plies as arrays, for opening books of more states than plain Python goes through quickly.
+
+Forward, a span of a ply is expanded, its children are sorted and freed of doubles, and what an earlier ply has is left
+out; backward, a ply's merits come from those of the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solver.game import Rules, is_built_in
+from solver.kernels import twins
+from solver.kernels.compiled import compiling
+from solver.kernels.edges import CompiledMoves
+from solver.store.directory import Known, Layer, cells_of, prefixes_of, table_of
+from solver.store.runs import join, without
+from solver.sweep import backward
+from solver.sweep.expansion import Expansion
+from solver.value import WIN
+
+SPAN = 1 << 16  # states expanded between two looks at the clock and at the memory
+INSPECTED = 16  # states of a ply of a user's game, about, that are held against the plain rules
+States = NDArray[np.int64]
+
+
+def further(rules: Rules, layers: Sequence[list[int]], enough: Callable[[int], bool]) -> Iterator[list[int]]:
+    """The plies behind the given ones, one by one, each sorted, until `enough` of the number of states so far.
+
+    Raises GameError where the rules break the protocol, UncompiledRules where they cannot be compiled or say something
+    else then.
+    """
+    with compiling(rules.game):
+        expansion = Expansion(CompiledMoves(rules, tiers=False))
+        known = [np.array(layer, np.int64) for layer in layers]
+        while True:
+            count, last, reached = sum(map(len, known)), known[-1], np.empty(0, np.int64)
+            if not is_built_in(rules.name):
+                some = last[:: max(1, len(last) // INSPECTED)].tolist()
+                twins.compare(rules.game, some, symmetry=rules.symmetry, tiers=False)
+            for begin in range(0, len(last), SPAN):
+                if enough(count + len(reached)):
+                    return
+                found = expansion.expand(0, last[begin : begin + SPAN], closing=True)
+                new = join([run for _, run in found.runs])
+                for states in (*known, reached):
+                    new = without(new, states)
+                reached = join([reached, expansion.keep(new)[0]])
+            known.append(reached)
+            yield reached.tolist()
+
+
+def merits_of(rules: Rules, states: list[int], later: list[int], merits: list[int]) -> list[int] | None:
+    """The merits of a ply's states, with `value.WIN`, by those of the next ply's, `later`; both plies are sorted.
+
+    None if a state has an unfinished child that is not in the next ply, or no children.
+    """
+    own, following = np.array(states, np.int64), np.array(later, np.int64)
+    shift, prefix, cells = prefixes_of(following)
+    directory = np.concatenate(list(cells_of(following, shift, prefix, cells)))
+    layer = Layer(0, len(own), len(own) + len(following), 0, 0, 0, 0, False, 0, shift, prefix, 0, cells)
+    known = Known(np.concatenate([own, following]), np.array(merits, np.int64), *table_of([layer]), 0, directory)
+    best = np.full(len(own), -backward.LAST, np.int64)
+    with compiling(rules.game):
+        moves = CompiledMoves(rules, tiers=False).moves._replace(win=WIN)
+        culprit = backward.evaluate(moves, known, 0, len(own), 0, backward.LAST, best)
+    return best.tolist() if culprit == -1 else None
