@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -104,6 +105,28 @@ def test_a_batch_answers_every_line_in_order(book):
     answers = [json.loads(line) for line in ok("query", book, "-", stdin="\n".join(lines) + "\n").splitlines()]
     assert [answer["position"] for answer in answers] == lines
     assert ["error" in answer for answer in answers] == [False, False, False, True, False, True, True]
+
+
+def test_a_program_may_ask_and_read_in_turns(book):
+    """Nothing is held back while the writer of a pipe waits; lines may come in pieces, the last without an end."""
+    command = [sys.executable, "-m", "solver", "query", str(book), "-", "--no-moves"]
+    environment = {name: text for name, text in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "bufsize": 0}
+    with subprocess.Popen(command, env=environment, **pipes) as asked:
+
+        def answer_to(*pieces):
+            for piece in pieces:
+                asked.stdin.write(piece)
+            ready, _, _ = select.select([asked.stdout], [], [], 20)
+            assert ready, "no answer while the writer waits"
+            return json.loads(asked.stdout.readline())
+
+        assert answer_to(b"a1\n")["ply"] == 1
+        assert answer_to(b"a", b"1 b", b"1\r\n")["ply"] == 2
+        assert "error" in answer_to(b"\xff\n")
+        asked.stdin.write(b"a1 b1 c1")
+        asked.stdin.close()
+        assert json.loads(asked.stdout.readline())["ply"] == 3
 
 
 def test_a_game_is_searched_live():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, BinaryIO
 
 import click
 
@@ -27,6 +27,8 @@ from solver.game import game_text as text_of
 from solver.notation import show
 from solver.player import Player
 from solver.value import Value
+
+BLOCK = 1 << 16
 
 
 @click.command("query")
@@ -69,7 +71,7 @@ def command(
     missing, inexact = 0, 0
     for position in positions:
         if position == "-":
-            answer_lines(answers, sys.stdin)
+            answer_lines(answers, sys.stdin.buffer)
             continue
         with thinking(budget, quiet=not sys.stderr.isatty()):
             facts = answers.ask(position)
@@ -91,13 +93,27 @@ def _say_what_helps(player: Player) -> None:
     note(f"not known within the budget: more --budget, or solver solve {text_of(player.game)} -o BOOK", quiet=False)
 
 
-def answer_lines(answers: Answers, lines: Iterable[str]) -> None:
-    """One JSON line for each line; at a terminal or a pipe that waits they appear as they come."""
-    write, waits = sys.stdout.write, sys.stdin.isatty()
-    for line in lines:
-        write(answers.line(line.strip()))
-        if waits:
-            sys.stdout.flush()
+def answer_lines(answers: Answers, stream: BinaryIO) -> None:
+    """One JSON line for each line, sent before more lines are waited for: a program may ask and read in turns."""
+    write, flush, live = sys.stdout.write, sys.stdout.flush, answers.player.live
+    for lines in _waiting_lines(stream):
+        for line in lines:
+            write(answers.line(line.strip()))
+            if live:
+                flush()
+        flush()
+
+
+def _waiting_lines(stream: BinaryIO) -> Iterator[list[str]]:
+    """The lines that are there to be read, of 64 KB at a time; the last may have no end."""
+    begun = bytearray()
+    while some := stream.read1(BLOCK):  # type: ignore[attr-defined]
+        begun += some
+        if b"\n" in some:
+            whole, _, begun = begun.rpartition(b"\n")
+            yield whole.decode(errors="surrogateescape").split("\n")
+    if begun:
+        yield [begun.decode(errors="surrogateescape")]
 
 
 def text(player: Player, facts: dict[str, Any]) -> str:
