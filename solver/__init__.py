@@ -41,6 +41,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from solver.book import Book, check_book
+    from solver.comparing import diff, merge
     from solver.conformance import check_game
     from solver.errors import (
         BookError,
@@ -55,9 +56,11 @@ if TYPE_CHECKING:
         SolverError,
     )
     from solver.game import Game, load_game
+    from solver.grading import grade
     from solver.packing import pack
     from solver.pipeline import solve
     from solver.player import Answer, Move, Player
+    from solver.sampling import sample
     from solver.value import Solution, Value
     from solver.verification import verify
 
@@ -76,6 +79,10 @@ _HOMES = {  # in reading order
     "Move": "player",
     "verify": "verification",
     "pack": "packing",
+    "sample": "sampling",
+    "grade": "grading",
+    "diff": "comparing",
+    "merge": "comparing",
     "check_book": "book",
     "SolverError": "errors",
     "GameError": "errors",

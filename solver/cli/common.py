@@ -20,6 +20,7 @@ from solver.game import Game, Rules, load_game
 from solver.live import SECONDS
 from solver.value import Value
 
+MOST = 1 << 63  # beyond any tier or distance
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
@@ -45,6 +46,24 @@ class Seconds(click.FloatRange):
         if seconds != seconds:
             self.fail(f"{value!r} is no number of seconds", parameter, context)
         return seconds
+
+
+class Span(click.ParamType):  # type: ignore[type-arg]
+    """A range of whole numbers, both ends included: 5..9, 5.., ..9 or 5."""
+
+    name = "range"
+
+    def convert(
+        self, value: Any, parameter: click.Parameter | None, context: click.Context | None
+    ) -> tuple[int, int]:
+        match = re.fullmatch(r"(-?[0-9]{1,18})?(\.\.)?(-?[0-9]{1,18})?", value.strip(), re.ASCII)
+        if not match or match[1] is match[3] is None or (match[2] is None and match[3] is not None):
+            self.fail(f"{value[:40]!r} is no range: 5..9, 5.., ..9 or 5", parameter, context)
+        low = -MOST if match[1] is None else int(match[1])
+        high = (MOST if match[2] else low) if match[3] is None else int(match[3])
+        if low > high:
+            self.fail(f"{value!r} holds no number: write the smaller first", parameter, context)
+        return low, high
 
 
 def open_source(source: str, game_text: str | None = None) -> tuple[Book | None, Game]:

@@ -72,6 +72,16 @@ def describe(header: Header, size: int | None) -> dict[str, Any]:
     }
 
 
+def report(header: Header, book: str | None, seconds: float, as_json: bool) -> None:
+    """Print what a book that was just written holds; None: it was not written."""
+    facts = describe(header, os.path.getsize(book) if book else None)
+    if as_json:
+        click.echo(json.dumps({**facts, "seconds": seconds, "book": book}))
+        return
+    click.echo(text(facts, header.score_game))
+    click.echo(f"{'time':8} {seconds:.2f} s, {f'written to {book}' if book else 'no book: -o'}")
+
+
 def text(facts: dict[str, Any], score_game: bool) -> str:
     """The facts as a table of names and values."""
     from solver.value import Value
