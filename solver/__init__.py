@@ -4,7 +4,7 @@
 >>> game = solver.load_game("connect-four:4,4")             # width, height
 >>> book = solver.solve(game, "connect-four-4x4.lmdb")      # without a path in a temporary file, gone when it is closed
 >>> with book:                                              # a Mapping from states to values
-...     player = solver.Player(book)                        # the book knows its game; Player(game) alone searches live
+...     player = solver.Player(book)                        # it knows its game; Player(game): a shipped book, or live
 ...     value = book[game.initial()]                        # for the side to move; None: draws have no distance
 ...     action = player.best(game.initial())                # the quickest win, else a draw, else the longest loss
 ...     moves = player.analyse(game.initial())              # every action, its value, its source, best first

@@ -49,7 +49,8 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
         "errors", "extras", "game", "kernels", "memory", "opening", "parallel", "progress", "search", "sweep",
     },
     "live": {"conformance", "errors", "extras", "game", "kernels", "patience", "search", "value"},
-    "player": {"book", "errors", "game", "live", "search", "value"},
+    "shipped": {"book", "errors", "game"},
+    "player": {"book", "errors", "game", "live", "search", "shipped", "value"},
     "export": {"pyarrow", "book", "errors", "files", "game", "notation", "player", "progress", "value"},
     "answers": {"book", "errors", "game", "notation", "player", "value"},
     "methods": {
@@ -70,7 +71,7 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "cli": {
         "click", "matplotlib", "tqdm", "answers", "book", "comparing", "conformance", "errors", "estimation", "export",
         "extras", "game", "games", "grading", "kernels", "live", "methods", "notation", "options", "packing",
-        "pipeline", "player", "sampling", "search", "value", "verification",
+        "pipeline", "player", "sampling", "search", "shipped", "value", "verification",
     },
 }
 

@@ -23,6 +23,7 @@ from solver import __version__, errors
 
 COMMANDS = {
     "games": ("solver.cli.games", "List the games and their parameters."),
+    "books": ("solver.cli.books", "List the books that come with the package."),
     "check": ("solver.cli.check", "Check rules without solving."),
     "solve": ("solver.cli.solve", "Solve a game and write its book."),
     "estimate": ("solver.cli.estimate", "Say beforehand what solving a game will take."),

@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from solver import shipped
 from solver.book.codecs import CODECS
 from solver.book.reader import Book
 from solver.errors import BookError, GameError
@@ -66,23 +67,37 @@ class Span(click.ParamType):  # type: ignore[type-arg]
         return low, high
 
 
-def open_source(source: str, game_text: str | None = None) -> tuple[Book | None, Game]:
-    """A book and its game, or None and the game that the text names."""
+def open_source(
+    source: str, game_text: str | None = None, *, live: bool = False, quiet: bool = False
+) -> tuple[Book | None, Game]:
+    """A book and its game; by a game's name the book that comes with the package, None without one or if `live`."""
     if os.path.exists(source) and not os.path.isdir(source) and not source.endswith(".py"):
-        book = Book(source)
-        if game_text is None:
-            return book, book.game
-        game = load_game(game_text)
-        book.check_rules(game)
-        return book, game
+        if live:
+            raise BookError(f"{source} is a book: --live goes with a game's name")
+        book = Book(source, None if game_text is None else load_game(game_text))
+        return book, book.game
     if game_text is not None:
         raise BookError(f"there is no book {source}: --game goes with a book")
     try:
-        return None, load_game(source)
+        game = load_game(source)
     except GameError:
         if "::" not in source and (source.endswith(".lmdb") or os.sep in source):
             raise BookError(f"there is no book {source}: solve the game first, or name another file") from None
         raise
+    found = None if live else shipped.find(game)
+    if found is not None:
+        note(f"from the book {found.path.name} that comes with the package", quiet)
+    return found, game
+
+
+def open_book(source: str, game_text: str | None = None, *, quiet: bool = False) -> Book:
+    """A book by its path, or the one that comes with the package by the name of its game."""
+    if os.path.exists(source):
+        return Book(source, None if game_text is None else load_game(game_text))
+    book, _ = open_source(source, game_text, quiet=quiet)
+    if book is None:
+        raise BookError(f"no book of {source} comes with the package: solver solve {source} -o BOOK makes one")
+    return book
 
 
 class Bars:
@@ -214,6 +229,7 @@ budget_option = click.option(
 game_option = click.option(
     "--game", "game_text", metavar="GAME", help="The rules of a book made from your own file: my_game.py::Class."
 )
+live_option = click.option("--live", is_flag=True, help="Search a GAME, even if a book of it comes with the package.")
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="No bars, no notes.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 codec_option = click.option(

@@ -7,9 +7,8 @@ from typing import Any, TextIO
 
 import click
 
-from solver.book import Book
-from solver.cli.common import game_option, in_words, json_option
-from solver.game import Rules, load_game
+from solver.cli.common import game_option, in_words, json_option, open_book, quiet_option
+from solver.game import Rules
 from solver.grading import Graded, Grades, Tally, grade
 from solver.player import Player
 from solver.value import Value
@@ -18,11 +17,12 @@ SIDES = ("first player", "second player")
 
 
 @click.command("grade")
-@click.argument("book", type=click.Path())
+@click.argument("source", metavar="BOOK|GAME")
 @click.argument("games", type=click.File(encoding="utf-8", errors="surrogateescape"))
 @json_option
 @game_option
-def command(book: str, games: TextIO, as_json: bool, game_text: str | None) -> None:
+@quiet_option
+def command(source: str, games: TextIO, as_json: bool, game_text: str | None, quiet: bool) -> None:
     """Judge games by a book: the share of perfect moves, of moves that keep the value, and the blunders.
 
     GAMES is a file, or `-`, with a game a line: the moves from the start, as `query` takes them. A perfect move keeps
@@ -33,7 +33,7 @@ def command(book: str, games: TextIO, as_json: bool, game_text: str | None) -> N
     solver grade connect-four-5x5.lmdb games.txt
     solver grade connect-four-5x5.lmdb - --json < games.txt
     """
-    with Book(book, None if game_text is None else load_game(game_text)) as opened:
+    with open_book(source, game_text, quiet=quiet) as opened:
         player = Player(opened, live=False)
         grades = grade(player, games)
     click.echo(json.dumps(describe(grades)) if as_json else text(grades, player.rules))

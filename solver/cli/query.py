@@ -17,8 +17,10 @@ from solver.cli.common import (
     in_all,
     in_words,
     json_option,
+    live_option,
     note,
     open_source,
+    quiet_option,
     thinking,
 )
 from solver.errors import MissingState
@@ -38,7 +40,9 @@ BLOCK = 1 << 16
 @click.option("--no-moves", is_flag=True, help="The value alone, not every move's.")
 @click.option("--book-only", is_flag=True, help="No live search: exit 3 where the book is silent.")
 @budget_option
+@live_option
 @game_option
+@quiet_option
 def command(
     source: str,
     positions: tuple[str, ...],
@@ -46,13 +50,16 @@ def command(
     no_moves: bool,
     book_only: bool,
     budget: float,
+    live: bool,
     game_text: str | None,
+    quiet: bool,
 ) -> None:
     """Value positions and all their moves, best first.
 
     POSITION is the moves played from the start (4453, or "a2a3 b7b6"), `start`, #12345 for a state's number, or FEN for
-    a chess ending. `-` reads one position a line and writes one JSON line for each, errors included. A GAME without a
-    book is searched live, within the budget: compiling the search, which happens once, counts.
+    a chess ending. `-` reads one position a line and writes one JSON line for each, errors included. A GAME is
+    answered from the book of it that comes with the package (solver books), else searched live, within the budget:
+    compiling the search, which happens once, counts.
 
     In JSON what is not known exactly is null; "estimate" then is what a search of limited depth takes it for: from -1,
     lost, to 1, won, or a margin; null without one. Moves are sorted best first, those of which nothing is known before
@@ -65,8 +72,8 @@ def command(
     solver query connect-four-5x5.lmdb 4453
     solver query connect-four-5x5.lmdb --no-moves - < positions.txt
     """
-    book, game = open_source(source, game_text)
-    player = Player(book if book is not None else game, game, seconds=budget, live=not book_only)
+    book, game = open_source(source, game_text, live=live, quiet=quiet)
+    player = Player({} if book is None else book, game, seconds=budget, live=not book_only)
     answers = Answers(player, moves=not no_moves)
     missing, inexact = 0, 0
     for position in positions:

@@ -6,14 +6,12 @@ import json
 
 import click
 
-from solver.book import Book
-from solver.cli.common import Bars, Span, game_option, json_option, note, quiet_option
+from solver.cli.common import Bars, Span, game_option, json_option, note, open_book, quiet_option
 from solver.errors import MissingState
-from solver.game import load_game
 
 
 @click.command("sample")
-@click.argument("book", type=click.Path())
+@click.argument("source", metavar="BOOK|GAME")
 @click.option("-n", "number", type=click.IntRange(1, 10_000_000), default=10, metavar="N", help="How many; 10.")
 @click.option("--seed", type=int, default=0, metavar="S", help="Another seed, other states; 0.")
 @click.option("--value", type=click.Choice(["win", "draw", "loss"]), help="For the side to move.")
@@ -23,7 +21,7 @@ from solver.game import load_game
 @game_option
 @quiet_option
 def command(
-    book: str,
+    source: str,
     number: int,
     seed: int,
     value: str | None,
@@ -44,13 +42,12 @@ def command(
     """
     from solver.sampling import sample
 
-    game = None if game_text is None else load_game(game_text)
-    with Book(book, game) as opened, Bars(quiet) as bars:
+    with open_book(source, game_text, quiet=quiet) as opened, Bars(quiet) as bars:
         chosen = sample(
             opened, number, seed=seed, outcome=value, distance=distance, tier=ply, progress=bars
         )
     if not chosen:
-        raise MissingState(f"{book} stores no such state: solver info --counts says what it stores")
+        raise MissingState(f"{source} stores no such state: solver info --counts says what it stores")
     for state, worth in chosen:
         facts = {"position": f"#{state}", "state": state, "value": worth.outcome, **worth._asdict()}
         click.echo(json.dumps(facts) if as_json else facts["position"])
