@@ -65,7 +65,8 @@ def _blunder(blunder: Graded) -> dict[str, Any]:
 
 def text(grades: Grades, rules: Rules) -> str:
     """The grades for people: a row for both, one for each side, then the blunders."""
-    lines = [f"{grades.games:,} games, {grades.total.moves:,} moves judged, {grades.unknown:,} not known to the book"]
+    games = f"{grades.games:,} game{'' if grades.games == 1 else 's'}"
+    lines = [f"{games}, {grades.total.moves:,} moves judged, {grades.unknown:,} not known to the book"]
     for name, tally in zip(("all", *SIDES), (grades.total, *grades.sides), strict=True):
         if tally.moves:
             lines.append(
