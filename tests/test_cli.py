@@ -129,6 +129,13 @@ def test_a_program_may_ask_and_read_in_turns(book):
         assert json.loads(asked.stdout.readline())["ply"] == 3
 
 
+def test_a_closed_standard_input_is_an_empty_one():
+    for command in ("query nim -", "grade nim - -q", "play nim -q"):
+        closed = ["bash", "-c", f"{sys.executable} -m solver {command} <&-"]
+        done = subprocess.run(closed, capture_output=True, text=True)
+        assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
+
+
 def test_a_game_is_searched_live():
     facts = json.loads(ok("query", "tic-tac-toe", "a1 b1 a2 b2", "--json", "--live"))
     assert (facts["value"], facts["distance"], facts["best"], facts["source"]) == ("win", 1, ["a3"], "search")

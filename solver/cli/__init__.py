@@ -10,6 +10,7 @@ and nowhere else:
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import shlex
 import signal
@@ -79,6 +80,8 @@ class Commands(click.Group):
         options["standalone_mode"] = False
         code: Any = 1
         hook, sys.unraisablehook = sys.unraisablehook, _report_lost
+        if sys.stdin is None:  # closed: nothing comes from it
+            sys.stdin = io.TextIOWrapper(io.BytesIO())
         try:
             _catch_signals()
             code = super().main(*arguments, **options)
