@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 GAME ?= connect-four:5,5
 BOOK ?= connect-four-5x5.lmdb
 
-.PHONY: setup book test lint bench bench-large slow faults stress clean
+.PHONY: setup book books test lint bench bench-large slow faults stress clean
 
 setup: $(VENV)/installed
 
@@ -19,6 +19,10 @@ book: setup
 	$(BIN)/solver solve $(GAME) -o $(BOOK)
 	$(BIN)/solver info $(BOOK)
 	$(BIN)/solver query $(BOOK) start
+
+# Build every book of the catalogue anew, and compare: 5 minutes.
+books: setup
+	$(BIN)/python scripts/catalog.py --check
 
 test: setup
 	$(BIN)/python -m pytest -n auto

@@ -4,7 +4,7 @@
 >>> game = solver.load_game("connect-four:4,4")             # width, height
 >>> book = solver.solve(game, "connect-four-4x4.lmdb")      # without a path in a temporary file, gone when it is closed
 >>> with book:                                              # a Mapping from states to values
-...     player = solver.Player(book)                        # the book knows its game; Player(game) alone searches live
+...     player = solver.Player(book)                        # it knows its game; Player(game): a shipped book, or live
 ...     value = book[game.initial()]                        # for the side to move; None: draws have no distance
 ...     action = player.best(game.initial())                # the quickest win, else a draw, else the longest loss
 ...     moves = player.analyse(game.initial())              # every action, its value, its source, best first
@@ -41,6 +41,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from solver.book import Book, check_book
+    from solver.comparing import diff, merge
     from solver.conformance import check_game
     from solver.errors import (
         BookError,
@@ -55,9 +56,11 @@ if TYPE_CHECKING:
         SolverError,
     )
     from solver.game import Game, load_game
+    from solver.grading import grade
     from solver.packing import pack
     from solver.pipeline import solve
     from solver.player import Answer, Move, Player
+    from solver.sampling import sample
     from solver.value import Solution, Value
     from solver.verification import verify
 
@@ -76,6 +79,10 @@ _HOMES = {  # in reading order
     "Move": "player",
     "verify": "verification",
     "pack": "packing",
+    "sample": "sampling",
+    "grade": "grading",
+    "diff": "comparing",
+    "merge": "comparing",
     "check_book": "book",
     "SolverError": "errors",
     "GameError": "errors",

@@ -8,6 +8,7 @@ the squares of a move, do not matter where only one move can be meant.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.errors import PositionError
@@ -109,9 +110,15 @@ def parse_position(game: Any, text: str) -> Position:
         if own is not None:
             return first_position(rules, own)
     position = first_position(rules)
-    words = text.replace(",", " ").split()
-    played = 0
-    for word in words:
+    for _, _, after in moves_played(rules, text):
+        position = after
+    return position
+
+
+def moves_played(rules: Rules, text: str) -> Iterator[tuple[Position, int, Position]]:
+    """The moves from the start that a text names, each with the positions before and after. Raises PositionError."""
+    game, position, played = rules.game, first_position(rules), 0
+    for word in text.replace(",", " ").split():
         for move in _split(game, position.state, word):
             state = position.state
             played += 1
@@ -123,8 +130,8 @@ def parse_position(game: Any, text: str) -> Position:
                     action = parse_action(game, state, move)
                 except PositionError as error:
                     raise PositionError(f"move {played} of {_short(text)}: {error}") from None
-            position = next_position(rules, position, action)
-    return position
+            before, position = position, next_position(rules, position, action)
+            yield before, action, position
 
 
 def _number(game: Any, text: str) -> int:

@@ -21,6 +21,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from solver import shipped
 from solver.book.reader import Book
 from solver.errors import GameError, MissingState, PositionError
 from solver.game import Game, Rules, game_text, load_game
@@ -63,11 +64,12 @@ MISSING = Answer(None, False, "missing")
 
 
 class Player:
-    """Plays any game from any solution: `Player(book)`, `Player(mapping, game)`, or `Player(game)` without one.
+    """Plays any game from any solution: `Player(book)`, `Player(mapping, game)`, or `Player(game)`.
 
-    A game may be given by its name. `seconds` and `nodes` bound the live search for each answer, with all moves of a
-    state if those are asked for; loading compiled code counts. `live=False` forbids it. Values found live are kept for
-    the session. A book's rules must be the game's (ForeignBook).
+    A game may be given by its name. Alone it is played from the book of it that comes with the package (`shipped`), if
+    there is one; `Player({}, game)` searches live all the same. `seconds` and `nodes` bound the live search for each
+    answer, with all moves of a state if those are asked for; loading compiled code counts. `live=False` forbids it.
+    Values found live are kept for the session. A book's rules must be the game's (ForeignBook).
 
     Threads may share a player: books are asked at once, live searches go one after another, and waiting counts. A
     player can be pickled if its solution can; what was found live is left behind.
@@ -82,33 +84,32 @@ class Player:
         nodes: int | None = None,
         live: bool = True,
     ) -> None:
-        solution: Mapping[int, Value] = {}
         symmetry = True
         complete = False
         if isinstance(game, str):
             game = load_game(game)
+        if not isinstance(source, Mapping):
+            game = load_game(source) if isinstance(source, str) else source
+            book = shipped.find(game)
+            source = {} if book is None else book
         if isinstance(source, Book):
             if game is None:
                 game = source.game
             else:
                 source.check_rules(game)
-            solution, symmetry = source, source.header.symmetry
+            symmetry = source.header.symmetry
             complete = source.header.scope == "complete"
-        elif isinstance(source, Mapping):
-            solution = source
-        else:
-            game = load_game(source) if isinstance(source, str) else source
         if game is None:
             raise TypeError("a mapping of values does not know its game: Player(values, game)")
         self.game: Game = game
-        self.solution = solution
+        self.solution = source
         self.seconds, self.nodes = seconds, nodes
         self.live = live and not complete
         self.rules = rules = Rules(game, symmetry)
         self.canonical = rules.canonical
         self._same_mover = rules.same_mover
         self._lifted = functools.lru_cache(maxsize=1 << 16)(_lifted)
-        self._stores_ends = not isinstance(solution, Book)
+        self._stores_ends = not isinstance(source, Book)
         self._searching = Live(rules) if self.live else None
         self._solved: dict[Any, Value] = self._searching.solved if self._searching else {}
         self._turn = threading.Lock()

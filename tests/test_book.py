@@ -25,7 +25,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solver import extras, pipeline, verification
-from solver.book import Book, Header, check_book, write_book
+from solver.book import Book, Header, check_book, pages, write_book
 from solver.book.codecs import CODECS, compact, instant
 from solver.book.codecs.instant import GROUP
 from solver.book.format import HEADER_KEY, SEGMENT_SIZE, palette_key, seal, segment_key
@@ -423,6 +423,52 @@ def test_books_are_compared_by_their_digests(sample, tmp_path):
             assert small == few
             assert few != {**small, 0: VALUES[3]}
     assert book == same  # closed
+
+
+def test_only_the_file_with_the_sha256_is_opened(tmp_path, either):
+    path = tmp_path / "book.lmdb"
+    path.write_bytes(either[0].read_bytes())
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    state, value = next(iter(either[1].items()))
+    for text in (sha256, sha256.upper()):
+        with Book(path, sha256=text) as book:
+            assert book[state] == value
+    for wrong in ("", "abc", sha256[:-1], f"{sha256}0", f"0x{sha256[2:]}"):
+        with pytest.raises(BookError, match="64 hex digits"):
+            Book(path, sha256=wrong)
+    with Book(path, sha256=sha256) as book:
+        pickled = pickle.dumps(book)
+    data = bytearray(path.read_bytes())
+    for place in (0, len(data) // 2, len(data) - 1):  # also where no look-up would ever notice
+        damaged = bytearray(data)
+        damaged[place] ^= 1
+        (tmp_path / "new").write_bytes(damaged)
+        os.replace(tmp_path / "new", path)
+        with pytest.raises(DamagedBook, match=f"not {sha256}"):
+            Book(path, sha256=sha256)
+        with pytest.raises(DamagedBook, match=f"not {sha256}"):
+            pickle.loads(pickled)  # noqa: S301
+    path.write_bytes(b"")
+    with pytest.raises(DamagedBook, match="not"):
+        Book(path, sha256=sha256)
+
+
+def test_a_file_that_is_replaced_while_it_is_hashed_is_not_taken_for_the_other(tmp_path, monkeypatch, sample):
+    """Another book takes the place of the one that was hashed before it is mapped."""
+    path, other = tmp_path / "book.lmdb", tmp_path / "other.lmdb"
+    path.write_bytes(sample[0].read_bytes())
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    write_values(other, {5: Value(1, 1)})
+    check = pages.check
+
+    def check_slowly(file):
+        check(file)
+        if other.exists():
+            os.replace(other, path)
+
+    monkeypatch.setattr(pages, "check", check_slowly)
+    with pytest.raises(DamagedBook, match=f"not {sha256}"):
+        Book(path, sha256=sha256)
 
 
 def test_a_pickled_book_opens_again_where_it_lay(tmp_path, monkeypatch):

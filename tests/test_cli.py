@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -106,10 +107,39 @@ def test_a_batch_answers_every_line_in_order(book):
     assert ["error" in answer for answer in answers] == [False, False, False, True, False, True, True]
 
 
+def test_a_program_may_ask_and_read_in_turns(book):
+    """Nothing is held back while the writer of a pipe waits; lines may come in pieces, the last without an end."""
+    command = [sys.executable, "-m", "solver", "query", str(book), "-", "--no-moves"]
+    environment = {name: text for name, text in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "bufsize": 0}
+    with subprocess.Popen(command, env=environment, **pipes) as asked:
+
+        def answer_to(*pieces):
+            for piece in pieces:
+                asked.stdin.write(piece)
+            ready, _, _ = select.select([asked.stdout], [], [], 20)
+            assert ready, "no answer while the writer waits"
+            return json.loads(asked.stdout.readline())
+
+        assert answer_to(b"a1\n")["ply"] == 1
+        assert answer_to(b"a", b"1 b", b"1\r\n")["ply"] == 2
+        assert "error" in answer_to(b"\xff\n")
+        asked.stdin.write(b"a1 b1 c1")
+        asked.stdin.close()
+        assert json.loads(asked.stdout.readline())["ply"] == 3
+
+
+def test_a_closed_standard_input_is_an_empty_one():
+    for command in ("query nim -", "grade nim - -q", "play nim -q"):
+        closed = ["bash", "-c", f"{sys.executable} -m solver {command} <&-"]
+        done = subprocess.run(closed, capture_output=True, text=True)
+        assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
+
+
 def test_a_game_is_searched_live():
-    facts = json.loads(ok("query", "tic-tac-toe", "a1 b1 a2 b2", "--json"))
+    facts = json.loads(ok("query", "tic-tac-toe", "a1 b1 a2 b2", "--json", "--live"))
     assert (facts["value"], facts["distance"], facts["best"], facts["source"]) == ("win", 1, ["a3"], "search")
-    code, out, err = run("query", "tic-tac-toe", "start", "--book-only")
+    code, out, err = run("query", "tic-tac-toe", "start", "--book-only", "--live")
     assert code == 3 and "--book-only" in err
     unknown = json.loads(ok("query", "hexapawn:5,6", "start", "--json", "--budget", "0.01"))
     assert [unknown[name] for name in ("value", "score", "distance", "estimate", "exact", "source")] == [
@@ -239,7 +269,7 @@ def test_play_without_a_book_says_what_the_computer_does_not_know():
     assert "moves at random" in out and "solver solve teeko -o BOOK" in out
     out = ok("play", "connect-four:6,6", "--second", "--budget", "0.1", stdin="quit\n")
     assert "does not see the end" in out
-    assert "does not" not in ok("play", "pong-hau-ki", "--second", stdin="quit\n")
+    assert "does not" not in ok("play", "pong-hau-ki", "--second", "--live", stdin="quit\n")
 
 
 @pytest.mark.parametrize(("game", "moves"), [("quixo", "a1t"), ("othello:4,4", "a3"), ("animal-shogi", "b2b3")])
@@ -271,7 +301,7 @@ def test_kalahs_board_stays_and_the_movers_houses_have_numbers():
 def test_one_ply_is_no_plies():
     assert for_players(Value(1, 1), False) == "first player wins in 1 ply"
     assert for_players(Value(-1, 12), False) == "second player wins in 12 plies"
-    assert "cut off after 1 ply: --most" in ok("line", "coins", "--most", "1")
+    assert "cut off after 1 ply: --most" in ok("line", "coins", "--most", "1", "--live")
 
 
 def test_the_tree_exercise(tmp_path):
@@ -315,11 +345,11 @@ def test_a_line_is_the_best_play_to_the_end(book):
 
 
 def test_a_drawn_line_of_a_game_with_cycles_ends_where_it_repeats():
-    assert json.loads(ok("line", "mu-torere", "--json"))["ending"] == "the position repeats: a draw"
+    assert json.loads(ok("line", "mu-torere", "--json", "--live"))["ending"] == "the position repeats: a draw"
 
 
 def test_a_line_without_a_book_is_searched_or_says_why_not(monkeypatch):
-    assert "loss in 11 for the side to move" in ok("line", "coins")
+    assert "loss in 11 for the side to move" in ok("line", "coins", "--live")
     monkeypatch.setattr("solver.cli.line.SECONDS", 0.1)
     code, out, err = run("line", "teeko")
     assert (code, out) == (3, "") and "solver solve teeko -o BOOK" in err

@@ -49,7 +49,8 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
         "errors", "extras", "game", "kernels", "memory", "opening", "parallel", "progress", "search", "sweep",
     },
     "live": {"conformance", "errors", "extras", "game", "kernels", "patience", "search", "value"},
-    "player": {"book", "errors", "game", "live", "search", "value"},
+    "shipped": {"book", "errors", "game"},
+    "player": {"book", "errors", "game", "live", "search", "shipped", "value"},
     "export": {"pyarrow", "book", "errors", "files", "game", "notation", "player", "progress", "value"},
     "answers": {"book", "errors", "game", "notation", "player", "value"},
     "methods": {
@@ -61,12 +62,16 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
         "book", "conformance", "errors", "extras", "fingerprint", "game", "importing", "kernels", "memory",
         "methods", "opening", "options", "parallel", "patience", "progress", "search", "store", "sweep",
     },
-    "packing": {"book", "extras", "kernels", "parallel", "progress", "solved", "sweep"},
+    "streaming": {"book", "extras", "kernels", "parallel", "progress", "solved", "sweep"},
+    "packing": {"book", "progress", "streaming"},
+    "comparing": {"book", "errors", "progress", "streaming", "value"},
+    "sampling": {"book", "errors", "game", "progress", "streaming", "value"},
+    "grading": {"errors", "game", "notation", "player", "value"},
     "verification": {"book", "errors", "extras", "game", "kernels", "memory", "progress", "solved", "value"},
     "cli": {
-        "click", "matplotlib", "tqdm", "answers", "book", "conformance", "errors", "estimation", "export", "extras",
-        "game", "games", "kernels", "live", "methods", "notation", "options", "packing", "pipeline", "player",
-        "search", "value", "verification",
+        "click", "matplotlib", "tqdm", "answers", "book", "comparing", "conformance", "errors", "estimation", "export",
+        "extras", "game", "games", "grading", "kernels", "live", "methods", "notation", "options", "packing",
+        "pipeline", "player", "sampling", "search", "shipped", "value", "verification",
     },
 }
 

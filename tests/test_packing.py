@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from solver import Player, extras, packing, solve, verify
+from solver import Player, extras, packing, solve, streaming, verify
 from solver.book import Book, check_book
 from solver.book.codecs import CODECS
 from solver.errors import BookError, DamagedBook
@@ -113,7 +113,7 @@ def test_a_book_may_be_packed_in_its_place(tmp_path):
 def test_damaged_books_are_not_packed(tmp_path, monkeypatch, compiled):
     if compiled:
         pytest.importorskip("numba")
-        monkeypatch.setattr(packing, "FEW", 0)
+        monkeypatch.setattr(streaming, "FEW", 0)
     else:
         monkeypatch.setattr(extras, "has_kernels", lambda: False)
     path, target = tmp_path / "book.lmdb", tmp_path / "target.lmdb"

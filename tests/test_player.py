@@ -52,7 +52,7 @@ def test_answers_from_a_solution_are_the_naive_twins(text):
 def test_a_live_search_answers_like_the_naive_twin(text):
     game = load_game(text)
     truth = naive.solve(game)
-    player = Player(game, seconds=None)
+    player = Player({}, game, seconds=None)
     for state in list(truth)[:30]:
         answer = player.value(state)
         assert (answer.value, answer.exact) == (truth[state], True)
@@ -99,7 +99,7 @@ def test_a_complete_book_is_never_searched_past(tmp_path):
 
 
 def test_where_the_budget_ends_the_heuristic_answers_and_says_so():
-    player = Player(load_game("tic-tac-toe:4,4,4"), nodes=300)
+    player = Player({}, load_game("tic-tac-toe:4,4,4"), nodes=300)
     answer = player.value(player.game.initial())
     assert (answer.source, answer.exact, answer.value) == ("search", False, None)
     assert -1 < answer.estimate < 1
@@ -112,7 +112,7 @@ def test_where_the_budget_ends_the_heuristic_answers_and_says_so():
 
 def test_nobody_knows_is_none_and_never_a_draw():
     game = load_game("hexapawn:5,5")  # no `evaluate`
-    player = Player(game, nodes=50)
+    player = Player({}, game, nodes=50)
     assert player.value(game.initial()) == (None, False, "missing", None)
     silent = Player({}, game, live=False)
     assert [(move.value, move.best) for move in silent.analyse(game.initial())] == [(None, False)] * 5
@@ -121,7 +121,7 @@ def test_nobody_knows_is_none_and_never_a_draw():
 
 
 def test_of_lost_moves_the_longest_resists():
-    player = Player(load_game("coins:21"))  # lost in 11 plies, whatever is taken
+    player = Player({}, load_game("coins:21"))  # lost in 11 plies, whatever is taken
     assert {move.value for move in player.analyse(21)} == {Value(-1, 11)} | {
         move.value for move in player.analyse(21) if not move.best
     }
@@ -129,7 +129,7 @@ def test_of_lost_moves_the_longest_resists():
 
 
 def test_a_move_in_a_game_with_cycles_is_chosen_from_what_retrograde_analysis_found(monkeypatch):
-    player = Player("mu-torere", seconds=None)
+    player = Player({}, "mu-torere", seconds=None)
     monkeypatch.setattr(Live, "estimates", None)  # nothing is left to guess
     for _ in range(6):
         move = player.choose(player.game.initial())
@@ -148,15 +148,15 @@ def test_the_budget_is_for_all_moves_of_a_state_together(monkeypatch):
     monkeypatch.setattr(ConnectFour, "is_terminal", lambda game, state: looked_at.append(1) or is_terminal(game, state))
     for ask in (Player.value, Player.choose, Player.examine):
         looked_at.clear()
-        ask(Player("connect-four:5,5", nodes=1500, seconds=None), start)
+        ask(Player({}, "connect-four:5,5", nodes=1500, seconds=None), start)
         assert len(looked_at) < 2500, ask
     looked_at.clear()
-    Player("connect-four:5,5", seconds=1e-9).examine(start)
+    Player({}, "connect-four:5,5", seconds=1e-9).examine(start)
     assert len(looked_at) < 2500
 
 
 def test_the_moves_that_are_easy_are_exact_though_others_are_not():
-    player = Player("tic-tac-toe:4,4,4", nodes=1000, seconds=None)
+    player = Player({}, "tic-tac-toe:4,4,4", nodes=1000, seconds=None)
     state = 0
     for action in (0, 5, 1, 6, 2):  # the first threatens a line, the second has two in a row
         state = player.game.result(state, action)
@@ -174,7 +174,7 @@ def test_the_chosen_move_keeps_the_value_without_valuing_all_moves():
     pytest.importorskip("numba")
     game = load_game("connect-four:4,3")
     truth = naive.solve(game)
-    player, thorough = Player(game, seconds=None), Player(game, seconds=None)
+    player, thorough = Player({}, game, seconds=None), Player({}, game, seconds=None)
     player.prepare()
     for state in random.Random(5).sample(sorted(truth), 150):
         if not game.is_terminal(state):
@@ -189,7 +189,7 @@ def test_threads_may_share_a_player():
     truth = naive.solve(game)
     states = [state for state in truth if not game.is_terminal(state)]
     random.Random(3).shuffle(states)
-    player = Player(game, seconds=None)
+    player = Player({}, game, seconds=None)
     player.prepare()
 
     def ask(state):
@@ -200,13 +200,13 @@ def test_threads_may_share_a_player():
 
 
 def test_a_thread_that_waits_for_others_keeps_to_its_budget():
-    player = Player("connect-four:5,5", seconds=0.01)
+    player = Player({}, "connect-four:5,5", seconds=0.01)
     with player._my_turn(player._budget()):
         assert player.value(player.game.initial()).exact is False
 
 
 def test_a_player_is_named_and_pickled():
-    player = Player("tic-tac-toe", nodes=5_000, seconds=None)
+    player = Player({}, "tic-tac-toe", nodes=5_000, seconds=None)
     assert player.game == load_game("tic-tac-toe") and Player({}, "coins").game == load_game("coins")
     best = player.best(0b1)
     again = pickle.loads(pickle.dumps(player))  # noqa: S301
@@ -226,7 +226,7 @@ def test_what_is_forced_is_found_within_any_budget_and_nothing_else_is_claimed(t
     exact = 0
     for state in random.Random(2).sample(sorted(truth), min(40, len(truth))):
         if not game.is_terminal(state):
-            player = Player(game, nodes=60, seconds=None)
+            player = Player({}, game, nodes=60, seconds=None)
             answer, moves = player.examine(state)
             assert answer.value in (None, truth[state])
             exact += answer.exact
@@ -248,7 +248,7 @@ def test_unknown_moves_are_preferred_to_known_losses_and_wins_to_all():
                 state = game.result(state, chance.choice(list(game.actions(state))))
         if game.is_terminal(state):
             continue
-        _, moves = Player(game, nodes=500, seconds=None).examine(state)
+        _, moves = Player({}, game, nodes=500, seconds=None).examine(state)
         kinds = [0 if move.value is None else move.value.score for move in moves]
         assert kinds == sorted(kinds, reverse=True)
         wins = any(game.is_terminal(move.child) for move in moves)

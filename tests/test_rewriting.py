@@ -212,8 +212,8 @@ def test_a_live_search_does_not_believe_bounds_that_are_none(tmp_path, monkeypat
     body = "\n    def bounds(self, state):\n        return (1, 1) if state > 20 else (-1, 1)\n"
     game = load(tmp_path, "bounded", body=body)
     with pytest.raises(GameError, match=r"its bounds are \(1, 1\)"):
-        Player(game).value(30)
+        Player({}, game).value(30)
     monkeypatch.setattr("solver.soundness.SECONDS", 0)  # random games do not meet it
     with pytest.raises(UncompiledRules, match="bounds, replies, outlook or longest are unsound"):
         Searcher(game).warm()
-    assert Player(game).value(30).value == minimax.solve(game, 30).value
+    assert Player({}, game).value(30).value == minimax.solve(game, 30).value

@@ -7,11 +7,13 @@ touched. A mapping is closed when the last look-up that uses it has ended: each 
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 import threading
 import weakref
 from pathlib import Path
+from typing import BinaryIO
 
 import lmdb
 
@@ -19,6 +21,7 @@ from solver.book import pages
 from solver.book.codecs import CODECS
 from solver.book.format import (
     DIRECTORY_KEY,
+    HASH,
     HEADER_KEY,
     MOST_STATES,
     Header,
@@ -29,6 +32,8 @@ from solver.book.format import (
 )
 from solver.book.segments import Segment, segment_of
 from solver.errors import BookError, DamagedBook, ForeignBook
+
+HASHED = 1 << 20  # bytes at a time
 
 
 class Mapped:
@@ -135,13 +140,13 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew_lock)  # the thread that held it is not in the child
 
 
-def mapped_file(path: Path) -> Mapped:
-    """The mapping of a file, new or shared with the other books of this file."""
+def mapped_file(path: Path, sha256: str | None = None) -> Mapped:
+    """The mapping of a file, new or shared with the other books of this file; of no other sha256, if one is given."""
     if sys.byteorder != "little":
         raise ForeignBook("books are little-endian, this machine is not: read it elsewhere")
     with _opening:
         while True:
-            identity = _examine(path)
+            identity = _examine(path, sha256)
             registered = _registered.get(identity)
             if registered is not None:
                 mapped = registered.mapped()
@@ -161,15 +166,28 @@ def mapped_file(path: Path) -> Mapped:
             return mapped
 
 
-def _examine(path: Path) -> tuple[int, int]:
+def _examine(path: Path, sha256: str | None) -> tuple[int, int]:
     """Device and inode of a file whose structure LMDB can follow without a signal."""
     with pages.open_file(path) as file:
+        if sha256 is not None:
+            _check_hash(path, file, sha256)
         try:
             pages.check(file)
         except BookError as error:
             raise type(error)(f"{path} {error}") from None
         status = os.fstat(file.fileno())
     return status.st_dev, status.st_ino
+
+
+def _check_hash(path: Path, file: BinaryIO, sha256: str) -> None:
+    """Raise DamagedBook unless all bytes of a file have this sha256, BookError if it is none."""
+    if not HASH.fullmatch(sha256.lower()):
+        raise BookError(f"{sha256[:80]!r} is no sha256: 64 hex digits, as sha256sum prints them")
+    digest = hashlib.sha256()
+    while some := file.read(HASHED):
+        digest.update(some)
+    if digest.hexdigest() != sha256.lower():
+        raise DamagedBook(f"{path} has sha256 {digest.hexdigest()}, not {sha256.lower()}: fetch it again")
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

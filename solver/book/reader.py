@@ -31,13 +31,15 @@ class Book(Mapping[int, Value]):
 
     `book[state]` raises MissingState, `get` has a default; iteration is in ascending order. Close it, or use it in a
     `with` block. Many threads may read at once, the same file may be opened many times, and readers survive a fork.
-    `game` is needed for rules of your own, and is checked to be those that made the book. Raises DamagedBook or
-    ForeignBook on files that cannot be trusted, at opening or when the damaged part is first touched.
+    `game` is needed for rules of your own, and is checked to be those that made the book. `sha256`, 64 hex digits, is
+    that of the whole file, which is hashed before anything else is done with it. Raises DamagedBook or ForeignBook on
+    files that cannot be trusted, at opening or when the damaged part is first touched.
     """
 
-    def __init__(self, path: str | os.PathLike[str], game: Game | None = None) -> None:
+    def __init__(self, path: str | os.PathLike[str], game: Game | None = None, *, sha256: str | None = None) -> None:
         self.path = Path(path)
-        self._mapped: Mapped | None = mapped_file(self.path)
+        self._sha256 = sha256
+        self._mapped: Mapped | None = mapped_file(self.path, sha256)
         self.header = self._mapped.header
         self._place = self.path.absolute()
         self._game = game
@@ -285,7 +287,7 @@ class Book(Mapping[int, Value]):
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickled book is opened again where it lay, if it is the same book."""
         self._open()
-        return _reopened, (str(self._place), self.header.digest, self._game)
+        return _reopened, (str(self._place), self.header.digest, self._game, self._sha256)
 
     def __enter__(self) -> Book:
         return self
@@ -299,8 +301,8 @@ class Book(Mapping[int, Value]):
         return f"<Book {self.path.name}: {self.header.game}, {len(self):,} states{'' if self._mapped else ', closed'}>"
 
 
-def _reopened(path: str, digest: str, game: Game | None = None) -> Book:
-    book = Book(path, game)
+def _reopened(path: str, digest: str, game: Game | None = None, sha256: str | None = None) -> Book:
+    book = Book(path, game, sha256=sha256)
     if book.header.digest != digest:
         raise ForeignBook(f"{path} is another book than the one that was pickled: pickle it again")
     return book

@@ -10,6 +10,7 @@ and nowhere else:
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import shlex
 import signal
@@ -23,6 +24,7 @@ from solver import __version__, errors
 
 COMMANDS = {
     "games": ("solver.cli.games", "List the games and their parameters."),
+    "books": ("solver.cli.books", "List the books that come with the package."),
     "check": ("solver.cli.check", "Check rules without solving."),
     "solve": ("solver.cli.solve", "Solve a game and write its book."),
     "estimate": ("solver.cli.estimate", "Say beforehand what solving a game will take."),
@@ -31,6 +33,10 @@ COMMANDS = {
     "query": ("solver.cli.query", "Value positions and their moves."),
     "line": ("solver.cli.line", "Print the best play from a position to the end."),
     "play": ("solver.cli.play", "Play in the terminal."),
+    "sample": ("solver.cli.sample", "Choose stored states at random."),
+    "grade": ("solver.cli.grade", "Judge games by a book."),
+    "diff": ("solver.cli.diff", "Say what tells two books apart."),
+    "merge": ("solver.cli.merge", "Write a book of the states of two."),
     "export": ("solver.cli.export", "Write a book as a table, or for other languages."),
     "import": ("solver.cli.importing", "Write a book of values from elsewhere."),
     "verify": ("solver.cli.verify", "Check a book: structure, checksums, every value."),
@@ -74,6 +80,8 @@ class Commands(click.Group):
         options["standalone_mode"] = False
         code: Any = 1
         hook, sys.unraisablehook = sys.unraisablehook, _report_lost
+        if sys.stdin is None:  # closed: nothing comes from it
+            sys.stdin = io.TextIOWrapper(io.BytesIO())
         try:
             _catch_signals()
             code = super().main(*arguments, **options)

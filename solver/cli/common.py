@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from solver import shipped
 from solver.book.codecs import CODECS
 from solver.book.reader import Book
 from solver.errors import BookError, GameError
@@ -20,6 +21,7 @@ from solver.game import Game, Rules, load_game
 from solver.live import SECONDS
 from solver.value import Value
 
+MOST = 1 << 63  # beyond any tier or distance
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
@@ -47,23 +49,55 @@ class Seconds(click.FloatRange):
         return seconds
 
 
-def open_source(source: str, game_text: str | None = None) -> tuple[Book | None, Game]:
-    """A book and its game, or None and the game that the text names."""
+class Span(click.ParamType):  # type: ignore[type-arg]
+    """A range of whole numbers, both ends included: 5..9, 5.., ..9 or 5."""
+
+    name = "range"
+
+    def convert(
+        self, value: Any, parameter: click.Parameter | None, context: click.Context | None
+    ) -> tuple[int, int]:
+        match = re.fullmatch(r"(-?[0-9]{1,18})?(\.\.)?(-?[0-9]{1,18})?", value.strip(), re.ASCII)
+        if not match or match[1] is match[3] is None or (match[2] is None and match[3] is not None):
+            self.fail(f"{value[:40]!r} is no range: 5..9, 5.., ..9 or 5", parameter, context)
+        low = -MOST if match[1] is None else int(match[1])
+        high = (MOST if match[2] else low) if match[3] is None else int(match[3])
+        if low > high:
+            self.fail(f"{value!r} holds no number: write the smaller first", parameter, context)
+        return low, high
+
+
+def open_source(
+    source: str, game_text: str | None = None, *, live: bool = False, quiet: bool = False
+) -> tuple[Book | None, Game]:
+    """A book and its game; by a game's name the book that comes with the package, None without one or if `live`."""
     if os.path.exists(source) and not os.path.isdir(source) and not source.endswith(".py"):
-        book = Book(source)
-        if game_text is None:
-            return book, book.game
-        game = load_game(game_text)
-        book.check_rules(game)
-        return book, game
+        if live:
+            raise BookError(f"{source} is a book: --live goes with a game's name")
+        book = Book(source, None if game_text is None else load_game(game_text))
+        return book, book.game
     if game_text is not None:
         raise BookError(f"there is no book {source}: --game goes with a book")
     try:
-        return None, load_game(source)
+        game = load_game(source)
     except GameError:
         if "::" not in source and (source.endswith(".lmdb") or os.sep in source):
             raise BookError(f"there is no book {source}: solve the game first, or name another file") from None
         raise
+    found = None if live else shipped.find(game)
+    if found is not None:
+        note(f"from the book {found.path.name} that comes with the package", quiet)
+    return found, game
+
+
+def open_book(source: str, game_text: str | None = None, *, quiet: bool = False) -> Book:
+    """A book by its path, or the one that comes with the package by the name of its game."""
+    if os.path.exists(source):
+        return Book(source, None if game_text is None else load_game(game_text))
+    book, _ = open_source(source, game_text, quiet=quiet)
+    if book is None:
+        raise BookError(f"no book of {source} comes with the package: solver solve {source} -o BOOK makes one")
+    return book
 
 
 class Bars:
@@ -196,6 +230,7 @@ budget_option = click.option(
 game_option = click.option(
     "--game", "game_text", metavar="GAME", help="The rules of a book made from your own file: my_game.py::Class."
 )
+live_option = click.option("--live", is_flag=True, help="Search a GAME, even if a book of it comes with the package.")
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="No bars, no notes.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 codec_option = click.option(

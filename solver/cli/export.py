@@ -6,13 +6,11 @@ import os
 
 import click
 
-from solver.book import Book
-from solver.cli.common import Bars, game_option, quiet_option
-from solver.game import load_game
+from solver.cli.common import Bars, game_option, open_book, quiet_option
 
 
 @click.command("export")
-@click.argument("book", type=click.Path())
+@click.argument("source", metavar="BOOK|GAME")
 @click.option(
     "-o",
     "--output",
@@ -30,7 +28,7 @@ from solver.game import load_game
 )
 @game_option
 @quiet_option
-def command(book: str, file: str, columns: str | None, game_text: str | None, quiet: bool) -> None:
+def command(source: str, file: str, columns: str | None, game_text: str | None, quiet: bool) -> None:
     """Write a book in another form: a table with a row a stored state, or one file that a web page reads.
 
     Values are for the side to move; tier is what the rules call so, in many games the ply. Finished positions are not
@@ -44,8 +42,7 @@ def command(book: str, file: str, columns: str | None, game_text: str | None, qu
     """
     from solver.export import export
 
-    game = None if game_text is None else load_game(game_text)
-    with Book(book, game) as opened, Bars(quiet) as bars:
+    with open_book(source, game_text, quiet=quiet) as opened, Bars(quiet) as bars:
         names = None if columns is None else [name.strip() for name in columns.split(",")]
         export(opened, file, names, progress=bars)
         click.echo(f"{file}: {len(opened):,} states, {os.path.getsize(file):,} bytes")

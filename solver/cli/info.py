@@ -8,28 +8,30 @@ from typing import Any
 
 import click
 
-from solver.book import Book, Header
-from solver.cli.common import for_players, in_plies, json_option
+from solver.book import Header
+from solver.cli.common import for_players, in_plies, json_option, open_book, quiet_option
 from solver.game import is_built_in
 
 
 @click.command("info")
-@click.argument("book", type=click.Path())
+@click.argument("source", metavar="BOOK|GAME")
 @click.option("--counts", is_flag=True, help="Also the counts by tier and by distance.")
 @click.option(
     "--plot", type=click.Path(), metavar="FILE", help="Draw wins, draws and losses by tier and distance: .png or .svg."
 )
 @json_option
-def command(book: str, counts: bool, plot: str | None, as_json: bool) -> None:
+@quiet_option
+def command(source: str, counts: bool, plot: str | None, as_json: bool, quiet: bool) -> None:
     """Say what a book holds: game, value, counts, longest win and its line, size.
 
     \b
     solver info connect-four-5x5.lmdb
+    solver info connect-four:4,4                    the book that comes with the package
     solver info connect-four-5x5.lmdb --counts
     solver info connect-four-5x5.lmdb --plot connect-four.svg
     """
-    with Book(book) as opened:
-        facts = describe(opened.header, os.path.getsize(book))
+    with open_book(source, quiet=quiet) as opened:
+        facts = describe(opened.header, opened.size)
         score_game = opened.header.score_game
         if facts["longest"] and is_built_in(opened.header.game):
             from solver.cli.line import describe_line
@@ -70,6 +72,16 @@ def describe(header: Header, size: int | None) -> dict[str, Any]:
         "bits_per_state": size * 8 / header.stored if size and header.stored else None,
         "digest": header.digest or None,
     }
+
+
+def report(header: Header, book: str | None, seconds: float, as_json: bool) -> None:
+    """Print what a book that was just written holds; None: it was not written."""
+    facts = describe(header, os.path.getsize(book) if book else None)
+    if as_json:
+        click.echo(json.dumps({**facts, "seconds": seconds, "book": book}))
+        return
+    click.echo(text(facts, header.score_game))
+    click.echo(f"{'time':8} {seconds:.2f} s, {f'written to {book}' if book else 'no book: -o'}")
 
 
 def text(facts: dict[str, Any], score_game: bool) -> str:

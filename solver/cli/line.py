@@ -9,7 +9,16 @@ from typing import Any
 import click
 
 from solver.book import Book
-from solver.cli.common import game_option, in_all, in_plies, json_option, open_source, thinking
+from solver.cli.common import (
+    game_option,
+    in_all,
+    in_plies,
+    json_option,
+    live_option,
+    open_source,
+    quiet_option,
+    thinking,
+)
 from solver.errors import MissingState, PositionError
 from solver.game import Game
 from solver.game import game_text as text_of
@@ -24,19 +33,30 @@ from solver.player import Player
 @click.option("--longest", is_flag=True, help="From the position of the book's longest win.")
 @click.option("--most", type=click.IntRange(1, 100_000), default=1000, metavar="N", help="Plies at most; 1000.")
 @json_option
+@live_option
 @game_option
-def command(source: str, position: str, longest: bool, most: int, as_json: bool, game_text: str | None) -> None:
+@quiet_option
+def command(
+    source: str,
+    position: str,
+    longest: bool,
+    most: int,
+    as_json: bool,
+    live: bool,
+    game_text: str | None,
+    quiet: bool,
+) -> None:
     """Print the best play from a position to the end: quick wins, slow losses.
 
-    A line ends where it comes back to a position that it has seen: that is a draw. A GAME without a book is searched
-    live, 5 s at most for the position and for each move.
+    A line ends where it comes back to a position that it has seen: that is a draw. A GAME of which no book comes with
+    the package is searched live, 5 s at most for the position and for each move.
 
     \b
     solver line connect-four-5x5.lmdb
     solver line connect-four-5x5.lmdb 4453
     solver line krk.lmdb --longest
     """
-    book, game = open_source(source, game_text)
+    book, game = open_source(source, game_text, live=live, quiet=quiet)
     if longest:
         if book is None or book.header.longest is None:
             raise PositionError(f"{source} has no longest win: name a position")
@@ -55,7 +75,7 @@ def command(source: str, position: str, longest: bool, most: int, as_json: bool,
 
 def describe_line(book: Book | None, game: Game, position: str, most: int = 1000) -> dict[str, Any]:
     """The facts of a line: its moves, where it ends, and how."""
-    player = Player(book if book is not None else game, game, seconds=SECONDS)
+    player = Player({} if book is None else book, game, seconds=SECONDS)
     parsed = parse_position(game, position)
     state = parsed.state
     value = player.value(state).value

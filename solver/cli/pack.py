@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import os
 import time
 
 import click
 
 from solver.book.codecs import CODECS
 from solver.cli.common import Bars, json_option, quiet_option, workers_option
-from solver.cli.info import describe, text
+from solver.cli.info import report
 
 
 @click.command("pack")
@@ -40,10 +38,4 @@ def command(book: str, target: str, codec: str, workers: int | None, as_json: bo
     started = time.perf_counter()
     with Bars(quiet) as bars:
         header = pack(book, target, codec, workers=workers, progress=bars)
-    seconds = time.perf_counter() - started
-    facts = describe(header, os.path.getsize(target))
-    if as_json:
-        click.echo(json.dumps({**facts, "seconds": seconds, "book": target}))
-        return
-    click.echo(text(facts, header.score_game))
-    click.echo(f"{'time':8} {seconds:.2f} s, written to {target}")
+    report(header, target, time.perf_counter() - started, as_json)

@@ -7,7 +7,15 @@ from typing import Any
 
 import click
 
-from solver.cli.common import budget_option, game_option, in_words, open_source, thinking
+from solver.cli.common import (
+    budget_option,
+    game_option,
+    in_words,
+    live_option,
+    open_source,
+    quiet_option,
+    thinking,
+)
 from solver.errors import MissingState, PositionError
 from solver.game import Rules
 from solver.game import game_text as text_of
@@ -38,7 +46,9 @@ COMMANDS = "hint, undo, swap (sides), help, quit"
     metavar="1..10",
     help="Below 10 it plays a second-best move now and then: nine times in ten at 1.",
 )
+@live_option
 @game_option
+@quiet_option
 def command(
     source: str,
     second: bool,
@@ -47,9 +57,11 @@ def command(
     method: str,
     depth: int,
     level: int,
+    live: bool,
     game_text: str | None,
+    quiet: bool,
 ) -> None:
-    """Play against a book, or against a live search of a game.
+    """Play against a book, or a GAME against the book of it that comes with the package, else against a live search.
 
     At the prompt: a move in the game's notation, or hint, undo, swap, help, quit. Where no book knows, the computer
     searches within the budget, and says when it does not see the end.
@@ -59,14 +71,14 @@ def command(
     solver play tic-tac-toe --second
     solver play othello:6,4 --method heuristic --depth 6
     """
-    book, game = open_source(source, game_text)
+    book, game = open_source(source, game_text, live=live, quiet=quiet)
     refuse_chance(Rules(game), "play")
-    player = Player(book if book is not None else game, game, seconds=budget)
+    player = Player({} if book is None else book, game, seconds=budget)
     opponent = Opponent(player, method, depth, level)
     table = Table(player, opponent, start, computer=0 if second else 1)
     if method == "best" and budget > SHORT and player.rules.tiered:  # most others have cycles
         player.prepare(wait=False)
-    click.echo(greeting(table, source if book is not None else None, budget))
+    click.echo(greeting(table, None if book is None else str(book.path), budget))
     table.play()
 
 

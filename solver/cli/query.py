@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, BinaryIO
 
 import click
 
@@ -17,8 +17,10 @@ from solver.cli.common import (
     in_all,
     in_words,
     json_option,
+    live_option,
     note,
     open_source,
+    quiet_option,
     thinking,
 )
 from solver.errors import MissingState
@@ -28,6 +30,8 @@ from solver.notation import show
 from solver.player import Player
 from solver.value import Value
 
+BLOCK = 1 << 16
+
 
 @click.command("query")
 @click.argument("source", metavar="BOOK|GAME")
@@ -36,7 +40,9 @@ from solver.value import Value
 @click.option("--no-moves", is_flag=True, help="The value alone, not every move's.")
 @click.option("--book-only", is_flag=True, help="No live search: exit 3 where the book is silent.")
 @budget_option
+@live_option
 @game_option
+@quiet_option
 def command(
     source: str,
     positions: tuple[str, ...],
@@ -44,13 +50,16 @@ def command(
     no_moves: bool,
     book_only: bool,
     budget: float,
+    live: bool,
     game_text: str | None,
+    quiet: bool,
 ) -> None:
     """Value positions and all their moves, best first.
 
     POSITION is the moves played from the start (4453, or "a2a3 b7b6"), `start`, #12345 for a state's number, or FEN for
-    a chess ending. `-` reads one position a line and writes one JSON line for each, errors included. A GAME without a
-    book is searched live, within the budget: compiling the search, which happens once, counts.
+    a chess ending. `-` reads one position a line and writes one JSON line for each, errors included. A GAME is
+    answered from the book of it that comes with the package (solver books), else searched live, within the budget:
+    compiling the search, which happens once, counts.
 
     In JSON what is not known exactly is null; "estimate" then is what a search of limited depth takes it for: from -1,
     lost, to 1, won, or a margin; null without one. Moves are sorted best first, those of which nothing is known before
@@ -63,13 +72,13 @@ def command(
     solver query connect-four-5x5.lmdb 4453
     solver query connect-four-5x5.lmdb --no-moves - < positions.txt
     """
-    book, game = open_source(source, game_text)
-    player = Player(book if book is not None else game, game, seconds=budget, live=not book_only)
+    book, game = open_source(source, game_text, live=live, quiet=quiet)
+    player = Player({} if book is None else book, game, seconds=budget, live=not book_only)
     answers = Answers(player, moves=not no_moves)
     missing, inexact = 0, 0
     for position in positions:
         if position == "-":
-            answer_lines(answers, sys.stdin)
+            answer_lines(answers, sys.stdin.buffer)
             continue
         with thinking(budget, quiet=not sys.stderr.isatty()):
             facts = answers.ask(position)
@@ -91,13 +100,27 @@ def _say_what_helps(player: Player) -> None:
     note(f"not known within the budget: more --budget, or solver solve {text_of(player.game)} -o BOOK", quiet=False)
 
 
-def answer_lines(answers: Answers, lines: Iterable[str]) -> None:
-    """One JSON line for each line; at a terminal or a pipe that waits they appear as they come."""
-    write, waits = sys.stdout.write, sys.stdin.isatty()
-    for line in lines:
-        write(answers.line(line.strip()))
-        if waits:
-            sys.stdout.flush()
+def answer_lines(answers: Answers, stream: BinaryIO) -> None:
+    """One JSON line for each line, sent before more lines are waited for: a program may ask and read in turns."""
+    write, flush, live = sys.stdout.write, sys.stdout.flush, answers.player.live
+    for lines in _waiting_lines(stream):
+        for line in lines:
+            write(answers.line(line.strip()))
+            if live:
+                flush()
+        flush()
+
+
+def _waiting_lines(stream: BinaryIO) -> Iterator[list[str]]:
+    """The lines that are there to be read, of 64 KB at a time; the last may have no end."""
+    begun = bytearray()
+    while some := stream.read1(BLOCK):  # type: ignore[attr-defined]
+        begun += some
+        if b"\n" in some:
+            whole, _, begun = begun.rpartition(b"\n")
+            yield whole.decode(errors="surrogateescape").split("\n")
+    if begun:
+        yield [begun.decode(errors="surrogateescape")]
 
 
 def text(player: Player, facts: dict[str, Any]) -> str:

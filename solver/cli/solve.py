@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import functools
 import json
-import os
 import time
 from typing import Any
 
 import click
 
 from solver.cli.common import Bars, Seconds, Size, codec_option, json_option, note, quiet_option, workers_option
-from solver.cli.info import describe, text
+from solver.cli.info import report
 from solver.errors import GameError
 from solver.game import Game, load_game
 
@@ -96,13 +95,7 @@ def _solve(rules: Game, book: str | None, options: Any, as_json: bool) -> None:
     started = time.perf_counter()
     with options.progress:
         header = run(rules, book, options)
-    seconds = time.perf_counter() - started
-    facts = describe(header, os.path.getsize(book) if book else None)
-    if as_json:
-        click.echo(json.dumps({**facts, "seconds": seconds, "book": book}))
-        return
-    click.echo(text(facts, header.score_game))
-    click.echo(f"{'time':8} {seconds:.2f} s, {f'written to {book}' if book else 'no book: -o'}")
+    report(header, book, time.perf_counter() - started, as_json)
 
 
 def _refuse_beside_pruned(options: Any, book: str | None) -> None:

@@ -73,6 +73,11 @@ class TicTacToe(NamedTuple):
     def format_action(self, state: int, action: int) -> str:
         return "abcdefghijklmnopqrstuvwxyz"[action % (self.width + 1)] + str(action // (self.width + 1) + 1)
 
+    def parse_action(self, state: int, text: str) -> int:
+        """Cells are numbered, too, from the top left in reading order: 5 is the centre of 3x3."""
+        row, column = divmod(int(text) - 1, self.width)
+        return (self.height - 1 - row) * (self.width + 1) + column
+
     def show(self, state: int) -> str:
         mine, theirs = "XO" if self.tier(state) % 2 == 0 else "OX"
         rows = []

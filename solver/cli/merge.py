@@ -1,0 +1,37 @@
+"""`solver merge`."""
+
+from __future__ import annotations
+
+import time
+
+import click
+
+from solver.cli.common import Bars, codec_option, json_option, quiet_option, workers_option
+from solver.cli.info import report
+from solver.comparing import merge
+
+
+@click.command("merge")
+@click.argument("first", metavar="A", type=click.Path())
+@click.argument("second", metavar="B", type=click.Path())
+@click.option("-o", "--output", "target", type=click.Path(), required=True, metavar="OUT", help="Write it here.")
+@codec_option
+@workers_option
+@json_option
+@quiet_option
+def command(
+    first: str, second: str, target: str, codec: str | None, workers: int | None, as_json: bool, quiet: bool
+) -> None:
+    """Write a book of all states of two books of the same game and rules.
+
+    Both must be folded by symmetry, or neither. A state with two values is an error that names it. Where one book has
+    all states of the other, the merged one is of its scope; else it is one of exact values, without the counts of
+    a whole game.
+
+    \b
+    solver merge ply-8.lmdb endings.lmdb -o both.lmdb
+    """
+    started = time.perf_counter()
+    with Bars(quiet) as bars:
+        header = merge(first, second, target, codec, workers=workers, progress=bars)
+    report(header, target, time.perf_counter() - started, as_json)

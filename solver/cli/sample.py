@@ -1,0 +1,55 @@
+"""`solver sample`."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from solver.cli.common import Bars, Span, game_option, json_option, note, open_book, quiet_option
+from solver.errors import MissingState
+
+
+@click.command("sample")
+@click.argument("source", metavar="BOOK|GAME")
+@click.option("-n", "number", type=click.IntRange(1, 10_000_000), default=10, metavar="N", help="How many; 10.")
+@click.option("--seed", type=int, default=0, metavar="S", help="Another seed, other states; 0.")
+@click.option("--value", type=click.Choice(["win", "draw", "loss"]), help="For the side to move.")
+@click.option("--distance", type=Span(), metavar="M..N", help="Plies to the end: 5..9, 5.., ..9 or 5.")
+@click.option("--ply", type=Span(), metavar="M..N", help="By the game's tiers, which in most games count the plies.")
+@json_option
+@game_option
+@quiet_option
+def command(
+    source: str,
+    number: int,
+    seed: int,
+    value: str | None,
+    distance: tuple[int, int] | None,
+    ply: tuple[int, int] | None,
+    as_json: bool,
+    game_text: str | None,
+    quiet: bool,
+) -> None:
+    """Choose stored states at random, uniformly among those that match, none twice; in ascending order.
+
+    One state a line, as `query` takes it. The same seed chooses the same states. Finished positions are not stored, nor
+    those that are another's image by symmetry.
+
+    \b
+    solver sample connect-four-5x5.lmdb -n 1000 --value win --distance 5..9
+    solver sample connect-four-5x5.lmdb --ply 8 --seed 7 | solver query connect-four-5x5.lmdb -
+    """
+    from solver.sampling import sample
+
+    with open_book(source, game_text, quiet=quiet) as opened, Bars(quiet) as bars:
+        chosen = sample(
+            opened, number, seed=seed, outcome=value, distance=distance, tier=ply, progress=bars
+        )
+    if not chosen:
+        raise MissingState(f"{source} stores no such state: solver info --counts says what it stores")
+    for state, worth in chosen:
+        facts = {"position": f"#{state}", "state": state, "value": worth.outcome, **worth._asdict()}
+        click.echo(json.dumps(facts) if as_json else facts["position"])
+    if len(chosen) < number:
+        note(f"only {len(chosen):,} states match", quiet)

@@ -1,0 +1,69 @@
+"""States of a book chosen at random."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+
+from solver import streaming
+from solver.book import Book
+from solver.errors import MethodError
+from solver.game import Rules
+from solver.progress import Progress, silent
+from solver.value import Value
+
+Range = tuple[int, int]
+
+
+def sample(
+    book: Book,
+    number: int,
+    *,
+    seed: int = 0,
+    outcome: str | None = None,
+    distance: Range | None = None,
+    tier: Range | None = None,
+    progress: Progress = silent,
+) -> list[tuple[int, Value]]:
+    """So many stored states at random, uniformly among those that match, none twice, with their values; ascending.
+
+    `outcome` is "win", "draw" or "loss" for the side to move; `distance` and `tier` are ranges, both ends included.
+    Where fewer match, it is all of them. The same `seed` gives the same states of the same book, whatever its codec.
+    Raises MethodError for tiers of rules that know none, ForeignBook for such of a game that the book cannot name,
+    DamagedBook.
+    """
+    draw = random.Random(seed).random
+    chosen: list[tuple[int, Value]] = []
+    for before, found in enumerate(_matching(book, outcome, distance, tier, progress)):
+        if before < number:
+            chosen.append(found)
+        elif (place := int(draw() * (before + 1))) < number:  # each so far is kept as likely as any other
+            chosen[place] = found
+    return sorted(chosen)
+
+
+def _matching(
+    book: Book, outcome: str | None, distance: Range | None, tier: Range | None, progress: Progress
+) -> Iterator[tuple[int, Value]]:
+    """The states that match and their values, ascending."""
+    palette = book.header.palette
+    wanted = [
+        outcome in (None, value.outcome) and _is_within(value.distance, distance)
+        for value in palette
+    ]
+    tier_of = None if tier is None else _tiers(book)
+    for states, indices in streaming.lists(book, progress):
+        for state, index in zip(states, indices, strict=True):
+            if wanted[index] and (tier_of is None or _is_within(tier_of(state), tier)):
+                yield state, palette[index]
+
+
+def _tiers(book: Book) -> Callable[[int], int]:
+    rules = Rules(book.game, book.symmetry)
+    if not rules.tiered:
+        raise MethodError(f"the rules of {rules.name} know no tiers: choose by value and distance")
+    return rules.tier
+
+
+def _is_within(number: int | None, limits: Range | None) -> bool:
+    return limits is None or (number is not None and limits[0] <= number <= limits[1])

@@ -1,0 +1,135 @@
+"""The books that come with the package: they are those of the catalogue and of today's rules, and answer by name."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import solver
+from solver import Book, Player, load_game, pack, shipped
+from solver.fingerprint import fingerprint
+from solver.game import game_text
+from solver.games import CATALOGUE, FROM_FILES
+from solver.value import Value
+from tests.books import write_values
+from tests.test_cli import ok, run
+from tests.test_imports import loaded_by
+
+ROOT = Path(__file__).parent.parent
+LARGEST, ALL = 100_000, 1_000_000  # bytes
+UNLISTED = {"animal-shogi"}  # 4 GB and minutes: too large to be built with the others
+
+
+@pytest.fixture(scope="module")
+def catalogue():
+    tomllib = pytest.importorskip("tomllib")  # Python 3.11
+    return tomllib.loads((ROOT / "books" / "catalog.toml").read_text())
+
+
+def test_the_catalogue_is_of_all_games(catalogue):
+    assert len(catalogue) >= 30
+    assert {game.partition(":")[0] for game in catalogue} == set(CATALOGUE) - set(FROM_FILES) - UNLISTED
+    for game, facts in catalogue.items():
+        assert facts["recipe"] == f"solver solve {game} -o BOOK" and facts["stored"] <= facts["states"]
+        assert sum(facts["counts"].values()) == facts["states"] and len(facts["digest"]) == 64
+
+
+def test_what_is_shipped_is_small_and_in_the_catalogue(catalogue):
+    said = {shipped.path_of(game_text(load_game(game))) for game, facts in catalogue.items() if "shipped" in facts}
+    assert said == set(shipped.paths()) and len(said) >= 30
+    sizes = [path.stat().st_size for path in said]
+    assert max(sizes) < LARGEST and sum(sizes) < ALL
+
+
+def test_every_shipped_book_is_of_todays_rules_and_has_the_digest_of_the_catalogue(catalogue, tmp_path):
+    """If this fails rules have changed: make the books anew, `scripts/catalog.py`."""
+    for name, facts in catalogue.items():
+        if "shipped" in facts:
+            game = load_game(name)
+            with Book(shipped.path_of(game_text(game))) as book:
+                assert (book.rules, book.codec) == (fingerprint(game), facts["shipped"]), name
+                assert (book.states, book.stored, book.counts) == (facts["states"], facts["stored"], facts["counts"])
+                assert book.root == Value(facts["root"]["score"], facts["root"].get("distance"))
+            assert pack(book.path, tmp_path / "instant", "instant").digest == facts["digest"], name
+
+
+def test_a_game_by_its_name_is_answered_from_its_book():
+    player = Player("connect-four:width=4,height=4")
+    start = player.game.initial()
+    assert player.solution.path.name == "connect-four-4x4.lmdb" and not player.live
+    assert [(move.value, move.source) for move in player.analyse(start)] == [(Value(0), "book")] * 4
+    assert Player(load_game("tic-tac-toe")).value(0).source == "book"
+    assert Player({}, "tic-tac-toe").value(0).source == "search"
+    assert Player("tic-tac-toe:3,3,2").solution == {}
+    command = "from solver import Player; Player('connect-four:4,4').best(33825)"
+    assert loaded_by(command) == []
+
+
+def test_a_book_of_other_rules_is_not_used(tmp_path, monkeypatch):
+    monkeypatch.setattr(shipped, "FOLDER", tmp_path)
+    write_values(tmp_path / "coins.lmdb", {21: Value(1, 1)}, facts={"game": "coins", "root": Value(1, 1)})
+    assert shipped.find(load_game("coins")) is None
+    assert Player("coins").value(21) == (Value(-1, 11), True, "search", None)
+
+
+def test_a_damaged_book_is_not_believed(tmp_path, monkeypatch):
+    data = bytearray(shipped.path_of("nim").read_bytes())
+    with Book(shipped.path_of("nim")) as book:
+        data[data.index(next(book.segments())) + 20] ^= 1
+    monkeypatch.setattr(shipped, "FOLDER", tmp_path)
+    (tmp_path / "nim.lmdb").write_bytes(data)
+    code, _, err = run("query", "nim", "start")
+    assert code == 5 and "fails its checksum" in err
+    assert run("query", "nim", "start", "--live")[0] == 0
+
+
+def test_the_commands_use_them_and_say_so():
+    code, out, err = run("query", "tic-tac-toe", "5", "--json")
+    assert (code, json.loads(out)["source"], err) == (
+        0, "book", "Note: from the book tic-tac-toe.lmdb that comes with the package\n"
+    )  # fmt: skip
+    assert run("query", "tic-tac-toe", "5", "-q")[2] == ""
+    code, out, err = run("query", "tic-tac-toe", "5", "--json", "--live")
+    assert (code, json.loads(out)["source"], "comes with" in err) == (0, "search", False)
+    assert "tic-tac-toe.lmdb)" in ok("play", "tic-tac-toe", stdin="quit\n")
+    assert "searching live" in ok("play", "tic-tac-toe", "--live", stdin="quit\n")
+    assert "draw for the side to move" in ok("line", "tic-tac-toe")
+    assert "627" in ok("info", "tic-tac-toe")
+    assert len(ok("sample", "tic-tac-toe", "-n", 5).splitlines()) == 5
+    assert "100.00% perfect" in ok("grade", "tic-tac-toe", "-", stdin="5 1\n")
+    code, _, err = run("info", "connect-four")
+    assert code == 2 and "solver solve connect-four -o BOOK" in err
+    code, _, err = run("query", "connect-four:4,4", "1", "--live", "--game", "coins")
+    assert code == 2
+    path = shipped.path_of("tic-tac-toe")
+    code, _, err = run("query", path, "5", "--live")
+    assert code == 2 and "--live" in err
+
+
+def test_books_lists_them():
+    facts = json.loads(ok("books", "--json"))
+    assert [one["book"] for one in facts] == [str(path) for path in shipped.paths()]
+    for one in facts:
+        assert Path(one["book"]).stat().st_size == one["bytes"]
+    lines = ok("books").splitlines()
+    assert len(lines) == len(facts) and lines[0].startswith(facts[0]["game"])
+
+
+def test_an_installed_package_finds_them_inside_of_it(tmp_path):
+    """As pyproject.toml lays out the wheel."""
+    tomllib = pytest.importorskip("tomllib")
+    wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+    for package in wheel["packages"]:
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    for source, target in wheel["force-include"].items():
+        shutil.copytree(ROOT / source, tmp_path / target)
+    command = "import solver; player = solver.Player('nim'); print(player.solution.path, player.value(355).source)"
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    python = [sys.executable, "-c", command]
+    done = subprocess.run(python, env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout.split() == [str(tmp_path / "solver" / "books" / "nim.lmdb"), "book"], done.stderr
+    assert Path(solver.__file__).parent.parent / "books" == shipped.FOLDER
