@@ -213,7 +213,7 @@ def test_it_fits_a_phone_in_light_and_dark(page):
         for dark in (False, True):
             page.open(size=size, dark=dark)
             page.press("1")
-            assert page.script("return document.documentElement.scrollWidth <= innerWidth")
+            assert page.script("return [document.documentElement.scrollWidth, innerWidth]") == [size[0]] * 2
             small = """return [...document.querySelectorAll("button:not(.cell), label")].map((one) =>
                 one.getBoundingClientRect().height).filter((height) => height && height < 43.9)"""
             assert page.script(small) == []  # large enough for a finger
@@ -270,6 +270,15 @@ def test_stones_fall_where_a_column_is_clicked(page):
     labels = [cell.get_attribute("aria-label") for cell in page.find(".cell")]
     assert labels[13] == "column 2, row 1: X, play 2: " + page.moves["2"][0] + (", best" if page.moves["2"][1] else "")
     assert labels[9].startswith("column 2, row 2: O, play 2") and len(labels) == 16
+
+
+@one_page(0)
+def test_two_clicks_at_once_are_one_move(page):
+    page.open()
+    twice = "for (const one of [1, 2]) document.querySelector(arguments[0]).click()"
+    page.after(lambda: page.script(twice, "#moves button"))
+    page.after(lambda: page.script(twice, "#best"))
+    assert len(page.played()) == 2 and page.agrees()
 
 
 @one_page(0)

@@ -17,7 +17,7 @@ const $ = (id) => document.getElementById(id);
 let book;
 let line = []; // { state, mover, gained, name: of the move that led there, from the second on }
 let at = 0;
-let shown; // what is known of the position that is looked at
+let shown; // what is known of the position that is looked at; undefined while that is found out
 let turn = 0; // what is under way for an earlier position is dropped
 const board = createBoard($("board"), choose);
 
@@ -56,9 +56,9 @@ function play(move) {
   go(at + 1);
 }
 
-/** Play a move of the person's, if it is their turn. */
+/** Play a move of the person's, if it is their turn, and of the position that is looked at: not twice by two clicks. */
 function choose(move) {
-  if (isMine(here())) play(move);
+  if (shown && isMine(here())) play(move);
 }
 
 function go(place) {
@@ -93,7 +93,7 @@ async function readAddress() {
     line.push(after(line.at(-1), move));
   }
   await go(line.length - 1);
-  say(trouble);
+  if (trouble) say(trouble);
 }
 
 /** The state of a text that may be anything, if the book stores it: rules need not bear other numbers. */
@@ -120,12 +120,12 @@ function playBest() {
 
 async function show() {
   const mine = ++turn;
-  const { state, mover } = here();
   let found;
+  shown = undefined;
   try {
-    found = await examine(game, book, about, here());
+    found = await examine(game, book, { ...about, wdl: book.facts.wdl }, here());
   } catch (error) {
-    if (mine === turn) say(`The book cannot be read: ${error.message}`);
+    if (mine === turn) fail(`The book cannot be read: ${error.message}`);
     return;
   }
   if (mine !== turn) return;
@@ -238,6 +238,13 @@ function say(trouble) {
   $("trouble").hidden = !trouble;
 }
 
+/** Nothing can be answered here: nothing of another position may be left. */
+function fail(trouble) {
+  $("status").textContent = "";
+  $("moves").replaceChildren();
+  say(trouble);
+}
+
 function element(name, properties) {
   return Object.assign(document.createElement(name), properties);
 }
@@ -294,7 +301,4 @@ function walk(event, key) {
   event.preventDefault();
 }
 
-begin().catch((error) => {
-  $("status").textContent = "";
-  say(error.message);
-});
+begin().catch((error) => fail(error.message));
