@@ -46,7 +46,7 @@ stress: setup
 
 # The page in headless Chromium, which Debian's packages bring if it is not there.
 browser: setup
-	command -v chromium chromedriver || { apt-get update && apt-get install -y --no-install-recommends chromium chromium-driver; }
+	command -v chromium && command -v chromedriver || { apt-get update && apt-get install -y --no-install-recommends chromium chromium-driver; }
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,browser]'
 	$(BIN)/python -m pytest -m browser
 

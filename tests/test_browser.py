@@ -237,8 +237,10 @@ def test_everything_has_a_name_and_a_role(page):
         said = [one.replace("\u2212", "-") for one in names["button"]]
         assert any(name in one and value in one and (not best or "best" in one) for one in said), name
     assert names["status"] and page.find("#status")[0].get_attribute("aria-live") == "polite"
-    ratios = page.script(CONTRASTS)
-    assert len(ratios) > 10 and [entry for entry in ratios if entry[1] < 4.5] == []
+    for dark in (False, True):
+        page.open(dark=dark)
+        ratios = page.script(CONTRASTS)
+        assert len(ratios) > 10 and [entry for entry in ratios if entry[1] < 4.5] == []
 
 
 CONTRASTS = """
