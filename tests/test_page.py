@@ -189,6 +189,10 @@ REFUSED = {
     "method": "return 'a'.encode()[0]",
     "import": "import math\n        return -1",
     "star": "a, *b = 1, 2\n        return -1",
+    "base": "return int('12', 3)",
+    "modulus": "return pow(2, 3, 5)",
+    "value": "return list(map(max, ((1,), (2,))))[0]",
+    "count": "return len('aaa'.replace('a', 'b', 1))",
     "percent": "return len('%d' % 5)",
 }
 
@@ -336,7 +340,7 @@ def test_pages_are_the_same_every_time_and_need_nothing_else(pages, tmp_path):
     assert {one for text in texts.values() for one in re.findall(r"https?://[^\s\"']+", text)} == others
 
 
-def test_a_folder_with_anything_else_is_left_alone(pages, tmp_path):
+def test_a_folder_with_anything_else_is_left_alone(pages, tmp_path, monkeypatch):
     book = pages("tic-tac-toe") / "book.lmdb"
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "index.html").write_text("mine")
@@ -355,6 +359,10 @@ def test_a_folder_with_anything_else_is_left_alone(pages, tmp_path):
     assert (tmp_path / "mine" / "index.html").read_text() == "mine"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "mine", "ours"]
     (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    code, _, err = run("export", book, "-o", ".")
+    assert code == 2 and "is the folder you are in" in err
+    monkeypatch.chdir(tmp_path)
     assert "627 states" in ok("export", book, "-o", tmp_path / "empty")
 
 

@@ -22,15 +22,19 @@ from solver.sources import inner
 if TYPE_CHECKING:
     from solver.export.javascript import Port
 
+# by name the most arguments that python.js takes
 BUILTINS = {
-    "abs", "all", "any", "bin", "bool", "chr", "dict", "divmod", "enumerate", "filter", "float", "int", "len", "list",
-    "map", "max", "min", "ord", "pow", "range", "reversed", "set", "sorted", "str", "sum", "tuple", "zip",
+    "abs": 1, "all": 1, "any": 1, "bin": 1, "bool": 1, "chr": 1, "dict": 1, "divmod": 2, "enumerate": 2, "filter": 2,
+    "float": 1, "int": 1, "len": 1, "list": 1, "map": 255, "max": 255, "min": 255, "ord": 1, "pow": 2, "range": 3,
+    "reversed": 1, "set": 1, "sorted": 1, "str": 1, "sum": 2, "tuple": 1, "zip": 255,
 }  # fmt: skip
-WITH_OPTIONS = {"max", "min", "sorted"}  # they take keywords, as an object in front
+# what these take as keywords becomes an object in front of their arguments
+WITH_OPTIONS = {"max": {"key", "default"}, "min": {"key", "default"}, "sorted": {"key", "reverse"}}
 METHODS = {
-    "add", "append", "bit_count", "bit_length", "center", "copy", "count", "endswith", "extend", "get", "index",
-    "insert", "items", "join", "keys", "ljust", "lower", "lstrip", "pop", "replace", "reverse", "rjust", "rstrip",
-    "split", "startswith", "strip", "upper", "values",
+    "add": 1, "append": 1, "bit_count": 0, "bit_length": 0, "center": 2, "copy": 0, "count": 1, "endswith": 1,
+    "extend": 1, "get": 2, "index": 1, "insert": 2, "items": 0, "join": 1, "keys": 0, "ljust": 2, "lower": 0,
+    "lstrip": 1, "pop": 1, "replace": 2, "reverse": 0, "rjust": 2, "rstrip": 1, "split": 1, "startswith": 1,
+    "strip": 1, "upper": 0, "values": 0,
 }  # fmt: skip
 RESERVED = {
     "arguments", "await", "break", "case", "catch", "class", "const", "continue", "debugger", "default", "delete",
@@ -88,7 +92,11 @@ class Expressions(ast.NodeVisitor):
         return self.port.constant("constant", node.value)
 
     def visit_Name(self, node: ast.Name) -> str:
-        return self.local(node.id) if self._is_local(node.id) else self._meaning(node)
+        if self._is_local(node.id):
+            return self.local(node.id)
+        if any(self._static(node) is one for one in (min, max, sorted)):  # python.js wants their options first
+            self.refuse(node)
+        return self._meaning(node)
 
     def visit_Attribute(self, node: ast.Attribute) -> str:
         if self._is_game(node.value):
@@ -150,7 +158,7 @@ class Expressions(ast.NodeVisitor):
 
     def visit_BoolOp(self, node: ast.BoolOp) -> str:
         name = "both" if isinstance(node.op, ast.And) else "either"
-        return f"py.{name}({', '.join(f'() => {self._value(part)}' for part in node.values)})"
+        return f"py.{name}({', '.join(f'() => {self.visit(part)}' for part in node.values)})"
 
     def visit_Compare(self, node: ast.Compare) -> str:
         return self._compared(node, self.visit(node.left), list(zip(node.ops, node.comparators, strict=True)))
@@ -177,10 +185,6 @@ class Expressions(ast.NodeVisitor):
     def visit_IfExp(self, node: ast.IfExp) -> str:
         return f"({self.test(node.test)} ? {self.visit(node.body)} : {self.visit(node.orelse)})"
 
-    def _value(self, node: ast.expr) -> str:
-        """What an arrow function returns: an object in braces would be taken for a block."""
-        return f"({self.visit(node)})"
-
     # calls
 
     def visit_Call(self, node: ast.Call) -> str:
@@ -195,16 +199,17 @@ class Expressions(ast.NodeVisitor):
         if keywords:
             self.refuse(node)
         if isinstance(node.func, ast.Attribute):
-            if node.func.attr not in METHODS:
+            if len(parts) > METHODS.get(node.func.attr, -1):
                 self.refuse(node, f".{node.func.attr}()")
             return f"py.call({', '.join([self.visit(node.func.value), json.dumps(node.func.attr), *parts])})"
         return f"{self.visit(node.func)}({', '.join(parts)})"
 
     def _built_in(self, node: ast.Call, name: str, parts: list[str], keywords: dict[str | None, str]) -> str:
-        known = {"key", "default", "reverse"} if name.removeprefix("py.") in WITH_OPTIONS else {"start"}
-        if not name.startswith("py.") or not keywords.keys() <= known:
+        built_in = name.removeprefix("py.")
+        known = WITH_OPTIONS.get(built_in, {"start"})
+        if len(parts) + ("start" in keywords) > BUILTINS.get(built_in, -1) or not keywords.keys() <= known:
             self.refuse(node)
-        if "key" in known:
+        if built_in in WITH_OPTIONS:
             options = ", ".join(f"{word}: {part}" for word, part in keywords.items())
             return f"{name}({', '.join([f'{{ {options} }}' if options else '{}', *parts])})"
         return f"{name}({', '.join([*parts, *keywords.values()])})"
@@ -235,7 +240,7 @@ class Expressions(ast.NodeVisitor):
         if node.args.defaults or node.args.vararg or node.args.kwonlyargs or node.args.kwarg:
             self.refuse(node)
         with_names = [one.arg for one in (*node.args.posonlyargs, *node.args.args)]
-        body = self._within(set(with_names), lambda: self._value(node.body))
+        body = self._within(set(with_names), lambda: str(self.visit(node.body)))
         return f"(({', '.join(map(self.local, with_names))}) => {body})"
 
     def _within(self, names: set[str], translate: Callable[[], str]) -> str:

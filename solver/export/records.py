@@ -22,13 +22,13 @@ Record = dict[str, Any]
 
 def record_of(rules: Rules, position: Position) -> Record:
     """The record of a position. Raises GameError where `cells` or `place` make no board."""
-    state, mover = position.state, position.mover or 0
+    state, mover = position.state, int(position.mover or 0)
     over = bool(rules.is_terminal(state))
     board = board_of(rules.game, state, mover)
     return {
         "state": str(state),
         "mover": mover,
-        "end": [rules.utility(state), rules.plies_left(state)] if over else None,
+        "end": [_number(rules.utility(state)), _number(rules.plies_left(state))] if over else None,
         "key": str(rules.canonical(state)),
         "moves": [] if over else [_move(rules, position, action, board) for action in rules.actions(state)],
         "board": board,
@@ -57,12 +57,17 @@ def _move(rules: Rules, position: Position, action: int, board: list[str] | str)
     if any(not 0 <= cell < len(board) * len(board[0]) for cell in cells):
         raise GameError(f"place({state}, {action}) is {cells}: cells are numbered from 0, row by row from the top left")
     return {
-        "name": format_action(rules.game, state, action),
+        "name": str(format_action(rules.game, state, action)),
         "child": str(child.state),
-        "mover": child.mover or 0,
-        "gain": rules.gain(state, action),
+        "mover": int(child.mover or 0),
+        "gain": _number(rules.gain(state, action)),
         "place": cells,
     }
+
+
+def _number(item: Any) -> int | float:
+    """A number as JSON has it, of what rules may return: truth values, NumPy's numbers."""
+    return int(item) if int(item) == item else float(item)
 
 
 def sampled(rules: Rules, count: int, seed: int = 0) -> list[Record]:

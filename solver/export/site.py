@@ -51,6 +51,8 @@ def check_folder(folder: Path) -> None:
         return
     if not folder.is_dir():
         raise BookError(f"{folder} is no folder, and would be replaced by one: name another")
+    if folder == Path.cwd():
+        raise BookError(f"{folder} is the folder you are in, which would be replaced: name one in it, site/")
     names = {path.name for path in folder.iterdir()}
     if names and not (names <= {*_copied(), BOOK, GAME} and _is_page(folder / GAME)):
         other = ", ".join(sorted(names - {*_copied(), BOOK, GAME})[:3]) or "files that are no page"

@@ -316,6 +316,12 @@ function indexOf(items, item) {
   return BigInt(place);
 }
 
+/** A text, and nothing that would only be taken for one. */
+function textOf(part) {
+  if (typeof part !== "string") throw new TypeError("a text is wanted");
+  return part;
+}
+
 const padded = (align) => (text, width, fill = " ") => format(text, `${fill}${align}${width}`);
 
 const METHODS = {
@@ -328,8 +334,8 @@ const METHODS = {
   lstrip: (text, letters) => stripped(text, letters, true, false),
   rstrip: (text, letters) => stripped(text, letters, false, true),
   replace: (text, old, fresh) => text.replaceAll(old, () => fresh),
-  startswith: (text, part) => text.startsWith(part),
-  endswith: (text, part) => text.endsWith(part),
+  startswith: (text, part) => text.startsWith(textOf(part)),
+  endswith: (text, part) => text.endsWith(textOf(part)),
   split: (text, glue) => (glue === undefined ? text.trim().split(/\s+/).filter(Boolean) : text.split(glue)),
   ljust: padded("<"),
   rjust: padded(">"),

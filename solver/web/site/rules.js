@@ -30,7 +30,7 @@ export function translated(rules) {
       Array.from(py.iter(actions(state)), (action) => {
         const child = result(state, action);
         return {
-          name: rules.format_action ? rules.format_action(state, action) : String(action),
+          name: String(rules.format_action ? rules.format_action(state, action) : action),
           child,
           mover: sameMover(state, action, child) ? mover : 1 - mover,
           gain: reward ? Number(reward(state, action)) : 0,
@@ -39,8 +39,8 @@ export function translated(rules) {
       }),
     board(state, mover) {
       if (rules.cells) return [...py.iter(rules.cells(state, BigInt(mover)))];
-      if (rules.view) return rules.view(state, BigInt(mover));
-      return rules.show ? rules.show(state) : `#${state}`;
+      if (rules.view) return String(rules.view(state, BigInt(mover)));
+      return rules.show ? String(rules.show(state)) : `#${state}`;
     },
   };
 }
