@@ -19,11 +19,17 @@ const commands = {
     return differences;
   },
 
-  /** Of the positions in a JSON file, [[state, mover, gained]]: their records, and what a page says of them. */
+  /**
+   * Of the positions in a JSON file, [[state, mover, gained]]: their records, and what a page says of them; or what it
+   * would say if the book had no distances.
+   */
   async answers() {
-    const [folder, positions] = paths;
-    const { game, about } = await import(pathToFileURL(`${folder}/game.js`));
-    const book = await Book.open(new Uint8Array(readFileSync(`${folder}/book.bin`)));
+    const [folder, positions, wdl] = paths;
+    const module = await import(pathToFileURL(`${folder}/game.js`));
+    const [game, about] = [module.game, { ...module.about, wdl: wdl !== undefined }];
+    const whole = await Book.open(new Uint8Array(readFileSync(`${folder}/book.bin`)));
+    const outcome = (value) => value && { ...value, distance: null };
+    const book = wdl ? { get: async (state) => outcome(await whole.get(state)) } : whole;
     const answers = [];
     for (const [text, mover, gained] of JSON.parse(readFileSync(positions, "utf8"))) {
       const state = BigInt(text);

@@ -262,6 +262,22 @@ def test_a_page_says_what_a_player_says(pages, name, tmp_path):
 
 
 @needs_node
+def test_a_page_of_a_book_without_distances_says_none(pages, tmp_path):
+    folder = pages("tic-tac-toe")
+    with Book(folder / "book.lmdb") as book:
+        player, game = Player(book), book.game
+        positions = [one for one in positions_of(player.rules, 100) if not game.is_terminal(one.state)]
+        (tmp_path / "asked").write_text(json.dumps([[str(one.state), one.mover, 0] for one in positions]))
+        answers = node("answers", folder / "site", tmp_path / "asked", "wdl")
+        for position, answer in zip(positions, answers, strict=True):
+            value, moves = player.examine(position.state)
+            said = {format_action(game, position.state, move.action): move.value.outcome for move in moves}
+            assert answer["words"] == value.value.outcome
+            assert {name: words for name, words, _ in answer["moves"]} == said
+            assert all(best == (words == value.value.outcome) for _, words, best in answer["moves"])
+
+
+@needs_node
 @pytest.mark.parametrize("kept", ["a few plies", "every third"])
 def test_of_what_a_book_lacks_two_plies_are_searched(tmp_path, kept):
     """An opening book, and one with holes: what is said is right, and where two plies tell it, it is said."""

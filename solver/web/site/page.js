@@ -15,7 +15,7 @@ const PAUSE = 500; // milliseconds before the page answers a move
 
 const $ = (id) => document.getElementById(id);
 let book;
-let line = []; // { state, mover, gained, name: of the move that led there, from the second on }
+let line = []; // { state, mover, gained }, and from the second on the name and the place of the move that led there
 let at = 0;
 let shown; // what is known of the position that is looked at; undefined while that is found out
 let turn = 0; // what is under way for an earlier position is dropped
@@ -47,7 +47,8 @@ const here = () => line[at];
 
 function after(position, move) {
   const gained = position.gained + move.gain;
-  return { state: move.child, mover: move.mover, gained: move.mover === position.mover ? gained : 0 - gained, name: move.name };
+  const { child: state, mover, name, place } = move;
+  return { state, mover, gained: mover === position.mover ? gained : 0 - gained, name, place };
 }
 
 function play(move) {
@@ -146,8 +147,7 @@ function draw() {
     words: visible ? inWords(move.value, about) : "",
     best: visible && move.best,
   }));
-  const last = at ? game.moves(line[at - 1].state, line[at - 1].mover).find(({ name }) => name === here().name) : undefined;
-  board.draw(game.board(here().state, here().mover), labelled, last?.place.at(-1));
+  board.draw(game.board(here().state, here().mover), labelled, here().place?.at(-1));
   listMoves(labelled);
   listHistory();
   $("undo").disabled = before() < 0;
