@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 GAME ?= connect-four:5,5
 BOOK ?= connect-four-5x5.lmdb
 
-.PHONY: setup book books test lint bench bench-large slow faults stress clean
+.PHONY: setup book books test lint bench bench-large slow faults stress browser clean
 
 setup: $(VENV)/installed
 
@@ -47,6 +47,12 @@ faults: setup
 
 stress: setup
 	$(BIN)/python -m pytest -m stress
+
+# The page in headless Chromium, which Debian's packages bring if it is not there.
+browser: setup
+	command -v chromium && command -v chromedriver || { apt-get update && apt-get install -y --no-install-recommends chromium chromium-driver; }
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,browser]'
+	$(BIN)/python -m pytest -m browser
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .hypothesis

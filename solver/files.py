@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,12 +36,44 @@ def replacing(target: Path) -> Iterator[Path]:
         partial.unlink(missing_ok=True)
 
 
+@contextlib.contextmanager
+def replacing_folder(target: Path) -> Iterator[Path]:
+    """The path of a folder to make beside `target`, which it then replaces, synced; on any error it is removed.
+
+    It holds files only. Folders are not exchanged in one step: a kill between the two leaves the older one beside its
+    place, and the next writer puts it back.
+    """
+    sweep_up(target)
+    partial, older = (target.with_name(f".{target.name}.{os.getpid()}.{end}") for end in ("partial", "replaced"))
+    try:
+        yield partial
+        for path in sorted(partial.iterdir()):
+            with open(path, "rb+") as file:
+                os.fsync(file.fileno())
+        sync_folder(partial)
+        if target.exists():
+            os.rename(target, older)
+        os.rename(partial, target)
+        sync_folder(target.parent)
+    finally:
+        if older.exists() and not target.exists():
+            os.rename(older, target)
+        for path in (partial, older):
+            shutil.rmtree(path, ignore_errors=True)
+
+
 def sweep_up(target: Path) -> None:
-    """Remove what writers of a file who were killed have left beside it."""
-    pattern = re.compile(rf"\.{re.escape(target.name)}\.([0-9]{{1,10}})\.(build|partial)")
+    """Remove what writers of a file or folder who were killed have left beside it."""
+    pattern = re.compile(rf"\.{re.escape(target.name)}\.([0-9]{{1,10}})\.(build|partial|replaced)")
     for path in target.parent.iterdir():
         match = pattern.fullmatch(path.name)
-        if match and not _is_alive(int(match[1])):
+        if not match or _is_alive(int(match[1])):
+            continue
+        if match[2] == "replaced" and not target.exists():
+            os.rename(path, target)
+        elif path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
             path.unlink(missing_ok=True)
 
 

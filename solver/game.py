@@ -74,6 +74,8 @@ OPTIONAL = {
     "chance": ("state",),  # yields (probability, next state) at chance nodes
     "show": ("state",),  # the board as text; without it the number
     "view": ("state", "mover"),  # the board from one side, 0 or 1 to move; without it `show`, which may turn round
+    "cells": ("state", "mover"),  # the board as rows of characters, for a page; without it `view` or `show`
+    "place": ("state", "action"),  # the cells to choose for it, one after the other; without it moves by their names
     "parse_position": ("text",),  # the state of a notation of the game's own, None if it is none; or ValueError
     "parse_action": ("state", "text"),  # without it the legal action whose text this is
     "format_action": ("state", "action"),  # the game's own notation; without it the number

@@ -1,9 +1,9 @@
 // What pytest asks of the reader for JavaScript: node reader.mjs COMMAND FILE.bin [MORE]; prints JSON.
 import { createServer } from "node:http";
 import { readFileSync } from "node:fs";
-import { Book, DamagedBook, remote } from "../readers/js/book.js";
-import * as compact from "../readers/js/compact.js";
-import * as instant from "../readers/js/instant.js";
+import { Book, DamagedBook, remote } from "../solver/web/reader/book.js";
+import * as compact from "../solver/web/reader/compact.js";
+import * as instant from "../solver/web/reader/instant.js";
 
 const [command, path, more] = process.argv.slice(2);
 const bytes = path && new Uint8Array(readFileSync(path));

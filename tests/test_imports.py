@@ -51,7 +51,7 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "live": {"conformance", "errors", "extras", "game", "kernels", "patience", "search", "value"},
     "shipped": {"book", "errors", "game"},
     "player": {"book", "errors", "game", "live", "search", "shipped", "value"},
-    "export": {"pyarrow", "book", "errors", "files", "game", "notation", "player", "progress", "value"},
+    "export": {"pyarrow", "book", "errors", "files", "game", "notation", "player", "progress", "sources", "value"},
     "answers": {"book", "errors", "game", "notation", "player", "value"},
     "methods": {
         "conformance", "errors", "extras", "game", "kernels", "opening", "options", "search", "solved", "sweep",

@@ -1,4 +1,4 @@
-"""A book in other forms: tables for data work, and `.bin`, one file that other languages read.
+"""A book in other forms: tables for data work, `.bin`, one file that other languages read, and a page around it.
 
 All of them stream: memory does not grow with the book. The same book gives the same bytes. `docs/format.md` says what
 the files hold.
@@ -12,9 +12,9 @@ from pathlib import Path
 
 from solver.book import Book, check_target
 from solver.errors import BookError, MethodError, ResourceError
-from solver.export import bin, tables
+from solver.export import bin, site, tables
 from solver.export.columns import COLUMNS, table_of
-from solver.files import replacing
+from solver.files import replacing, replacing_folder
 from solver.progress import Progress, silent
 
 TABLES = {
@@ -38,17 +38,24 @@ def export(
 ) -> None:
     """Write a book to a file whose name's ending says the form; `columns` of a table, all that fit if left out.
 
-    The file is there whole or not at all. Raises MethodError for another ending or column, BookError, ResourceError.
+    A folder, one that is there or a name that ends in a slash, becomes a page for browsers. What is written is there
+    whole or not at all. Raises MethodError for another ending or column, and for rules that cannot run in a page;
+    BookError, ResourceError.
     """
-    target = Path(path)
+    is_page = str(path).endswith(("/", os.sep)) or os.path.isdir(path)
+    target = Path(os.path.realpath(path) if is_page else path)
     ending = target.suffix.lower()
-    if ending not in ENDINGS:
-        raise MethodError(f"{path}: what to write is not known: name a file that ends in {', '.join(ENDINGS)}")
-    if ending == BINARY and columns is not None:
+    if not is_page and ending not in ENDINGS:
+        known = f"name a file that ends in {', '.join(ENDINGS)}, or a folder for a page, with a slash: {target.name}/"
+        raise MethodError(f"{path}: what to write is not known: {known}")
+    if columns is not None and (is_page or ending == BINARY):
         raise MethodError(f"{path} holds the whole book: columns are chosen for {', '.join(TABLES)}")
-    check_target(target)
+    site.check_folder(target) if is_page else check_target(target)
     try:
-        if ending == BINARY:
+        if is_page:
+            with replacing_folder(target) as folder:
+                site.write(book, folder, progress)
+        elif ending == BINARY:
             with replacing(target) as partial:
                 bin.write(book, partial, progress)
         else:

@@ -59,3 +59,9 @@ class Breakthrough(NamedTuple):
 
     def show(self, state: int) -> str:
         return pawns.board(self.width, self.height, state)
+
+    def cells(self, state: int, mover: int) -> Iterator[str]:
+        return pawns.cells(self.width, self.height, state)
+
+    def place(self, state: int, action: int) -> list[int]:
+        return pawns.place(self.width, self.height, state, action)

@@ -159,10 +159,19 @@ class ChessEnding(NamedTuple):
         return [letter + part + target for part in ("", source[0], source[1], source)] + [source + target]
 
     def show(self, state: int) -> str:
-        marks = self._marks(state)
-        rows = [f"{row + 1} " + " ".join(marks[8 * row : 8 * row + 8]) for row in reversed(range(8))]
+        rows = [f"{8 - i} " + " ".join(row) for i, row in enumerate(self.cells(state, 0))]
         turn = "black" if state >> 30 else "white"
         return "\n".join([*rows, f"  a b c d e f g h   {turn} to move", self.format_position(state)])
+
+    def cells(self, state: int, mover: int) -> list[str]:
+        marks = self._marks(state)
+        return ["".join(marks[8 * row : 8 * row + 8]) for row in reversed(range(8))]
+
+    def place(self, state: int, action: int) -> Iterator[int]:
+        piece = action // 512
+        king = self._black(state) if state >> 30 else self._white(state)
+        for square in (self._square(state, piece) if piece else king, action // 8 % 64):
+            yield (7 - square // 8) * 8 + square % 8
 
     def parse_position(self, text: str) -> int | None:
         """The state of a position in FEN, None for other texts. Raises ValueError for what the ending never has."""
@@ -193,9 +202,7 @@ class ChessEnding(NamedTuple):
 
     def format_position(self, state: int) -> str:
         """The position in FEN."""
-        marks = self._marks(state)
-        ranks = ["".join(marks[8 * row : 8 * row + 8]) for row in reversed(range(8))]
-        return f"{'/'.join(map(_in_fen, ranks))} {'b' if state >> 30 else 'w'} - - 0 1"
+        return f"{'/'.join(map(_in_fen, self.cells(state, 0)))} {'b' if state >> 30 else 'w'} - - 0 1"
 
     def _marks(self, state: int) -> list[str]:
         """What stands on each square, in letters; a dot for nothing."""

@@ -147,15 +147,19 @@ class ConnectFour(NamedTuple):
         return str(action + 1)
 
     def show(self, state: int) -> str:
+        rows = [" ".join(row.upper()) for row in self.cells(state, 0)]
+        return "\n".join([*rows, " ".join(str(column + 1) for column in range(self.width))])
+
+    def cells(self, state: int, mover: int) -> Iterator[str]:
         occupied = self._occupied(state)
-        mine, theirs = "XO" if occupied.bit_count() % 2 == 0 else "OX"
-        rows = []
+        mine, theirs = "Xo" if occupied.bit_count() % 2 == 0 else "oX"
         for row in reversed(range(self.height)):
             cells = [column * (self.height + 1) + row for column in range(self.width)]
-            rows.append(
-                " ".join((mine if state >> cell & 1 else theirs) if occupied >> cell & 1 else "." for cell in cells)
-            )
-        return "\n".join([*rows, " ".join(str(column + 1) for column in range(self.width))])
+            yield "".join((mine if state >> cell & 1 else theirs) if occupied >> cell & 1 else "." for cell in cells)
+
+    def place(self, state: int, action: int) -> Iterator[int]:
+        stones = (self._occupied(state) & self._column(action)).bit_count()
+        yield (self.height - 1 - stones) * self.width + action
 
     def _bottom(self) -> int:
         """The lowest cell of each column."""

@@ -104,7 +104,18 @@ def point_name(point: int) -> str:
     return "abcde"[point % 5] + str(point // 5 + 1)
 
 
+def cells(state: int) -> list[str]:
+    """The rows from the top."""
+    marks = ["X" if state >> point & 1 else "o" if state >> 25 + point & 1 else "." for point in range(25)]
+    return ["".join(marks[5 * row : 5 * row + 5]) for row in range(4, -1, -1)]
+
+
+def place(action: int) -> list[int]:
+    """The cells of a move, counted from the top left."""
+    points = (action - 625,) if action >= 625 else (action // 25, action % 25)
+    return [(4 - point // 5) * 5 + point % 5 for point in points]
+
+
 def board(state: int) -> str:
-    marks = ["x" if state >> point & 1 else "o" if state >> 25 + point & 1 else "." for point in range(25)]
-    rows = [f"{row + 1:2} " + " ".join(marks[5 * row : 5 * row + 5]) for row in range(4, -1, -1)]
+    rows = [f"{5 - i:2} " + " ".join(row.lower()) for i, row in enumerate(cells(state))]
     return "\n".join([*rows, "   a b c d e   " + "xo"[state >> 50] + " to move"])

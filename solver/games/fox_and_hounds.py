@@ -91,20 +91,24 @@ class FoxAndHounds(NamedTuple):
         return self._name(action // self._squares()) + self._name(action % self._squares())
 
     def show(self, state: int) -> str:
-        squares, half = self._squares(), self.size // 2
-        rows = []
-        for row in reversed(range(self.size)):
-            marks = []
-            for column in range(self.size):
-                square = half * row + column // 2
-                if (row + column) % 2:
-                    marks.append(" ")
-                else:
-                    fox = state >> squares & 31 == square
-                    marks.append("F" if fox else "h" if state >> square & 1 else ".")
-            rows.append(f"{row + 1} " + " ".join(marks).rstrip())
-        turn = "hounds" if state >> squares + 5 else "fox"
+        rows = [f"{self.size - i} " + " ".join(row).rstrip() for i, row in enumerate(self.cells(state, 0))]
+        turn = "hounds" if state >> self._squares() + 5 else "fox"
         return "\n".join([*rows, "  " + " ".join("abcdefgh"[: self.size]) + f"   {turn} to move"])
+
+    def cells(self, state: int, mover: int) -> Iterator[str]:
+        fox = state >> self._squares() & 31
+        for row in reversed(range(self.size)):
+            marks = ""
+            for column in range(self.size):
+                square = self.size // 2 * row + column // 2
+                man = "F" if square == fox else "h" if state >> square & 1 else "."
+                marks += " " if (row + column) % 2 else man
+            yield marks
+
+    def place(self, state: int, action: int) -> Iterator[int]:
+        for square in (action // self._squares(), action % self._squares()):
+            row, place = divmod(square, self.size // 2)
+            yield (self.size - 1 - row) * self.size + 2 * place + row % 2
 
     def _squares(self) -> int:
         return self.size * self.size // 2

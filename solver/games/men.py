@@ -94,7 +94,18 @@ def move_name(action: int) -> str:
     return NAMES[action - 81] if action >= 81 else NAMES[action // 9] + NAMES[action % 9]
 
 
+def cells(state: int) -> list[str]:
+    """The rows from the top."""
+    marks = ["X" if state >> point & 1 else "o" if state >> 9 + point & 1 else "." for point in range(9)]
+    return ["".join(marks[3 * row : 3 * row + 3]) for row in (2, 1, 0)]
+
+
+def place(action: int) -> list[int]:
+    """The cells of a move, counted from the top left."""
+    points = (action - 81,) if action >= 81 else (action // 9, action % 9)
+    return [(2 - point // 3) * 3 + point % 3 for point in points]
+
+
 def board(state: int) -> str:
-    marks = ["x" if state >> point & 1 else "o" if state >> 9 + point & 1 else "." for point in range(9)]
-    rows = [f"{row + 1:2} " + " ".join(marks[3 * row : 3 * row + 3]) for row in (2, 1, 0)]
+    rows = [f"{3 - i:2} " + " ".join(row.lower()) for i, row in enumerate(cells(state))]
     return "\n".join([*rows, "   a b c   " + "xo"[state >> 18] + " to move"])

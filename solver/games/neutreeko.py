@@ -48,3 +48,9 @@ class Neutreeko(NamedTuple):
 
     def show(self, state: int) -> str:
         return five.board(state)
+
+    def cells(self, state: int, mover: int) -> list[str]:
+        return five.cells(state)
+
+    def place(self, state: int, action: int) -> list[int]:
+        return five.place(action)

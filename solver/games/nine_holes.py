@@ -46,3 +46,9 @@ class NineHoles(NamedTuple):
 
     def show(self, state: int) -> str:
         return men.board(state)
+
+    def cells(self, state: int, mover: int) -> list[str]:
+        return men.cells(state)
+
+    def place(self, state: int, action: int) -> list[int]:
+        return men.place(action)

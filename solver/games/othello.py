@@ -99,13 +99,23 @@ class Othello(NamedTuple):
 
     def _board(self, state: int, marks: str, legend: str) -> str:
         """The board, with the mover's mark and the other's."""
+        rows = [f"{self.height - i:2} " + " ".join(row) for i, row in enumerate(self._discs(state, marks))]
+        return "\n".join([*rows, "   " + " ".join("abcdefghijklmnopqrstuvwxyz"[: self.width]), legend])
+
+    def cells(self, state: int, mover: int) -> Iterator[str]:
+        return self._discs(state, "oX" if mover else "Xo")
+
+    def place(self, state: int, action: int) -> Iterator[int]:
+        row, column = divmod(action, self.width)
+        if row < self.height:  # no pass
+            yield (self.height - 1 - row) * self.width + column
+
+    def _discs(self, state: int, marks: str) -> Iterator[str]:
+        """The rows from the top, with the mover's mark and the other's."""
         cells = self.width * self.height
-        rows = []
         for row in reversed(range(self.height)):
             places = range(row * self.width, row * self.width + self.width)
-            discs = [marks[0] if state >> i & 1 else marks[1] if state >> cells + i & 1 else "." for i in places]
-            rows.append(f"{row + 1:2} " + " ".join(discs))
-        return "\n".join([*rows, "   " + " ".join("abcdefghijklmnopqrstuvwxyz"[: self.width]), legend])
+            yield "".join(marks[0] if state >> i & 1 else marks[1] if state >> cells + i & 1 else "." for i in places)
 
     def _mine(self, state: int) -> int:
         return state & (1 << self.width * self.height) - 1

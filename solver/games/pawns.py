@@ -6,6 +6,8 @@ times 3, plus 0, 1 or 2 for a step to the left, straight or right, as the board 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 
 def initial(width: int, height: int, rows: int) -> int:
     cells = width * height
@@ -115,11 +117,20 @@ def move_name(width: int, height: int, state: int, action: int) -> str:
     return cell_name(width, action // 3) + cell_name(width, arrived.bit_length() - 1)
 
 
-def board(width: int, height: int, state: int) -> str:
-    cells = width * height
-    rows = []
+def cells(width: int, height: int, state: int) -> Iterator[str]:
+    """The rows from the top."""
     for row in reversed(range(height)):
         places = range(row * width, row * width + width)
-        marks = ["w" if state >> cell & 1 else "b" if state >> cells + cell & 1 else "." for cell in places]
-        rows.append(f"{row + 1:2} " + " ".join(marks))
+        yield "".join("W" if state >> i & 1 else "b" if state >> width * height + i & 1 else "." for i in places)
+
+
+def place(width: int, height: int, state: int, action: int) -> list[int]:
+    """The cells of a move, counted from the top left."""
+    arrived = stepped(width, height, state, 1 << action // 3, action % 3 - 1)
+    ends = (action // 3, arrived.bit_length() - 1)
+    return [(height - 1 - cell // width) * width + cell % width for cell in ends]
+
+
+def board(width: int, height: int, state: int) -> str:
+    rows = [f"{height - i:2} " + " ".join(row.lower()) for i, row in enumerate(cells(width, height, state))]
     return "\n".join([*rows, "   " + " ".join("abcdefghijklmnopqrstuvwxyz"[:width])])

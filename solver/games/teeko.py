@@ -65,6 +65,12 @@ class Teeko(NamedTuple):
     def show(self, state: int) -> str:
         return five.board(state)
 
+    def cells(self, state: int, mover: int) -> list[str]:
+        return five.cells(state)
+
+    def place(self, state: int, action: int) -> list[int]:
+        return five.place(action)
+
     def _near(self, men: int) -> int:
         """The points next to the men, in all eight directions; perhaps with the men."""
         wide = men | five.step(men, 1, 0) | five.step(men, -1, 0)

@@ -79,15 +79,20 @@ class TicTacToe(NamedTuple):
         return (self.height - 1 - row) * (self.width + 1) + column
 
     def show(self, state: int) -> str:
-        mine, theirs = "XO" if self.tier(state) % 2 == 0 else "OX"
-        rows = []
+        rows = [f"{self.height - i:2} " + " ".join(row.upper()) for i, row in enumerate(self.cells(state, 0))]
+        return "\n".join([*rows, "   " + " ".join("abcdefghijklmnopqrstuvwxyz"[: self.width])])
+
+    def cells(self, state: int, mover: int) -> Iterator[str]:
+        mine, theirs = "Xo" if self.tier(state) % 2 == 0 else "oX"
         for row in reversed(range(self.height)):
             cells = [row * (self.width + 1) + column for column in range(self.width)]
-            marks = [
+            yield "".join(
                 mine if state >> cell & 1 else theirs if state >> self._bits() + cell & 1 else "." for cell in cells
-            ]
-            rows.append(f"{row + 1:2} " + " ".join(marks))
-        return "\n".join([*rows, "   " + " ".join("abcdefghijklmnopqrstuvwxyz"[: self.width])])
+            )
+
+    def place(self, state: int, action: int) -> Iterator[int]:
+        row, column = divmod(action, self.width + 1)
+        yield (self.height - 1 - row) * self.width + column
 
     def _bits(self) -> int:
         """Bits of one player's board."""

@@ -27,7 +27,8 @@ from solver.errors import GameError
 from solver.fingerprint import names_in
 from solver.sources import inner, source_of
 
-TEXT = ("show", "parse_action", "format_action", "check", "from_text", "to_text")  # methods that never compile
+# methods that never compile
+TEXT = ("show", "cells", "place", "parse_action", "format_action", "check", "from_text", "to_text")
 LONG = 256  # numbers of a tuple beyond which an array compiles much quicker
 YIELD_FROM = opcode.opmap["GET_YIELD_FROM_ITER"]
 REDUCTIONS = ("any", "all", "sum", "min", "max")

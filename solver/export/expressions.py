@@ -1,0 +1,331 @@
+"""Python's expressions as JavaScript: of what a name stands for to comprehensions and f-strings.
+
+Operators, truth and built-in functions are calls of `web/site/python.js`, whose module is `py`; what a name means is
+told here, since rules are one class and plain functions.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import enum
+import inspect
+import json
+import os
+import types
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from solver.errors import MethodError
+from solver.sources import inner
+
+if TYPE_CHECKING:
+    from solver.export.javascript import Port
+
+# by name the most arguments that python.js takes
+BUILTINS = {
+    "abs": 1, "all": 1, "any": 1, "bin": 1, "bool": 1, "chr": 1, "dict": 1, "divmod": 2, "enumerate": 2, "filter": 2,
+    "float": 1, "int": 1, "len": 1, "list": 1, "map": 255, "max": 255, "min": 255, "ord": 1, "pow": 2, "range": 3,
+    "reversed": 1, "set": 1, "sorted": 1, "str": 1, "sum": 2, "tuple": 1, "zip": 255,
+}  # fmt: skip
+# what these take as keywords becomes an object in front of their arguments
+WITH_OPTIONS = {"max": {"key", "default"}, "min": {"key", "default"}, "sorted": {"key", "reverse"}}
+METHODS = {
+    "add": 1, "append": 1, "bit_count": 0, "bit_length": 0, "center": 2, "copy": 0, "count": 1, "endswith": 1,
+    "extend": 1, "get": 2, "index": 1, "insert": 2, "items": 0, "join": 1, "keys": 0, "ljust": 2, "lower": 0,
+    "lstrip": 1, "pop": 1, "replace": 2, "reverse": 0, "rjust": 2, "rstrip": 1, "split": 1, "startswith": 1,
+    "strip": 1, "upper": 0, "values": 0,
+}  # fmt: skip
+RESERVED = {
+    "arguments", "await", "break", "case", "catch", "class", "const", "continue", "debugger", "default", "delete",
+    "do", "else", "enum", "eval", "export", "extends", "false", "finally", "for", "function", "if", "implements",
+    "import", "in", "instanceof", "interface", "let", "new", "null", "package", "private", "protected", "public",
+    "py", "return", "self", "static", "super", "switch", "this", "throw", "true", "try", "typeof", "undefined", "var",
+    "void", "while", "with", "yield",
+}  # fmt: skip
+OPERATORS: dict[type[ast.AST], str] = {
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.FloorDiv: "floordiv", ast.Mod: "mod",
+    ast.Pow: "pow", ast.LShift: "lshift", ast.RShift: "rshift", ast.BitAnd: "and", ast.BitOr: "or",
+    ast.BitXor: "xor", ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge",
+    ast.In: "isIn", ast.NotIn: "notIn", ast.USub: "negative", ast.Invert: "invert",
+}  # fmt: skip
+MISSING = object()
+
+
+class Expressions(ast.NodeVisitor):
+    """The expressions of one function; `own` is the name by which a method knows its game, None in other functions."""
+
+    def __init__(self, port: Port, function: types.FunctionType, own: str | None) -> None:
+        self.port = port
+        self.function = function
+        self.own = own
+        self.scopes: list[set[str]] = []  # the variables of the function, and of those within it
+
+    def refuse(self, node: ast.AST, what: str | None = None) -> Any:
+        """Raise MethodError with the line."""
+        code = self.function.__code__
+        line = code.co_firstlineno - 1 + getattr(node, "lineno", 1)
+        said = ast.unparse(node).partition("\n")[0] if what is None else what
+        place = f"{self.function.__qualname__}, line {line} of {os.path.basename(code.co_filename)}"
+        raise MethodError(f"{place}: {said[:60]!r} has no translation to JavaScript")
+
+    def generic_visit(self, node: ast.AST) -> Any:
+        self.refuse(node)
+
+    def local(self, name: str) -> str:
+        """A variable's name in JavaScript."""
+        return name + "$" if name in RESERVED or not name.isascii() else name
+
+    def test(self, node: ast.expr) -> str:
+        """A condition, as a truth value of JavaScript."""
+        if isinstance(node, ast.BoolOp):
+            glue = " && " if isinstance(node.op, ast.And) else " || "
+            return f"({glue.join(map(self.test, node.values))})"
+        is_truth = isinstance(node, ast.Compare) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not))
+        return str(self.visit(node)) if is_truth else f"py.truth({self.visit(node)})"
+
+    # names, and what they stand for
+
+    def visit_Constant(self, node: ast.Constant) -> str:
+        if node.value is Ellipsis or isinstance(node.value, (bytes, complex)):
+            self.refuse(node)
+        return self.port.constant("constant", node.value)
+
+    def visit_Name(self, node: ast.Name) -> str:
+        if self._is_local(node.id):
+            return self.local(node.id)
+        if any(self._static(node) is one for one in (min, max, sorted)):  # python.js wants their options first
+            self.refuse(node)
+        return self._meaning(node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> str:
+        if self._is_game(node.value):
+            if node.attr in self.port.fields:
+                return f"self.{node.attr}"
+            item = inspect.getattr_static(self.port.cls, node.attr, MISSING)
+            if type(item).__name__ in ("property", "cached_property"):
+                return f"{self.port.function(inner(item))}()"
+        return self._meaning(node)
+
+    def _is_local(self, name: str) -> bool:
+        return any(name in scope for scope in self.scopes)
+
+    def _is_game(self, node: ast.AST) -> bool:
+        return isinstance(node, ast.Name) and node.id == self.own and not self._is_local(node.id)
+
+    def _static(self, node: ast.AST) -> Any:
+        """The thing that a name or a chain of attributes stands for whatever the state; MISSING if it is none."""
+        if isinstance(node, ast.Name) and not self._is_local(node.id):
+            cells = zip(self.function.__code__.co_freevars, self.function.__closure__ or (), strict=True)
+            closure = {name: cell.cell_contents for name, cell in cells if name == node.id}
+            known = {**vars(builtins), **self.function.__globals__, **closure}
+            return self.port.cls if node.id == self.own else known.get(node.id, MISSING)
+        if isinstance(node, ast.Attribute):
+            owner = self._static(node.value)
+            if isinstance(owner, enum.EnumMeta) and node.attr in owner.__members__:
+                return owner.__members__[node.attr]
+            if isinstance(owner, enum.Enum) and node.attr == "value":
+                return owner.value
+            if isinstance(owner, (types.ModuleType, type)):
+                return inspect.getattr_static(owner, node.attr, MISSING)
+        return MISSING
+
+    def _meaning(self, node: ast.Name | ast.Attribute) -> str:
+        """What a name that is no variable is in JavaScript."""
+        item = self._static(node)
+        if item is MISSING:
+            self.refuse(node)
+        name = getattr(item, "__name__", "")
+        if name in BUILTINS and getattr(builtins, name) is item:
+            return f"py.{name}"
+        function = inner(item)
+        if isinstance(function, types.FunctionType):
+            return self.port.function(function)
+        try:
+            return self.port.constant(node.attr if isinstance(node, ast.Attribute) else node.id, item)
+        except MethodError:
+            return str(self.refuse(node))
+
+    # operators
+
+    def visit_BinOp(self, node: ast.BinOp) -> str:
+        return self._operated(node, node.op, node.left, node.right)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> str:
+        if isinstance(node.op, ast.Not):
+            return f"!{self.test(node.operand)}"
+        return self._operated(node, node.op, node.operand)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> str:
+        name = "both" if isinstance(node.op, ast.And) else "either"
+        return f"py.{name}({', '.join(f'() => {self.visit(part)}' for part in node.values)})"
+
+    def visit_Compare(self, node: ast.Compare) -> str:
+        return self._compared(node, self.visit(node.left), list(zip(node.ops, node.comparators, strict=True)))
+
+    def _compared(self, node: ast.Compare, left: str, rest: list[tuple[ast.cmpop, ast.expr]]) -> str:
+        """A chain, each part worked out once."""
+        operator, other = rest[0]
+        right = self.visit(other)
+        if isinstance(operator, (ast.Is, ast.IsNot)):
+            same = f"({left} === {right})" if isinstance(operator, ast.Is) else f"({left} !== {right})"
+            return same if len(rest) == 1 else str(self.refuse(node))
+        if len(rest) == 1:
+            return f"py.{OPERATORS[type(operator)]}({left}, {right})"
+        first = f"py.{OPERATORS[type(operator)]}(left$, right$)"
+        return f"((left$, right$) => {first} && {self._compared(node, 'right$', rest[1:])})({left}, {right})"
+
+    def _operated(self, node: ast.expr, operator: ast.AST, *operands: ast.expr) -> str:
+        left = operands[0]
+        is_text = isinstance(left, ast.JoinedStr) or (isinstance(left, ast.Constant) and isinstance(left.value, str))
+        if type(operator) not in OPERATORS or (isinstance(operator, ast.Mod) and is_text):
+            self.refuse(node)
+        return f"py.{OPERATORS[type(operator)]}({', '.join(map(self.visit, operands))})"
+
+    def visit_IfExp(self, node: ast.IfExp) -> str:
+        return f"({self.test(node.test)} ? {self.visit(node.body)} : {self.visit(node.orelse)})"
+
+    # calls
+
+    def visit_Call(self, node: ast.Call) -> str:
+        item = self._static(node.func)
+        function = inner(item)
+        if isinstance(function, types.FunctionType):
+            return f"{self.port.function(function)}({', '.join(self._bound(node, function, item))})"
+        keywords = {word.arg: self.visit(word.value) for word in node.keywords if word.arg != "strict"}
+        parts = list(map(self.visit, node.args))
+        if item is not MISSING and isinstance(node.func, (ast.Name, ast.Attribute)):
+            return self._built_in(node, self._meaning(node.func), parts, keywords)
+        if keywords:
+            self.refuse(node)
+        if isinstance(node.func, ast.Attribute):
+            if len(parts) > METHODS.get(node.func.attr, -1):
+                self.refuse(node, f".{node.func.attr}()")
+            return f"py.call({', '.join([self.visit(node.func.value), json.dumps(node.func.attr), *parts])})"
+        return f"{self.visit(node.func)}({', '.join(parts)})"
+
+    def _built_in(self, node: ast.Call, name: str, parts: list[str], keywords: dict[str | None, str]) -> str:
+        built_in = name.removeprefix("py.")
+        known = WITH_OPTIONS.get(built_in, {"start"})
+        if len(parts) + ("start" in keywords) > BUILTINS.get(built_in, -1) or not keywords.keys() <= known:
+            self.refuse(node)
+        if built_in in WITH_OPTIONS:
+            options = ", ".join(f"{word}: {part}" for word, part in keywords.items())
+            return f"{name}({', '.join([f'{{ {options} }}' if options else '{}', *parts])})"
+        return f"{name}({', '.join([*parts, *keywords.values()])})"
+
+    def _bound(self, node: ast.Call, function: types.FunctionType, item: Any) -> Iterator[str]:
+        """The arguments of a call of a known function, in the order of its parameters."""
+        is_bound = isinstance(node.func, ast.Attribute) and self._is_game(node.func.value)
+        signature = inspect.signature(function, follow_wrapped=False)
+        parameters = list(signature.parameters.values())
+        if isinstance(item, classmethod) or (is_bound and not isinstance(item, staticmethod)):
+            parameters = parameters[1:]
+        if any(isinstance(part, ast.Starred) for part in node.args):
+            self.refuse(node)
+        try:
+            given = {str(word.arg): word.value for word in node.keywords}
+            found = signature.replace(parameters=parameters).bind(*node.args, **given).arguments
+        except TypeError:
+            self.refuse(node)
+        for parameter in parameters:
+            if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+                yield from map(self.visit, found.get(parameter.name, ()))
+            elif parameter.name in found:
+                yield self.visit(found[parameter.name])
+            else:
+                yield self.port.constant(parameter.name, parameter.default)
+
+    def visit_Lambda(self, node: ast.Lambda) -> str:
+        if node.args.defaults or node.args.vararg or node.args.kwonlyargs or node.args.kwarg:
+            self.refuse(node)
+        with_names = [one.arg for one in (*node.args.posonlyargs, *node.args.args)]
+        body = self._within(set(with_names), lambda: str(self.visit(node.body)))
+        return f"(({', '.join(map(self.local, with_names))}) => {body})"
+
+    def _within(self, names: set[str], translate: Callable[[], str]) -> str:
+        """What is translated where these are variables, too."""
+        self.scopes.append(names)
+        try:
+            return translate()
+        finally:
+            self.scopes.pop()
+
+    # containers and text
+
+    def visit_Tuple(self, node: ast.Tuple) -> str:
+        return f"py.tuple({self._row(node.elts)})"
+
+    def visit_List(self, node: ast.List) -> str:
+        return self._row(node.elts)
+
+    def visit_Set(self, node: ast.Set) -> str:
+        return f"py.set({self._row(node.elts)})"
+
+    def visit_Dict(self, node: ast.Dict) -> str:
+        if None in node.keys:
+            self.refuse(node)
+        pairs = zip(filter(None, node.keys), node.values, strict=True)
+        return f"py.dict([{', '.join(map(self._row, pairs))}])"
+
+    def _row(self, parts: Sequence[ast.expr]) -> str:
+        return f"[{', '.join(map(self.visit, parts))}]"
+
+    def visit_Starred(self, node: ast.Starred) -> str:
+        return f"...py.iter({self.visit(node.value)})"
+
+    def visit_Subscript(self, node: ast.Subscript) -> str:
+        items = self.visit(node.value)
+        if not isinstance(node.slice, ast.Slice):
+            return f"py.at({items}, {self.visit(node.slice)})"
+        bounds = (node.slice.lower, node.slice.upper, node.slice.step)
+        return f"py.slice({', '.join([items, *('null' if part is None else self.visit(part) for part in bounds)])})"
+
+    def visit_ListComp(self, node: ast.ListComp) -> str:
+        return f"[...{self._clauses(node.generators, node.elt)}]"
+
+    def visit_SetComp(self, node: ast.SetComp) -> str:
+        return f"py.set({self._clauses(node.generators, node.elt)})"
+
+    def visit_DictComp(self, node: ast.DictComp) -> str:
+        return f"py.dict({self._clauses(node.generators, ast.Tuple([node.key, node.value], ast.Load()))})"
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> str:
+        return self._clauses(node.generators, node.elt)
+
+    def _clauses(self, clauses: list[ast.comprehension], item: ast.expr) -> str:
+        """A generator; what the first clause runs over is worked out outside of it, as Python does."""
+        first = self.visit(clauses[0].iter)
+        names = {one.id for clause in clauses for one in ast.walk(clause.target) if isinstance(one, ast.Name)}
+        return f"(function* (items$) {{ {self._within(names, lambda: self._loops(clauses, item))} }})({first})"
+
+    def _loops(self, clauses: list[ast.comprehension], item: ast.expr) -> str:
+        text = f"yield {self.visit(item)};"
+        for place, clause in reversed(list(enumerate(clauses))):
+            for condition in reversed(clause.ifs):
+                text = f"if ({self.test(condition)}) {text}"
+            over = "items$" if place == 0 else self.visit(clause.iter)
+            text = f"for (const {self.pattern(clause.target)} of py.iter({over})) {text}"
+        return text
+
+    def pattern(self, target: ast.expr) -> str:
+        """Variables to assign to: one, or several in brackets."""
+        if isinstance(target, (ast.Tuple, ast.List)):
+            return f"[{', '.join(map(self.pattern, target.elts))}]"
+        if not isinstance(target, ast.Name):
+            self.refuse(target)
+        assert isinstance(target, ast.Name)
+        return self.local(target.id)
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> str:
+        return f"({self.pattern(node.target)} = {self.visit(node.value)})"
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> str:
+        parts = (json.dumps(one.value) if isinstance(one, ast.Constant) else self.visit(one) for one in node.values)
+        return f'[{", ".join(parts)}].join("")'
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> str:
+        if node.conversion not in (-1, ord("s")):
+            self.refuse(node, "!r")
+        spec = '""' if node.format_spec is None else self.visit(node.format_spec)
+        return f"py.format({self.visit(node.value)}, {spec})"

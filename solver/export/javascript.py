@@ -1,0 +1,229 @@
+"""Rules as JavaScript: the methods of a game and all that they name, translated for a page.
+
+The source of a function becomes a function of the same shape; constants are data, the parameters of the game are those
+of `self`. What cannot be translated is refused by its line. Whether the translation does what Python does is for those
+to say who run both (`export.site`).
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import math
+import types
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from solver.errors import GameError, MethodError
+from solver.export.expressions import OPERATORS, Expressions
+from solver.sources import inner, source_of
+
+
+class Port:
+    """The rules of one game as functions of JavaScript, those that are asked for and those that they name."""
+
+    def __init__(self, game: Any) -> None:
+        self.cls = type(game)
+        self.fields = dict(zip(self.cls._fields, game, strict=True))
+        self._names: dict[int, str] = {}
+        self._kept: list[Any] = []  # what is known by its id must not go
+        self._parts: list[str] = []
+
+    def method(self, name: str) -> str:
+        """The name of the function that a method of the game becomes. Raises MethodError with the line."""
+        return self.function(inner(inspect.getattr_static(self.cls, name)))
+
+    def text(self) -> str:
+        """All functions and constants so far; they want `py`, the module python.js."""
+        fields = ", ".join(f"{name}: {self.constant(name, item)}" for name, item in self.fields.items())
+        return "\n".join([*self._parts, f"const self = Object.freeze({{ {fields} }});"])
+
+    def function(self, function: types.FunctionType) -> str:
+        """The name of a translated function."""
+        if id(function) not in self._names:
+            name = self._name(function, function.__name__)
+            self._parts.append(translated(self, function, name))
+        return self._names[id(function)]
+
+    def constant(self, name: str, item: Any) -> str:
+        """Data as an expression; containers are made once. Raises MethodError for what is no data."""
+        item = item.tolist() if hasattr(item, "tolist") else item  # of NumPy
+        if item is None or isinstance(item, (bool, str)):
+            return json.dumps(item)
+        if isinstance(item, int):  # an IntEnum, too
+            return f"({int(item)}n)" if item < 0 else f"{int(item)}n"
+        if isinstance(item, float):
+            return repr(item) if math.isfinite(item) else f"Number({json.dumps(str(item).replace('inf', 'Infinity'))})"
+        if not isinstance(item, (tuple, list, dict, set, frozenset)):
+            raise MethodError(f"{name} is a {type(item).__name__}, which has no translation to JavaScript")
+        if id(item) not in self._names:
+            text = self._container(name, item)
+            self._parts.append(f"const {self._name(item, name)} = {text};")
+        return self._names[id(item)]
+
+    def _container(self, name: str, item: Any) -> str:
+        if isinstance(item, dict):
+            pairs = (f"[{self.constant(name, key)}, {self.constant(name, part)}]" for key, part in item.items())
+            return f"py.dict([{', '.join(pairs)}])"
+        kind, parts = ("set", sorted(item, key=repr)) if isinstance(item, (set, frozenset)) else ("tuple", list(item))
+        return f"py.{kind}([{', '.join(self.constant(name, part) for part in parts)}])"
+
+    def _name(self, item: Any, wanted: str) -> str:
+        """A new name of the module for a function or a constant."""
+        taken = set(self._names.values())
+        name = base = "$" + (wanted if wanted.isidentifier() and wanted.isascii() else "item")
+        number = 2
+        while name in taken:
+            name, number = f"{base}_{number}", number + 1
+        self._kept.append(item)
+        self._names[id(item)] = name
+        return name
+
+
+def translated(port: Port, function: types.FunctionType, name: str) -> str:
+    """The text of a function under another name. Raises MethodError with the line that has no translation."""
+    try:
+        (tree,) = ast.parse(source_of(function)).body
+    except (GameError, SyntaxError, ValueError) as error:
+        raise MethodError(f"{function.__qualname__}: {error}") from None
+    if not isinstance(tree, ast.FunctionDef):
+        raise MethodError(f"{function.__qualname__} is no plain function: make it one")
+    own = function.__code__.co_varnames[0] if _is_method(port.cls, function) else None
+    return "\n".join(_Statements(port, function, own).definition(tree, name))
+
+
+def _is_method(cls: type, function: types.FunctionType) -> bool:
+    items = [item for base in cls.__mro__ for item in vars(base).values() if inner(item) is function]
+    return bool(items) and not isinstance(items[0], staticmethod)
+
+
+class _Statements(Expressions):
+    """The statements of one function: each gives lines."""
+
+    def definition(self, tree: ast.FunctionDef, name: str) -> list[str]:
+        """A function, the one that is translated or one within it."""
+        if tree.args.kwarg is not None:
+            self.refuse(tree, "**" + tree.args.kwarg.arg)
+        every = [one.arg for one in (*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs)]
+        parameters = every[1:] if self.own and not self.scopes else every
+        star = [tree.args.vararg.arg] if tree.args.vararg else []
+        assigned = sorted(_assigned(tree.body) - {*parameters, *star})
+        self.scopes.append({*parameters, *star, *assigned})
+        lines = [f"let {', '.join(map(self.local, assigned))};"] if assigned else []
+        lines += self._block(tree.body)
+        self.scopes.pop()
+        yields = any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in _nodes(tree.body))
+        listed = ", ".join([*map(self.local, parameters), *(f"...{self.local(one)}" for one in star)])
+        falls_out = not yields and not isinstance(tree.body[-1], ast.Return)
+        lines += ["return null;"] if falls_out else []
+        return [f"function{'*' * yields} {name}({listed}) {{", *_indented(lines), "}"]
+
+    def _block(self, body: Sequence[ast.stmt]) -> list[str]:
+        return [line for statement in body for line in self.visit(statement)]
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> list[str]:
+        if node.decorator_list or node.args.defaults or node.args.kwonlyargs:
+            self.refuse(node, "decorators or defaults of a function within a function")
+        first, *rest = self.definition(node, "")
+        return [f"{self.local(node.name)} = {first}", *rest[:-1], rest[-1] + ";"]
+
+    def visit_Pass(self, node: ast.Pass) -> list[str]:
+        return []
+
+    def visit_Break(self, node: ast.Break) -> list[str]:
+        return ["break;"]
+
+    def visit_Continue(self, node: ast.Continue) -> list[str]:
+        return ["continue;"]
+
+    def visit_Return(self, node: ast.Return) -> list[str]:
+        return [f"return {'null' if node.value is None else self.visit(node.value)};"]
+
+    def visit_Expr(self, node: ast.Expr) -> list[str]:
+        value = node.value
+        if isinstance(value, ast.Constant):  # a docstring
+            return []
+        if isinstance(value, ast.Yield):
+            return [f"yield {'null' if value.value is None else self.visit(value.value)};"]
+        if isinstance(value, ast.YieldFrom):
+            return [f"yield* py.iter({self.visit(value.value)});"]
+        return [f"{self.visit(value)};"]
+
+    def visit_Assign(self, node: ast.Assign) -> list[str]:
+        value = self.visit(node.value)
+        if len(node.targets) == 1:
+            return [self._stored(node.targets[0], value)]
+        stores = [self._stored(target, "value$") for target in node.targets]
+        return ["{", *_indented([f"const value$ = {value};", *stores]), "}"]
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> list[str]:
+        return [] if node.value is None else [self._stored(node.target, self.visit(node.value))]
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> list[str]:
+        operator = "increased" if isinstance(node.op, ast.Add) else OPERATORS.get(type(node.op))
+        if operator is None:
+            self.refuse(node)
+        return [self._stored(node.target, f"py.{operator}({self.visit(node.target)}, {self.visit(node.value)})")]
+
+    def _stored(self, target: ast.expr, value: str) -> str:
+        if isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Slice):
+            return f"py.put({self.visit(target.value)}, {self.visit(target.slice)}, {value});"
+        several = isinstance(target, (ast.Tuple, ast.List))
+        if isinstance(target, (ast.Tuple, ast.List)) and any(isinstance(part, ast.Subscript) for part in target.elts):
+            stores = [self._stored(part, f"items$[{place}]") for place, part in enumerate(target.elts)]
+            return f"{{ const items$ = py.tuple({value}); {' '.join(stores)} }}"
+        return f"{self.pattern(target)} = {f'py.iter({value})' if several else value};"
+
+    def visit_If(self, node: ast.If) -> list[str]:
+        lines = [f"if ({self.test(node.test)}) {{", *_indented(self._block(node.body)), "}"]
+        if node.orelse:
+            lines[-1:] = ["} else {", *_indented(self._block(node.orelse)), "}"]
+        return lines
+
+    def visit_While(self, node: ast.While) -> list[str]:
+        return self._loop(node, f"while ({self.test(node.test)})")
+
+    def visit_For(self, node: ast.For) -> list[str]:
+        return self._loop(node, f"for ({self.pattern(node.target)} of py.iter({self.visit(node.iter)}))")
+
+    def _loop(self, node: ast.For | ast.While, head: str) -> list[str]:
+        if node.orelse:
+            self.refuse(node, "else of a loop")
+        return [f"{head} {{", *_indented(self._block(node.body)), "}"]
+
+    def visit_Assert(self, node: ast.Assert) -> list[str]:
+        return [f'if (!{self.test(node.test)}) throw new Error("an assertion of the rules fails");']
+
+    def visit_Raise(self, node: ast.Raise) -> list[str]:
+        return ['throw new Error("the rules raise an error");']
+
+
+def _indented(lines: Sequence[str]) -> Iterator[str]:
+    return ("  " + line for line in lines)
+
+
+def _nodes(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
+    """All nodes of a function's body, but for those in functions within it."""
+    for node in body:
+        yield node
+        if not isinstance(node, (ast.FunctionDef, ast.Lambda)):
+            yield from _nodes(list(ast.iter_child_nodes(node)))
+
+
+def _assigned(body: Sequence[ast.stmt]) -> set[str]:
+    """The names that become variables by assignment. Comprehensions have variables of their own."""
+    inside = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+    names: set[str] = set()
+    todo: list[ast.AST] = list(body)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.FunctionDef):
+            names.add(node.name)
+        elif isinstance(node, inside):
+            names |= {one.target.id for one in ast.walk(node) if isinstance(one, ast.NamedExpr)}
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        if not isinstance(node, (ast.FunctionDef, ast.Lambda, *inside)):
+            todo += ast.iter_child_nodes(node)
+    return names

@@ -1,0 +1,102 @@
+"""Positions as a page knows them: records of all that rules say of one, from Python.
+
+A record has the state, who is to move, 0 or 1, how the game has ended, the state in the book, the moves and the board.
+Those of random games are what translated rules are checked by; those of all positions of a small game stand for rules
+that have no translation. States are text, since JavaScript's numbers would round them.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from solver.errors import GameError
+from solver.game import Rules, own_method
+from solver.notation import Position, first_position, format_action, next_position, show
+
+LONGEST = 60  # plies of a random game
+MOVES = 2000  # of all records together: there are games with hundreds at a time
+
+Record = dict[str, Any]
+
+
+def record_of(rules: Rules, position: Position) -> Record:
+    """The record of a position. Raises GameError where `cells` or `place` make no board."""
+    state, mover = position.state, int(position.mover or 0)
+    over = bool(rules.is_terminal(state))
+    board = board_of(rules.game, state, mover)
+    return {
+        "state": str(state),
+        "mover": mover,
+        "end": [_number(rules.utility(state)), _number(rules.plies_left(state))] if over else None,
+        "key": str(rules.canonical(state)),
+        "moves": [] if over else [_move(rules, position, action, board) for action in rules.actions(state)],
+        "board": board,
+    }
+
+
+def is_drawn(game: Any) -> bool:
+    """Whether the rules say how a page draws the board."""
+    return own_method(game, "cells") is not None
+
+
+def board_of(game: Any, state: int, mover: int) -> list[str] | str:
+    """Rows of one character a cell where the rules say how cells are drawn, else text. Raises GameError."""
+    if not is_drawn(game):
+        return show(game, state, mover)
+    rows = [str(row) for row in game.cells(state, mover)]
+    if not rows or len({len(row) for row in rows}) > 1 or not rows[0]:
+        raise GameError(f"cells({state}, {mover}) is {rows}: rows of one length, a character a cell")
+    return rows
+
+
+def _move(rules: Rules, position: Position, action: int, board: list[str] | str) -> Record:
+    state, child = position.state, next_position(rules, position, action)
+    place = own_method(rules.game, "place")
+    cells = [] if place is None or isinstance(board, str) else [int(cell) for cell in place(state, action)]
+    if any(not 0 <= cell < len(board) * len(board[0]) for cell in cells):
+        raise GameError(f"place({state}, {action}) is {cells}: cells are numbered from 0, row by row from the top left")
+    return {
+        "name": str(format_action(rules.game, state, action)),
+        "child": str(child.state),
+        "mover": int(child.mover or 0),
+        "gain": _number(rules.gain(state, action)),
+        "place": cells,
+    }
+
+
+def _number(item: Any) -> int | float:
+    """A number as JSON has it, of what rules may return: truth values, NumPy's numbers."""
+    return int(item) if int(item) == item else float(item)
+
+
+def sampled(rules: Rules, count: int, seed: int = 0) -> list[Record]:
+    """Records along random games, the start first, none twice; fewer where the game has fewer, or they take long."""
+    chance = random.Random(seed)
+    found: dict[tuple[int, int | None], Record] = {}
+    position = first_position(rules)
+    for _ in range(20 * count):
+        if (position.state, position.mover) not in found:
+            found[position.state, position.mover] = record_of(rules, position)
+        if len(found) == count or sum(len(record["moves"]) for record in found.values()) > MOVES:
+            break
+        ended = position.ply == LONGEST or rules.is_terminal(position.state)
+        actions = [] if ended else list(rules.actions(position.state))
+        position = next_position(rules, position, chance.choice(actions)) if actions else first_position(rules)
+    return list(found.values())
+
+
+def all_of(rules: Rules, most: int) -> list[Record] | None:
+    """Records of all positions that play can reach, the start first; None if there are more than `most`."""
+    first = first_position(rules)
+    found: dict[tuple[int, int | None], Record] = {}
+    todo = [first]
+    for position in todo:
+        if (position.state, position.mover) in found:
+            continue
+        if len(found) == most:
+            return None
+        found[position.state, position.mover] = record_of(rules, position)
+        if not rules.is_terminal(position.state):
+            todo += [next_position(rules, position, action) for action in rules.actions(position.state)]
+    return list(found.values())

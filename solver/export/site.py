@@ -1,0 +1,113 @@
+"""A book as a page: a folder for any static host, with a board and every move's value, and no server behind it.
+
+    index.html page.css page.js ...   the page, as it lies in `web/site`
+    book.js instant.js compact.js     the book's reader, as it lies in `web/reader`
+    book.bin                          the book
+    game.js                           the rules, translated to JavaScript, or as a table of all positions where they
+                                      have no translation; and records of positions from Python
+
+The page answers nothing before its rules have agreed with Python's on the records.
+"""
+
+from __future__ import annotations
+
+import html
+import inspect
+import json
+from importlib import resources
+from pathlib import Path
+
+from solver.book import Book, check_target
+from solver.errors import BookError, MethodError
+from solver.export import bin
+from solver.export.javascript import Port
+from solver.export.records import all_of, is_drawn, sampled
+from solver.game import Rules, own_method
+from solver.progress import Progress
+
+MARK = "// The game of a page of solverbook."  # by which a folder is known to be one that may be replaced
+CHECKED = 64  # positions of random games
+TABLED = 10_000  # positions at most of a game whose rules have no translation
+WEB = resources.files("solver") / "web"
+BOOK, GAME = "book.bin", "game.js"
+RULES = ("initial", "actions", "result", "is_terminal", "utility")
+OPTIONAL = ("plies_left", "to_move", "again", "reward", "format_action")
+
+
+def write(book: Book, folder: Path, progress: Progress) -> None:
+    """Write the page of a book into a new folder. Raises MethodError where its rules cannot run in a page."""
+    game = game_of(book)
+    folder.mkdir()
+    for name, text in _copied().items():
+        (folder / name).write_text(text.replace("BOOK-NAME", html.escape(book.header.game)), "utf-8", newline="\n")
+    (folder / GAME).write_text(game, "utf-8", newline="\n")
+    bin.write(book, folder / BOOK, progress)
+
+
+def check_folder(folder: Path) -> None:
+    """Raise BookError if a page cannot be written there: a folder with anything else in it is left alone."""
+    if not folder.exists():
+        check_target(folder)
+        return
+    if not folder.is_dir():
+        raise BookError(f"{folder} is no folder, and would be replaced by one: name another")
+    if folder == Path.cwd():
+        raise BookError(f"{folder} is the folder you are in, which would be replaced: name one in it, site/")
+    names = {path.name for path in folder.iterdir()}
+    if names and not (names <= {*_copied(), BOOK, GAME} and _is_page(folder / GAME)):
+        other = ", ".join(sorted(names - {*_copied(), BOOK, GAME})[:3]) or "files that are no page"
+        raise BookError(f"{folder} holds {other}: name a new folder, then move what is in it where you want it")
+
+
+def _is_page(game: Path) -> bool:
+    if not game.is_file():
+        return False
+    with open(game, "rb") as file:
+        return file.read(len(MARK)) == MARK.encode()
+
+
+def _copied() -> dict[str, str]:
+    """The files of every page, by their names."""
+    parts = [part for folder in ("reader", "site") for part in (WEB / folder).iterdir() if "." in part.name]
+    return {part.name: part.read_text("utf-8") for part in sorted(parts, key=lambda part: part.name)}
+
+
+def game_of(book: Book) -> str:
+    """The text of game.js. Raises MethodError with the line of the rules that has no translation."""
+    rules = Rules(book.game, book.symmetry)
+    about = {
+        "digest": book.header.digest,
+        "summary": (inspect.getdoc(type(book.game)) or "").partition("\n")[0].replace("`", ""),
+        "scores": rules.scores,
+        "adds": rules.reward is not None,
+    }
+    try:
+        port = translation(rules)
+    except MethodError as error:
+        records = all_of(rules, TABLED)
+        if records is None:
+            raise MethodError(f"{error}: write it otherwise (a game of {TABLED:,} positions needs none)") from None
+        port = f'import {{ tabled }} from "./rules.js";\n\nexport const game = tabled({_json(records)});\n'
+        samples = "[]"
+    else:
+        samples = _json(sampled(rules, CHECKED))
+    return f"{MARK}\n{port}\nexport const about = {_json(about)};\nexport const records = {samples};\n"
+
+
+def translation(rules: Rules) -> str:
+    """The part of game.js that has the rules. Raises MethodError with the line that has no translation."""
+    game = rules.game
+    text = ("cells", "place") if is_drawn(game) else ("view", "show")
+    names = [*RULES, *(name for name in (*OPTIONAL, *text) if own_method(game, name) is not None)]
+    if rules.folds:
+        names.append("canonical")
+    port = Port(game)
+    listed = ", ".join(f"{name}: {port.method(name)}" for name in names)
+    return (
+        f'import * as py from "./python.js";\nimport {{ translated }} from "./rules.js";\n\n{port.text()}\n\n'
+        f"export const game = translated({{ {listed} }});\n"
+    )
+
+
+def _json(item: object) -> str:
+    return json.dumps(item, separators=(",", ":"), ensure_ascii=True)

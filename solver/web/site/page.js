@@ -1,0 +1,304 @@
+/**
+ * The page: a game on its board, with what the book says of every move.
+ *
+ * `line` has the positions of the game, `at` tells which of them is looked at; both follow from the moves in the
+ * address behind `#`, so that every position has a link.
+ */
+
+import { Book, remote } from "./book.js";
+import { createBoard } from "./board.js";
+import { about, game, records } from "./game.js";
+import { firstDifference } from "./rules.js";
+import { chosen, examine, finalMargin, inAll, inWords, kindOf } from "./values.js";
+
+const PAUSE = 500; // milliseconds before the page answers a move
+
+const $ = (id) => document.getElementById(id);
+let book;
+let line = []; // { state, mover, gained }, and from the second on the name and the place of the move that led there
+let at = 0;
+let shown; // what is known of the position that is looked at; undefined while that is found out
+let turn = 0; // what is under way for an earlier position is dropped
+const board = createBoard($("board"), choose);
+
+async function begin() {
+  const differs = firstDifference(game, records);
+  if (differs) {
+    throw new Error(`The rules run otherwise here than in Python, at state ${differs.record.state}: export the page again`);
+  }
+  book = await Book.open(remote("book.bin"));
+  if (book.facts.digest !== about.digest) throw new Error("book.bin and game.js are of two exports: reload, or export again");
+  $("summary").textContent = about.summary;
+  listFacts();
+  listen();
+  await readAddress();
+}
+
+/** The names of the players: by their men, where each has one kind. */
+const players = (() => {
+  const men = new Set(records.flatMap(({ board: rows }) => (typeof rows === "string" ? [] : [...rows.join("")])));
+  const kinds = [/\p{Lu}/u, /\p{Ll}/u].map((kind) => [...men].filter((man) => kind.test(man)));
+  return kinds.every((men) => men.length === 1) ? kinds.map(([man]) => man.toUpperCase()) : ["First player", "Second player"];
+})();
+
+// the game so far
+
+const here = () => line[at];
+
+function after(position, move) {
+  const gained = position.gained + move.gain;
+  const { child: state, mover, name, place } = move;
+  return { state, mover, gained: mover === position.mover ? gained : 0 - gained, name, place };
+}
+
+function play(move) {
+  const next = after(here(), move);
+  if (line[at + 1]?.name !== next.name) line = [...line.slice(0, at + 1), next];
+  go(at + 1);
+}
+
+/** Play a move of the person's, if it is their turn, and of the position that is looked at: not twice by two clicks. */
+function choose(move) {
+  if (shown && isMine(here())) play(move);
+}
+
+function go(place) {
+  at = Math.max(0, Math.min(place, line.length - 1));
+  history.replaceState(null, "", address());
+  return show();
+}
+
+function address() {
+  const from = line[0].state === game.initial ? [] : [`state=${line[0].state}`];
+  const moves = line.slice(1, at + 1).map(({ name }) => encodeURIComponent(name));
+  return `#${[...from, ...(moves.length ? [`moves=${moves.join(",")}`] : [])].join("&")}`;
+}
+
+/** The position of the address: `#moves=4,4,5`, or `#state=12345&moves=5`, as far as its moves are legal. */
+async function readAddress() {
+  const parts = new URLSearchParams(location.hash.slice(1));
+  let trouble = "";
+  line = [{ state: game.initial, mover: game.mover(game.initial), gained: 0 }];
+  if (parts.has("state")) {
+    const state = await known(parts.get("state"));
+    if (state === undefined) trouble = "The state of the link is not in the book; the start is shown.";
+    else line = [{ state, mover: game.mover(state), gained: 0 }];
+  }
+  for (const name of trouble ? [] : (parts.get("moves") ?? "").split(/[ ,]+/).filter(Boolean)) {
+    const { state, mover } = line.at(-1);
+    const move = game.end(state) ? undefined : game.moves(state, mover).find((one) => one.name === name);
+    if (!move) {
+      trouble = `Move ${line.length} of the link, ${name}, is not legal there; the moves before it are shown.`;
+      break;
+    }
+    line.push(after(line.at(-1), move));
+  }
+  await go(line.length - 1);
+  if (trouble) say(trouble);
+}
+
+/** The state of a text that may be anything, if the book stores it: rules need not bear other numbers. */
+async function known(text) {
+  const state = /^\d{1,19}$/.test(text) ? BigInt(text) : -1n;
+  return (await book.get(state)) === undefined ? undefined : state;
+}
+
+const person = () => document.querySelector("input[name=side]:checked").value;
+const isMine = ({ mover }) => person() === "both" || Number(person()) === mover;
+
+/** The last position before this one in which a move can be taken back. */
+function before() {
+  for (let place = at - 1; place >= 0; place--) if (isMine(line[place])) return place;
+  return -1;
+}
+
+function playBest() {
+  const move = chosen(shown?.moves ?? []);
+  if (move) play(move);
+}
+
+// what is seen
+
+async function show() {
+  const mine = ++turn;
+  let found;
+  shown = undefined;
+  try {
+    found = await examine(game, book, { ...about, wdl: book.facts.wdl }, here());
+  } catch (error) {
+    if (mine === turn) fail(`The book cannot be read: ${error.message}`);
+    return;
+  }
+  if (mine !== turn) return;
+  shown = found;
+  say("");
+  draw();
+  $("status").replaceChildren(...sentence());
+  if (!shown.end && !isMine(here()) && at === line.length - 1) setTimeout(() => mine === turn && playBest(), PAUSE);
+  else if (!shown.end && !isMine(here())) setTimeout(() => mine === turn && go(at + 1), PAUSE);
+}
+
+/** All but the status, of what is known. */
+function draw() {
+  const visible = $("values").checked;
+  const labelled = shown.moves.map((move) => ({
+    ...move,
+    kind: visible ? kindOf(move.value) : "",
+    words: visible ? inWords(move.value, about) : "",
+    best: visible && move.best,
+  }));
+  board.draw(game.board(here().state, here().mover), labelled, here().place?.at(-1));
+  listMoves(labelled);
+  listHistory();
+  $("undo").disabled = before() < 0;
+  $("redo").disabled = at === line.length - 1;
+  $("best").disabled = !chosen(shown.moves);
+  $("restart").disabled = line.length === 1;
+  $("link").href = address();
+}
+
+/** The status: what was played, who is to move, and what the position is worth. */
+function sentence() {
+  const { mover, gained } = here();
+  const again = line.slice(0, at).some((one) => one.state === here().state && one.mover === mover) ? " The position repeats." : "";
+  const played = at ? `${players[line[at - 1].mover]} played ${here().name}. ` : "";
+  if (shown.end) return [played, marked(kindOf(shown.value), ending(mover, gained))];
+  const who = `${players[mover]} to move`;
+  if (!$("values").checked) return [played, `${who}.`, again];
+  const best = shown.moves.filter((move) => move.best).map((move) => move.name);
+  const advice = best.length > 8 ? ` ${best.length} moves keep it.` : best.length ? ` Best: ${best.join(", ")}.` : "";
+  return [played, `${who}: `, marked(kindOf(shown.value), inAll(shown.value, about, gained)), ".", advice, again];
+}
+
+function ending(mover, gained) {
+  const margin = about.scores ? finalMargin(shown.value, gained) : shown.value.score;
+  if (!margin) return "The game is drawn.";
+  return `${players[margin > 0 ? mover : 1 - mover]} wins${about.scores ? ` by ${Math.abs(margin)}` : ""}.`;
+}
+
+function marked(kind, text) {
+  return element("span", { className: `value ${kind}`, textContent: text });
+}
+
+function listMoves(moves) {
+  const focused = [...$("moves").querySelectorAll("button")].indexOf(document.activeElement);
+  $("moves").replaceChildren(
+    ...moves.map((move, place) => {
+      const button = element("button", { type: "button" });
+      const says = place < 9 && keyOf(moves, place) !== move.name;
+      const key = says ? [element("kbd", { textContent: keyOf(moves, place), ariaHidden: "true" })] : [];
+      const value = move.words ? [" ", marked(move.kind, move.words)] : [];
+      const star = element("span", { className: move.best ? "best" : "", textContent: move.best ? "best" : "" });
+      button.append(...key, element("span", { className: "name", textContent: move.name }), ...value, " ", star);
+      button.addEventListener("click", () => choose(move));
+      return wrapped("li", button);
+    }),
+  );
+  const buttons = $("moves").querySelectorAll("button");
+  if (focused >= 0) (buttons[Math.min(focused, buttons.length - 1)] ?? $("restart")).focus();
+}
+
+/** The key that plays a move: its name, or its place where no move has a digit as its name. */
+function keyOf(moves, place) {
+  return moves.some(({ name }) => /^\d$/.test(name)) ? moves[place].name : String(place + 1);
+}
+
+function listHistory() {
+  const entry = (position, place) => {
+    const button = element("button", { type: "button" });
+    if (place) button.append(element("span", { className: "number", textContent: `${place}.` }), ` ${position.name}`);
+    else button.textContent = "start";
+    if (place === at) button.setAttribute("aria-current", "step");
+    button.addEventListener("click", () => go(place).then(() => $("history").querySelectorAll("button")[place]?.focus()));
+    return wrapped("li", button);
+  };
+  $("history").replaceChildren(...line.map(entry));
+}
+
+function listFacts() {
+  const { game: name, method, scope, symmetry, states, stored, counts, root, longest, rules, digest } = book.facts;
+  const checked = records.length ? `agree with Python's on ${records.length} positions, as just tried` : "a table of all positions";
+  const facts = {
+    game: name,
+    "start is a": inWords(root, about),
+    positions: `${(states ?? stored).toLocaleString("en")}${states === null ? " with a value" : ""}`,
+    "to move": Object.entries(counts).map(([kind, count]) => `${count.toLocaleString("en")} ${kind}`).join(", "),
+    "longest win": longest === null ? "none" : `${longest.distance} plies`,
+    solved: `${method}, ${scope}${symmetry ? ", folded by symmetry" : ""}`,
+    "rules here": checked,
+    rules,
+    digest,
+  };
+  const rows = Object.entries(facts).map(([term, fact]) => [element("dt", { textContent: term }), element("dd", { textContent: fact })]);
+  $("facts").replaceChildren(...rows.flat());
+}
+
+function say(trouble) {
+  $("trouble").textContent = trouble;
+  $("trouble").hidden = !trouble;
+}
+
+/** Nothing can be answered here: nothing of another position may be left. */
+function fail(trouble) {
+  $("status").textContent = "";
+  $("moves").replaceChildren();
+  say(trouble);
+}
+
+function element(name, properties) {
+  return Object.assign(document.createElement(name), properties);
+}
+
+function wrapped(name, child) {
+  const parent = document.createElement(name);
+  parent.append(child);
+  return parent;
+}
+
+// what is done
+
+function listen() {
+  $("undo").addEventListener("click", () => before() >= 0 && go(before()));
+  $("redo").addEventListener("click", () => go(at + 1));
+  $("best").addEventListener("click", playBest);
+  $("restart").addEventListener("click", restart);
+  $("values").addEventListener("change", show);
+  $("sides").addEventListener("change", show);
+  addEventListener("hashchange", readAddress);
+  document.addEventListener("keydown", onKey);
+}
+
+function restart() {
+  line = line.slice(0, 1);
+  go(0);
+}
+
+const KEYS = { u: "undo", r: "redo", b: "best", n: "restart" };
+
+function onKey(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || !shown) return;
+  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  const isInput = event.target instanceof HTMLInputElement && event.target.type === "radio";
+  if (/^[1-9]$/.test(key)) {
+    const moves = shown.moves;
+    const place = moves.findIndex((_, one) => keyOf(moves, one) === key);
+    if (place >= 0) choose(moves[place]);
+  } else if (KEYS[key]) $(KEYS[key]).click();
+  else if (key === "Escape") board.letGo();
+  else if (key.startsWith("Arrow") && !isInput) walk(event, key);
+}
+
+/** Arrows go over the board, or over the list of moves. */
+function walk(event, key) {
+  const buttons = [...$("moves").querySelectorAll("button")];
+  const place = buttons.indexOf(document.activeElement);
+  const step = key === "ArrowDown" || key === "ArrowRight" ? 1 : -1;
+  if (place >= 0) buttons[(place + step + buttons.length) % buttons.length].focus();
+  else if (!board.walk(key)) {
+    if ($("board").contains(document.activeElement) || document.activeElement === document.body) buttons[0]?.focus();
+    else return;
+  }
+  event.preventDefault();
+}
+
+begin().catch((error) => fail(error.message));

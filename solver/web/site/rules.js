@@ -1,0 +1,93 @@
+/**
+ * The game as the page sees it, from translated rules or from a table.
+ *
+ *     initial                 the state at the start, a BigInt
+ *     mover(state)            who is to move if nothing came before, 0 or 1
+ *     end(state)              null, or [utility for the side to move, plies that its outcome still takes]
+ *     key(state)              the state by which the book knows it: of its symmetric images the canonical one
+ *     moves(state, mover)     [{ name, child, mover, gain, place }]: where it leads, who is to move there, what it scores
+ *                             at once, the cells to choose in turn
+ *     board(state, mover)     rows of one character a cell, or text
+ *
+ * All of it makes up the record of a position, which `solver export` also has from Python.
+ */
+
+import * as py from "./python.js";
+
+/** The game of functions that were translated from Python. */
+export function translated(rules) {
+  const { initial, actions, result, is_terminal, utility, plies_left, canonical, to_move, again, reward } = rules;
+  const sameMover = (state, action, child) => {
+    if (again) return py.truth(again(state, action));
+    return to_move ? py.eq(to_move(state), to_move(child)) : false;
+  };
+  return {
+    initial: initial(),
+    mover: (state) => (to_move ? Number(to_move(state)) : 0),
+    end: (state) => (py.truth(is_terminal(state)) ? [Number(utility(state)), plies_left ? Number(plies_left(state)) : 0] : null),
+    key: (state) => (canonical ? canonical(state) : state),
+    moves: (state, mover) =>
+      Array.from(py.iter(actions(state)), (action) => {
+        const child = result(state, action);
+        return {
+          name: String(rules.format_action ? rules.format_action(state, action) : action),
+          child,
+          mover: sameMover(state, action, child) ? mover : 1 - mover,
+          gain: reward ? Number(reward(state, action)) : 0,
+          place: rules.place ? Array.from(py.iter(rules.place(state, action)), Number) : [],
+        };
+      }),
+    board(state, mover) {
+      if (rules.cells) return [...py.iter(rules.cells(state, BigInt(mover)))];
+      if (rules.view) return String(rules.view(state, BigInt(mover)));
+      return rules.show ? String(rules.show(state)) : `#${state}`;
+    },
+  };
+}
+
+/** The game of a table: the records of all positions, the first of them the start. */
+export function tabled(records) {
+  const known = new Map(records.map((record) => [record.state, record]));
+  const boards = new Map(records.map((record) => [`${record.state} ${record.mover}`, record]));
+  const of = (state, mover) => {
+    const record = mover === undefined ? known.get(String(state)) : boards.get(`${state} ${mover}`);
+    if (!record) throw new RangeError(`${state} is no state of this game`);
+    return record;
+  };
+  return {
+    initial: BigInt(records[0].state),
+    mover: (state) => of(state).mover,
+    end: (state) => of(state).end,
+    key: (state) => BigInt(of(state).key),
+    moves: (state, mover) => of(state, mover).moves.map((move) => ({ ...move, child: BigInt(move.child) })),
+    board: (state, mover) => of(state, mover).board,
+  };
+}
+
+/** What the game says of a position, all of it, with states as text. */
+export function recordOf(game, state, mover) {
+  const end = game.end(state);
+  const moves = end ? [] : game.moves(state, mover);
+  return {
+    state: String(state),
+    mover,
+    end,
+    key: String(game.key(state)),
+    moves: moves.map((move) => ({ ...move, child: String(move.child) })),
+    board: game.board(state, mover),
+  };
+}
+
+/** The first of the records of positions that the game here does not agree with, or null. */
+export function firstDifference(game, records) {
+  for (const record of records) {
+    let found;
+    try {
+      found = recordOf(game, BigInt(record.state), record.mover);
+    } catch (error) {
+      return { record, found: error };
+    }
+    if (JSON.stringify(found) !== JSON.stringify(record)) return { record, found };
+  }
+  return null;
+}

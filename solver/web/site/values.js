@@ -1,0 +1,115 @@
+/**
+ * What a book says of a position and of its moves, and how it is said. Values are for the side to move.
+ */
+
+const WIN = 2 ** 40; // the merit of a win at once; a ply more takes one off, and a draw has none
+const PLIES = 2; // that are searched where the book lacks a state
+const NODES = 20000; // that this may take for a position and all its moves
+
+/**
+ * What is known of a position: { end, value, moves }, each move with its value and whether it is known to be best. Of a
+ * value that is not known there is nothing, rather than a guess.
+ */
+export async function examine(game, book, about, { state, mover }) {
+  const end = game.end(state);
+  if (end) return { end, value: valueAt(meritAtTheEnd(end, about), about), moves: [] };
+  const source = { game, book, about, left: NODES };
+  const moves = game.moves(state, mover);
+  const [own, ...ranges] = await Promise.all([
+    rangeOf(source, state, mover, PLIES),
+    ...moves.map(async (move) => seenBefore(await rangeOf(source, move.child, move.mover, PLIES), move, mover, about)),
+  ]);
+  const bounds = [own, best(ranges)].find(isKnown);
+  const value = bounds && valueAt(bounds[0], about);
+  const valued = moves.map((move, at) => {
+    const known = isKnown(ranges[at]);
+    const isBest = known && bounds !== undefined && ranges[at][0] === bounds[0];
+    return { ...move, value: known ? valueAt(ranges[at][0], about) : undefined, best: isBest };
+  });
+  return { end, value, moves: valued };
+}
+
+/**
+ * Bounds of a position's merit for the side to move: the book's value, or what a search of so many plies makes of those
+ * that it comes to.
+ */
+async function rangeOf(source, state, mover, plies) {
+  const { game, book, about } = source;
+  const end = game.end(state);
+  if (end) return exactly(meritAtTheEnd(end, about));
+  const stored = await book.get(game.key(state));
+  if (stored !== undefined) return exactly(stored.distance === null ? stored.score : stored.score * (WIN - stored.distance));
+  const most = mostOf(about);
+  if (!plies || source.left <= 0) return [-most, most];
+  const ranges = [];
+  for (const move of game.moves(state, mover)) {
+    source.left--;
+    ranges.push(seenBefore(await rangeOf(source, move.child, move.mover, plies - 1), move, mover, about));
+    if (ranges.at(-1)[0] === most) break;
+  }
+  return best(ranges);
+}
+
+const exactly = (merit) => [merit, merit];
+const isKnown = ([low, high]) => low === high && Number.isFinite(low);
+const best = (ranges) => [0, 1].map((end) => Math.max(...ranges.map((range) => range[end])));
+const isFlat = ({ scores, wdl }) => scores || wdl; // without distances
+const mostOf = (about) => (about.scores ? Infinity : about.wdl ? 1 : WIN - 1);
+
+/** A range as it is seen one ply before. */
+function seenBefore(range, move, mover, about) {
+  const ply = isFlat(about) ? 0 : 1;
+  const nearer = range.map((merit) => merit - ply * Math.sign(merit));
+  const lifted = move.mover === mover ? nearer : [0 - nearer[1], 0 - nearer[0]];
+  return lifted.map((merit) => move.gain + merit);
+}
+
+function meritAtTheEnd([utility, plies], about) {
+  return about.scores ? utility : about.wdl ? Math.sign(utility) : utility * (WIN - plies);
+}
+
+function valueAt(merit, about) {
+  if (isFlat(about) || merit === 0) return { score: merit, distance: null };
+  return { score: Math.sign(merit), distance: WIN - Math.abs(merit) };
+}
+
+/** The move to play: a best one, or else the one of which most is known; undefined where nothing is. */
+export function chosen(moves) {
+  const first = moves.find((move) => move.best);
+  if (first || moves.every((move) => move.value === undefined)) return first;
+  return moves.reduce((one, other) => (rank(other.value) > rank(one.value) ? other : one));
+}
+
+/** Higher is better: quick wins, slow losses, what is not known just below a draw. */
+function rank(value) {
+  if (value === undefined) return -0.5;
+  return value.distance === null ? value.score : value.score * (WIN - value.distance);
+}
+
+/** "win", "draw", "loss" or "unknown": what colours go by. */
+export function kindOf(value) {
+  if (value === undefined) return "unknown";
+  return value.score > 0 ? "win" : value.score < 0 ? "loss" : "draw";
+}
+
+/** A value in words: win in 5, draw, +3. */
+export function inWords(value, { scores, adds }) {
+  if (value === undefined) return "unknown";
+  if (scores) return value.score ? signed(value.score) : adds ? "0" : "tie";
+  return value.distance === null ? kindOf(value) : `${kindOf(value)} in ${value.distance}`;
+}
+
+/** The value of a position in words; where moves score, what is still to come, and with what was `gained` before. */
+export function inAll(value, about, gained) {
+  const words = inWords(value, about);
+  if (!about.adds) return words;
+  if (!gained) return `${words} still to come`;
+  const parts = `margin so far ${signed(gained)}, still to come ${words}`;
+  return value === undefined ? parts : `${margin(gained + value.score)}: ${parts}`;
+}
+
+/** The margin of a finished game, for the side to move. */
+export const finalMargin = (value, gained) => value.score + gained;
+
+const signed = (number) => (number > 0 ? `+${number}` : `${number}`.replace("-", "\u2212"));
+const margin = (number) => (number ? signed(number) : "tie");

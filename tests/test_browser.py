@@ -1,0 +1,376 @@
+"""The page in headless Chromium: played by mouse and by keyboard, on a phone, over hosts with range requests or none.
+
+`make browser` installs what it needs. With SCREENSHOTS=FOLDER it leaves pictures there.
+"""
+
+import functools
+import http.server
+import os
+import re
+import shutil
+import threading
+
+import pytest
+
+from solver import pipeline
+from solver.book import Book
+from solver.cli.common import in_words
+from solver.export import export
+from solver.game import Rules, load_game
+from solver.notation import parse_position
+from solver.player import Player
+
+pytestmark = pytest.mark.browser
+GAMES = ("connect-four:4,4", "tic-tac-toe", "mu-torere", "kalah:3,2", "hexapawn")
+DESKTOP, PHONE = (1200, 900), (360, 780)
+FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+
+
+class Host(http.server.SimpleHTTPRequestHandler):
+    """A static host; `ranges` says whether it sends parts of files, as most do and Python's does not."""
+
+    ranges = True
+    asked: list = []  # (path, whether a part is asked for)
+
+    def do_GET(self):
+        wanted = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
+        self.asked.append((self.path, bool(wanted)))
+        if not (wanted and self.ranges):
+            super().do_GET()
+            return
+        with open(self.translate_path(self.path), "rb") as file:
+            data = file.read()
+        part = data[int(wanted[1]) : int(wanted[2]) + 1]
+        self.send_response(206)
+        self.send_header("Content-Range", f"bytes {wanted[1]}-{int(wanted[1]) + len(part) - 1}/{len(data)}")
+        self.send_header("Content-Length", str(len(part)))
+        self.end_headers()
+        self.wfile.write(part)
+
+    def log_message(self, *arguments):
+        """Nothing is printed."""
+
+
+@pytest.fixture(scope="module")
+def books(tmp_path_factory):
+    """A folder with the pages of all games in folders of their own, and their books."""
+    folder = tmp_path_factory.mktemp("pages")
+    for number, name in enumerate(GAMES):
+        with pipeline.solve(load_game(name), folder / f"{number}.lmdb") as book:
+            export(book, f"{folder}/{number}/")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def host(books):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Host, directory=str(books)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory):
+    webdriver = pytest.importorskip("selenium.webdriver")
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium")
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    browser = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    browser.execute_cdp_cmd("Network.enable", {})
+    browser.execute_cdp_cmd("Network.setCacheDisabled", {"cacheDisabled": True})
+    yield browser
+    browser.quit()
+
+
+class Page:
+    """A page in the browser, as a person finds it: by roles, names and text."""
+
+    def __init__(self, driver, address, number, books):
+        self.driver, self.address = driver, f"{address}/{number}/"
+        self.book = Book(books / f"{number}.lmdb")
+        self.player, self.rules = Player(self.book), Rules(self.book.game, self.book.symmetry)
+
+    def open(self, fragment="", size=DESKTOP, dark=False):
+        scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
+        width, height = size
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": size == PHONE}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": scheme})
+        self.driver.get("about:blank")
+        self.driver.get(self.address + fragment)
+        self.wait(lambda: "to move" in self.status or "wins" in self.status or "drawn" in self.status)
+        return self
+
+    def wait(self, condition):
+        from selenium.webdriver.support.ui import WebDriverWait
+
+        WebDriverWait(self.driver, 20, poll_frequency=0.02).until(lambda _: condition())
+
+    def find(self, selector):
+        return self.driver.find_elements("css selector", selector)
+
+    @property
+    def status(self):
+        return self.driver.execute_script("return document.getElementById('status').textContent")
+
+    @property
+    def moves(self):
+        """What the list says: {name: (value, whether it is best)}."""
+        script = """return [...document.querySelectorAll("#moves button")].map((one) =>
+            [".name", ".value", ".best"].map((part) => one.querySelector(part)?.textContent ?? ""))"""
+        return {name: (value.replace("\u2212", "-"), best == "best") for name, value, best in self.script(script)}
+
+    def script(self, text, *arguments):
+        return self.driver.execute_script(text, *arguments)
+
+    def played(self):
+        """The moves up to the position that is looked at."""
+        script = """const all = [...document.querySelectorAll("#history button")];
+            return all.slice(1, all.findIndex((one) => one.ariaCurrent) + 1).map((one) => one.textContent)"""
+        return [text.split(" ")[-1] for text in self.script(script)]
+
+    def press(self, key):
+        from selenium.webdriver import ActionChains
+
+        self.after(lambda: ActionChains(self.driver).send_keys(key).perform())
+
+    def after(self, action):
+        """Do something that changes the position, and wait until it has."""
+        before = self.status
+        action()
+        self.wait(lambda: self.status != before)
+
+    def click(self, selector):
+        self.after(lambda: self.find(selector)[0].click())
+
+    def agrees(self):
+        """Whether the page says of the position and of all moves what the book says."""
+        position = parse_position(self.book.game, " ".join(self.played()) or "start")
+        answer, moves = self.player.examine(position.state)
+        said = {self.rules.game.format_action(position.state, move.action) if hasattr(self.rules.game, "format_action")
+                else str(move.action): (in_words(move.value, self.rules), move.best) for move in moves}  # fmt: skip
+        assert self.moves == said
+        assert not moves or in_words(answer.value, self.rules) in self.status.replace("\u2212", "-")
+        return True
+
+
+@pytest.fixture(params=range(len(GAMES)), ids=GAMES)
+def page(request, driver, host, books):
+    driver.get_log("browser")
+    yield Page(driver, host, request.param, books)
+    assert [entry["message"] for entry in driver.get_log("browser")] == []  # errors, and what the policy refuses
+
+
+def one_page(number):
+    return pytest.mark.parametrize("page", [number], indirect=True, ids=[GAMES[number]])
+
+
+def test_the_best_moves_are_played_to_the_end_and_taken_back(page):
+    page.open()
+    for _ in range(40):
+        assert page.agrees()
+        if not page.moves or "repeats" in page.status:
+            break
+        page.click("#best")
+    line = page.played()
+    assert len(line) > 4 and ("repeats" in page.status) == (not page.rules.tiered)
+    if page.rules.tiered:
+        assert re.search("wins|drawn", page.status)
+    assert page.script("return decodeURIComponent(location.hash)") == "#moves=" + ",".join(line)
+    last = page.status
+    for _ in line:
+        page.press("u")
+    assert page.agrees() and page.script("return location.hash") == ""
+    assert page.find("#undo")[0].get_attribute("disabled")
+    for _ in line:
+        page.press("r")
+    assert page.status == last and page.played() == line
+
+
+def test_a_link_leads_to_its_position(page):
+    page.open().click("#moves button")
+    page.click("#moves button")
+    status, address, line = page.status, page.find("#link")[0].get_attribute("href"), page.played()
+    assert address == page.address + "#moves=" + ",".join(line) and len(line) == 2
+    page.open(address.removeprefix(page.address))
+    assert page.status == status and page.played() == line and page.agrees()
+    page.open("#moves=" + ",".join([*line, "nonsense", line[0]]))
+    assert page.status == status
+    assert "Move 3 of the link, nonsense, is not legal" in page.find("#trouble")[0].text
+
+
+def test_it_fits_a_phone_in_light_and_dark(page):
+    folder = os.environ.get("SCREENSHOTS")
+    for size in (PHONE, DESKTOP):
+        for dark in (False, True):
+            page.open(size=size, dark=dark)
+            page.press("1")
+            assert page.script("return [document.documentElement.scrollWidth, innerWidth]") == [size[0]] * 2
+            small = """return [...document.querySelectorAll("button:not(.cell), label")].map((one) =>
+                one.getBoundingClientRect().height).filter((height) => height && height < 43.9)"""
+            assert page.script(small) == []  # large enough for a finger
+            paper = page.script("return getComputedStyle(document.body).backgroundColor")
+            assert (sum(map(int, re.findall(r"\d+", paper)[:3])) < 200) == dark
+            if folder:
+                name = re.sub("[^a-z0-9]+", "-", page.book.header.game)
+                page.driver.save_screenshot(f"{folder}/{name}-{size[0]}-{'dark' if dark else 'light'}.png")
+
+
+def test_everything_has_a_name_and_a_role(page):
+    page.open()
+    tree = page.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+    named = [(node.get("role", {}).get("value"), node.get("name", {}).get("value", "")) for node in tree
+             if not node["ignored"]]  # fmt: skip
+    names = {role: [name for one, name in named if one == role] for role, _ in named}
+    assert all(names["button"]) and {"Undo", "Redo", "Play best", "New game"} <= set(names["button"])
+    assert set(names["radio"]) == {"both", "first", "second"} and names["checkbox"] == ["Show values"]
+    assert names["heading"] == [page.book.header.game, "Moves", "This game"]
+    for name, (value, best) in page.moves.items():
+        said = [one.replace("\u2212", "-") for one in names["button"]]
+        assert any(name in one and value in one and (not best or "best" in one) for one in said), name
+    assert names["status"] and page.find("#status")[0].get_attribute("aria-live") == "polite"
+    for dark in (False, True):
+        page.open(dark=dark)
+        ratios = page.script(CONTRASTS)
+        assert len(ratios) > 10 and [entry for entry in ratios if entry[1] < 4.5] == []
+
+
+CONTRASTS = """
+const light = (color) => { // relative luminance, WCAG 2
+  const parts = color.match(/[\\d.]+/g).slice(0, 3).map((part) => part / 255)
+    .map((part) => (part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+};
+const behind = (one) => {
+  for (; one; one = one.parentElement) {
+    const color = getComputedStyle(one).backgroundColor;
+    if (color !== "rgba(0, 0, 0, 0)") return color;
+  }
+};
+return [...document.querySelectorAll("body *")].filter((one) => one.checkVisibility() && !one.disabled &&
+  [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim())).map((one) => {
+    const pair = [light(getComputedStyle(one).color), light(behind(one))].sort((a, b) => b - a);
+    return [one.outerHTML.slice(0, 80), (pair[0] + 0.05) / (pair[1] + 0.05)];
+  });
+"""
+
+
+@one_page(0)
+def test_stones_fall_where_a_column_is_clicked(page):
+    page.open()
+    page.click(".cell:nth-child(2)")  # the top of the second column
+    page.click(".cell:nth-child(14)")  # the lowest cell of the same, which is taken
+    assert page.played() == ["2", "2"] and page.agrees()
+    labels = [cell.get_attribute("aria-label") for cell in page.find(".cell")]
+    assert labels[13] == "column 2, row 1: X, play 2: " + page.moves["2"][0] + (", best" if page.moves["2"][1] else "")
+    assert labels[9].startswith("column 2, row 2: O, play 2") and len(labels) == 16
+
+
+@one_page(0)
+def test_two_clicks_at_once_are_one_move(page):
+    page.open()
+    twice = "for (const one of [1, 2]) document.querySelector(arguments[0]).click()"
+    page.after(lambda: page.script(twice, "#moves button"))
+    page.after(lambda: page.script(twice, "#best"))
+    assert len(page.played()) == 2 and page.agrees()
+
+
+@one_page(0)
+def test_arrows_and_enter_play(page):
+    from selenium.webdriver import ActionChains, Keys
+
+    page.open()
+    keys = [Keys.ARROW_DOWN, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT]  # the first arrow goes to the board
+    for key in keys:
+        ActionChains(page.driver).send_keys(key).perform()
+    page.press(Keys.ENTER)
+    assert page.played() == ["3"]
+    assert "column 3" in page.script("return document.activeElement.getAttribute('aria-label')")
+    assert len(page.find(".cell[tabindex='0']")) == 1
+    page.press("4")
+    page.press("n")
+    assert page.played() == [] and page.agrees()
+
+
+@one_page(4)
+def test_men_are_moved_by_two_clicks(page):
+    page.open()
+    cells = page.find(".cell")
+    cells[7].click()
+    assert cells[7].get_attribute("aria-pressed") == "true"
+    assert cells[4].get_attribute("aria-label") == "b2: empty, play b1b2: loss in 6, best"
+    cells[7].click()  # let go
+    assert cells[7].get_attribute("aria-pressed") == "false"
+    cells[7].click()
+    page.after(cells[4].click)
+    assert page.played() == ["b1b2"] and page.agrees()
+
+
+@one_page(1)
+def test_the_page_answers_for_the_other_side(page):
+    page.open()
+    page.find("input[value='1']")[0].click()
+    page.wait(lambda: len(page.played()) == 1)
+    page.find(".cell.open")[0].click()
+    page.wait(lambda: len(page.played()) == 3)
+    page.wait(lambda: not page.status.startswith("O played"))
+    page.press("u")  # takes the answer back with it
+    page.wait(lambda: len(page.script("return location.hash").split(",")) == 1)
+    page.find("#values")[0].click()
+    page.wait(lambda: page.status.endswith("to move."))
+    assert {value for value, _ in page.moves.values()} == {""} and not page.find(".chip.win, .chip.draw, .chip.loss")
+
+
+@one_page(1)
+def test_a_state_of_the_book_may_be_the_start(page):
+    game = page.book.game
+    state = game.canonical(parse_position(game, "b2 a1").state)
+    move = game.format_action(state, next(game.actions(state)))
+    page.open(f"#state={state}&moves={move}")
+    assert page.played() == [move]
+    assert page.script("return location.hash") == f"#state={state}&moves={move}"
+    for other in ("4611686018427387904", "1234567890123456789012", "-1", "x", ""):
+        page.open(f"#state={other}&moves=a1")
+        page.wait(lambda: "not in the book" in page.find("#trouble")[0].text)
+        assert page.agrees() and page.played() == []
+
+
+@one_page(0)
+def test_a_damaged_book_is_said(page, books, host):
+    shutil.copytree(books / "0", books / "damaged", dirs_exist_ok=True)
+    data = (books / "damaged" / "book.bin").read_bytes()
+    rules = (books / "damaged" / "game.js").read_text()
+    damaged = {
+        "the head fails its checksum": {"book.bin": data[:100] + bytes([data[100] ^ 1]) + data[101:]},
+        "fails its checksum: fetch the book again": {"book.bin": data[:5000] + bytes(len(data) - 5000)},
+        "are of two exports": {"book.bin": (books / "1" / "book.bin").read_bytes()},
+        "The rules run otherwise here than in Python": {"game.js": rules.replace("(step, 2n)", "(step, 3n)").encode()},
+    }
+    for said, files in damaged.items():
+        for name, altered in {"book.bin": data, "game.js": rules.encode(), **files}.items():
+            (books / "damaged" / name).write_bytes(altered)
+        page.driver.get("about:blank")
+        page.driver.get(f"{host}/damaged/")
+        page.wait(lambda: page.find("#trouble")[0].text)
+        assert said in page.find("#trouble")[0].text and page.moves == {}
+
+
+@pytest.mark.parametrize("ranges", [True, False])
+def test_the_book_is_read_in_parts_where_the_host_sends_them(driver, host, books, ranges, monkeypatch):
+    monkeypatch.setattr(Host, "ranges", ranges)
+    Host.asked.clear()
+    page = Page(driver, host, 0, books).open()
+    for _ in range(5):
+        assert page.agrees()
+        page.click("#best")
+    asked = [partial for path, partial in Host.asked if path.endswith("book.bin")]
+    assert all(asked) and len(page.book.directory) == 2
+    assert len(asked) == 1 if not ranges else 2 <= len(asked) <= 3
