@@ -106,7 +106,7 @@ def of_opening(
 ) -> Opening:
     """Enumerate the plies for half that many seconds at most, search a sample of the deepest in the rest, extrapolate.
 
-    Compiling does not count. Raises MethodError without the extra [solve].
+    Compiling the search does not count. Raises MethodError without the extra [solve].
     """
     rules = Rules(game, symmetry)
     _need_kernels(rules)

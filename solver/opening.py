@@ -36,6 +36,7 @@ RECORD = struct.Struct("<QqI")  # state, merit, crc32 of both and of the header
 SYNCED = 2.0  # seconds between two syncs of the journal
 STATE_BYTES = 400  # of memory that a state takes in dictionaries; assumed
 MANY = 20_000  # states of a ply whose moves plain Python lists while a compiler gets ready
+SHARED = 1.75  # plies behind the deepest
 MOVES_COUNTED = 1000  # states of a ply, at most, whose moves are counted
 Enough = Callable[[int], bool]
 Find = Callable[[int], Value]
@@ -146,10 +147,11 @@ def mean_parents(rules: Rules, layers: Sequence[list[int]]) -> float:
 def work_done(share: float, parents: float) -> float:
     """The share of all work that is done with a share of the states, in random order.
 
-    What they lead to costs once: with a child goes whatever lies behind it, which the table keeps for its other
-    parents. A child is not met before a share of the states is done if none of its parents is among them.
+    What some states lead to is searched once, and the table keeps it for the others. It is not met before a share of
+    the states is done if none of its ancestors among them is: they are `parents` for a child, their square for a
+    grandchild; SHARED is where in between the costs of connect-four 6x5 and 6x6 lie.
     """
-    return 1.0 if share >= 1 else -math.expm1(parents * math.log1p(-share))
+    return 1.0 if share >= 1 else -math.expm1(parents**SHARED * math.log1p(-share))
 
 
 def is_begun(journal: Path | None, rules: Rules, max_ply: int) -> bool:

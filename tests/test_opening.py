@@ -48,8 +48,9 @@ def test_states_of_connect_four_by_ply():
 
 def test_work_is_done_when_all_states_are_and_first_ones_count_most():
     assert [opening.work_done(share, 1.0) for share in (0.25, 1.0)] == pytest.approx([0.25, 1.0])
-    assert [opening.work_done(share, 2.0) for share in (0.0, 0.1, 0.5, 1.0)] == pytest.approx([0.0, 0.19, 0.75, 1.0])
-    assert opening.work_done(1e-18, 2.0) == pytest.approx(2e-18)
+    ancestors = 2.0**opening.SHARED
+    done = [opening.work_done(share, 2.0) for share in (0.0, 1e-18, 0.1, 0.5, 1.0)]
+    assert done == pytest.approx([0.0, 1e-18 * ancestors, 1 - 0.9**ancestors, 1 - 0.5**ancestors, 1.0], rel=1e-9, abs=0)
 
 
 @pytest.fixture
