@@ -4,8 +4,9 @@ Every answer says where it comes from, and whether it is known:
 
     terminal    the rules: the game is over
     book        the solution
-    search      live: alpha-beta, in a game with cycles retrograde analysis, or a win or loss that a search of limited
-                depth forces; where the budget ends before, an estimate by the game's `evaluate`
+    search      live: the few plies that settle what a trimmed book leaves out, within any budget; alpha-beta, in a
+                game with cycles retrograde analysis, or a win or loss that a search of limited depth forces; where the
+                budget ends before, an estimate by the game's `evaluate`
     missing     nobody knows: the budget ended, or a complete book lacks the state, which play cannot reach then
 
 The budget is for an answer, be it one value, one move, or all moves of a state: most of it goes to exact searches of
@@ -25,7 +26,8 @@ from solver.book.reader import Book
 from solver.errors import GameError, MissingState, PositionError
 from solver.game import Game, Rules, game_text, load_game
 from solver.live import SECONDS, Live
-from solver.value import Value, value_of
+from solver.search.settling import settled
+from solver.value import WIN, Value, drop_value, keeps, lift_value, value_of
 
 EXACT = 0.75  # the part of a budget for exact searches, before estimates are made
 
@@ -83,8 +85,7 @@ class Player:
         live: bool = True,
     ) -> None:
         solution: Mapping[int, Value] = {}
-        symmetry = True
-        complete = False
+        symmetry, complete, wdl, plies = True, False, False, 0
         if isinstance(game, str):
             game = load_game(game)
         if isinstance(source, Book):
@@ -92,8 +93,8 @@ class Player:
                 game = source.game
             else:
                 source.check_rules(game)
-            solution, symmetry = source, source.header.symmetry
-            complete = source.header.scope == "complete"
+            solution, header = source, source.header
+            symmetry, complete, wdl, plies = header.symmetry, header.is_gapless, header.wdl, header.plies
         elif isinstance(source, Mapping):
             solution = source
         else:
@@ -101,13 +102,15 @@ class Player:
         if game is None:
             raise TypeError("a mapping of values does not know its game: Player(values, game)")
         self.game: Game = game
-        self.solution = solution
+        self.solution, self._plies = solution, plies  # of a search that settles what a trimmed book leaves out
         self.seconds, self.nodes = seconds, nodes
         self.live = live and not complete
         self.rules = rules = Rules(game, symmetry)
         self.canonical = rules.canonical
         self._same_mover = rules.same_mover
-        self._lifted = functools.lru_cache(maxsize=1 << 16)(_lifted)
+        self._lifted = functools.lru_cache(maxsize=1 << 16)(lift_value)
+        depth = functools.partial(settled, Rules(game, symmetry, wdl), plies=plies, find=solution.get)
+        self._settled = functools.lru_cache(maxsize=1 << 16)(depth)
         self._stores_ends = not isinstance(solution, Book)
         self._searching = Live(rules) if self.live else None
         self._solved: dict[Any, Value] = self._searching.solved if self._searching else {}
@@ -147,8 +150,8 @@ class Player:
             if reward is not None:
                 score += reward(state, action)
             if distance is None:
-                distance = 0
-            elif score > 0:
+                distance = WIN
+            if score > 0:
                 distance = -distance
             if score > best_score or best_action < 0 or (score == best_score and distance > best_distance):
                 best_action, best_score, best_distance = action, score, distance
@@ -260,7 +263,7 @@ class Player:
         """What the rules or an earlier search say of a state that the solution lacks."""
         if self.game.is_terminal(state):
             return self._terminal(state)
-        found = self._solved.get(key)
+        found = self._solved.get(key) or self._settled(key)
         return MISSING if found is None else Answer(found, True, "search")
 
     def _terminal(self, state: int) -> Answer:
@@ -300,11 +303,17 @@ class Player:
         return Move(action, lifted, exact, source, False, child, value, estimate)
 
     def _attaining(self, state: int, moves: list[Move], value: Value, budget: Any) -> Move | None:
-        """The first move that is known, or can be shown, to keep a state's value; None if the budget ends before."""
+        """The first move that is known, or can be shown, to keep a state's value; None if the budget ends before.
+
+        A trimmed book knows one, if it knows the state.
+        """
+        known = [move for move in moves if move.value is not None and keeps(move.value, value)]
+        if known and self._plies:
+            return min(known, key=_rank)._replace(best=True)
         for move in moves:
             if move.value is None:
                 same = self._same_mover(state, move.action, move.child)
-                child_value = _dropped(value, same, self.rules.gain(state, move.action))
+                child_value = drop_value(value, same, self.rules.gain(state, move.action))
                 if child_value is None or self._searching is None:
                     continue
                 with self._my_turn(budget) as mine:
@@ -314,7 +323,7 @@ class Player:
                         continue
                 self._solved[self.canonical(move.child)] = child_value
                 move = self._move(state, move.action, move.child, Answer(child_value, True, "search"))
-            if move.value == value:
+            if move.value is not None and keeps(move.value, value):
                 return move._replace(best=True)
         return None
 
@@ -355,20 +364,6 @@ class Player:
                 self._turn.release()
 
 
-def _lifted(value: Value, same_mover: bool, gain: int = 0) -> Value:
-    """A value as it is seen one ply before, by whom the move there gains so much at once."""
-    score, distance = value
-    return Value(gain + (score if same_mover else 0 - score), None if distance is None else distance + 1)
-
-
-def _dropped(value: Value, same_mover: bool, gain: int) -> Value | None:
-    """The value that a child has if its move keeps the state's; None if no move's can: the inverse of `_lifted`."""
-    score, distance = value.score - gain, value.distance
-    if distance == 0:
-        return None
-    return Value(score if same_mover else 0 - score, None if distance is None else distance - 1)
-
-
 def _as_best(move: Move) -> Move:
     """A move marked as best: `_replace`, but quick."""
     action, value, exact, source, _, child, child_value, estimate = move
@@ -385,8 +380,9 @@ def _from_moves(moves: list[Move]) -> Answer:
 
 
 def _rank(move: Move) -> tuple[float, bool, int]:
-    """Higher scores first, quick wins and slow losses; estimates by their number, 0 where there is none."""
+    """Higher scores first, quick wins, slow losses, no distance being the slowest; estimates by their number, or 0."""
     if move.value is None:
         return -(move.estimate or 0), True, 0
     score, distance = move.value
-    return -score, False, 0 if distance is None else distance if score > 0 else -distance
+    plies = WIN if distance is None else distance
+    return -score, False, plies if score > 0 else -plies

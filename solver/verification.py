@@ -18,7 +18,7 @@ from solver import extras
 from solver.book import Book
 from solver.book.check import check_book, check_counts
 from solver.errors import DamagedBook, ResourceError, UncompiledRules
-from solver.game import Game, Rules, is_built_in
+from solver.game import Game, Rules, is_built_in, is_score_game
 from solver.memory import working_memory
 from solver.progress import Progress, silent
 from solver.solved import TierCount
@@ -61,13 +61,13 @@ def verify(
     with Book(path) as book:
         game = game if game is not None else book.game
         book.check_rules(game)
-        rules = Rules(game, book.header.symmetry)
+        rules = Rules(game, book.header.symmetry, book.header.wdl)
         _check_claims(book, rules)
         closed = book.header.scope == "complete"
         if _compiled(book, rules, closed, workers, memory, progress):
             plain = _check_sample(book, rules)
         else:
-            if PLAIN_BYTES * len(book) > memory:
+            if closed and PLAIN_BYTES * len(book) > memory:
                 raise ResourceError(
                     f"{len(book):,} states take about {PLAIN_BYTES * len(book):,} bytes in plain Python: pip install"
                     " 'solverbook[solve]', or more --memory"
@@ -84,7 +84,7 @@ def _check_claims(book: Book, rules: Rules) -> None:
     header, text = book.header, rules.name
     if is_built_in(text) and header.game != text:
         raise DamagedBook(f"{book.path}: its header says {header.game}, the rules are those of {text}: solve again")
-    if header.score_game != rules.scores:
+    if header.score_game != is_score_game(rules.game):
         raise DamagedBook(f"{book.path}: its header says score_game {header.score_game}, the rules do not: solve again")
     if header.symmetry and not rules.folds:
         raise DamagedBook(f"{book.path}: its header says that it is folded, the rules know no symmetry: solve again")
@@ -187,7 +187,8 @@ class _Plain:
             if value is None:
                 whole = False
                 continue
-            self.reached.add(key)
+            if self.closed:
+                self.reached.add(key)
             if self.rises and not rules.is_terminal(key) and rules.tier(key) <= rules.tier(state):
                 raise self._wrong(state, "has a move that stays in its tier, which minimax does not solve")
             score = value.score if rules.same_mover(state, action, child) else -value.score
@@ -233,5 +234,5 @@ def _preference(value: Value) -> tuple[int, int]:
 
 def _check_root(book: Book, rules: Rules) -> None:
     root = _value(book, rules, rules.canonical(rules.game.initial()))
-    if root != book.header.root:
+    if root != book.header.root and not (root is None and book.header.trim is not None):
         raise DamagedBook(f"{book.path}: the header says {book.header.root} of the start, the book {root}: solve again")
