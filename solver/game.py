@@ -98,8 +98,8 @@ class Rules:
 
     Made once by whoever solves, searches or plays, and handed down. With `outcomes` only who wins is asked, not how
     soon, so that merits are scores. All methods are bound, plain callables; what nothing can stand in for is None
-    where the game lacks it: `to_move`, `again`, `reward`, `chance`, `evaluate`, `bounds`, `promise`, `size`. States may be
-    any hashable objects in the plain searches. Raises GameError where a required method is missing, or two do not go
+    where the game lacks it: `to_move`, `again`, `reward`, `chance`, `evaluate`, `bounds`, `promise`, `size`. States may
+    be any hashable objects in the plain searches. Raises GameError where a required method is missing, or two do not go
     together.
     """
 

@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from solver import extras
+from solver import extras, proving
 from solver.book import Book
 from solver.book.check import check_book, check_counts
 from solver.errors import DamagedBook, ResourceError, UncompiledRules
@@ -33,13 +33,16 @@ class Report(NamedTuple):
     """What was verified: stored states, whether every child was there to be compared, and the seconds it took.
 
     `plain` of the states were verified with the rules as plain Python: all of them in a small book and without the
-    kernels, else a sample.
+    kernels, else a sample. `played` are the sides for which it was played out, if it was to be, and `positions` those
+    in which they were to move.
     """
 
     states: int
     closed: bool
     seconds: float
     plain: int
+    played: tuple[str, ...] = ()
+    positions: int = 0
 
 
 def verify(
@@ -48,13 +51,15 @@ def verify(
     *,
     workers: int | None = None,
     memory: int | None = None,
+    play: bool = False,
     progress: Progress = silent,
 ) -> Report:
     """Verify a book; `game` are its rules, needed for a game that is not one of the package.
 
     `memory` bounds the bytes that it takes, as in `solve`. Raises DamagedBook naming the first thing wrong, ForeignBook
     if the rules are others, ResourceError. The exact entries of an alpha-beta search lack the children that were cut
-    off: what is there is compared, and `closed` is False.
+    off: what is there is compared, and `closed` is False; so is it for a trimmed book. `play` also plays the book out
+    against every reply (`proving`).
     """
     memory = working_memory(memory)
     started = time.perf_counter()
@@ -76,7 +81,8 @@ def verify(
             _check_values(book, rules, closed, progress)
             plain = len(book)
         _check_root(book, rules)
-        return Report(len(book), closed, time.perf_counter() - started, plain)
+        proof = proving.prove(book, game, progress) if play else ()
+        return Report(len(book), closed, time.perf_counter() - started, plain, *proof)
 
 
 def _check_claims(book: Book, rules: Rules) -> None:
