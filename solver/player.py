@@ -4,9 +4,8 @@ Every answer says where it comes from, and whether it is known:
 
     terminal    the rules: the game is over
     book        the solution
-    search      live: the few plies that settle what a trimmed book leaves out, within any budget; alpha-beta, in a
-                game with cycles retrograde analysis, or a win or loss that a search of limited depth forces; where the
-                budget ends before, an estimate by the game's `evaluate`
+    search      live: the plies that settle what a trimmed book leaves out; alpha-beta, in a game with cycles retrograde
+                analysis, or a win or loss that a search of limited depth forces; where the budget ends, an estimate
     missing     nobody knows: the budget ended, or a complete book lacks the state, which play cannot reach then
 
 The budget is for an answer, be it one value, one move, or all moves of a state: most of it goes to exact searches of
@@ -22,11 +21,12 @@ import threading
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from solver.book.format import Header
 from solver.book.reader import Book
 from solver.errors import GameError, MissingState, PositionError
 from solver.game import Game, Rules, game_text, load_game
 from solver.live import SECONDS, Live
-from solver.search.settling import settled
+from solver.search.settling import covers, settled
 from solver.value import WIN, Value, drop_value, keeps, lift_value, value_of
 
 EXACT = 0.75  # the part of a budget for exact searches, before estimates are made
@@ -85,7 +85,7 @@ class Player:
         live: bool = True,
     ) -> None:
         solution: Mapping[int, Value] = {}
-        symmetry, complete, wdl, plies = True, False, False, 0
+        header = None
         if isinstance(game, str):
             game = load_game(game)
         if isinstance(source, Book):
@@ -94,7 +94,6 @@ class Player:
             else:
                 source.check_rules(game)
             solution, header = source, source.header
-            symmetry, complete, wdl, plies = header.symmetry, header.is_gapless, header.wdl, header.plies
         elif isinstance(source, Mapping):
             solution = source
         else:
@@ -102,15 +101,14 @@ class Player:
         if game is None:
             raise TypeError("a mapping of values does not know its game: Player(values, game)")
         self.game: Game = game
-        self.solution, self._plies = solution, plies  # of a search that settles what a trimmed book leaves out
+        self.solution = solution
         self.seconds, self.nodes = seconds, nodes
-        self.live = live and not complete
-        self.rules = rules = Rules(game, symmetry)
+        self.live = live and not (header is not None and header.is_gapless)
+        self.rules = rules = Rules(game, header is None or header.symmetry)
         self.canonical = rules.canonical
         self._same_mover = rules.same_mover
         self._lifted = functools.lru_cache(maxsize=1 << 16)(lift_value)
-        depth = functools.partial(settled, Rules(game, symmetry, wdl), plies=plies, find=solution.get)
-        self._settled = functools.lru_cache(maxsize=1 << 16)(depth)
+        self._settled, self._covers = _looking_ahead(rules, solution, header)
         self._stores_ends = not isinstance(solution, Book)
         self._searching = Live(rules) if self.live else None
         self._solved: dict[Any, Value] = self._searching.solved if self._searching else {}
@@ -133,6 +131,8 @@ class Player:
         """
         game, find, folds, alternates = self.game, self.solution.get, self.rules.folds, self.rules.alternates
         canonical, result = self.canonical, game.result
+        if self._covers is not None:
+            return self.choose(state).action
         if find(canonical(state) if folds else state) is None and game.is_terminal(state):
             raise PositionError(f"the game is over at state {state}: no action is left")
         reward = self.rules.reward
@@ -167,7 +167,7 @@ class Player:
         budget = self._budget()
         moves = self._moves(state)
         unknown = [move for move in moves if move.value is None]
-        if unknown:
+        if unknown or self._covers is not None:
             value = self._known(state).value
             if value is None and self.live:
                 value = self._solve([state], None, budget)[state].value
@@ -177,7 +177,7 @@ class Player:
                 attained = self._attaining(state, moves, value, budget)
                 if attained is not None:
                     return attained
-            if self.live:
+            if unknown and self.live:
                 answers = self._estimate([move.child for move in unknown], budget)
                 moves = self._moves(state, answers)
         if all(move.value is None and move.estimate is None for move in moves):
@@ -305,11 +305,13 @@ class Player:
     def _attaining(self, state: int, moves: list[Move], value: Value, budget: Any) -> Move | None:
         """The first move that is known, or can be shown, to keep a state's value; None if the budget ends before.
 
-        A trimmed book knows one, if it knows the state.
+        In a book for a side it is one to which the book knows all answers, if it knows such a move.
         """
-        known = [move for move in moves if move.value is not None and keeps(move.value, value)]
-        if known and self._plies:
-            return min(known, key=_rank)._replace(best=True)
+        if self._covers is not None:
+            known = [move for move in moves if move.value is not None and keeps(move.value, value)]
+            for move in sorted(known, key=_rank):
+                if self._covers(state=state, action=move.action):
+                    return move._replace(best=True)
         for move in moves:
             if move.value is None:
                 same = self._same_mover(state, move.action, move.child)
@@ -362,6 +364,16 @@ class Player:
         finally:
             if mine:
                 self._turn.release()
+
+
+def _looking_ahead(rules: Rules, solution: Mapping[int, Value], header: Header | None) -> tuple[Any, Any]:
+    """`settled` and `covers` to the depth that a trimmed book is made for; in one for neither side nothing covers."""
+    if header is None or header.trim is None:
+        return (lambda state: None), None
+    told = Rules(rules.game, rules.symmetry, header.wdl)
+    ahead = functools.partial(settled, told, plies=header.trim.depth, find=solution.get)
+    beyond = functools.partial(covers, told, plies=header.trim.depth + 1, find=solution.get)
+    return functools.lru_cache(maxsize=1 << 16)(ahead), None if header.trim.side is None else beyond
 
 
 def _as_best(move: Move) -> Move:

@@ -3,7 +3,7 @@
 Play is followed ply by ply, against every reply. Where the side is to move one of its best moves is enough: of all
 that come to a ply together, as few as cover it are chosen, those with the fewest new replies first (Chvatal's greedy
 cover). The states in which the side is to move are to be known; a move of its own is known by the replies to it. One
-that the search which goes with the book settles by what is known after it is left out.
+is left out where the search that goes with the book finds its value, and how to keep it, by what is known after it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from solver.game import Rules
 from solver.progress import Progress
-from solver.search.settling import settled
+from solver.search.settling import assured
 from solver.value import Value, merit_of, sign_of
 
 Find = Callable[[int], Value | None]
@@ -24,8 +24,9 @@ Child = tuple[int, bool]  # a canonical state, and whether the side is to move t
 def needed(rules: Rules, find: Find, sides: Iterable[int], plies: int, progress: Progress) -> dict[int, Value]:
     """The states, canonical, with their values, that a book for these sides (0, 1) must hold.
 
-    `find` knows the values, perhaps not those of all states: where it ends, play is not followed further. With the
-    states the side's best moves are settled by a search of `plies` + 1 plies that ends in them.
+    `find` knows the values, perhaps not those of all states: where it ends, play is not followed further. A search of
+    `plies` + 1 plies that ends in these states then settles a move, in each position that the side comes to, which
+    keeps its value and `covers` what can be replied.
     """
     kept: dict[int, Value] = {}
     for side in sides:
@@ -35,7 +36,7 @@ def needed(rules: Rules, find: Find, sides: Iterable[int], plies: int, progress:
             value = find(state)
             if value is None or state in kept:
                 continue
-            if state in walk.unfollowed or settled(rules, state, plies, kept.get) is None:
+            if state in walk.stored or assured(rules, state, plies, kept.get) is None:
                 kept[state] = sign_of(value) if rules.outcomes else value
             if done % 256 == 0:
                 progress("settle", done, len(order))
@@ -55,7 +56,7 @@ class _Walk:
 
     def __init__(self, rules: Rules, find: Find, side: int, plies: int) -> None:
         self.rules, self.find, self.side, self.plies = rules, find, side, plies
-        self.unfollowed: set[int] = set()  # moves of the side with a reply of which nothing is known
+        self.stored: set[int] = set()  # where the other is to move, but no reply tells the value: see `_replies`
         self.seen: set[Child] = set()
 
     def run(self, progress: Progress) -> list[int]:
@@ -73,7 +74,7 @@ class _Walk:
             for state, own in sorted(layer):
                 if not own:
                     coming.update(self._replies(state))
-            order += [state for state, own in sorted(layer) if not own and state in self.unfollowed]
+            order += [state for state, own in sorted(layer) if not own and state in self.stored]
             layer = coming - self.seen
             progress("follow", len(self.seen), None)
         return order
@@ -100,10 +101,14 @@ class _Walk:
         return moves
 
     def _replies(self, state: int) -> set[Child]:
-        """Where all moves lead."""
+        """Where all moves lead.
+
+        If nothing is known of one of them, the state must be stored; so must one where the other moves again.
+        """
         moves = self._moves((state, False))
         if any(move.merit is None for move in moves):
-            self.unfollowed.add(state)
+            self.stored.add(state)
+        self.stored.update(move.child[0] for move in moves if move.child is not None and not move.child[1])
         return {move.child for move in moves if move.child is not None and move.merit is not None}
 
     def _chosen(self, states: list[int]) -> set[Child]:

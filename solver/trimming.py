@@ -47,36 +47,32 @@ class Kept(NamedTuple):
 def trim(
     path: str | os.PathLike[str],
     target: str | os.PathLike[str],
+    wanted: Trim,
     game: Game | None = None,
     *,
-    max_ply: int | None = None,
-    side: str | None = None,
-    plies: int = 0,
     wdl: bool = False,
-    max_bytes: int | None = None,
     codec: str | None = None,
     workers: int | None = None,
     progress: Progress = silent,
 ) -> Header:
-    """Write the book at `path` anew with less in it; the header as written.
+    """Write the book at `path` anew with less in it, as in trim("c4.lmdb", "first.lmdb", Trim(side="first", plies=2)).
 
-    `max_ply`: the states of the first plies. `side`: what "first", "second" or "both" need to get no less than each
-    position's value, whatever the other plays. `plies`: without those that a search of 1 or 2 plies settles. `wdl`:
-    values without distances. `max_bytes`: without the last tiers, as far as that needs. `codec`: that of the book if
-    None. The same book gives the same bytes, whatever `workers`. Raises MethodError for what cannot be left out,
-    DamagedBook, ForeignBook or BookError, ResourceError, and leaves `target` as it was.
+    What is `wanted` may be any of the fields of `Trim` but the first two, which are found out; `wdl` are values without
+    distances. `game` is needed for rules of your own; `codec` is that of the book if None. The header as written: the
+    same book gives the same bytes, whatever `workers`. Raises MethodError for what cannot be left out, DamagedBook,
+    ForeignBook or BookError, ResourceError, and leaves `target` as it was.
     """
     check_target(target)
     if codec is not None:
         check_codec(codec)
     with Book(path, game) as book:
         header = book.header
-        wanted = Trim(header.digest, header.scope, max_ply, side, plies, max_bytes)
         rules = Rules(book.game, header.symmetry, wdl or header.wdl)
         _refuse(header, rules, wanted, wdl)
+        wanted = wanted._replace(source=header.digest, scope=header.scope)
         kept = _kept(book, rules, wanted, workers, progress)
         small = _header(header, wanted, rules.outcomes)._replace(codec=codec or header.codec)
-        if max_bytes is None:
+        if wanted.max_bytes is None:
             return _write(target, small, header.palette, kept, workers, progress)
         order = _by_tier(rules, kept.states)
         with replacing(Path(target)) as partial:
@@ -85,8 +81,7 @@ def trim(
 
 def _refuse(header: Header, rules: Rules, wanted: Trim, wdl: bool) -> None:
     """Raise MethodError for what cannot be done."""
-    asked = (wanted.max_ply, wanted.side, wanted.max_bytes) != (None, None, None) or wanted.plies
-    if not asked and not wdl:
+    if not wdl and wanted == Trim():
         raise MethodError("nothing is to be left out: say what, as in --drop-plies 2")
     if header.trim is not None:
         raise MethodError(f"the book is trimmed already: trim the one with digest {header.trim.source[:16]} anew")
@@ -194,7 +189,7 @@ def _wrong(book: Book, state: int) -> DamagedBook:
 def _header(header: Header, wanted: Trim, wdl: bool) -> Header:
     """The facts that do not depend on which states are left."""
     header = header._replace(wdl=wdl, root=sign_of(header.root) if wdl else header.root)
-    if (wanted.max_ply, wanted.side, wanted.max_bytes) == (None, None, None) and not wanted.plies:
+    if wanted == Trim(wanted.source, wanted.scope):
         return header
     return header._replace(scope=TRIMMED, trim=wanted, states=None, terminal=None, tiers=None)
 

@@ -62,11 +62,19 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
         "methods", "opening", "options", "parallel", "patience", "progress", "search", "store", "sweep",
     },
     "packing": {"book", "extras", "kernels", "parallel", "progress", "solved", "sweep"},
-    "verification": {"book", "errors", "extras", "game", "kernels", "memory", "progress", "solved", "value"},
+    "strategy": {"game", "progress", "search", "value"},
+    "trimming": {
+        "book", "errors", "extras", "files", "game", "kernels", "memory", "opening", "parallel", "progress", "search",
+        "solved", "strategy", "sweep", "value",
+    },
+    "proving": {"book", "errors", "game", "notation", "player", "progress", "search", "value"},
+    "verification": {
+        "book", "errors", "extras", "game", "kernels", "memory", "progress", "proving", "solved", "value",
+    },
     "cli": {
         "click", "matplotlib", "tqdm", "answers", "book", "conformance", "errors", "estimation", "export", "extras",
         "game", "games", "kernels", "live", "methods", "notation", "options", "packing", "pipeline", "player",
-        "search", "value", "verification",
+        "search", "trimming", "value", "verification",
     },
 }
 

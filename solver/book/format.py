@@ -106,11 +106,6 @@ class Header(NamedTuple):
         return self.scope == "complete" if self.trim is None else self.trim.is_gapless
 
     @property
-    def plies(self) -> int:
-        """How many a full-width search must take to settle what a trimmed book can do without."""
-        return 0 if self.trim is None else self.trim.depth
-
-    @property
     def index_bytes(self) -> int:
         """Bytes of a palette index."""
         return 1 if len(self.palette) <= 1 << 8 else 2 if len(self.palette) <= 1 << 16 else 4

@@ -20,8 +20,8 @@ class Trim(NamedTuple):
     book is no larger. None, and 0 plies, where nothing was left out for that.
     """
 
-    source: str
-    scope: str
+    source: str = ""
+    scope: str = ""
     max_ply: int | None = None
     side: str | None = None
     plies: int = 0

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import os
 import time
-from typing import Any
 
 import click
 
-from solver.book.trim import SIDES
+from solver.book.trim import SIDES, Trim
 from solver.cli.common import Bars, Size, codec_option, game_option, json_option, quiet_option, workers_option
 from solver.cli.info import describe, text
 from solver.game import load_game
@@ -43,12 +42,16 @@ from solver.game import load_game
 def command(
     book: str,
     target: str,
+    max_ply: int | None,
+    side: str | None,
     plies: int | None,
+    wdl: bool,
+    max_bytes: int | None,
     codec: str | None,
     game_text: str | None,
+    workers: int | None,
     as_json: bool,
     quiet: bool,
-    **options: Any,
 ) -> None:
     """Write a book anew with less in it: as much as you can do without.
 
@@ -66,7 +69,8 @@ def command(
     game = None if game_text is None else load_game(game_text)
     started = time.perf_counter()
     with Bars(quiet) as bars:
-        header = trim(book, target, game, plies=plies or 0, codec=codec, progress=bars, **options)
+        wanted = Trim(max_ply=max_ply, side=side, plies=plies or 0, max_bytes=max_bytes)
+        header = trim(book, target, wanted, game, wdl=wdl, codec=codec, workers=workers, progress=bars)
     seconds = time.perf_counter() - started
     facts = describe(header, os.path.getsize(target))
     if as_json:
