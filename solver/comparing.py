@@ -19,7 +19,7 @@ from solver.value import Value, merit_of
 
 FACTS = (
     "game", "rules", "method", "scope", "symmetry", "score_game", "states", "terminal", "stored", "counts", "root",
-    "longest",
+    "longest", "trim", "wdl",
 )  # fmt: skip
 VERIFY = "verify both, one of them was solved wrongly"
 
@@ -117,6 +117,9 @@ def _check_alike(one: Book, other: Book) -> None:
             f"{folded.path} is folded by symmetry and {unfolded.path} is not: solve one of them again, with"
             " --no-symmetry or without"
         )
+    if one.header.wdl != other.header.wdl:
+        book = one if one.header.wdl else other
+        raise BookError(f"{book.path} has no distances, the other has: trim that with --wdl first")
     if one.root != other.root:
         raise DamagedBook(f"the start is {said(one.root)} in {one.path}, {said(other.root)} in {other.path}: {VERIFY}")
 
@@ -132,6 +135,7 @@ def _header(one: Header, other: Header, numbers: Counter[Value]) -> Header:
     return one._replace(
         method="alphabeta",
         scope="exact",
+        trim=None,
         palette=palette,
         states=None,
         terminal=None,

@@ -98,16 +98,18 @@ def own_method(game: Any, name: str) -> Any:
 class Rules:
     """A game with its optional methods filled in, folded by its symmetry or not: nobody else asks what a game has.
 
-    Made once by whoever solves, searches or plays, and handed down. All methods are bound, plain callables; what
-    nothing can stand in for is None where the game lacks it: `to_move`, `again`, `reward`, `chance`, `evaluate`,
-    `bounds`, `promise`, `size`. States may be any hashable objects in the plain searches. Raises GameError where a
-    required method is missing, or two do not go together.
+    Made once by whoever solves, searches or plays, and handed down. With `outcomes` only who wins is asked, not how
+    soon, so that merits are scores. All methods are bound, plain callables; what nothing can stand in for is None
+    where the game lacks it: `to_move`, `again`, `reward`, `chance`, `evaluate`, `bounds`, `promise`, `size`. States may
+    be any hashable objects in the plain searches. Raises GameError where a required method is missing, or two do not go
+    together.
     """
 
-    def __init__(self, game: Any, symmetry: bool = True) -> None:
+    def __init__(self, game: Any, symmetry: bool = True, outcomes: bool = False) -> None:
         self.game = game
         self.symmetry = symmetry
-        self.scores = is_score_game(game)
+        self.outcomes = outcomes
+        self.scores = is_score_game(game) or outcomes
         self.plain_only = bool(getattr(game, "plain_only", False))
         try:
             self.actions: Callable[[Any], Iterator[int]] = game.actions
@@ -161,7 +163,7 @@ def _check_together(rules: Rules) -> None:
         )
     if rules.again is not None and rules.chance is not None:
         raise GameError(f"{name} has again(state, action), which tells nothing of chance nodes: give it to_move(state)")
-    if rules.reward is not None and not rules.scores:
+    if rules.reward is not None and not is_score_game(rules.game):
         raise GameError(f"{name} has reward(state, action), which makes margins: say score_game = True in the class")
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from solver import extras, opening
 from solver.conformance import check_table
 from solver.errors import MethodError, ResourceError, UncompiledRules
-from solver.game import Rules, is_built_in
+from solver.game import Rules, is_built_in, is_score_game
 from solver.options import Options
 from solver.search import alphabeta, minimax, retrograde
 from solver.solved import Solved, TierCount
@@ -24,7 +24,7 @@ from solver.value import WIN, Value, value_of
 HEEDED = {  # the options that a way of solving heeds, of those that only some ways do
     "the sweep": {"memory", "workers", "restart", "checkpoint", "anyway"},
     "--method alphabeta": {"table"},
-    "an opening book (--max-ply)": {"memory", "workers", "restart", "table"},
+    "an opening book (--max-ply)": {"memory", "workers", "restart", "table", "wdl"},
     "rules that run in plain Python only": {"memory"},
     "--pruned": set(),
 }
@@ -76,6 +76,8 @@ def refuse(rules: Rules, options: Options, keeps: bool) -> None:
         raise MethodError(f"an opening book is made by alpha-beta: --method alphabeta, not {method}")
     some_heed = sorted(set().union(*HEEDED.values()))
     refuse_ignored(_way(rules, options), keeps, **{name: getattr(options, name) for name in some_heed})
+    if options.wdl and is_score_game(rules.game):
+        raise MethodError(f"the values of {rules.name} are margins, which --wdl cannot leave out: leave it out")
     reason = no_chance(rules) if method == "auto" else METHODS[method].refusal(rules)
     if reason is not None:
         raise MethodError(reason)

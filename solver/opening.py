@@ -30,7 +30,7 @@ from solver.fingerprint import fingerprint
 from solver.game import Rules
 from solver.options import Options
 from solver.search import cycle, refuse_chance
-from solver.value import Value, merit_of
+from solver.value import Value, merit_of, sign_of
 
 RECORD = struct.Struct("<QqI")  # state, merit, crc32 of both and of the header
 SYNCED = 2.0  # seconds between two syncs of the journal
@@ -165,7 +165,8 @@ def is_begun(journal: Path | None, rules: Rules, max_ply: int) -> bool:
 
 def header_of(rules: Rules, max_ply: int) -> bytes:
     """The first line of a journal."""
-    return f"solver journal 1 {rules.name} {fingerprint(rules.game)} ply {max_ply} {rules.symmetry}\n".encode()
+    kind = " wdl" if rules.outcomes else ""
+    return f"solver journal 1 {rules.name} {fingerprint(rules.game)} ply {max_ply} {rules.symmetry}{kind}\n".encode()
 
 
 def search_all(
@@ -256,7 +257,12 @@ def _plain(rules: Rules) -> Find:
     from solver.search import alphabeta
 
     table: dict[Any, int] = {}
-    return lambda state: alphabeta.solve(rules.game, state, table=table, symmetry=rules.symmetry).value
+
+    def find(state: int) -> Value:
+        value = alphabeta.solve(rules.game, state, table=table, symmetry=rules.symmetry).value
+        return sign_of(value) if rules.outcomes else value
+
+    return find
 
 
 def _compiled_team(rules: Rules, workers: int | None, table: int | None, plain: Plain) -> Any:
@@ -268,7 +274,9 @@ def _compiled_team(rules: Rules, workers: int | None, table: int | None, plain: 
         from solver.kernels.searcher import Team
 
         try:
-            return Team(rules.game, symmetry=rules.symmetry, workers=workers, table=table)
+            return Team(
+                rules.game, symmetry=rules.symmetry, outcomes=rules.outcomes, workers=workers, table=table
+            )
         except UncompiledRules as error:
             reason = str(error)
     plain(reason)

@@ -28,6 +28,7 @@ class Options(NamedTuple):
     checkpoint: float | None = None
     anyway: bool = False
     codec: str | None = None
+    wdl: bool = False
     progress: Progress = silent
     say: Say = quiet
 

@@ -22,7 +22,7 @@ from solver.book import DEFAULT, Book, Header, check_codec, check_target, write_
 from solver.conformance import SLOW, blamed, check_game
 from solver.errors import BudgetExceeded, GameError, ResourceError, SolverError
 from solver.fingerprint import fingerprint
-from solver.game import Game, Rules, game_text, is_built_in, load_game, validate
+from solver.game import Game, Rules, game_text, is_built_in, is_score_game, load_game, validate
 from solver.memory import working_memory
 from solver.methods import Outcome
 from solver.options import Options, Say, quiet
@@ -53,6 +53,7 @@ def solve(
     checkpoint: float | None = None,
     anyway: bool = False,
     codec: str | None = None,
+    wdl: bool = False,
     progress: Progress = silent,
     say: Say = quiet,
 ) -> Book:
@@ -68,14 +69,15 @@ def solve(
     `restart`; they are `checkpoint` seconds apart (CHECKPOINT if None), half as much again inside a pass over a tier
     with cycles; `say` gets a line about that, and about a solve in plain Python. A game that the disk cannot hold is
     refused, after a few seconds of counting if that shows it, unless `anyway`. `codec` is "instant" (if None), whose
-    look-ups take 1.5 microseconds, or "compact", a quarter of the size in ten times the time. The book is the same,
+    look-ups take 1.5 microseconds, or "compact", a quarter of the size in ten times the time. `wdl` makes an opening
+    book of wins, draws and losses without their distances, which are found sooner. The book is the same,
     byte for byte, whatever `workers` and `memory`, interrupted or not; and with or without the compiled kernels, but
     for alpha-beta's exact entries.
 
     Raises GameError (bad rules or parameters), MethodError (the method does not fit), ResourceError (memory, disk).
     """
     options = Options(
-        method, max_ply, symmetry, workers, memory, table, restart, checkpoint, anyway, codec, progress, say
+        method, max_ply, symmetry, workers, memory, table, restart, checkpoint, anyway, codec, wdl, progress, say
     )
     job = _prepared(game, path, options)
     with _solving(job) as outcome:
@@ -151,7 +153,7 @@ def _prepared(game: Game | str, path: str | os.PathLike[str] | None, options: Op
         validate(game)
     except ValueError as error:
         raise GameError(f"{game_text(game)}: {error}") from None
-    rules = Rules(game, options.symmetry)
+    rules = Rules(game, options.symmetry, options.wdl)
     methods.refuse(rules, options, path is not None)
     if options.codec is not None:
         check_codec(options.codec)
@@ -268,7 +270,7 @@ def _header(job: _Job, outcome: Outcome) -> Header:
         method=outcome.method,
         scope=outcome.scope,
         symmetry=rules.folds,
-        score_game=rules.scores,
+        score_game=is_score_game(rules.game),
         palette=solved.palette,
         states=sum(tier.states for tier in tiers) if complete else None,
         terminal=sum(tier.terminal for tier in tiers) if complete else None,
@@ -279,6 +281,7 @@ def _header(job: _Job, outcome: Outcome) -> Header:
         longest=solved.longest,
         codec=job.options.codec or DEFAULT,
         numbers=solved.numbers if len(solved.numbers) <= MOST_VALUES else None,
+        wdl=rules.outcomes,
     )
 
 

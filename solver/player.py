@@ -4,8 +4,8 @@ Every answer says where it comes from, and whether it is known:
 
     terminal    the rules: the game is over
     book        the solution
-    search      live: alpha-beta, in a game with cycles retrograde analysis, or a win or loss that a search of limited
-                depth forces; where the budget ends before, an estimate by the game's `evaluate`
+    search      live: the plies that settle what a trimmed book leaves out; alpha-beta, in a game with cycles retrograde
+                analysis, or a win or loss that a search of limited depth forces; where the budget ends, an estimate
     missing     nobody knows: the budget ended, or a complete book lacks the state, which play cannot reach then
 
 The budget is for an answer, be it one value, one move, or all moves of a state: most of it goes to exact searches of
@@ -22,11 +22,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from solver import shipped
+from solver.book.format import Header
 from solver.book.reader import Book
 from solver.errors import GameError, MissingState, PositionError
 from solver.game import Game, Rules, game_text, load_game
 from solver.live import SECONDS, Live
-from solver.value import Value, value_of
+from solver.search.settling import covers, settled
+from solver.value import WIN, Value, drop_value, keeps, lift_value, value_of
 
 EXACT = 0.75  # the part of a budget for exact searches, before estimates are made
 
@@ -71,8 +73,8 @@ class Player:
     answer, with all moves of a state if those are asked for; loading compiled code counts. `live=False` forbids it.
     Values found live are kept for the session. A book's rules must be the game's (ForeignBook).
 
-    Threads may share a player: books are asked at once, live searches go one after another, and waiting counts. A
-    player can be pickled if its solution can; what was found live is left behind.
+    Threads may share a player: live searches go one after another, and waiting counts. A player can be pickled if its
+    solution can, without what was found live.
     """
 
     def __init__(
@@ -84,10 +86,7 @@ class Player:
         nodes: int | None = None,
         live: bool = True,
     ) -> None:
-        symmetry = True
-        complete = False
-        if isinstance(game, str):
-            game = load_game(game)
+        header, game = None, load_game(game) if isinstance(game, str) else game
         if not isinstance(source, Mapping):
             game = load_game(source) if isinstance(source, str) else source
             book = shipped.find(game)
@@ -97,18 +96,18 @@ class Player:
                 game = source.game
             else:
                 source.check_rules(game)
-            symmetry = source.header.symmetry
-            complete = source.header.scope == "complete"
+            header = source.header
         if game is None:
             raise TypeError("a mapping of values does not know its game: Player(values, game)")
         self.game: Game = game
         self.solution = source
         self.seconds, self.nodes = seconds, nodes
-        self.live = live and not complete
-        self.rules = rules = Rules(game, symmetry)
+        self.live = live and not (header is not None and header.is_gapless)
+        self.rules = rules = Rules(game, header is None or header.symmetry)
         self.canonical = rules.canonical
         self._same_mover = rules.same_mover
-        self._lifted = functools.lru_cache(maxsize=1 << 16)(_lifted)
+        self._lifted = functools.lru_cache(maxsize=1 << 16)(lift_value)
+        self._settled, self._covers = _looking_ahead(rules, source, header)
         self._stores_ends = not isinstance(source, Book)
         self._searching = Live(rules) if self.live else None
         self._solved: dict[Any, Value] = self._searching.solved if self._searching else {}
@@ -131,6 +130,8 @@ class Player:
         """
         game, find, folds, alternates = self.game, self.solution.get, self.rules.folds, self.rules.alternates
         canonical, result = self.canonical, game.result
+        if self._covers is not None:
+            return self.choose(state).action
         if find(canonical(state) if folds else state) is None and game.is_terminal(state):
             raise PositionError(f"the game is over at state {state}: no action is left")
         reward = self.rules.reward
@@ -148,8 +149,8 @@ class Player:
             if reward is not None:
                 score += reward(state, action)
             if distance is None:
-                distance = 0
-            elif score > 0:
+                distance = WIN
+            if score > 0:
                 distance = -distance
             if score > best_score or best_action < 0 or (score == best_score and distance > best_distance):
                 best_action, best_score, best_distance = action, score, distance
@@ -165,7 +166,7 @@ class Player:
         budget = self._budget()
         moves = self._moves(state)
         unknown = [move for move in moves if move.value is None]
-        if unknown:
+        if unknown or self._covers is not None:
             value = self._known(state).value
             if value is None and self.live:
                 value = self._solve([state], None, budget)[state].value
@@ -175,7 +176,7 @@ class Player:
                 attained = self._attaining(state, moves, value, budget)
                 if attained is not None:
                     return attained
-            if self.live:
+            if unknown and self.live:
                 answers = self._estimate([move.child for move in unknown], budget)
                 moves = self._moves(state, answers)
         if all(move.value is None and move.estimate is None for move in moves):
@@ -261,7 +262,7 @@ class Player:
         """What the rules or an earlier search say of a state that the solution lacks."""
         if self.game.is_terminal(state):
             return self._terminal(state)
-        found = self._solved.get(key)
+        found = self._solved.get(key) or self._settled(key)
         return MISSING if found is None else Answer(found, True, "search")
 
     def _terminal(self, state: int) -> Answer:
@@ -301,11 +302,19 @@ class Player:
         return Move(action, lifted, exact, source, False, child, value, estimate)
 
     def _attaining(self, state: int, moves: list[Move], value: Value, budget: Any) -> Move | None:
-        """The first move that is known, or can be shown, to keep a state's value; None if the budget ends before."""
+        """The first move that is known, or can be shown, to keep a state's value; None if the budget ends before.
+
+        In a book for a side it is one to which the book knows all answers, if it knows such a move.
+        """
+        if self._covers is not None:
+            known = [move for move in moves if move.value is not None and keeps(move.value, value)]
+            for move in sorted(known, key=_rank):
+                if self._covers(state=state, action=move.action):
+                    return move._replace(best=True)
         for move in moves:
             if move.value is None:
                 same = self._same_mover(state, move.action, move.child)
-                child_value = _dropped(value, same, self.rules.gain(state, move.action))
+                child_value = drop_value(value, same, self.rules.gain(state, move.action))
                 if child_value is None or self._searching is None:
                     continue
                 with self._my_turn(budget) as mine:
@@ -315,7 +324,7 @@ class Player:
                         continue
                 self._solved[self.canonical(move.child)] = child_value
                 move = self._move(state, move.action, move.child, Answer(child_value, True, "search"))
-            if move.value == value:
+            if move.value is not None and keeps(move.value, value):
                 return move._replace(best=True)
         return None
 
@@ -356,18 +365,14 @@ class Player:
                 self._turn.release()
 
 
-def _lifted(value: Value, same_mover: bool, gain: int = 0) -> Value:
-    """A value as it is seen one ply before, by whom the move there gains so much at once."""
-    score, distance = value
-    return Value(gain + (score if same_mover else 0 - score), None if distance is None else distance + 1)
-
-
-def _dropped(value: Value, same_mover: bool, gain: int) -> Value | None:
-    """The value that a child has if its move keeps the state's; None if no move's can: the inverse of `_lifted`."""
-    score, distance = value.score - gain, value.distance
-    if distance == 0:
-        return None
-    return Value(score if same_mover else 0 - score, None if distance is None else distance - 1)
+def _looking_ahead(rules: Rules, solution: Mapping[int, Value], header: Header | None) -> tuple[Any, Any]:
+    """`settled` and `covers` to the depth that a trimmed book is made for; in one for neither side nothing covers."""
+    if header is None or header.trim is None:
+        return (lambda state: None), None
+    told = Rules(rules.game, rules.symmetry, header.wdl)
+    ahead = functools.partial(settled, told, plies=header.trim.depth, find=solution.get)
+    beyond = functools.partial(covers, told, plies=header.trim.depth + 1, find=solution.get)
+    return functools.lru_cache(maxsize=1 << 16)(ahead), None if header.trim.side is None else beyond
 
 
 def _as_best(move: Move) -> Move:
@@ -386,8 +391,9 @@ def _from_moves(moves: list[Move]) -> Answer:
 
 
 def _rank(move: Move) -> tuple[float, bool, int]:
-    """Higher scores first, quick wins and slow losses; estimates by their number, 0 where there is none."""
+    """Higher scores first, quick wins, slow losses, no distance being the slowest; estimates by their number, or 0."""
     if move.value is None:
         return -(move.estimate or 0), True, 0
     score, distance = move.value
-    return -score, False, 0 if distance is None else distance if score > 0 else -distance
+    plies = WIN if distance is None else distance
+    return -score, False, plies if score > 0 else -plies

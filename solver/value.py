@@ -77,3 +77,27 @@ def drop(merit: int, same_mover: bool, score_game: bool, plies: int = 1) -> int:
     if not score_game:
         merit += plies * ((merit > 0) - (merit < 0))
     return merit if same_mover else -merit
+
+
+def sign_of(value: Value) -> Value:
+    """Win, draw or loss alone."""
+    return Value((value.score > 0) - (value.score < 0))
+
+
+def lift_value(value: Value, same_mover: bool, gain: int = 0) -> Value:
+    """A value as it is seen one ply before, by whom the move there gains so much at once."""
+    score, distance = value
+    return Value(gain + (score if same_mover else 0 - score), None if distance is None else distance + 1)
+
+
+def drop_value(value: Value, same_mover: bool, gain: int) -> Value | None:
+    """The value that a child has if its move keeps the state's; None if no move's can: the inverse of `lift_value`."""
+    score, distance = value.score - gain, value.distance
+    if distance == 0:
+        return None
+    return Value(score if same_mover else 0 - score, None if distance is None else distance - 1)
+
+
+def keeps(worth: Value, value: Value) -> bool:
+    """Whether a move that is worth so much keeps a state's value, which may lack its distance."""
+    return worth == value or (value.distance is None and worth.score == value.score)

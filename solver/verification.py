@@ -14,11 +14,11 @@ import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from solver import extras
+from solver import extras, proving
 from solver.book import Book
 from solver.book.check import check_book, check_counts
 from solver.errors import DamagedBook, ResourceError, UncompiledRules
-from solver.game import Game, Rules, is_built_in
+from solver.game import Game, Rules, is_built_in, is_score_game
 from solver.memory import working_memory
 from solver.progress import Progress, silent
 from solver.solved import TierCount
@@ -33,13 +33,16 @@ class Report(NamedTuple):
     """What was verified: stored states, whether every child was there to be compared, and the seconds it took.
 
     `plain` of the states were verified with the rules as plain Python: all of them in a small book and without the
-    kernels, else a sample.
+    kernels, else a sample. `played` are the sides for which it was played out, if it was to be, and `positions` those
+    in which they were to move.
     """
 
     states: int
     closed: bool
     seconds: float
     plain: int
+    played: tuple[str, ...] = ()
+    positions: int = 0
 
 
 def verify(
@@ -48,26 +51,28 @@ def verify(
     *,
     workers: int | None = None,
     memory: int | None = None,
+    play: bool = False,
     progress: Progress = silent,
 ) -> Report:
     """Verify a book; `game` are its rules, needed for a game that is not one of the package.
 
     `memory` bounds the bytes that it takes, as in `solve`. Raises DamagedBook naming the first thing wrong, ForeignBook
     if the rules are others, ResourceError. The exact entries of an alpha-beta search lack the children that were cut
-    off: what is there is compared, and `closed` is False.
+    off: what is there is compared, and `closed` is False; so is it for a trimmed book. `play` also plays the book out
+    against every reply (`proving`).
     """
     memory = working_memory(memory)
     started = time.perf_counter()
     with Book(path) as book:
         game = game if game is not None else book.game
         book.check_rules(game)
-        rules = Rules(game, book.header.symmetry)
+        rules = Rules(game, book.header.symmetry, book.header.wdl)
         _check_claims(book, rules)
         closed = book.header.scope == "complete"
         if _compiled(book, rules, closed, workers, memory, progress):
             plain = _check_sample(book, rules)
         else:
-            if PLAIN_BYTES * len(book) > memory:
+            if closed and PLAIN_BYTES * len(book) > memory:
                 raise ResourceError(
                     f"{len(book):,} states take about {PLAIN_BYTES * len(book):,} bytes in plain Python: pip install"
                     " 'solverbook[solve]', or more --memory"
@@ -76,7 +81,8 @@ def verify(
             _check_values(book, rules, closed, progress)
             plain = len(book)
         _check_root(book, rules)
-        return Report(len(book), closed, time.perf_counter() - started, plain)
+        proof = proving.prove(book, game, progress) if play else ()
+        return Report(len(book), closed, time.perf_counter() - started, plain, *proof)
 
 
 def _check_claims(book: Book, rules: Rules) -> None:
@@ -84,7 +90,7 @@ def _check_claims(book: Book, rules: Rules) -> None:
     header, text = book.header, rules.name
     if is_built_in(text) and header.game != text:
         raise DamagedBook(f"{book.path}: its header says {header.game}, the rules are those of {text}: solve again")
-    if header.score_game != rules.scores:
+    if header.score_game != is_score_game(rules.game):
         raise DamagedBook(f"{book.path}: its header says score_game {header.score_game}, the rules do not: solve again")
     if header.symmetry and not rules.folds:
         raise DamagedBook(f"{book.path}: its header says that it is folded, the rules know no symmetry: solve again")
@@ -187,7 +193,8 @@ class _Plain:
             if value is None:
                 whole = False
                 continue
-            self.reached.add(key)
+            if self.closed:
+                self.reached.add(key)
             if self.rises and not rules.is_terminal(key) and rules.tier(key) <= rules.tier(state):
                 raise self._wrong(state, "has a move that stays in its tier, which minimax does not solve")
             score = value.score if rules.same_mover(state, action, child) else -value.score
@@ -233,5 +240,5 @@ def _preference(value: Value) -> tuple[int, int]:
 
 def _check_root(book: Book, rules: Rules) -> None:
     root = _value(book, rules, rules.canonical(rules.game.initial()))
-    if root != book.header.root:
+    if root != book.header.root and not (root is None and book.header.trim is not None):
         raise DamagedBook(f"{book.path}: the header says {book.header.root} of the start, the book {root}: solve again")

@@ -67,11 +67,19 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "comparing": {"book", "errors", "progress", "streaming", "value"},
     "sampling": {"book", "errors", "game", "progress", "streaming", "value"},
     "grading": {"errors", "game", "notation", "player", "value"},
-    "verification": {"book", "errors", "extras", "game", "kernels", "memory", "progress", "solved", "value"},
+    "strategy": {"game", "progress", "search", "value"},
+    "trimming": {
+        "book", "errors", "extras", "files", "game", "kernels", "memory", "opening", "parallel", "progress", "search",
+        "solved", "strategy", "sweep", "value",
+    },
+    "proving": {"book", "errors", "game", "notation", "player", "progress", "search", "value"},
+    "verification": {
+        "book", "errors", "extras", "game", "kernels", "memory", "progress", "proving", "solved", "value",
+    },
     "cli": {
         "click", "matplotlib", "tqdm", "answers", "book", "comparing", "conformance", "errors", "estimation", "export",
         "extras", "game", "games", "grading", "kernels", "live", "methods", "notation", "options", "packing",
-        "pipeline", "player", "sampling", "search", "shipped", "value", "verification",
+        "pipeline", "player", "sampling", "search", "shipped", "trimming", "value", "verification",
     },
 }
 

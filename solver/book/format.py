@@ -4,7 +4,8 @@ Version history
     1   the `instant` codec. Later books have `numbers` in their header; earlier ones are read without. Earlier ones of
         more than 256 KB have 64 KB of zeros behind their last page. A palette that does not fit into the header has
         records of its own; there were no such books before. Nor were there any of the `compact` codec, which earlier
-        readers refuse by its name.
+        readers refuse by its name, or trimmed books and books without distances, which have `trim` and `wdl` in their
+        header and which earlier readers refuse by their scope and their values.
 
 Records of the main database, in key order
     8 bytes, big-endian n         segment n
@@ -37,6 +38,7 @@ from typing import Any, NamedTuple
 import msgpack
 
 from solver.book.codecs import CODECS, DEFAULT
+from solver.book.trim import HASH, TRIMMED, Trim, check_trim
 from solver.errors import DamagedBook, ForeignBook
 from solver.solved import TierCount
 from solver.value import WIN, Value, merit_of
@@ -57,14 +59,14 @@ MOST_TEXT = 8192  # characters of a game's name
 MOST_SCORE = 1 << 62
 
 METHODS = ("minimax", "retrograde", "alphabeta")
-SCOPES = re.compile("complete|exact|ply [0-9]{1,9}")
-HASH = re.compile("[0-9a-f]{64}")
+SCOPES = re.compile("complete|exact|ply [0-9]{1,9}")  # of books that hold all that was solved
 
 
 class Header(NamedTuple):
     """What a book says of itself. `states`, `terminal` and `tiers` are None where the scope is not complete.
 
-    `numbers` are the stored states of each value of the palette; None in a book that did not count them yet.
+    `numbers` are the stored states of each value of the palette; None in a book that did not count them yet. `trim` is
+    None in a book that was not trimmed. `wdl`: wins and losses have no distance.
     """
 
     game: str
@@ -85,6 +87,8 @@ class Header(NamedTuple):
     digest: str = ""
     codec: str = DEFAULT
     numbers: list[int] | None = None
+    trim: Trim | None = None
+    wdl: bool = False
 
     def identified(self) -> Header:
         """With the book id, which follows from all that is known before the records are written.
@@ -92,8 +96,14 @@ class Header(NamedTuple):
         And without `numbers` where they make the header too long: a book that is packed anew cannot know them.
         """
         header = self if self._is_whole() else self._replace(numbers=None)
-        facts = msgpack.packb(list(header._replace(book_id=b"", digest="")))
+        *facts, trim, wdl = header._replace(book_id=b"", digest="")
+        facts = msgpack.packb([*facts, *([trim] if trim else ()), *([wdl] if wdl else ())])
         return header._replace(book_id=hashlib.sha256(facts).digest()[:8])
+
+    @property
+    def is_gapless(self) -> bool:
+        """Whether all states that play can reach are stored, or settled by a search of `plies`."""
+        return self.scope == "complete" if self.trim is None else self.trim.is_gapless
 
     @property
     def index_bytes(self) -> int:
@@ -123,6 +133,9 @@ class Header(NamedTuple):
     def _packed(self) -> bytes:
         group = CODECS[self.codec].GROUP
         fields = {"magic": MAGIC, "version": VERSION, "byte_order": "little", "group": group, **self._asdict()}
+        for name in LATER:
+            if not fields[name]:
+                del fields[name]
         return seal(self.book_id, 0, msgpack.packb({**fields, "complete": True}))
 
     @classmethod
@@ -167,9 +180,12 @@ class Header(NamedTuple):
         for name in ("states", "terminal"):
             if fields[name] is not None and type(fields[name]) is not int:
                 raise ValueError(f"{name} is no count")
-        header = cls(**{name: fields[name] for name in cls._fields if name != "numbers"}, numbers=fields.get("numbers"))
+        header = cls(**{name: fields[name] for name in cls._fields if name not in ("numbers", *LATER)})
+        numbers, trim = fields.get("numbers"), fields.get("trim")
         return header._replace(
-            numbers=None if header.numbers is None else _integers(header.numbers),
+            numbers=None if numbers is None else _integers(numbers),
+            trim=None if trim is None else Trim(*trim),
+            wdl=fields.get("wdl", False),
             palette=[_value(pair) for pair in header.palette],
             counts=dict(zip(OUTCOMES, _integers(header.counts[name] for name in OUTCOMES), strict=True)),
             tiers=None if header.tiers is None else [TierCount(*_integers(row)) for row in header.tiers],
@@ -180,7 +196,15 @@ class Header(NamedTuple):
 
 def check_facts(header: Header) -> None:
     """Raise ValueError for a header that contradicts itself: what it says holds of no game, whatever the rules."""
-    if header.method not in METHODS or not SCOPES.fullmatch(header.scope) or header.stored < 0:
+    scope = header.scope
+    if (header.trim is None) != (scope != TRIMMED):
+        raise ValueError("scope and trim differ")
+    if header.trim is not None:
+        check_trim(header.trim)
+        scope = header.trim.scope
+    if type(header.wdl) is not bool or (header.wdl and (header.score_game or header.method == "retrograde")):
+        raise ValueError("values without distance where they cannot be")
+    if header.method not in METHODS or not SCOPES.fullmatch(scope) or header.stored < 0:
         raise ValueError("unknown method or scope")
     if not header.game.isprintable() or len(header.game) > MOST_TEXT:
         raise ValueError("game is no name of a game")
@@ -189,7 +213,7 @@ def check_facts(header: Header) -> None:
     _check_palette(header)
     _check_counts(header)
     slowest = max((value.distance or 0 for value in header.palette if value.score > 0), default=None)
-    if (slowest is None or header.score_game) != (header.longest is None):
+    if (slowest is None or header.score_game or header.wdl) != (header.longest is None):
         raise ValueError("longest and palette differ")
     if header.longest is not None and (header.longest[0] != slowest or not 0 <= header.longest[1] < 1 << 63):
         raise ValueError("longest and palette differ")
@@ -198,7 +222,9 @@ def check_facts(header: Header) -> None:
 def _check_palette(header: Header) -> None:
     """Every value is of the book's kind; the best is first, none comes twice, none has no states."""
     for score, distance in (*header.palette, header.root):
-        if header.score_game or not score:
+        if header.wdl:
+            fits = distance is None and -1 <= score <= 1
+        elif header.score_game or not score:
             fits = distance is None and -MOST_SCORE < score < MOST_SCORE
         else:
             fits = abs(score) == 1 and distance is not None and 0 <= distance < WIN
@@ -219,7 +245,8 @@ def _check_counts(header: Header) -> None:
     """Counts add up, by outcome and by tier."""
     counts, tiers, total = header.counts, header.tiers, sum(header.counts.values())
     if header.scope != "complete":
-        if header.method != "alphabeta" or (header.states, header.terminal, tiers) != (None, None, None):
+        partial = header.method == "alphabeta" or header.scope == TRIMMED
+        if not partial or (header.states, header.terminal, tiers) != (None, None, None):
             raise ValueError("counts of a whole game without one")
     elif header.method == "alphabeta" or header.states is None or header.terminal is None:
         raise ValueError("a whole game without its counts")
@@ -249,6 +276,7 @@ KINDS = {
     "digest": str,
 }
 OUTCOMES = ("win", "draw", "loss")
+LATER = ("trim", "wdl")  # fields that a header has only where they say something
 
 
 def _integers(items: Iterable[Any]) -> list[int]:

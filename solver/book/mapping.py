@@ -21,7 +21,6 @@ from solver.book import pages
 from solver.book.codecs import CODECS
 from solver.book.format import (
     DIRECTORY_KEY,
-    HASH,
     HEADER_KEY,
     MOST_STATES,
     Header,
@@ -31,6 +30,7 @@ from solver.book.format import (
     unseal,
 )
 from solver.book.segments import Segment, segment_of
+from solver.book.trim import HASH
 from solver.errors import BookError, DamagedBook, ForeignBook
 
 HASHED = 1 << 20  # bytes at a time

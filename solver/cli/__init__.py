@@ -29,6 +29,7 @@ COMMANDS = {
     "solve": ("solver.cli.solve", "Solve a game and write its book."),
     "estimate": ("solver.cli.estimate", "Say beforehand what solving a game will take."),
     "pack": ("solver.cli.pack", "Write a book in another codec."),
+    "trim": ("solver.cli.trim", "Write a smaller book: what need not be stored is left out."),
     "info": ("solver.cli.info", "Say what a book holds."),
     "query": ("solver.cli.query", "Value positions and their moves."),
     "line": ("solver.cli.line", "Print the best play from a position to the end."),

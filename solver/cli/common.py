@@ -216,8 +216,9 @@ def for_players(value: Value, score_game: bool) -> str:
     if not value.score:
         return "draw" if not score_game else "tie"
     winner = "first" if value.score > 0 else "second"
-    how = f"by {abs(value.score)}" if value.distance is None else f"in {in_plies(value.distance)}"
-    return f"{winner} player wins {how}"
+    if score_game:
+        return f"{winner} player wins by {abs(value.score)}"
+    return f"{winner} player wins" + ("" if value.distance is None else f" in {in_plies(value.distance)}")
 
 
 budget_option = click.option(

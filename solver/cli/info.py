@@ -33,7 +33,8 @@ def command(source: str, counts: bool, plot: str | None, as_json: bool, quiet: b
     with open_book(source, quiet=quiet) as opened:
         facts = describe(opened.header, opened.size)
         score_game = opened.header.score_game
-        if facts["longest"] and is_built_in(opened.header.game):
+        gaps = opened.header.trim is not None and not opened.header.is_gapless
+        if facts["longest"] and is_built_in(opened.header.game) and not gaps:
             from solver.cli.line import describe_line
 
             facts["longest"]["line"] = describe_line(opened, opened.game, facts["longest"]["position"])["moves"]
@@ -67,6 +68,8 @@ def describe(header: Header, size: int | None) -> dict[str, Any]:
             {"score": value.score, "distance": value.distance, "stored": number}
             for value, number in zip(header.palette, header.numbers, strict=True)
         ],
+        "wdl": header.wdl,
+        "trim": None if header.trim is None else header.trim._asdict(),
         "codec": header.codec,
         "bytes": size,
         "bits_per_state": size * 8 / header.stored if size and header.stored else None,
@@ -90,14 +93,17 @@ def text(facts: dict[str, Any], score_game: bool) -> str:
 
     counts = facts["counts"]
     root = Value(facts["root"]["score"], facts["root"]["distance"])
+    trim, wdl = facts["trim"], ", without distances" if facts["wdl"] else ""
     rows = [
         ("game", facts["game"]),
         ("value", for_players(root, score_game)),
         (
             "method",
-            f"{facts['method']}, {facts['scope']}, {'folded by symmetry' if facts['symmetry'] else 'no symmetry'}",
+            f"{facts['method']}, {facts['scope']}, {'folded by symmetry' if facts['symmetry'] else 'no symmetry'}{wdl}",
         ),
     ]
+    if trim is not None:
+        rows.append(("trimmed", _trimmed(trim)))
     if facts["states"] is not None:
         rows.append(("states", f"{facts['states']:,}, {facts['terminal']:,} of them terminal"))
     rows += [
@@ -115,6 +121,20 @@ def text(facts: dict[str, Any], score_game: bool) -> str:
     if facts["digest"]:
         rows.append(("digest", facts["digest"]))
     return "\n".join(f"{name:8} {value}" for name, value in rows)
+
+
+def _trimmed(trim: dict[str, Any]) -> str:
+    """What a trimmed book holds of which."""
+    kept = []
+    if trim["side"]:
+        kept.append(f"what the {trim['side']} player needs" if trim["side"] != "both" else "what either player needs")
+    if trim["max_ply"] is not None:
+        kept.append(f"to ply {trim['max_ply']}")
+    if trim["plies"]:
+        kept.append(f"nothing that {in_plies(trim['plies'])} settle{'s' if trim['plies'] == 1 else ''}")
+    if trim["max_bytes"] is not None:
+        kept.append(f"the earliest that fit into {trim['max_bytes']:,} bytes")
+    return f"{', '.join(kept)}; of the {trim['scope']} book {trim['source'][:16]}"
 
 
 def tables(facts: dict[str, Any]) -> str:

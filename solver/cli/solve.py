@@ -27,6 +27,7 @@ from solver.game import Game, load_game
 @click.option(
     "--max-ply", type=click.IntRange(0, 1000), metavar="N", help="An opening book: all unfinished states to ply N."
 )
+@click.option("--wdl", is_flag=True, help="An opening book of wins, draws and losses without distances: found sooner.")
 @click.option("--no-symmetry", is_flag=True, help="Keep symmetric states apart.")
 @click.option("--memory", type=Size(), metavar="SIZE", help="Keep within this: 8G. 60 % of what is free if left out.")
 @click.option("--table", type=Size(), metavar="SIZE", help="Alpha-beta's table; 64M. Larger is not always faster.")
@@ -48,6 +49,7 @@ def command(
     book: str | None,
     method: str,
     max_ply: int | None,
+    wdl: bool,
     no_symmetry: bool,
     memory: int | None,
     table: int | None,
@@ -77,8 +79,8 @@ def command(
     rules = load_game(game)
     say = functools.partial(note, quiet=quiet)
     options = Options(
-        method, max_ply, not no_symmetry, workers, memory, table, restart, checkpoint, anyway, codec, Bars(quiet),
-        say,
+        method, max_ply, not no_symmetry, workers, memory, table, restart, checkpoint, anyway, codec, wdl,
+        Bars(quiet), say,
     )  # fmt: skip
     if pruned:
         _refuse_beside_pruned(options, book)

@@ -15,10 +15,11 @@ from solver.game import load_game
 @game_option
 @workers_option
 @click.option("--memory", type=Size(), metavar="SIZE", help="Keep within this: 8G. 60 % of what is free if left out.")
+@click.option("--play", is_flag=True, help="Also play it out against every reply, for the sides that it serves.")
 @json_option
 @quiet_option
 def command(
-    book: str, game_text: str | None, workers: int | None, memory: int | None, as_json: bool, quiet: bool
+    book: str, game_text: str | None, workers: int | None, memory: int | None, play: bool, as_json: bool, quiet: bool
 ) -> None:
     """Check a book: structure, checksums, every value against its children, every count.
 
@@ -26,12 +27,13 @@ def command(
 
     \b
     solver verify connect-four-5x5.lmdb
+    solver verify first-player.lmdb --play
     """
     from solver.verification import verify
 
     game = None if game_text is None else load_game(game_text)
     with Bars(quiet) as bars:
-        report = verify(book, game, workers=workers, memory=memory, progress=bars)
+        report = verify(book, game, workers=workers, memory=memory, play=play, progress=bars)
     if as_json:
         click.echo(json.dumps(report._asdict()))
     else:
@@ -40,3 +42,9 @@ def command(
         )
         done = f"{report.states:,} states verified in {report.seconds:.2f} s, {report.plain:,} of them in plain Python"
         click.echo(f"{book}: {done}; {how}")
+        if report.played:
+            who = " and the ".join(report.played)
+            click.echo(
+                f"played against every reply, from {report.positions:,} positions: the {who} player gets at least the"
+                " value of each"
+            )

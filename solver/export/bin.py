@@ -20,7 +20,7 @@ from typing import Any
 
 from solver.book import Book, Header
 from solver.book.codecs import CODECS
-from solver.book.format import seal
+from solver.book.format import LATER, seal
 from solver.progress import Progress
 
 MAGIC = b"solver\r\n"
@@ -60,6 +60,11 @@ def facts_of(header: Header) -> bytes:
     facts = header._asdict()
     for name in ("palette", "numbers", "book_id"):
         del facts[name]
+    for name in LATER:
+        if not facts[name]:
+            del facts[name]
+    if header.trim is not None:
+        facts["trim"] = header.trim._asdict()
     facts["root"] = header.root._asdict()
     facts["tiers"] = header.tiers and [tier._asdict() for tier in header.tiers]
     facts["longest"] = header.longest and {"distance": header.longest[0], "state": str(header.longest[1])}

@@ -236,7 +236,9 @@ class _Audit:
     def __init__(self, book: Book, game: Game, work: Work, team: Workers, memory: int, progress: Progress) -> None:
         self.book, self.team, self.work, self.memory, self.progress = book, team, work, memory, progress
         header = book.header
-        self.kernels = bind(sys.modules[__name__], game, header.symmetry, tiers=header.tiers is not None)
+        self.kernels = bind(
+            sys.modules[__name__], game, header.symmetry, header.wdl, tiers=header.tiers is not None
+        )
         self.tiers = np.array([tier.tier for tier in header.tiers or ()], np.int64)
         self.tallies = np.zeros((max(1, len(self.tiers)), 5), np.int64)
         self.ends = Runs(work, memory // 8)

@@ -10,6 +10,7 @@ holds, and grows fourfold as it fills, up to `table` bytes: in connect-four an e
 from __future__ import annotations
 
 import contextlib
+import functools
 import queue
 import random
 import sys
@@ -48,7 +49,7 @@ from solver.parallel import cores
 from solver.progress import Progress, silent
 from solver.search import Budget, cycle, refuse_chance
 from solver.search import alphabeta as plain_search
-from solver.value import Value, merit_of, value_of
+from solver.value import Value, merit_of, sign_of, value_of
 
 TABLE = 64 << 20  # bytes
 COMPARED = 40  # states of a user's game whose values are compared with those of plain alpha-beta
@@ -58,11 +59,6 @@ HARD = 1 << 15  # nodes after which others are asked to join: some 6 ms, where t
 CHUNK = 1 << 16  # nodes between two looks at the clock and at signals
 HANDED_OVER = 0.02  # seconds between two lists of values from a thread: to hand over each took longer than easy ones do
 ALONE: Words = np.full(1, IDLE, np.int64)
-
-
-def _sign(value: Value) -> Value:
-    """Win, draw or loss alone."""
-    return Value((value.score > 0) - (value.score < 0))
 
 
 class _Limits(NamedTuple):
@@ -138,7 +134,7 @@ class Searcher:
                     self.game, state, table=table, symmetry=self._symmetry, budget=Budget(COMPARED_NODES, 0.1)
                 ).value
                 found = self.value(state)
-                if found != (_sign(plain) if self._outcomes else plain):
+                if found != (sign_of(plain) if self._outcomes else plain):
                     raise UncompiledRules(
                         f"{self.rules.name}: state {state} is worth {plain} in plain Python, {found} compiled:"
                         f" bounds, replies, outlook or longest are unsound, or {OTHERWISE}"
@@ -294,11 +290,18 @@ class Team:
     """Searchers on all cores that share one table: many states, each searched by one of them, or one, by all."""
 
     def __init__(
-        self, game: Game, *, symmetry: bool = True, workers: int | None = None, table: int | None = None
+        self,
+        game: Game,
+        *,
+        symmetry: bool = True,
+        outcomes: bool = False,
+        workers: int | None = None,
+        table: int | None = None,
     ) -> None:
         self.count = workers or cores()
-        leader = Searcher(game, symmetry=symmetry, table=table or TABLE)
-        others = [Searcher(game, symmetry=symmetry, table=leader.table) for _ in range(1, self.count)]
+        member = functools.partial(Searcher, game, symmetry=symmetry, outcomes=outcomes)
+        leader = member(table=table or TABLE)
+        others = [member(table=leader.table) for _ in range(1, self.count)]
         self._members = [leader, *others]
         leader.warm()
         self._stop = threading.Event()

@@ -1,0 +1,80 @@
+"""`solver trim`."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+
+import click
+
+from solver.book.trim import SIDES, Trim
+from solver.cli.common import Bars, Size, codec_option, game_option, json_option, quiet_option, workers_option
+from solver.cli.info import describe, text
+from solver.game import load_game
+
+
+@click.command("trim")
+@click.argument("book", type=click.Path())
+@click.option("-o", "--output", "target", type=click.Path(), required=True, metavar="OUT", help="Write it here.")
+@click.option("--max-ply", type=click.IntRange(0, 1000), metavar="N", help="Keep the positions of the first N plies.")
+@click.option(
+    "--for",
+    "side",
+    type=click.Choice(SIDES),
+    help="Keep what this side needs to play from the start, against every reply, without giving anything away.",
+)
+@click.option(
+    "--drop-plies",
+    "plies",
+    type=click.IntRange(1, 2),
+    help="Drop what a search of so many plies settles; it is done where a position is asked.",
+)
+@click.option("--wdl", is_flag=True, help="Keep wins, draws and losses without their distances.")
+@click.option(
+    "--max-bytes", type=Size(), metavar="SIZE", help="Drop the last tiers, where few moves are left, down to this: 2M."
+)
+@codec_option
+@game_option
+@workers_option
+@json_option
+@quiet_option
+def command(
+    book: str,
+    target: str,
+    max_ply: int | None,
+    side: str | None,
+    plies: int | None,
+    wdl: bool,
+    max_bytes: int | None,
+    codec: str | None,
+    game_text: str | None,
+    workers: int | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Write a book anew with less in it: as much as you can do without.
+
+    What is left out is searched for where it is asked. What --drop-plies leaves out is settled at once, exactly; other
+    positions are searched live, within --budget. The codec is that of BOOK if left out. `solver verify OUT --play`
+    proves what a player with the new book gets.
+
+    \b
+    solver trim connect-four-6x4.lmdb -o first.lmdb --for first --drop-plies 2 --wdl --codec compact
+    solver trim connect-four-6x4.lmdb -o small.lmdb --drop-plies 2
+    solver trim connect-four-6x4.lmdb -o web.lmdb --max-bytes 2M
+    """
+    from solver.trimming import trim
+
+    game = None if game_text is None else load_game(game_text)
+    started = time.perf_counter()
+    with Bars(quiet) as bars:
+        wanted = Trim(max_ply=max_ply, side=side, plies=plies or 0, max_bytes=max_bytes)
+        header = trim(book, target, wanted, game, wdl=wdl, codec=codec, workers=workers, progress=bars)
+    seconds = time.perf_counter() - started
+    facts = describe(header, os.path.getsize(target))
+    if as_json:
+        click.echo(json.dumps({**facts, "seconds": seconds, "book": target}))
+        return
+    click.echo(text(facts, header.score_game))
+    click.echo(f"{'time':8} {seconds:.2f} s, written to {target}")
