@@ -40,7 +40,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from solver.book import Book, check_book
+    from solver.book import Book, Trim, check_book
     from solver.conformance import check_game
     from solver.errors import (
         BookError,
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from solver.packing import pack
     from solver.pipeline import solve
     from solver.player import Answer, Move, Player
+    from solver.trimming import trim
     from solver.value import Solution, Value
     from solver.verification import verify
 
@@ -76,6 +77,8 @@ _HOMES = {  # in reading order
     "Move": "player",
     "verify": "verification",
     "pack": "packing",
+    "trim": "trimming",
+    "Trim": "book",
     "check_book": "book",
     "SolverError": "errors",
     "GameError": "errors",

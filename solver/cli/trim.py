@@ -57,8 +57,8 @@ def command(
 ) -> None:
     """Write a book anew with less in it: as much as you can do without.
 
-    What is left out is searched for where it is asked. What --drop-plies leaves out is settled at once, exactly; other
-    positions are searched live, within --budget. `solver verify OUT --play` proves what a player with the new book gets.
+    What is left out is searched for where it is asked: what --drop-plies leaves out is settled at once, exactly; other
+    positions are searched live, within --budget. `solver verify OUT --play` proves what a player with OUT gets.
 
     \b
     solver trim connect-four-6x4.lmdb -o first.lmdb --for first --drop-plies 2 --wdl --codec compact
