@@ -40,7 +40,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from solver.book import Book, check_book
+    from solver.book import Book, Trim, check_book
     from solver.comparing import diff, merge
     from solver.conformance import check_game
     from solver.errors import (
@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from solver.pipeline import solve
     from solver.player import Answer, Move, Player
     from solver.sampling import sample
+    from solver.trimming import trim
     from solver.value import Solution, Value
     from solver.verification import verify
 
@@ -79,6 +80,8 @@ _HOMES = {  # in reading order
     "Move": "player",
     "verify": "verification",
     "pack": "packing",
+    "trim": "trimming",
+    "Trim": "book",
     "sample": "sampling",
     "grade": "grading",
     "diff": "comparing",

@@ -4,6 +4,7 @@ from solver.book.check import check_book
 from solver.book.codecs import DEFAULT
 from solver.book.format import Header
 from solver.book.reader import Book
+from solver.book.trim import Trim
 from solver.book.writer import check_codec, check_target, write_book
 
-__all__ = ["DEFAULT", "Book", "Header", "check_book", "check_codec", "check_target", "write_book"]
+__all__ = ["DEFAULT", "Book", "Header", "Trim", "check_book", "check_codec", "check_target", "write_book"]

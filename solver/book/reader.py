@@ -19,6 +19,7 @@ from solver import extras
 from solver.book.codecs import OFTEN_WRONG
 from solver.book.mapping import Mapped, mapped_file
 from solver.book.segments import groups_of
+from solver.book.trim import Trim
 from solver.errors import BookError, DamagedBook, ForeignBook, MissingState, SolverError
 from solver.fingerprint import fingerprint
 from solver.game import STATE_LIMIT, Game, Rules, game_text, is_built_in, load_game
@@ -195,7 +196,7 @@ class Book(Mapping[int, Value]):
 
     @property
     def scope(self) -> str:
-        """How much of the game is stored: complete, exact (what one alpha-beta search was sure of), or ply N."""
+        """How much of the game is stored: complete, exact (what one alpha-beta search was sure of), ply N, trimmed."""
         return self.header.scope
 
     @property
@@ -242,6 +243,16 @@ class Book(Mapping[int, Value]):
     def longest(self) -> tuple[int, int] | None:
         """The plies of the longest win and the smallest state that has it; None without wins, or with margins."""
         return self.header.longest
+
+    @property
+    def wdl(self) -> bool:
+        """Whether wins and losses lack their distances."""
+        return self.header.wdl
+
+    @property
+    def trim(self) -> Trim | None:
+        """What was left out, of which book; None if nothing was."""
+        return self.header.trim
 
     @property
     def codec(self) -> str:

@@ -8,8 +8,9 @@ import time
 
 import click
 
+from solver.book.codecs import CODECS
 from solver.book.trim import SIDES, Trim
-from solver.cli.common import Bars, Size, codec_option, game_option, json_option, quiet_option, workers_option
+from solver.cli.common import Bars, Size, game_option, json_option, quiet_option, workers_option
 from solver.cli.info import describe, text
 from solver.game import load_game
 
@@ -27,6 +28,7 @@ from solver.game import load_game
 @click.option(
     "--drop-plies",
     "plies",
+    metavar="1|2",
     type=click.IntRange(1, 2),
     help="Drop what a search of so many plies settles; it is done where a position is asked.",
 )
@@ -34,7 +36,7 @@ from solver.game import load_game
 @click.option(
     "--max-bytes", type=Size(), metavar="SIZE", help="Drop the last tiers, where few moves are left, down to this: 2M."
 )
-@codec_option
+@click.option("--codec", type=click.Choice(list(CODECS)), help="How OUT is encoded; as BOOK is, if left out.")
 @game_option
 @workers_option
 @json_option
@@ -55,9 +57,8 @@ def command(
 ) -> None:
     """Write a book anew with less in it: as much as you can do without.
 
-    What is left out is searched for where it is asked. What --drop-plies leaves out is settled at once, exactly; other
-    positions are searched live, within --budget. The codec is that of BOOK if left out. `solver verify OUT --play`
-    proves what a player with the new book gets.
+    What is left out is searched for where it is asked: what --drop-plies leaves out is settled at once, exactly; other
+    positions are searched live, within --budget. `solver verify OUT --play` proves what a player with OUT gets.
 
     \b
     solver trim connect-four-6x4.lmdb -o first.lmdb --for first --drop-plies 2 --wdl --codec compact
