@@ -57,11 +57,11 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
         "value",
     },
     "importing": {"errors", "game", "progress", "value"},
+    "packing": {"book", "errors", "extras", "game", "kernels", "parallel", "progress", "solved", "sweep"},
     "pipeline": {
         "book", "conformance", "errors", "extras", "fingerprint", "game", "importing", "kernels", "memory",
-        "methods", "opening", "options", "parallel", "patience", "progress", "search", "store", "sweep",
+        "methods", "opening", "options", "packing", "patience", "progress", "search", "store", "sweep",
     },
-    "packing": {"book", "extras", "kernels", "parallel", "progress", "solved", "sweep"},
     "verification": {"book", "errors", "extras", "game", "kernels", "memory", "progress", "solved", "value"},
     "cli": {
         "click", "matplotlib", "tqdm", "answers", "book", "conformance", "errors", "estimation", "export", "extras",

@@ -50,12 +50,8 @@ class Seconds(click.FloatRange):
 def open_source(source: str, game_text: str | None = None) -> tuple[Book | None, Game]:
     """A book and its game, or None and the game that the text names."""
     if os.path.exists(source) and not os.path.isdir(source) and not source.endswith(".py"):
-        book = Book(source)
-        if game_text is None:
-            return book, book.game
-        game = load_game(game_text)
-        book.check_rules(game)
-        return book, game
+        book = Book(source, None if game_text is None else load_game(game_text))
+        return book, book.game
     if game_text is not None:
         raise BookError(f"there is no book {source}: --game goes with a book")
     try:
@@ -200,7 +196,8 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 codec_option = click.option(
     "--codec",
     type=click.Choice(list(CODECS)),
-    help="How the book is encoded: instant, if left out, or compact, a quarter of the size for ten times the time.",
+    help="How the book is encoded: instant, if left out; compact, a quarter of the size for ten times the time; ranked,"
+    " a tenth, for games that number their states.",
 )
 workers_option = click.option(
     "--workers",

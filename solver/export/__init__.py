@@ -46,6 +46,8 @@ def export(
         raise MethodError(f"{path}: what to write is not known: name a file that ends in {', '.join(ENDINGS)}")
     if ending == BINARY and columns is not None:
         raise MethodError(f"{path} holds the whole book: columns are chosen for {', '.join(TABLES)}")
+    if ending == BINARY and book.ranking is not None:
+        raise MethodError(f"{book.path} is ranked, which only the game's rules can read: solver pack it compact first")
     check_target(target)
     try:
         if ending == BINARY:

@@ -18,17 +18,24 @@ INTEGERS = "iu"  # kinds of dtype
 
 
 def places(
-    states: Any, directory: Sequence[int], segment: Callable[[int], Any], find_all: Callable[..., None]
+    states: Any,
+    directory: Sequence[int],
+    segment: Callable[[int], Any],
+    find_all: Callable[..., None],
+    rank: Callable[[int], int] | None = None,
 ) -> NDArray[np.int64]:
     """The palette index of each state, -1 where it is missing; of the shape of `states`.
 
-    `directory` has the first state of each segment, `segment(number)` is one, `find_all` its codec's. Raises TypeError
-    for what is no array of integers, and whatever `segment` and `find_all` do.
+    `directory` has the first key of each segment, `segment(number)` is one, `find_all` its codec's, `rank` tells the
+    key of a state, or -1, where keys are not the states. Raises TypeError for what is no array of integers, and
+    whatever `segment`, `find_all` and `rank` do.
     """
     asked = np.asarray(states)
     if asked.dtype.kind not in INTEGERS and asked.size:
         raise TypeError(f"states are integers, not {asked.dtype}: give an array of them")
     keys = asked.astype(np.int64).ravel()  # what is beyond 63 bits becomes negative, and so missing
+    if rank is not None:
+        keys = np.array([rank(key) for key in keys.tolist()], np.int64)
     order = None if bool((keys[1:] >= keys[:-1]).all()) else np.argsort(keys)
     ordered = keys if order is None else keys[order]
     found = np.full(len(keys), -1, np.int64)
