@@ -100,8 +100,8 @@ class Rules:
 
     Made once by whoever solves, searches or plays, and handed down. All methods are bound, plain callables; what
     nothing can stand in for is None where the game lacks it: `to_move`, `again`, `reward`, `chance`, `evaluate`,
-    `bounds`, `promise`, `size`, `rank`. States may be any hashable objects in the plain searches. Raises GameError
-    where a required method is missing, or two do not go together.
+    `bounds`, `promise`, `size`, `rank`, `outlook`, `replies`. States may be any hashable objects in the plain searches.
+    Raises GameError where a required method is missing, or two do not go together.
     """
 
     def __init__(self, game: Any, symmetry: bool = True) -> None:
@@ -123,6 +123,8 @@ class Rules:
         self.chance: Callable[[Any], Iterator[tuple[Any, Any]]] | None = own_method(game, "chance")
         self.evaluate: Callable[[Any], Any] | None = own_method(game, "evaluate")
         self.bounds: Callable[[Any], tuple[int, int]] | None = own_method(game, "bounds")
+        self.outlook: Callable[[Any], int] | None = own_method(game, "outlook")
+        self.replies: Callable[[Any], int] | None = own_method(game, "replies")
         self.promise: Callable[[Any, int], int] | None = own_method(game, "promise")
         canonical, tier = own_method(game, "canonical"), own_method(game, "tier")
         self.folds = symmetry and canonical is not None

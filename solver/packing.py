@@ -15,7 +15,7 @@ from solver import extras
 from solver.book import Book, Header, check_codec, check_target, write_book
 from solver.book.check import checked_groups
 from solver.book.codecs import CODECS, ranked
-from solver.book.ranking import Ranking, rules_of
+from solver.book.ranking import Ranking, check_ranks, rules_of
 from solver.errors import BookError, UncompiledRules
 from solver.game import Game, Rules
 from solver.progress import Progress, silent
@@ -55,7 +55,7 @@ def pack(
 def check_ranked(codec: str, rules: Rules | None, scope: str) -> None:
     """Raise BookError if the codec is one that the rules, or so few states of a game, do not go with."""
     if codec == ranked.NAME and rules is not None:
-        Ranking(rules)
+        check_ranks(rules)
         if scope == "exact":
             raise BookError("the exact entries of a search are too few among all ranks: choose the codec compact")
 
@@ -79,7 +79,7 @@ def write(
     from solver.sweep import pack as encoders
 
     try:
-        parts, encode = encoders.prepared(header.codec, rules, parts)
+        parts, encode = encoders.prepared(header, rules, parts)
         with Workers(workers) as team:
             return write_book(target, header, parts, encode=encode, map=team.map, progress=progress)
     except UncompiledRules:
@@ -93,7 +93,7 @@ def _write_plainly(
 ) -> Header:
     if header.codec != ranked.NAME or rules is None:
         return write_book(target, header, _blocks(parts, CODECS[header.codec].BLOCK), progress=progress)
-    ranking = Ranking(rules)
+    ranking = Ranking(rules, header)
     return write_book(target, header, ranking.parts(parts), encode=ranking.encode, progress=progress)
 
 

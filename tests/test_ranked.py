@@ -122,7 +122,7 @@ def test_the_fingerprint_of_the_rules_is_that_without_ranks(tmp_path):
         Book(path, other)
 
 
-@pytest.mark.parametrize("text", RANKED)
+@pytest.mark.parametrize("text", ["tic-tac-toe", "connect-four:3,4,3", "connect-four:4,3", "dots-and-boxes:2,2"])
 def test_a_ranked_book_answers_what_the_instant_one_answers(tmp_path, monkeypatch, text):
     """All states, and of all else nothing: neighbours, random numbers, other ranks; the bytes come back."""
     monkeypatch.setattr(extras, "has_kernels", lambda: False)
@@ -148,7 +148,7 @@ def test_a_ranked_book_answers_what_the_instant_one_answers(tmp_path, monkeypatc
     assert check_book(small).stored == len(book)
 
 
-@pytest.mark.parametrize("text", ["connect-four:4,3", "dots-and-boxes:2,2"])
+@pytest.mark.parametrize("text", ["connect-four:3,3,3", pytest.param("dots-and-boxes:2,2", marks=pytest.mark.slow)])
 def test_compiled_and_plain_ranked_books_are_the_same_bytes_whatever_the_workers(tmp_path, monkeypatch, text):
     np = pytest.importorskip("numpy")
     pytest.importorskip("numba")
@@ -184,11 +184,45 @@ def test_what_play_cannot_reach_is_missing_though_its_neighbours_answer(tmp_path
     with solve("connect-four:3,3,3", codec="ranked", symmetry=False) as book:
         rules = Rules(book.game)
         states = reachable(rules)
-        ranking = Ranking(rules)
+        ranking = Ranking(rules, book.header)
         unreachable = [state for rank in range(1000) if (state := ranking.state(rank)) >= 0 and state not in states]
         assert len(unreachable) > 10
         assert [book.get(state) for state in unreachable] == [None] * len(unreachable)
         assert len([state for state in states if state in book]) == len(book)
+
+
+WRONG = {
+    "outlook": "return -1 if state == 63 else 0",  # three heaps of three are won, in nine plies
+    "replies": "return 1 << 1 if state == 63 else 0",  # one of the moves that are worse
+}
+
+
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("hint", WRONG)
+def test_values_that_rules_tell_are_compared_before_they_are_left_out(tmp_path, monkeypatch, hint, compiled):
+    if compiled:
+        pytest.importorskip("numba")
+        monkeypatch.setattr(packing, "FEW", 0)
+    else:
+        monkeypatch.setattr(extras, "has_kernels", lambda: False)
+    wrong = f"\n    def {hint}(self, state):\n        {WRONG[hint]}\n"
+    solve(load_game(write_rules(tmp_path / "heaps.py", RANKS)), tmp_path / "book").close()
+    game = load_game(write_rules(tmp_path / "heaps.py", RANKS + wrong))
+    with pytest.raises(GameError, match="state 63 has another value than outlook or replies tell"):
+        packing.pack(tmp_path / "book", tmp_path / "ranked", "ranked", game)
+    assert not (tmp_path / "ranked").exists()
+
+
+def test_many_values_are_told_by_the_rules(small):
+    """What a win, a threat or a single reply tells has no index in the book, and is answered all the same."""
+    with Book(small) as book:
+        rules = Rules(book.game)
+        assert book.ranking.tells
+        told = [state for state in book if book.ranking._told(state) != (None, None)]
+        assert len(told) == 1792  # of 5525: won at once, lost in two plies, or a single reply
+        assert None not in [book._index(rules.rank(state)) for state in book]
+    with solve("tic-tac-toe", codec="ranked") as book:
+        assert not book.ranking.tells
 
 
 @pytest.mark.slow
@@ -197,7 +231,7 @@ def test_a_larger_ranked_book_answers_the_same(tmp_path):
     chance = random.Random(3)
     with solve("connect-four:5,4", tmp_path / "book") as book:
         header = packing.pack(tmp_path / "book", tmp_path / "ranked", "ranked")
-        assert (tmp_path / "ranked").stat().st_size < 0.86 / 8 * 3_945_711
+        assert (tmp_path / "ranked").stat().st_size < 0.4 / 8 * 3_945_711
         states = list(book)
         with Book(tmp_path / "ranked") as found:
             for state in (*chance.sample(states, 60_000), *(chance.randrange(max(states)) for _ in range(60_000))):

@@ -78,30 +78,44 @@ class Book(Mapping[int, Value]):
 
     def get(self, state: Any, default: Any = None) -> Any:
         """The value of a state, or the default."""
+        if self.ranking is not None:
+            value = self.ranking.value(state, self._index)
+            return default if value is None else value
         mapped = self._mapped or self._open()
-        key = state
-        if self.ranking is not None and (key := self.ranking.rank(state)) < 0:
-            return default
         try:
-            number = bisect_right(mapped.directory, key) - 1
+            number = bisect_right(mapped.directory, state) - 1
             if number < 0:
                 return default
-            index = mapped.find(mapped.segments[number] or mapped.load(number), key)
+            index = mapped.find(mapped.segments[number] or mapped.load(number), state)
             return default if index is None else mapped.palette[index]
         except OFTEN_WRONG as error:
             if not isinstance(state, int):
                 return default
             raise self._malformed(error) from None
 
+    def _index(self, rank: int) -> int | None:
+        """The palette index that a ranked book has at a rank; None for a state that it lacks."""
+        mapped = self._mapped or self._open()
+        number = bisect_right(mapped.directory, rank) - 1
+        if number < 0:
+            return None
+        try:
+            index: int | None = mapped.find(mapped.segments[number] or mapped.load(number), rank)
+            if index is not None and index >= len(mapped.palette):
+                raise IndexError("a value is outside the palette")
+        except OFTEN_WRONG as error:
+            raise self._malformed(error) from None
+        return index
+
     @functools.cached_property
     def ranking(self) -> Ranking | None:
         """The ranks by which a ranked book finds states, None in any other. Raises ForeignBook as `game` does."""
-        return Ranking(Rules(self.game, self.symmetry)) if self.codec == ranked.NAME else None
+        return Ranking(Rules(self.game, self.symmetry), self.header) if self.codec == ranked.NAME else None
 
     def lookup(self, states: Any) -> Values:
         """The values of an array of states, as arrays of its shape: millions a second, with the extra [solve].
 
-        In a ranked book the rules are asked for each state, as plain Python: some ten thousand a second.
+        In a ranked book the rules are asked for each state, as plain Python: some thousand a second.
         Raises TypeError unless they are integers, DamagedBook, and SolverError without the extra.
         """
         mapped = self._open()
@@ -113,8 +127,11 @@ class Book(Mapping[int, Value]):
             return mapped.segments[number] or mapped.load(number)
 
         try:
-            rank = None if self.ranking is None else self.ranking.rank
-            places = bulk.places(states, mapped.directory, segment, mapped.codec.find_all, rank)
+            ranking = self.ranking
+            if ranking is not None:
+                places = bulk.one_by_one(states, lambda state: ranking.index(state, self._index))
+            else:
+                places = bulk.places(states, mapped.directory, segment, mapped.codec.find_all)
             return Values(*bulk.values(places, mapped.palette))
         except OFTEN_WRONG as error:
             if isinstance(error, TypeError):
@@ -158,7 +175,7 @@ class Book(Mapping[int, Value]):
 
     def of_keys(self, keys: list[int], indices: list[int]) -> tuple[list[int], list[int]]:
         """The states that are stored under some keys of the book's codec, and their palette indices."""
-        return (keys, indices) if self.ranking is None else self.ranking.states(keys, indices)
+        return (keys, indices) if self.ranking is None else self.ranking.states(keys, indices, self._index)
 
     def group(self, number: int, choose: Callable[[int], int]) -> list[tuple[int, Value]]:
         """The pairs of one group of segment `number`, of a part of it if the book is ranked: `choose` says which."""

@@ -192,19 +192,18 @@ def _segments(book: Book) -> Iterator[tuple[States, NDArray[np.int32]]]:
 def _ranked(book: Book, progress: Progress) -> Iterator[tuple[States, NDArray[np.int32]]]:
     """All states of a ranked book, as compiled rules tell them from their ranks, and the palette indices."""
     stored = len(book)
-    compiled = Compiled(Rules(book.game, book.symmetry))
+    compiled = Compiled(Rules(book.game, book.symmetry), book.header)
+    groups = [group for record in checked_segments(book) for group in _symbols(book, record)]
+    ends = [first + len(symbols) for first, symbols in groups]
+    if any(end > first for end, (first, _) in zip(ends, groups[1:], strict=False)):
+        raise DamagedBook(f"{book.path}: states are out of order: solve again")
     states, indices = np.empty(stored, np.int64), np.empty(stored, np.int32)
-    at, last = 0, -1
-    for record in checked_segments(book):
-        for first, symbols in _symbols(book, record):
-            if first <= last:
-                raise DamagedBook(f"{book.path}: states are out of order: solve again")
-            last = first + len(symbols) - 1
-            found = compiled.states(first, symbols)
-            if at + len(found[0]) > stored:
-                raise DamagedBook(f"{book.path} stores more than the {stored:,} states of its header: solve again")
-            states[at : at + len(found[0])], indices[at : at + len(found[0])] = found
-            at += len(found[0])
+    at = 0
+    for some, places in compiled.states(groups) if groups else ():
+        if at + len(some) > stored:
+            raise DamagedBook(f"{book.path} stores more than the {stored:,} states of its header: solve again")
+        states[at : at + len(some)], indices[at : at + len(some)] = some, places
+        at += len(some)
         progress("unrank", at, stored)
     order = np.argsort(states[:at])
     if at:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from solver.book import Header
 from solver.book.codecs import compact, instant, ranked
 from solver.book.writer import CHUNK
 from solver.game import Rules
@@ -36,14 +37,14 @@ def encode_compact(
 ENCODERS: dict[str, Callable[..., Any]] = {instant.NAME: encode_instant, compact.NAME: encode_compact}
 
 
-def prepared(codec: str, rules: Rules | None, pieces: Iterable[Any]) -> tuple[Iterable[Any], Callable[..., Any]]:
-    """What `write_book` takes in this codec: parts of the pieces, and the encoder. A ranked one needs the rules.
+def prepared(header: Header, rules: Rules | None, pieces: Iterable[Any]) -> tuple[Iterable[Any], Callable[..., Any]]:
+    """What `write_book` takes for this header: parts of the pieces, and the encoder. A ranked one needs the rules.
 
     Raises UncompiledRules where their ranks do not compile.
     """
-    if codec != ranked.NAME or rules is None:
-        return parts(pieces), ENCODERS[codec]
-    compiled_ranks = Compiled(rules)
+    if header.codec != ranked.NAME or rules is None:
+        return parts(pieces), ENCODERS[header.codec]
+    compiled_ranks = Compiled(rules, header)
     return compiled_ranks.parts(pieces, CHUNK), compiled_ranks.encode
 
 

@@ -14,7 +14,8 @@ A codec is a module with
                                     damaged group may raise any of OFTEN_WRONG
     find_all(segment, keys, found, compiled)
                                     the palette indices of ascending keys in a segment, or -1, written to `found`:
-                                    all arrays, `compiled(function, *helpers)` compiles; raises one of OFTEN_WRONG
+                                    all arrays, `compiled(function, *helpers)` compiles; raises one of OFTEN_WRONG.
+                                    Not of `ranked`, whose states are looked up one by one
     decode(body, first, index_bytes)
                                     the keys and palette indices of a group; raises DamagedBook
 """

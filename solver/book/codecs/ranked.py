@@ -12,8 +12,9 @@ Worked group: ranks 1000, 1001, 1003 with palette indices 7, 9, 7, indices of on
     03 00 | e3 e0 e2 e2 00 00
     4 ranks; symbols 08 0a 0a 08
 
-Where the rules know that a rank has no state that a book could hold (a finished one, none at all, a twin that is folded
-away), its symbol is a repetition of the one before, which takes no room. Whoever looks up asks the rules first.
+Where the rules know that a rank has no state that a book could hold (a finished one, none at all, a twin that is
+folded away), its symbol is a repetition of the one before, which takes no room. So it is for a state whose value they
+tell, but that it is not 0. Whoever looks up asks the rules first.
 
 A group ends where the next state's rank would be beyond it, and where 65,536 states do; so the bytes do not depend on
 how the states are cut into parts. They depend on zlib: its versions may deflate to different bytes. What it costs and
@@ -50,6 +51,7 @@ def encode_chunk(
 ) -> tuple[bytes, list[int], list[int]]:
     """The groups of the ranks one after the other, the states and the bytes of each.
 
+    An index is -1 where the rules tell the value of a state that is in the book.
     `holds(rank)` says whether somebody may ask for the rank, who then has to be told that it is not in the book.
     """
 
@@ -81,10 +83,13 @@ def fill(ranks: Any, indices: Any, symbols: Any) -> None:
     """Write the symbols of all ranks from the first to the last, in place of whether they may be asked for."""
     place = 0
     symbol = 0
+    some = 1  # the last symbol that is none of a missing state
     for at in range(len(symbols)):
         rank = ranks[0] + at
         if rank == ranks[place]:
-            symbol = indices[place] + 1
+            if indices[place] >= 0:
+                some = indices[place] + 1
+            symbol = some if indices[place] >= 0 or not symbol else symbol
             place += 1
         elif symbols[at]:
             symbol = 0
@@ -127,34 +132,6 @@ def finder() -> Callable[[Any, int], int | None]:
         return symbol - 1 if symbol else None
 
     return find
-
-
-def find_all(segment: Any, ranks: Any, found: Any, compiled: Callable[..., Any]) -> None:
-    """The palette indices of ascending ranks, none below the segment's first, or -1, written to `found`."""
-    view, firsts, starts, index_bytes = segment
-    body = memoryview(view)
-    pick = compiled(pick_symbols)
-    begin = 0
-    while begin < len(ranks):
-        group = bisect_right(firsts, ranks[begin]) - 1
-        end = len(ranks)
-        if group + 1 < len(firsts):
-            end = bisect_left(ranks, firsts[group + 1], begin)
-        at, stop = int(starts[group]), int(starts[group + 1])
-        size = _count(body, at, index_bytes) * index_bytes
-        symbols = inflated(body[at + HEAD.size : stop], size)
-        pick(symbols, index_bytes, firsts[group], ranks[begin:end], found[begin:end])
-        begin = end
-
-
-def pick_symbols(symbols: Any, index_bytes: int, first: int, ranks: Any, found: Any) -> None:
-    """Write the palette index of each of a group's ranks, or -1."""
-    for i in range(len(ranks)):
-        at = (ranks[i] - first) * index_bytes
-        found[i] = -1
-        if at < len(symbols):
-            for byte in range(index_bytes):
-                found[i] += int(symbols[at + byte]) << 8 * byte
 
 
 def decode(body: memoryview, first: int, index_bytes: int) -> tuple[list[int], list[int]]:
