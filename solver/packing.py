@@ -48,8 +48,9 @@ def pack(
             rules = Rules(book.game, book.symmetry)
             header = header._replace(rules=rules_of(book.game, codec))
             check_ranked(codec, rules, book.scope)
-        few = len(book) <= FEW or not extras.has_kernels()
-        return write(target, header, rules, _plainly(book) if few else _quickly(book), few, workers, progress)
+        few = len(book) <= FEW or not extras.has_kernels() or (rules is not None and rules.plain_only)
+        parts = _plainly(book, CODECS[codec].BLOCK) if few else _quickly(book)
+        return write(target, header, rules, parts, few, workers, progress)
 
 
 def check_ranked(codec: str, rules: Rules | None, scope: str) -> None:
@@ -73,26 +74,24 @@ def write(
 
     `rules` are needed where the codec is `ranked`.
     """
-    if few or not extras.has_kernels():
+    if few or not extras.has_kernels() or (header.codec == ranked.NAME and rules is not None and rules.plain_only):
         return _write_plainly(target, header, rules, parts, progress)
     from solver.parallel import Workers
     from solver.sweep import pack as encoders
 
     try:
         parts, encode = encoders.prepared(header, rules, parts)
-        with Workers(workers) as team:
-            return write_book(target, header, parts, encode=encode, map=team.map, progress=progress)
     except UncompiledRules:
-        if header.codec != ranked.NAME:
-            raise
         return _write_plainly(target, header, rules, parts, progress)
+    with Workers(workers) as team:
+        return write_book(target, header, parts, encode=encode, map=team.map, progress=progress)
 
 
 def _write_plainly(
     target: Any, header: Header, rules: Rules | None, parts: Iterable[Part], progress: Progress
 ) -> Header:
     if header.codec != ranked.NAME or rules is None:
-        return write_book(target, header, _blocks(parts, CODECS[header.codec].BLOCK), progress=progress)
+        return write_book(target, header, parts, progress=progress)
     ranking = Ranking(rules, header)
     return write_book(target, header, ranking.parts(parts), encode=ranking.encode, progress=progress)
 
@@ -103,10 +102,10 @@ def _quickly(book: Book) -> Iterable[Any]:
     return read_parts(book)
 
 
-def _plainly(book: Book) -> Iterator[Part]:
-    """States and indices of each group; of a ranked book all at once, sorted."""
+def _plainly(book: Book, block: int) -> Iterator[Part]:
+    """States and indices, `block` at a time; of a ranked book all at once, sorted."""
     if book.ranking is None:
-        yield from checked_groups(book)
+        yield from _blocks(checked_groups(book), block)
     else:
         pairs = sorted(pair for group in checked_groups(book) for pair in zip(*group, strict=True))
         yield [state for state, _ in pairs], [index for _, index in pairs]

@@ -101,7 +101,7 @@ class Ranking:
 
     def parts(self, parts: Iterable[Part]) -> Iterator[Part]:
         """Ranks and indices in order of the ranks, BLOCK at a time, of states and indices; raises GameError."""
-        table = {state: index for part in parts for state, index in zip(*part, strict=True)}
+        table = {int(state): int(index) for part in parts for state, index in zip(*part, strict=True)}
         pairs = sorted((self._rank(state), self._kept(state, table)) for state in table)
         for begin in range(0, len(pairs), ranked.BLOCK):
             ranks, indices = zip(*pairs[begin : begin + ranked.BLOCK], strict=True)

@@ -168,7 +168,7 @@ class Compiled:
             self.kernels.ranks_of(states, ranks)
         step = len(states) // COMPARED + 1
         if [self.plain.rank(state) for state in states[::step].tolist()] != ranks[::step].tolist():
-            raise UncompiledRules(f"{self.rules.name}: its ranks differ where they are compiled")
+            raise UncompiledRules(f"{self.rules.name}: its ranks differ where they are compiled: keep within 64 bits")
         order = np.argsort(ranks)
         states, ranks, indices = states[order], ranks[order], indices[order]
         del order
