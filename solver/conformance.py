@@ -198,6 +198,7 @@ class _Inspector:
         """
         self.check_canonical(state)
         self.check_mover(state)
+        self.check_rank(state)
         if self.call("is_terminal", state):
             self.check_utility(state)
             return []
@@ -297,6 +298,20 @@ class _Inspector:
         if own_method(self.game, "to_move") and self.call("to_move", state) not in (0, 1):
             mover = self.call("to_move", state)
             raise self.fault(state, f"has player {mover!r} to move: to_move is 0 or 1, for two players")
+
+    def check_rank(self, state: int) -> None:
+        """A state's rank and the next one, each of which is that of one state or of none."""
+        if not own_method(self.game, "rank"):
+            return
+        rank = self.call("rank", state)
+        if type(rank) is not int or not 0 <= rank < STATE_LIMIT:
+            raise self.fault(state, f"has rank {rank!r}: the ranks of states are ints in [0, 2**63)")
+        if self.call("unrank", rank) != state:
+            found = self.call("unrank", rank)
+            raise self.fault(state, f"has rank {rank}, unrank({rank}) is {found!r}: it must be the state")
+        following = self.call("unrank", rank + 1)
+        if following != -1 and self.call("rank", following) != rank + 1:
+            raise self.fault(state, f"unrank({rank + 1}) is {following!r}, of another rank: -1, if none has it")
 
     def check_tier(self, state: int, child: int) -> None:
         if not own_method(self.game, "tier"):

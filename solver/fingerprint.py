@@ -34,6 +34,7 @@ RULES = (
 )
 # they make a search quicker, they change no value
 HINTS = ("replies", "outlook", "followup", "promise", "bounds", "longest", "size")
+RANKING = ("rank", "unrank", "size", "outlook", "replies")  # where a ranked book has a state's value
 USER_MODULE = "rules_of_file_"  # and a number: a file named random.py must not become the module random
 # names by which code reaches what it does not name
 DYNAMIC = frozenset(

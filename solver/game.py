@@ -60,6 +60,8 @@ OPTIONAL = {
     "again": ("state", "action"),  # whether who plays it moves again, where states do not say who is to move
     "reward": ("state", "action"),  # what who plays it scores at once; values then are margins still to come
     "size": (),  # every state is below it; then the solver may use arrays by state
+    "rank": ("state",),  # a number >= 0 for each state, without large gaps; -1 for what is none: ranked books
+    "unrank": ("rank",),  # the state of that rank, -1 if none has it; goes with `rank`
     "starts": (),  # yields the states to solve from besides `initial()`
     "canonical": ("state",),  # one of the states equivalent by symmetry; without it no symmetry saving
     "tier": ("state",),  # an int >= 0 that never decreases along a move; without it plain retrograde analysis
@@ -100,9 +102,9 @@ class Rules:
 
     Made once by whoever solves, searches or plays, and handed down. With `outcomes` only who wins is asked, not how
     soon, so that merits are scores. All methods are bound, plain callables; what nothing can stand in for is None
-    where the game lacks it: `to_move`, `again`, `reward`, `chance`, `evaluate`, `bounds`, `promise`, `size`. States may
-    be any hashable objects in the plain searches. Raises GameError where a required method is missing, or two do not go
-    together.
+    where the game lacks it: `to_move`, `again`, `reward`, `chance`, `evaluate`, `bounds`, `promise`, `size`, `rank`,
+    `outlook`, `replies`. States may be any hashable objects in the plain searches. Raises GameError where a required
+    method is missing, or two do not go together.
     """
 
     def __init__(self, game: Any, symmetry: bool = True, outcomes: bool = False) -> None:
@@ -125,6 +127,8 @@ class Rules:
         self.chance: Callable[[Any], Iterator[tuple[Any, Any]]] | None = own_method(game, "chance")
         self.evaluate: Callable[[Any], Any] | None = own_method(game, "evaluate")
         self.bounds: Callable[[Any], tuple[int, int]] | None = own_method(game, "bounds")
+        self.outlook: Callable[[Any], int] | None = own_method(game, "outlook")
+        self.replies: Callable[[Any], int] | None = own_method(game, "replies")
         self.promise: Callable[[Any, int], int] | None = own_method(game, "promise")
         canonical, tier = own_method(game, "canonical"), own_method(game, "tier")
         self.folds = symmetry and canonical is not None
@@ -134,6 +138,9 @@ class Rules:
         self.plies_left: Callable[[Any], int] = own_method(game, "plies_left") or _zero
         self.starts: Callable[[], Iterator[Any]] = own_method(game, "starts") or _none
         self.size: Callable[[], int] | None = own_method(game, "size")
+        within = None if self.size is None else _within(self.size)
+        self.rank: Callable[[Any], int] | None = own_method(game, "rank") or within
+        self.unrank: Callable[[int], Any] | None = own_method(game, "unrank") or within
         _check_together(self)
         self.alternates = self.to_move is None and self.again is None
         self.same_mover = _same_mover(self)
@@ -163,6 +170,8 @@ def _check_together(rules: Rules) -> None:
         )
     if rules.again is not None and rules.chance is not None:
         raise GameError(f"{name} has again(state, action), which tells nothing of chance nodes: give it to_move(state)")
+    if (own_method(rules.game, "rank") is None) != (own_method(rules.game, "unrank") is None):
+        raise GameError(f"{name} has one of rank(state) and unrank(rank): they go together")
     if rules.reward is not None and not is_score_game(rules.game):
         raise GameError(f"{name} has reward(state, action), which makes margins: say score_game = True in the class")
 
@@ -208,6 +217,11 @@ def _lifted(rules: Rules) -> Callable[[int, Any, Any, Any], int]:
     if rules.alternates:
         return lambda merit, state, action, child: lift(merit, False, scores)
     return lambda merit, state, action, child: lift(merit, same_mover(state, action, child), scores)
+
+
+def _within(size: Callable[[], int]) -> Callable[[int], int]:
+    """The rank of a state where all numbers below `size()` are states: itself."""
+    return lambda state: state if 0 <= state < size() else -1
 
 
 def _same(state: Any) -> Any:

@@ -6,6 +6,10 @@ import os
 
 from solver import streaming
 from solver.book import Book, Header, check_codec, check_target
+from solver.book.codecs import ranked
+from solver.book.ranking import check_ranks, rules_of
+from solver.errors import BookError
+from solver.game import Game, Rules
 from solver.progress import Progress, silent
 
 
@@ -13,6 +17,7 @@ def pack(
     path: str | os.PathLike[str],
     target: str | os.PathLike[str],
     codec: str = "compact",
+    game: Game | None = None,
     *,
     workers: int | None = None,
     progress: Progress = silent,
@@ -21,11 +26,23 @@ def pack(
 
     The bytes are those that `solve` would write in that codec, whatever `workers`, so a book that is packed back has
     the digest that it had. What is read is checked, so that what is packed is not damaged. `target` may be `path`: who
-    reads the old book keeps it. Raises DamagedBook, ForeignBook or BookError, ResourceError, and leaves `target` as it
-    was.
+    reads the old book keeps it. To and from `ranked` takes the rules: `game` for a game that is not one of the package.
+    Raises DamagedBook, ForeignBook or BookError, ResourceError, and leaves `target` as it was.
     """
     check_codec(codec)
     check_target(target)
-    with Book(path) as book:
-        header = book.header._replace(codec=codec)
-        return streaming.write(target, header, streaming.pieces(book), workers=workers, progress=progress)
+    with Book(path, game) as book:
+        header, rules = book.header._replace(codec=codec), None
+        if ranked.NAME in (codec, book.codec):
+            rules = Rules(book.game, book.symmetry)
+            header = header._replace(rules=rules_of(book.game, codec))
+            check_ranked(codec, rules, book.scope)
+        return streaming.write(target, header, streaming.pieces(book), rules, workers=workers, progress=progress)
+
+
+def check_ranked(codec: str, rules: Rules | None, scope: str) -> None:
+    """Raise BookError if the codec is one that the rules, or so few states of a game, do not go with."""
+    if codec == ranked.NAME and rules is not None:
+        check_ranks(rules)
+        if scope == "exact":
+            raise BookError("the exact entries of a search are too few among all ranks: choose the codec compact")

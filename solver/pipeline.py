@@ -17,8 +17,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from solver import extras, methods, opening
-from solver.book import DEFAULT, Book, Header, check_codec, check_target, write_book
+from solver import extras, methods, opening, packing, streaming
+from solver.book import DEFAULT, Book, Header, check_codec, check_target
+from solver.book.ranking import rules_of
 from solver.conformance import SLOW, blamed, check_game
 from solver.errors import BudgetExceeded, GameError, ResourceError, SolverError
 from solver.fingerprint import fingerprint
@@ -69,8 +70,9 @@ def solve(
     `restart`; they are `checkpoint` seconds apart (CHECKPOINT if None), half as much again inside a pass over a tier
     with cycles; `say` gets a line about that, and about a solve in plain Python. A game that the disk cannot hold is
     refused, after a few seconds of counting if that shows it, unless `anyway`. `codec` is "instant" (if None), whose
-    look-ups take 1.5 microseconds, or "compact", a quarter of the size in ten times the time. `wdl` makes an opening
-    book of wins, draws and losses without their distances, which are found sooner. The book is the same,
+    look-ups take 1.5 microseconds, "compact", a quarter of the size in ten times the time, or "ranked", smaller again,
+    for games that number their states. `wdl` makes an opening book of wins, draws and losses without their distances,
+    which are found sooner. The book is the same,
     byte for byte, whatever `workers` and `memory`, interrupted or not; and with or without the compiled kernels, but
     for alpha-beta's exact entries.
 
@@ -157,6 +159,9 @@ def _prepared(game: Game | str, path: str | os.PathLike[str] | None, options: Op
     methods.refuse(rules, options, path is not None)
     if options.codec is not None:
         check_codec(options.codec)
+        packing.check_ranked(
+            options.codec, rules, "exact" if options.method == "alphabeta" and options.max_ply is None else ""
+        )
     options = options._replace(memory=working_memory(options.memory))
     return _Job(rules, None if path is None else check_target(path), options)
 
@@ -266,7 +271,7 @@ def _header(job: _Job, outcome: Outcome) -> Header:
     complete = outcome.scope == "complete"
     return Header(
         game=rules.name,
-        rules=fingerprint(rules.game),
+        rules=rules_of(rules.game, job.options.codec or DEFAULT),
         method=outcome.method,
         scope=outcome.scope,
         symmetry=rules.folds,
@@ -287,16 +292,10 @@ def _header(job: _Job, outcome: Outcome) -> Header:
 
 def _write(target: Path, job: _Job, outcome: Outcome) -> Header:
     """Write the book, on all cores where the kernels are at hand."""
-    header, solved, progress = _header(job, outcome), outcome.solved, job.options.progress
-    if solved.stored <= SMALL or not extras.has_kernels():
-        return write_book(target, header, solved.parts(), progress=progress)
-    from solver.parallel import Workers
-    from solver.sweep import pack
-
-    parts: Any = (pack.as_arrays(*part) for part in solved.parts())
-    with Workers(job.options.workers) as team:
-        encode = pack.ENCODERS[header.codec]
-        return write_book(target, header, parts, encode=encode, map=team.map, progress=progress)
+    options, parts = job.options, outcome.solved.parts()
+    return streaming.write(
+        target, _header(job, outcome), parts, job.rules, workers=options.workers, progress=options.progress
+    )
 
 
 def _temporary(job: _Job, outcome: Outcome) -> Book:

@@ -1,6 +1,7 @@
 """Whole books, a piece at a time: read as critically as `verify` reads them, and written anew.
 
-What this takes of memory does not depend on the size of the book.
+What this takes of memory does not depend on the size of the book, but for ranked ones, whose states are sorted: 40
+bytes each.
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ from typing import Any
 from solver import extras
 from solver.book import Book, Header, write_book
 from solver.book.check import checked_groups
-from solver.book.codecs import CODECS
+from solver.book.codecs import CODECS, ranked
+from solver.book.ranking import Ranking
+from solver.errors import UncompiledRules
+from solver.game import Rules
 from solver.progress import Progress, silent
 from solver.solved import Part
 
@@ -25,12 +29,16 @@ def pieces(book: Book, progress: Progress = silent) -> Iterator[Part]:
 
     By the end all of the file was checked. Raises DamagedBook.
     """
-    if len(book) <= FEW or not extras.has_kernels():
-        return checked_groups(book, progress)
-    from solver.kernels.reading import read_parts
+    plainly = book.ranking is not None and book.ranking.rules.plain_only
+    if len(book) > FEW and extras.has_kernels() and not plainly:
+        from solver.kernels.reading import read_parts
 
-    read: Any = read_parts(book, progress)
-    return read  # type: ignore[no-any-return]
+        yield from read_parts(book, progress)  # type: ignore[misc]
+    elif book.ranking is None:
+        yield from checked_groups(book, progress)
+    else:
+        pairs = sorted(pair for group in checked_groups(book, progress) for pair in zip(*group, strict=True))
+        yield [state for state, _ in pairs], [index for _, index in pairs]
 
 
 def lists(book: Book, progress: Progress = silent) -> Iterator[Lists]:
@@ -47,22 +55,37 @@ def write(
     target: str | os.PathLike[str],
     header: Header,
     some: Iterable[Part],
+    rules: Rules | None = None,
     *,
     workers: int | None = None,
     progress: Progress = silent,
 ) -> Header:
     """Write a book of pieces of any length, on all cores where the kernels are at hand; the header as written.
 
-    The bytes depend on neither. Raises BookError, ResourceError, and leaves `target` as it was.
+    The bytes depend on neither. `rules` are needed where the codec is `ranked`. Raises BookError, ResourceError, and
+    leaves `target` as it was.
     """
-    if header.stored <= FEW or not extras.has_kernels():
-        return write_book(target, header, _blocks(some, CODECS[header.codec].BLOCK), progress=progress)
+    is_ranked = header.codec == ranked.NAME and rules is not None
+    if header.stored <= FEW or not extras.has_kernels() or (is_ranked and rules is not None and rules.plain_only):
+        return _write_plainly(target, header, some, rules, progress)
     from solver.parallel import Workers
     from solver.sweep import pack
 
-    parts: Any = pack.parts(pack.as_arrays(*piece) for piece in some)
+    try:
+        parts, encode = pack.prepared(header, rules, some)
+    except UncompiledRules:
+        return _write_plainly(target, header, some, rules, progress)
     with Workers(workers) as team:
-        return write_book(target, header, parts, encode=pack.ENCODERS[header.codec], map=team.map, progress=progress)
+        return write_book(target, header, parts, encode=encode, map=team.map, progress=progress)
+
+
+def _write_plainly(
+    target: str | os.PathLike[str], header: Header, some: Iterable[Part], rules: Rules | None, progress: Progress
+) -> Header:
+    if header.codec != ranked.NAME or rules is None:
+        return write_book(target, header, _blocks(some, CODECS[header.codec].BLOCK), progress=progress)
+    ranking = Ranking(rules, header)
+    return write_book(target, header, ranking.parts(some), encode=ranking.encode, progress=progress)
 
 
 def _blocks(some: Iterable[Part], block: int) -> Iterator[Part]:
@@ -70,8 +93,8 @@ def _blocks(some: Iterable[Part], block: int) -> Iterator[Part]:
     states: list[int] = []
     indices: list[int] = []
     for more, places in some:
-        states += more
-        indices += places
+        states += _list(more)
+        indices += _list(places)
         while len(states) >= block:
             yield states[:block], indices[:block]
             states, indices = states[block:], indices[block:]

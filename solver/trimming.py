@@ -15,15 +15,16 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from solver import extras, opening
-from solver.book import Book, Header, check_codec, check_target, write_book
-from solver.book.check import checked_groups
+from solver import extras, opening, streaming
+from solver.book import Book, Header, check_codec, check_target
+from solver.book.ranking import rules_of
 from solver.book.trim import MOST_PLIES, SIDES, TRIMMED, Trim
 from solver.book.writer import CHUNK
 from solver.errors import DamagedBook, MethodError, ResourceError
 from solver.files import replacing
 from solver.game import Game, Rules
 from solver.memory import working_memory
+from solver.packing import check_ranked
 from solver.parallel import Workers
 from solver.progress import Progress, silent
 from solver.search.settling import settled
@@ -71,12 +72,14 @@ def trim(
         _refuse(header, rules, wanted, wdl)
         wanted = wanted._replace(source=header.digest, scope=header.scope)
         kept = _kept(book, rules, wanted, workers, progress)
-        small = _header(header, wanted, rules.outcomes)._replace(codec=codec or header.codec)
+        codec = codec or header.codec
+        check_ranked(codec, rules, header.scope)
+        small = _header(header, wanted, rules.outcomes)._replace(codec=codec, rules=rules_of(book.game, codec))
         if wanted.max_bytes is None:
-            return _write(target, small, header.palette, kept, workers, progress)
+            return _write(target, small, rules, header.palette, kept, workers, progress)
         order = _by_tier(rules, kept.states)
         with replacing(Path(target)) as partial:
-            return _fitted(partial, small, header.palette, kept, order, workers, progress)
+            return _fitted(partial, small, rules, header.palette, kept, order, workers, progress)
 
 
 def _refuse(header: Header, rules: Rules, wanted: Trim, wdl: bool) -> None:
@@ -159,16 +162,15 @@ def _unsettled(
     found = None if keys is None else _found(book, keys)
     merits = [merit_of(sign_of(value) if rules.outcomes else value) for value in book.header.palette]
     if len(book if found is None else found.states) <= FEW or rules.plain_only or not extras.has_kernels():
-        parts: Iterable[Part] = checked_groups(book, progress) if found is None else [found]
+        parts: Iterable[Part] = streaming.lists(book, progress) if found is None else [found]
         for states, indices in parts:
             kept = [_is_kept(book, rules, plies, state, merits[i]) for state, i in zip(states, indices, strict=True)]
             yield list(itertools.compress(states, kept)), list(itertools.compress(indices, kept))
         return
-    from solver.kernels.reading import read_parts
     from solver.kernels.settling import Settling
     from solver.sweep import pack
 
-    arrays: Any = pack.parts(read_parts(book, progress)) if found is None else [pack.as_arrays(*found)]
+    arrays: Any = pack.parts(streaming.pieces(book, progress)) if found is None else [pack.as_arrays(*found)]
     if not plies:
         yield from _as_machine_numbers(arrays)
         return
@@ -207,6 +209,7 @@ def _header(header: Header, wanted: Trim, wdl: bool) -> Header:
 def _write(
     target: str | os.PathLike[str],
     header: Header,
+    rules: Rules,
     palette: list[Value],
     kept: Kept,
     workers: int | None,
@@ -233,15 +236,8 @@ def _write(
         for value, number in stored.items():
             outcomes[value.outcome] += number
         header = header._replace(counts={name: outcomes[name] for name in ("win", "draw", "loss")})
-    parts: Any = ((states[at : at + CHUNK], indices[at : at + CHUNK]) for at in range(0, max(1, len(states)), CHUNK))
-    if len(states) <= FEW or not extras.has_kernels():
-        return write_book(target, header, parts, progress=progress)
-    from solver.sweep import pack
-
-    with Workers(workers) as team:
-        encode = pack.ENCODERS[header.codec]
-        arrays: Any = (pack.as_arrays(*part) for part in parts)
-        return write_book(target, header, arrays, encode=encode, map=team.map, progress=progress)
+    parts = ((states[at : at + CHUNK], indices[at : at + CHUNK]) for at in range(0, max(1, len(states)), CHUNK))
+    return streaming.write(target, header, parts, rules, workers=workers, progress=progress)
 
 
 def _by_tier(rules: Rules, states: array[int]) -> list[int]:
@@ -257,6 +253,7 @@ def _by_tier(rules: Rules, states: array[int]) -> list[int]:
 def _fitted(
     path: Path,
     header: Header,
+    rules: Rules,
     palette: list[Value],
     kept: Kept,
     order: list[int],
@@ -270,7 +267,7 @@ def _fitted(
     def write(number: int) -> tuple[Header, int]:
         places = sorted(order[:number])
         some = Kept(*(array(column.typecode, map(column.__getitem__, places)) for column in kept))
-        return _write(path, header, palette, some, workers, progress), path.stat().st_size
+        return _write(path, header, rules, palette, some, workers, progress), path.stat().st_size
 
     fits, least, number = 0, len(order) + 1, len(order)
     for _ in range(TRIES):

@@ -63,10 +63,8 @@ def verify(
     """
     memory = working_memory(memory)
     started = time.perf_counter()
-    with Book(path) as book:
-        game = game if game is not None else book.game
-        book.check_rules(game)
-        rules = Rules(game, book.header.symmetry, book.header.wdl)
+    with Book(path, game) as book:
+        rules = Rules(book.game, book.header.symmetry, book.header.wdl)
         _check_claims(book, rules)
         closed = book.header.scope == "complete"
         if _compiled(book, rules, closed, workers, memory, progress):
@@ -77,11 +75,11 @@ def verify(
                     f"{len(book):,} states take about {PLAIN_BYTES * len(book):,} bytes in plain Python: pip install"
                     " 'solverbook[solve]', or more --memory"
                 )
-            check_book(path, progress)
+            check_book(path, progress, game)
             _check_values(book, rules, closed, progress)
             plain = len(book)
         _check_root(book, rules)
-        proof = proving.prove(book, game, progress) if play else ()
+        proof = proving.prove(book, book.game, progress) if play else ()
         return Report(len(book), closed, time.perf_counter() - started, plain, *proof)
 
 

@@ -5,6 +5,7 @@ from collections import Counter
 from solver.book import Header, write_book
 from solver.value import Value, merit_of
 
+KEYED_BY_STATE = ("instant", "compact")  # the codecs that take any states and values; ranked ones are of a game
 PART = 1 << 16  # a block of any codec
 
 

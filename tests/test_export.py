@@ -17,7 +17,6 @@ import pytest
 
 from solver import pipeline
 from solver.book import Book
-from solver.book.codecs import CODECS
 from solver.book.codecs.instant import GROUP
 from solver.book.format import seal
 from solver.export import COLUMNS, ENDINGS, TABLES, export
@@ -27,7 +26,7 @@ from solver.game import load_game
 from solver.notation import format_action, show
 from solver.player import Player
 from solver.value import Value
-from tests.books import write_values
+from tests.books import KEYED_BY_STATE, write_values
 from tests.test_book import sample_values
 from tests.test_cli import ok, run
 from tests.test_player import THIRD
@@ -38,7 +37,7 @@ GAMES = ("tic-tac-toe", "connect-four:4,4", "kalah:3,3")
 VECTOR = {5: Value(1, 3), 6: Value(0), 8: Value(-1, 2), 1 << 62: Value(1, 3)}
 SIMPLE = ["state", "score", "distance"]
 
-every_codec = pytest.mark.parametrize("codec", CODECS)
+every_codec = pytest.mark.parametrize("codec", KEYED_BY_STATE)
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed")
 
 

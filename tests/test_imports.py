@@ -60,17 +60,18 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "importing": {"errors", "game", "progress", "value"},
     "pipeline": {
         "book", "conformance", "errors", "extras", "fingerprint", "game", "importing", "kernels", "memory",
-        "methods", "opening", "options", "parallel", "patience", "progress", "search", "store", "sweep",
+        "methods", "opening", "options", "packing", "patience", "progress", "search", "store", "streaming",
+        "sweep",
     },
-    "streaming": {"book", "extras", "kernels", "parallel", "progress", "solved", "sweep"},
-    "packing": {"book", "progress", "streaming"},
+    "streaming": {"book", "errors", "extras", "game", "kernels", "parallel", "progress", "solved", "sweep"},
+    "packing": {"book", "errors", "game", "progress", "streaming"},
     "comparing": {"book", "errors", "progress", "streaming", "value"},
     "sampling": {"book", "errors", "game", "progress", "streaming", "value"},
     "grading": {"errors", "game", "notation", "player", "value"},
     "strategy": {"game", "progress", "search", "value"},
     "trimming": {
-        "book", "errors", "extras", "files", "game", "kernels", "memory", "opening", "parallel", "progress", "search",
-        "solved", "strategy", "sweep", "value",
+        "book", "errors", "extras", "files", "game", "kernels", "memory", "opening", "packing", "parallel", "progress",
+        "search", "solved", "strategy", "streaming", "sweep", "value",
     },
     "proving": {"book", "errors", "game", "notation", "player", "progress", "search", "value"},
     "verification": {

@@ -7,10 +7,9 @@ import pytest
 
 from solver import Player, extras, packing, solve, streaming, verify
 from solver.book import Book, check_book
-from solver.book.codecs import CODECS
 from solver.errors import BookError, DamagedBook
 from solver.value import Value
-from tests.books import write_values
+from tests.books import KEYED_BY_STATE, write_values
 from tests.test_cli import ok, run
 
 GAMES = ("tic-tac-toe", "connect-four:4,3", "kalah:2,3", "mu-torere", "nim", "coins:600", "chess-ending:KRK")
@@ -119,7 +118,7 @@ def test_damaged_books_are_not_packed(tmp_path, monkeypatch, compiled):
     path, target = tmp_path / "book.lmdb", tmp_path / "target.lmdb"
     chance = random.Random(4)
     values = {chance.getrandbits(30): Value(1, chance.randrange(7)) for state in range(20_000)}
-    for codec in CODECS:
+    for codec in KEYED_BY_STATE:
         write_values(path, values, facts={"codec": codec})
         whole = bytearray(path.read_bytes())
         whole[3 * 4096 + 500] ^= 4
@@ -152,7 +151,7 @@ def test_the_command_line_packs_and_refuses_in_one_line(tmp_path):
     ):
         code, out, err = run(*arguments)
         assert (code, out) == (expected, "") and words in err
-    with pytest.raises(BookError, match="no codec 'tiny': choose one of instant, compact"):
+    with pytest.raises(BookError, match="no codec 'tiny': choose one of instant, compact, ranked"):
         solve("tic-tac-toe", path, codec="tiny")
     with pytest.raises(BookError, match="no codec 'tiny'"):
         packing.pack(path, target, "tiny")

@@ -7,7 +7,7 @@ import random
 import msgpack
 import pytest
 
-from solver import Player, extras, opening, packing, pipeline, proving, solve, trimming, verify
+from solver import Player, extras, opening, packing, pipeline, proving, solve, streaming, trimming, verify
 from solver.book import Book
 from solver.book.format import check_facts
 from solver.book.trim import Trim
@@ -177,7 +177,8 @@ def test_compiled_and_plain_trimming_are_the_same_bytes_whatever_the_workers(boo
     }
     for name, options in trims.items():
         trim(path, tmp_path / f"{name}-plain", **options)
-    monkeypatch.setattr(trimming, "FEW", 0)
+    for module in (trimming, streaming):
+        monkeypatch.setattr(module, "FEW", 0)
     for name, options in trims.items():
         for workers in (1, 3):
             trim(path, tmp_path / "compiled", workers=workers, **options)
@@ -199,6 +200,22 @@ def test_a_trimmed_book_is_packed_exported_and_shown(books, tmp_path):
     assert "what the first player needs, to ply 8, nothing that 2 plies settle" in shown
     assert "without distances" in shown
     assert json.loads(ok("info", packed, "--json"))["trim"]["plies"] == 2
+
+
+@pytest.mark.parametrize("options", [{"plies": 2}, {"wdl": True}, {"side": "first", "plies": 1, "wdl": True}])
+@pytest.mark.parametrize("text", ["connect-four:4,3", "tic-tac-toe"])
+def test_trimmed_books_are_ranked_and_back(books, tmp_path, text, options):
+    plain, small, again, back = (tmp_path / f"{name}.lmdb" for name in ("plain", "ranked", "again", "back"))
+    trim(books(text), plain, **options)
+    trim(books(text), small, codec="ranked", **options)
+    packing.pack(plain, again, "ranked")
+    packing.pack(small, back, "instant")
+    assert small.read_bytes() == again.read_bytes() and plain.read_bytes() == back.read_bytes()
+    with Book(plain) as one, Book(small) as other, Book(books(text)) as whole:
+        assert dict(one.items()) == dict(other.items())
+        assert all(other.get(state) == one.get(state) for state in whole)
+        sides, known = Player(one, live=False), Player(other, live=False)
+        assert all(known.value(state) == sides.value(state) for state in whole)
 
 
 def test_books_that_were_not_trimmed_say_nothing_of_it(books):

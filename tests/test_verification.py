@@ -6,13 +6,12 @@ import pytest
 
 from solver import extras, pipeline, verification
 from solver.book import Book, write_book
-from solver.book.codecs import CODECS
 from solver.errors import DamagedBook, ForeignBook, ResourceError
 from solver.fingerprint import fingerprint
 from solver.game import load_game
 from solver.solved import TierCount
 from solver.value import Value
-from tests.books import header_of
+from tests.books import KEYED_BY_STATE, header_of
 
 GAME = "connect-four:4,3"
 
@@ -61,7 +60,7 @@ def tampered(path, header, values, **changes):
     return path
 
 
-@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("codec", KEYED_BY_STATE)
 def test_a_right_book_is_verified(tmp_path, solved, way, codec):
     _, header, values = solved
     report = verification.verify(tampered(tmp_path / "right.lmdb", header, values, codec=codec))

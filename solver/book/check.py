@@ -14,13 +14,17 @@ from solver.book.format import DIRECTORY_KEY, HEADER_KEY, PALETTE_KEY, Header
 from solver.book.reader import Book
 from solver.book.segments import groups_of, segment_of
 from solver.errors import DamagedBook
+from solver.game import Game
 from solver.progress import Progress, silent
 from solver.solved import TierCount
 
 
-def check_book(path: str | os.PathLike[str], progress: Progress = silent) -> Header:
-    """Check all of a file; its header. Raises DamagedBook or ForeignBook that names what is wrong and where."""
-    with Book(path) as book:
+def check_book(path: str | os.PathLike[str], progress: Progress = silent, game: Game | None = None) -> Header:
+    """Check all of a file; its header. Raises DamagedBook or ForeignBook that names what is wrong and where.
+
+    The rules are asked where a ranked book has states: `game` for one that is not of the package.
+    """
+    with Book(path, game) as book:
         for _ in checked_groups(book, progress):
             pass
         return book.header
@@ -101,22 +105,24 @@ def _check_pages(book: Book) -> None:
 def checked_groups(book: Book, progress: Progress = silent) -> Iterator[tuple[list[int], list[int]]]:
     """The states and palette indices of each group; by the end all of the file was checked. Raises DamagedBook.
 
-    States ascend over the whole book, indices are inside the palette, counts are as the header says.
+    States, or in a ranked book ranks, ascend over the whole book, indices are inside the palette, counts are as the
+    header says.
     """
     last, stored = -1, 0
     palette = len(book.header.palette)
     numbers, examples = [0] * palette, [0] * palette
     for record in checked_segments(book):
-        for states, indices in groups_of(book.header, record):
-            if states[0] <= last or any(here >= after for here, after in zip(states, states[1:], strict=False)):
-                raise DamagedBook(f"{book.path}: states are not ascending at {states[0]}")
-            if max(indices) >= palette or states[-1] >= 1 << 63:
-                raise DamagedBook(f"{book.path}: a value of state {states[0]} or after is outside the palette")
+        for keys, places in groups_of(book.header, record):
+            if keys[0] <= last or any(here >= after for here, after in zip(keys, keys[1:], strict=False)):
+                raise DamagedBook(f"{book.path}: states are not ascending at {keys[0]}")
+            if max(places) >= palette or keys[-1] >= 1 << 63:
+                raise DamagedBook(f"{book.path}: a value of state {keys[0]} or after is outside the palette")
+            states, indices = book.of_keys(keys, places)
             for state, index in zip(states, indices, strict=True):
-                if not numbers[index]:
+                if not numbers[index] or state < examples[index]:
                     examples[index] = state
                 numbers[index] += 1
-            last, stored = states[-1], stored + len(states)
+            last, stored = keys[-1], stored + len(states)
             yield states, indices
         progress("check", stored, book.header.stored)
     check_tally(book, stored, numbers, examples)

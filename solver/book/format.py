@@ -3,9 +3,9 @@
 Version history
     1   the `instant` codec. Later books have `numbers` in their header; earlier ones are read without. Earlier ones of
         more than 256 KB have 64 KB of zeros behind their last page. A palette that does not fit into the header has
-        records of its own; there were no such books before. Nor were there any of the `compact` codec, which earlier
-        readers refuse by its name, or trimmed books and books without distances, which have `trim` and `wdl` in their
-        header and which earlier readers refuse by their scope and their values.
+        records of its own; there were no such books before. Nor were there any of the codecs `compact` and `ranked`,
+        which earlier readers refuse by their names, or trimmed books and books without distances, which have `trim` and
+        `wdl` in their header and which earlier readers refuse by their scope and their values.
 
 Records of the main database, in key order
     8 bytes, big-endian n         segment n
@@ -18,7 +18,7 @@ All integers but the keys are little-endian. A crc32 runs over the book id, the 
 of the record, so a record of another book or another place does not pass.
 
 Segment, at most 65,520 bytes: whole pages of LMDB
-    u32 crc32 | u16 groups n | u8 codec, 0 instant, 1 compact | u8 bytes of a palette index: 1, 2 or 4
+    u32 crc32 | u16 groups n | u8 codec, 0 instant, 1 compact, 2 ranked | u8 bytes of a palette index: 1, 2 or 4
     n u64 first state of each group | n + 1 u16 where each group begins, and the end | groups, as their codec has them
 
 Why so, in bits a state on connect-four 5x4: one LMDB record a state 161, fixed-width offsets 26, this 12; its
@@ -37,7 +37,7 @@ from typing import Any, NamedTuple
 
 import msgpack
 
-from solver.book.codecs import CODECS, DEFAULT
+from solver.book.codecs import CODECS, DEFAULT, ranked
 from solver.book.trim import HASH, TRIMMED, Trim, check_trim
 from solver.errors import DamagedBook, ForeignBook
 from solver.solved import TierCount
@@ -53,8 +53,6 @@ DIRECTORY_PART = 8_000  # first states to a directory record
 PALETTE_KEY = b"palette"
 PALETTE_PART = 4_000  # values to a palette record
 MOST_VALUES = 1 << 21  # of any palette: a reader takes 200 bytes for each
-# in a segment
-MOST_STATES = max(codec.GROUPS * codec.GROUP for codec in CODECS.values())
 MOST_TEXT = 8192  # characters of a game's name
 MOST_SCORE = 1 << 62
 
@@ -108,7 +106,8 @@ class Header(NamedTuple):
     @property
     def index_bytes(self) -> int:
         """Bytes of a palette index."""
-        return 1 if len(self.palette) <= 1 << 8 else 2 if len(self.palette) <= 1 << 16 else 4
+        symbols = len(self.palette) + (self.codec == ranked.NAME)  # and one for a state that is missing
+        return 1 if symbols <= 1 << 8 else 2 if symbols <= 1 << 16 else 4
 
     def pack(self) -> bytes:
         """The header's record, which has the size of the palette only where that has `palette_records`."""

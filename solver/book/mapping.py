@@ -22,7 +22,6 @@ from solver.book.codecs import CODECS
 from solver.book.format import (
     DIRECTORY_KEY,
     HEADER_KEY,
-    MOST_STATES,
     Header,
     directory_key,
     palette_key,
@@ -101,7 +100,7 @@ class Mapped:
         segments = self.environment.stat()["entries"] - others
         if len(directory) != 8 * segments:
             raise DamagedBook(f"{self.path}: {len(directory) // 8} directory entries for {segments} segments")
-        if not segments <= self.header.stored <= segments * MOST_STATES:
+        if not segments <= self.header.stored <= segments * self.codec.GROUPS * self.codec.GROUP:
             raise DamagedBook(f"{self.path}: {segments} segments cannot hold {self.header.stored} states")
         return directory.cast("Q").tolist()
 

@@ -16,25 +16,28 @@ from types import TracebackType
 from typing import Any
 
 from solver import extras
-from solver.book.codecs import OFTEN_WRONG
+from solver.book.codecs import OFTEN_WRONG, ranked
 from solver.book.mapping import Mapped, mapped_file
+from solver.book.ranking import Ranking, rules_of
 from solver.book.segments import groups_of
 from solver.book.trim import Trim
 from solver.errors import BookError, DamagedBook, ForeignBook, MissingState, SolverError
-from solver.fingerprint import fingerprint
 from solver.game import STATE_LIMIT, Game, Rules, game_text, is_built_in, load_game
 from solver.solved import TierCount
 from solver.value import Value, Values
+
+SOME = 256  # ranks of a group: the rules are asked for each
 
 
 class Book(Mapping[int, Value]):
     """The values of a book's stored states: all non-terminal ones, canonical where the book is folded by symmetry.
 
-    `book[state]` raises MissingState, `get` has a default; iteration is in ascending order. Close it, or use it in a
-    `with` block. Many threads may read at once, the same file may be opened many times, and readers survive a fork.
-    `game` is needed for rules of your own, and is checked to be those that made the book. `sha256`, 64 hex digits, is
-    that of the whole file, which is hashed before anything else is done with it. Raises DamagedBook or ForeignBook on
-    files that cannot be trusted, at opening or when the damaged part is first touched.
+    `book[state]` raises MissingState, `get` has a default; iteration is in ascending order, in a ranked book in that of
+    the ranks. Close it, or use it in a `with` block. Many threads may read at once, the same file may be opened many
+    times, and readers survive a fork. `game` is needed for rules of your own, and is checked to be those that made the
+    book. `sha256`, 64 hex digits, is that of the whole file, which is hashed before anything else is done with it.
+    Raises DamagedBook or ForeignBook on files that cannot be trusted, at opening or when the damaged part is first
+    touched.
     """
 
     def __init__(self, path: str | os.PathLike[str], game: Game | None = None, *, sha256: str | None = None) -> None:
@@ -78,6 +81,9 @@ class Book(Mapping[int, Value]):
 
     def get(self, state: Any, default: Any = None) -> Any:
         """The value of a state, or the default."""
+        if self.ranking is not None:
+            value = self.ranking.value(state, self._index)
+            return default if value is None else value
         mapped = self._mapped or self._open()
         try:
             number = bisect_right(mapped.directory, state) - 1
@@ -90,9 +96,29 @@ class Book(Mapping[int, Value]):
                 return default
             raise self._malformed(error) from None
 
+    def _index(self, rank: int) -> int | None:
+        """The palette index that a ranked book has at a rank; None for a state that it lacks."""
+        mapped = self._mapped or self._open()
+        number = bisect_right(mapped.directory, rank) - 1
+        if number < 0:
+            return None
+        try:
+            index: int | None = mapped.find(mapped.segments[number] or mapped.load(number), rank)
+            if index is not None and index >= len(mapped.palette):
+                raise IndexError("a value is outside the palette")
+        except OFTEN_WRONG as error:
+            raise self._malformed(error) from None
+        return index
+
+    @functools.cached_property
+    def ranking(self) -> Ranking | None:
+        """The ranks by which a ranked book finds states, None in any other. Raises ForeignBook as `game` does."""
+        return Ranking(Rules(self.game, self.symmetry), self.header) if self.codec == ranked.NAME else None
+
     def lookup(self, states: Any) -> Values:
         """The values of an array of states, as arrays of its shape: millions a second, with the extra [solve].
 
+        In a ranked book the rules are asked for each state, as plain Python: some thousand a second.
         Raises TypeError unless they are integers, DamagedBook, and SolverError without the extra.
         """
         mapped = self._open()
@@ -104,7 +130,11 @@ class Book(Mapping[int, Value]):
             return mapped.segments[number] or mapped.load(number)
 
         try:
-            places = bulk.places(states, mapped.directory, segment, mapped.codec.find_all)
+            ranking = self.ranking
+            if ranking is not None:
+                places = bulk.one_by_one(states, lambda state: ranking.index(state, self._index))
+            else:
+                places = bulk.places(states, mapped.directory, segment, mapped.codec.find_all)
             return Values(*bulk.values(places, mapped.palette))
         except OFTEN_WRONG as error:
             if isinstance(error, TypeError):
@@ -143,19 +173,28 @@ class Book(Mapping[int, Value]):
     def _groups(self) -> Iterator[tuple[list[int], list[int]]]:
         """States and palette indices of each group."""
         for record in self.segments():
-            yield from groups_of(self.header, record)
+            for keys, indices in groups_of(self.header, record):
+                yield self.of_keys(keys, indices)
+
+    def of_keys(self, keys: list[int], indices: list[int]) -> tuple[list[int], list[int]]:
+        """The states that are stored under some keys of the book's codec, and their palette indices."""
+        return (keys, indices) if self.ranking is None else self.ranking.states(keys, indices, self._index)
 
     def group(self, number: int, choose: Callable[[int], int]) -> list[tuple[int, Value]]:
-        """The pairs of one group of segment `number`: `choose` says which of so many."""
+        """The pairs of one group of segment `number`, of a part of it if the book is ranked: `choose` says which."""
         mapped = self._open()
         view, firsts, starts, index_bytes = mapped.segments[number] or mapped.load(number)
         place = choose(len(firsts))
-        states, indices = mapped.codec.decode(view[starts[place] : starts[place + 1]], firsts[place], index_bytes)
+        keys, indices = mapped.codec.decode(view[starts[place] : starts[place + 1]], firsts[place], index_bytes)
+        if self.ranking is not None:
+            begin = choose(len(keys))
+            keys, indices = keys[begin : begin + SOME], indices[begin : begin + SOME]
+        states, indices = self.of_keys(keys, indices)
         return [(state, self.header.palette[index]) for state, index in zip(states, indices, strict=True)]
 
     @property
     def directory(self) -> Sequence[int]:
-        """The first state of each segment."""
+        """The first key of each segment: a state, or in a ranked book a rank."""
         return self._open().directory
 
     def segments(self) -> Iterator[bytes]:
@@ -186,7 +225,7 @@ class Book(Mapping[int, Value]):
 
     @property
     def rules(self) -> str:
-        """The fingerprint of the rules that made the book, 64 hex digits."""
+        """The fingerprint of the rules that made the book, 64 hex digits; of a ranked one of their ranks as well."""
         return self.header.rules
 
     @property
@@ -271,7 +310,7 @@ class Book(Mapping[int, Value]):
 
     def check_rules(self, game: Game) -> None:
         """Raise ForeignBook unless these are the rules that made the book."""
-        rules = fingerprint(game)
+        rules = rules_of(game, self.codec)
         if rules != self.header.rules:
             raise ForeignBook(
                 f"{self.path} was made by rules {self.header.rules[:8]} ({self.header.game}), these are"

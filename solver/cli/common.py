@@ -237,7 +237,8 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 codec_option = click.option(
     "--codec",
     type=click.Choice(list(CODECS)),
-    help="How the book is encoded: instant, if left out, or compact, a quarter of the size for ten times the time.",
+    help="How the book is encoded: instant, if left out; compact, a quarter of the size for ten times the time; ranked,"
+    " a tenth, for games that number their states.",
 )
 workers_option = click.option(
     "--workers",

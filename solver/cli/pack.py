@@ -7,8 +7,9 @@ import time
 import click
 
 from solver.book.codecs import CODECS
-from solver.cli.common import Bars, json_option, quiet_option, workers_option
+from solver.cli.common import Bars, game_option, json_option, quiet_option, workers_option
 from solver.cli.info import report
+from solver.game import load_game
 
 
 @click.command("pack")
@@ -18,12 +19,16 @@ from solver.cli.info import report
     "--codec",
     type=click.Choice(list(CODECS)),
     default="compact",
-    help="compact, if left out: a quarter of the size for ten times the time; instant: the other way round.",
+    help="compact, if left out: a quarter of the size for ten times the time; instant: the other way round; ranked: the"
+    " smallest, for games that number their states, and read with their rules.",
 )
+@game_option
 @workers_option
 @json_option
 @quiet_option
-def command(book: str, target: str, codec: str, workers: int | None, as_json: bool, quiet: bool) -> None:
+def command(
+    book: str, target: str, codec: str, game_text: str | None, workers: int | None, as_json: bool, quiet: bool
+) -> None:
     """Write a book anew in another codec, with nothing solved.
 
     It holds and says the same, and takes the place of the other wherever a book is asked for. All of BOOK is checked on
@@ -37,5 +42,6 @@ def command(book: str, target: str, codec: str, workers: int | None, as_json: bo
 
     started = time.perf_counter()
     with Bars(quiet) as bars:
-        header = pack(book, target, codec, workers=workers, progress=bars)
+        game = None if game_text is None else load_game(game_text)
+        header = pack(book, target, codec, game, workers=workers, progress=bars)
     report(header, target, time.perf_counter() - started, as_json)

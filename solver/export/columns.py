@@ -1,4 +1,4 @@
-"""The columns of a book's tables, one row a stored state, in ascending order of the states.
+"""The columns of a book's tables, one row a stored state, in the order of the book: ascending.
 
     state     the state's number
     board     as the game shows it, of several lines for most games

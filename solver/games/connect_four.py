@@ -11,8 +11,11 @@ bit is set where the stone belongs to the side to move (the encoding of John Tro
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import NamedTuple
+
+from solver.games.choices import choice_at, choose, place_of
 
 
 class ConnectFour(NamedTuple):
@@ -70,6 +73,55 @@ class ConnectFour(NamedTuple):
 
     def longest(self, state: int) -> int:
         return self.width * self.height - self._occupied(state).bit_count()
+
+    def rank(self, state: int) -> int:
+        """Ply by ply, then by the heights of the columns, the last one first, then by the mover's stones.
+
+        Of these the highest row decides first: stones below others matter less, so neighbours have equal values. Boards
+        where the mover has a line, which no play leads to, leave gaps.
+        """
+        occupied = self._occupied(state)
+        stones = occupied.bit_count()
+        mine = (state & occupied).bit_count()
+        if state & ~occupied != occupied + self._bottom() or mine != stones // 2 or self._has_line(state & occupied):
+            return -1
+        shape = 0
+        left = stones
+        for column in range(self.width - 1, -1, -1):
+            height = (occupied >> column * (self.height + 1) & (1 << self.height) - 1).bit_count()
+            for lower in range(height):
+                shape += self._shapes(column, left - lower)
+            left -= height
+        rank = shape * choose(stones, mine) + place_of(self._by_rows(state & occupied), self._by_rows(occupied))
+        for fewer in range(stones):
+            rank += self._shapes(self.width, fewer) * choose(fewer, fewer // 2)
+        return rank
+
+    def unrank(self, rank: int) -> int:
+        stones = 0
+        states = 1
+        while rank >= states:
+            rank -= states
+            stones += 1
+            if stones > self.width * self.height:
+                return -1
+            states = self._shapes(self.width, stones) * choose(stones, stones // 2)
+        ways = choose(stones, stones // 2)
+        shape = rank // ways
+        guards = 0
+        left = stones
+        for column in range(self.width - 1, -1, -1):
+            guard = 1 << column * (self.height + 1)
+            lower = self._shapes(column, left)
+            while shape >= lower:
+                shape -= lower
+                guard <<= 1
+                left -= 1
+                lower = self._shapes(column, left)
+            guards |= guard
+        occupied = guards - self._bottom()
+        mine = self._by_columns(choice_at(rank % ways, stones // 2, self._by_rows(occupied)))
+        return -1 if self._has_line(mine) else guards | mine
 
     def bounds(self, state: int) -> tuple[int, int]:
         """What a player can hold by answering every stone on top of it (Allis 1988, claimeven).
@@ -160,6 +212,37 @@ class ConnectFour(NamedTuple):
     def place(self, state: int, action: int) -> Iterator[int]:
         stones = (self._occupied(state) & self._column(action)).bit_count()
         yield (self.height - 1 - stones) * self.width + action
+
+    @functools.lru_cache(maxsize=1 << 12)  # noqa: B019  a game is three numbers, and may stay
+    def _shapes(self, columns: int, stones: int) -> int:
+        """The ways to spread so many stones over so many columns, by inclusion and exclusion of columns too high."""
+        stones = min(stones, columns * self.height - stones)  # as many ways, and numbers that fit 64 bits
+        if columns == 0 or stones < 0:
+            return 1 if stones == 0 else 0
+        shapes = 0
+        sign = 1
+        for high in range(columns + 1):
+            left = stones - high * (self.height + 1)
+            if left >= 0:
+                shapes += sign * choose(columns, high) * choose(left + columns - 1, columns - 1)
+            sign = -sign
+        return shapes
+
+    def _by_rows(self, stones: int) -> int:
+        """Stones with the bits of a row side by side, the lowest row first."""
+        rows = 0
+        for row in range(self.height):
+            for column in range(self.width):
+                rows |= (stones >> column * (self.height + 1) + row & 1) << row * self.width + column
+        return rows
+
+    def _by_columns(self, rows: int) -> int:
+        """The stones of which these are the rows."""
+        stones = 0
+        for row in range(self.height):
+            for column in range(self.width):
+                stones |= (rows >> row * self.width + column & 1) << column * (self.height + 1) + row
+        return stones
 
     def _bottom(self) -> int:
         """The lowest cell of each column."""

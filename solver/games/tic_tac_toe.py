@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from solver.games.choices import choice_at, choose, place_of
+
 
 class TicTacToe(NamedTuple):
     """Mark empty cells in turn; `line` in a row, column or diagonal wins (misere: loses); a full board is a draw."""
@@ -60,6 +62,37 @@ class TicTacToe(NamedTuple):
 
     def longest(self, state: int) -> int:
         return self.width * self.height - self.tier(state)
+
+    def rank(self, state: int) -> int:
+        """Mark by mark, then by the cells that are marked, then by which of them are the mover's.
+
+        Boards where the mover has a line, which no play leads to, leave gaps.
+        """
+        mine = state & (1 << self._bits()) - 1
+        marked = mine | state >> self._bits()
+        marks = self.tier(state)
+        if marked & ~self._cells() or marked.bit_count() != marks or mine.bit_count() != marks // 2:
+            return -1
+        if self._has_line(mine):
+            return -1
+        rank = place_of(marked, self._cells()) * choose(marks, marks // 2) + place_of(mine, marked)
+        for fewer in range(marks):
+            rank += choose(self.width * self.height, fewer) * choose(fewer, fewer // 2)
+        return rank
+
+    def unrank(self, rank: int) -> int:
+        marks = 0
+        states = 1
+        while rank >= states:
+            rank -= states
+            marks += 1
+            if marks > self.width * self.height:
+                return -1
+            states = choose(self.width * self.height, marks) * choose(marks, marks // 2)
+        ways = choose(marks, marks // 2)
+        marked = choice_at(rank // ways, marks, self._cells())
+        mine = choice_at(rank % ways, marks // 2, marked)
+        return -1 if self._has_line(mine) else mine | (marked ^ mine) << self._bits()
 
     def evaluate(self, state: int) -> float:
         """Lines still open to the mover less those open to the other, as a part of all lines."""

@@ -203,6 +203,14 @@ def _nothing(self: Any, state: int, action: int) -> int:
     return 0
 
 
+def _within(self: Any, state: int) -> int:
+    return state if 0 <= state < self.size() else -1
+
+
+def _within_ranks(self: Any, rank: int) -> int:
+    return rank if 0 <= rank < self.size() else -1
+
+
 def _no_bounds(self: Any, state: int) -> tuple[int, int]:
     return 0, 0
 
@@ -214,6 +222,8 @@ def _one_start(self: Any) -> Iterator[int]:
 # compiled where a game lacks them, but never asked: a constant of the kernel says so (all promises are equal)
 _NOT_IN_THE_RULES: dict[str, Any] = {
     "starts": _one_start,
+    "rank": _within,
+    "unrank": _within_ranks,
     "to_move": _zero,
     "again": _nothing,
     "reward": _nothing,

@@ -13,6 +13,7 @@ from solver.fingerprint import HINTS, fingerprint
 from solver.game import Rules, own_method
 
 HOME = Path(__file__).parent
+ALSO = (*HINTS, "rank", "unrank")
 
 
 def constants_of(rules: Rules, outcomes: bool = False, tiers: bool = True) -> dict[str, bool]:
@@ -32,7 +33,7 @@ def constants_of(rules: Rules, outcomes: bool = False, tiers: bool = True) -> di
 def identity_of(rules: Rules, constants: dict[str, Any]) -> str:
     """24 hex digits: of the rules, of the room and of where the rules lie, since moved ones must not load old files."""
     home = type(rules.game).__module__
-    code = f"{fingerprint(rules.game, HINTS)} {home} {constants} {_room_digest()}"
+    code = f"{fingerprint(rules.game, ALSO)} {home} {constants} {_room_digest()}"
     return hashlib.sha256(code.encode()).hexdigest()[:24]
 
 

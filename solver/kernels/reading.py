@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 
 from solver.book import Book
 from solver.book.check import check_tally, checked_segments
-from solver.book.format import MOST_STATES
+from solver.book.codecs import CODECS
 from solver.errors import DamagedBook
+from solver.game import Rules
+from solver.kernels.ranking import Compiled
 from solver.progress import Progress, silent
 from solver.store.runs import States
 from solver.store.work import Work
@@ -158,26 +160,68 @@ def tally_values(states, indices, count, last, numbers, examples):
 def read_parts(book: Book, progress: Progress = silent) -> Iterator[tuple[States, NDArray[np.int32]]]:
     """The states and palette indices of each segment, checked against the header, until the next is asked for.
 
-    Raises DamagedBook.
+    Of a ranked book all at once, sorted. Raises DamagedBook.
     """
     stored, palette = len(book), len(book.header.palette)
-    most = min(stored, MOST_STATES)
-    room: tuple[NDArray[Any], NDArray[Any]] = np.empty(most, np.int64), np.empty(most, np.int32)
     numbers, examples = np.zeros(palette, np.int64), np.zeros(palette, np.int64)
     at, last = 0, -1
+    for states, indices in _segments(book) if book.ranking is None else _ranked(book, progress):
+        last = tally_values(states, indices, len(states), last, numbers, examples)
+        if last < 0:
+            raise DamagedBook(f"{book.path}: states are out of order or a value outside the palette: solve again")
+        at += len(states)
+        if at > stored:
+            raise DamagedBook(f"{book.path} stores more than the {stored:,} states of its header: solve again")
+        yield states, indices
+        progress("check", at, stored)
+    check_tally(book, at, numbers.tolist(), examples.tolist())
+
+
+def _segments(book: Book) -> Iterator[tuple[States, NDArray[np.int32]]]:
+    """The states and palette indices of each segment."""
+    codec = CODECS[book.codec]
+    most = min(len(book), codec.GROUPS * codec.GROUP)
+    room: tuple[NDArray[Any], NDArray[Any]] = np.empty(most, np.int64), np.empty(most, np.int32)
     for record in checked_segments(book):
         count = decode_segment(record, *room)
         if count < 0:
             raise DamagedBook(f"{book.path}: a group is malformed: fetch or solve the book again")
-        last = tally_values(*room, count, last, numbers, examples)
-        if last < 0:
-            raise DamagedBook(f"{book.path}: states are out of order or a value outside the palette: solve again")
-        at += count
-        if at > stored:
-            raise DamagedBook(f"{book.path} stores more than the {stored:,} states of its header: solve again")
         yield room[0][:count], room[1][:count]
-        progress("check", at, stored)
-    check_tally(book, at, numbers.tolist(), examples.tolist())
+
+
+def _ranked(book: Book, progress: Progress) -> Iterator[tuple[States, NDArray[np.int32]]]:
+    """All states of a ranked book, as compiled rules tell them from their ranks, and the palette indices."""
+    stored = len(book)
+    compiled = Compiled(Rules(book.game, book.symmetry), book.header)
+    groups = [group for record in checked_segments(book) for group in _symbols(book, record)]
+    ends = [first + len(symbols) for first, symbols in groups]
+    if any(end > first for end, (first, _) in zip(ends, groups[1:], strict=False)):
+        raise DamagedBook(f"{book.path}: states are out of order: solve again")
+    states, indices = np.empty(stored, np.int64), np.empty(stored, np.int32)
+    at = 0
+    for some, places in compiled.states(groups) if groups else ():
+        if at + len(some) > stored:
+            raise DamagedBook(f"{book.path} stores more than the {stored:,} states of its header: solve again")
+        states[at : at + len(some)], indices[at : at + len(some)] = some, places
+        at += len(some)
+        progress("unrank", at, stored)
+    order = np.argsort(states[:at])
+    if at:
+        yield states[order], indices[order]
+
+
+def _symbols(book: Book, record: bytes) -> Iterator[tuple[int, NDArray[Any]]]:
+    """The first rank of each group of a segment, and the symbols of its ranks."""
+    body = np.frombuffer(record, np.uint8)
+    groups, index_bytes = int.from_bytes(record[4:6], "little"), record[7]
+    for group in range(groups):
+        first = int(_number(body, 8 + 8 * group, 8))
+        start, end = (int(_number(body, 8 + 8 * groups + 2 * (group + one), 2)) for one in (0, 1))
+        count = int.from_bytes(record[start : start + 2], "little") + 1
+        symbols = _inflated(record[start + 2 : end], count * index_bytes)
+        if end > len(record) or end - start < 3 or count > 60_000 // index_bytes or first >> 62 or symbols is None:
+            raise DamagedBook(f"{book.path}: a group is malformed: fetch or solve the book again")
+        yield first, np.frombuffer(symbols, f"<u{index_bytes}")
 
 
 def read_all(book: Book, work: Work, memory: int, progress: Progress = silent) -> tuple[States, NDArray[np.int32]]:

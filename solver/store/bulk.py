@@ -25,10 +25,8 @@ def places(
     `directory` has the first state of each segment, `segment(number)` is one, `find_all` its codec's. Raises TypeError
     for what is no array of integers, and whatever `segment` and `find_all` do.
     """
-    asked = np.asarray(states)
-    if asked.dtype.kind not in INTEGERS and asked.size:
-        raise TypeError(f"states are integers, not {asked.dtype}: give an array of them")
-    keys = asked.astype(np.int64).ravel()  # what is beyond 63 bits becomes negative, and so missing
+    asked = _integers(states)
+    keys = asked.ravel()
     order = None if bool((keys[1:] >= keys[:-1]).all()) else np.argsort(keys)
     ordered = keys if order is None else keys[order]
     found = np.full(len(keys), -1, np.int64)
@@ -43,6 +41,20 @@ def places(
         unordered[order] = found
         found = unordered
     return found.reshape(asked.shape)
+
+
+def one_by_one(states: Any, index: Callable[[int], int]) -> NDArray[np.int64]:
+    """`places` by a function of one state."""
+    asked = _integers(states)
+    return np.array([index(state) for state in asked.ravel().tolist()], np.int64).reshape(asked.shape)
+
+
+def _integers(states: Any) -> NDArray[np.int64]:
+    """States as an array; what is beyond 63 bits becomes negative, and so missing. Raises TypeError."""
+    asked = np.asarray(states)
+    if asked.dtype.kind not in INTEGERS and asked.size:
+        raise TypeError(f"states are integers, not {asked.dtype}: give an array of them")
+    return asked.astype(np.int64)
 
 
 def _array(buffer: memoryview, dtype: Any) -> NDArray[Any]:

@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.book.codecs import compact, instant
+from solver.book import Header
+from solver.book.codecs import compact, instant, ranked
 from solver.book.writer import CHUNK
+from solver.game import Rules
+from solver.kernels.ranking import Compiled
 from solver.store.shared import compiled
 
 
@@ -34,11 +37,23 @@ def encode_compact(
 ENCODERS: dict[str, Callable[..., Any]] = {instant.NAME: encode_instant, compact.NAME: encode_compact}
 
 
+def prepared(header: Header, rules: Rules | None, pieces: Iterable[Any]) -> tuple[Iterable[Any], Callable[..., Any]]:
+    """What `write_book` takes for this header: parts of the pieces, and the encoder. A ranked one needs the rules.
+
+    Raises UncompiledRules where their ranks do not compile.
+    """
+    if header.codec != ranked.NAME or rules is None:
+        return parts(pieces), ENCODERS[header.codec]
+    compiled_ranks = Compiled(rules, header)
+    return compiled_ranks.parts(pieces, CHUNK), compiled_ranks.encode
+
+
 def parts(pieces: Iterable[Any]) -> Iterator[tuple[NDArray[np.int64], NDArray[Any]]]:
     """Pieces of states and indices, copied and put together to CHUNK states and, in the end, less."""
     ready = [(np.empty(0, np.int64), np.empty(0, np.int32))]
     count = 0
-    for states, indices in pieces:
+    for piece in pieces:
+        states, indices = as_arrays(*piece)
         ready.append((states.copy(), indices.copy()))
         count += len(states)
         while count >= CHUNK:

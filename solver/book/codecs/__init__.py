@@ -1,30 +1,33 @@
 """Codecs: how the states of a group and their values are encoded, one module each; all else is the same in every book.
 
+States are known by keys: themselves, or in `ranked` their ranks, which `solver.book.ranking` asks the rules for.
+
 A codec is a module with
     NAME, NUMBER                    of the codec, in the header and in the head of each segment
     GROUP, GROUPS                   the most states to a group, and groups to a segment
     BLOCK                           states after which a group ends, whatever it holds: parts are multiples of it
     bound(count, index_bytes)       an upper bound of the bytes that count states take
-    encode_chunk(states, indices, palette_size, index_bytes)
-                                    ascending states and their palette indices: the groups, the states and the bytes
+    encode_chunk(keys, indices, palette_size, index_bytes)
+                                    ascending keys and their palette indices: the groups, the states and the bytes
                                     of each
-    finder()                        for one file, find(segment, state): the palette index of a state, or None; a
+    finder()                        for one file, find(segment, key): the palette index of a key, or None; a
                                     damaged group may raise any of OFTEN_WRONG
-    find_all(segment, states, found, compiled)
-                                    the palette indices of ascending states in a segment, or -1, written to `found`:
-                                    all arrays, `compiled(function, *helpers)` compiles; raises one of OFTEN_WRONG
+    find_all(segment, keys, found, compiled)
+                                    the palette indices of ascending keys in a segment, or -1, written to `found`:
+                                    all arrays, `compiled(function, *helpers)` compiles; raises one of OFTEN_WRONG.
+                                    Not of `ranked`, whose states are looked up one by one
     decode(body, first, index_bytes)
-                                    the states and palette indices of a group; raises DamagedBook
+                                    the keys and palette indices of a group; raises DamagedBook
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from solver.book.codecs import compact, instant
+from solver.book.codecs import compact, instant, ranked
 from solver.book.codecs.compact import OFTEN_WRONG
 
 DEFAULT = instant.NAME
-CODECS: dict[str, Any] = {codec.NAME: codec for codec in (instant, compact)}
+CODECS: dict[str, Any] = {codec.NAME: codec for codec in (instant, compact, ranked)}
 
-__all__ = ["CODECS", "DEFAULT", "OFTEN_WRONG", "compact", "instant"]
+__all__ = ["CODECS", "DEFAULT", "OFTEN_WRONG", "compact", "instant", "ranked"]

@@ -67,8 +67,8 @@ def encode_blocks(
         at = 0
         for number in range(layout(states[begin : begin + BLOCK], keys, *rows)):
             count, mode, size = (int(row[number]) for row in rows)
-            packed_keys = _deflated(keys[at : at + size], zlib.Z_DEFAULT_STRATEGY)
-            packed_values = _deflated(values[done * index_bytes : (done + count) * index_bytes], zlib.Z_FILTERED)
+            packed_keys = deflated(keys[at : at + size], zlib.Z_DEFAULT_STRATEGY)
+            packed_values = deflated(values[done * index_bytes : (done + count) * index_bytes], zlib.Z_FILTERED)
             bodies.append(HEAD.pack(mode, count - 1, size - 1, len(packed_keys)) + packed_keys + packed_values)
             counts.append(count)
             at += size
@@ -142,12 +142,12 @@ def put_keys(states: Any, first: int, count: int, mode: int, keys: Any, at: int)
     return mode * count
 
 
-def _deflated(data: Any, strategy: int) -> bytes:
+def deflated(data: Any, strategy: int) -> bytes:
     packer = zlib.compressobj(LEVEL, zlib.DEFLATED, WINDOW, 9, strategy)
     return packer.compress(data) + packer.flush()
 
 
-def _inflated(data: Any, size: int) -> bytes:
+def inflated(data: Any, size: int) -> bytes:
     """The first `size` bytes of what was deflated; nothing more is made, whatever the data say."""
     found = zlib.decompressobj(WINDOW).decompress(data, size)
     if len(found) != size:
@@ -175,14 +175,14 @@ def finder() -> Callable[[Any, int], int | None]:
             at = starts[group]
             mode, count, size, packed = _head(view, at)
             at += HEAD.size
-            known = first, mode, count, at + packed, _inflated(view[at : at + packed], size), b""
+            known = first, mode, count, at + packed, inflated(view[at : at + packed], size), b""
         first, mode, count, at, keys, values = known
         place = _place(keys, mode, count, state - first)
         if place is not None and not 0 <= place < count:
             raise ValueError("as many keys as states are not there")
         if place is not None and len(values) < (place + 1) * index_bytes:
             fresh, size = True, (place + 1 if fresh else count) * index_bytes
-            values = _inflated(view[at : starts[group + 1]], size)
+            values = inflated(view[at : starts[group + 1]], size)
         if fresh:
             slots[first % SLOTS] = first, mode, count, at, keys, values
         if place is None:
@@ -246,12 +246,12 @@ def find_all(segment: Any, states: Any, found: Any, compiled: Callable[..., Any]
         at, stop = int(starts[group]), int(starts[group + 1])
         mode, count, size, packed = _head(body, at)
         at += HEAD.size
-        keys = _inflated(body[at : at + packed], size)
+        keys = inflated(body[at : at + packed], size)
         last = places(keys, mode, count, firsts[group], states[begin:end], found[begin:end])
         if last >= count:
             raise ValueError("as many keys as states are not there")
         if last >= 0:
-            pick(_inflated(body[at + packed : stop], (last + 1) * index_bytes), index_bytes, found[begin:end])
+            pick(inflated(body[at + packed : stop], (last + 1) * index_bytes), index_bytes, found[begin:end])
         begin = end
 
 
@@ -297,8 +297,8 @@ def decode(body: memoryview, first: int, index_bytes: int) -> tuple[list[int], l
     """The states and palette indices of a group; raises DamagedBook if they do not fit together."""
     try:
         mode, count, size, packed = _head(body, 0)
-        keys = _whole(body[HEAD.size : HEAD.size + packed], size)
-        values = _whole(body[HEAD.size + packed :], count * index_bytes)
+        keys = whole(body[HEAD.size : HEAD.size + packed], size)
+        values = whole(body[HEAD.size + packed :], count * index_bytes)
     except OFTEN_WRONG as error:
         raise DamagedBook(f"a group is malformed ({error})") from None
     if mode == 0:
@@ -314,7 +314,7 @@ def decode(body: memoryview, first: int, index_bytes: int) -> tuple[list[int], l
     return [first + offset for offset in offsets], list(indices)
 
 
-def _whole(data: Any, size: int) -> bytes:
+def whole(data: Any, size: int) -> bytes:
     """All that was deflated, `size` bytes; raises ValueError if it is more or less, or something lies behind it."""
     stream = zlib.decompressobj(WINDOW)
     found = stream.decompress(data, size + 1)
