@@ -31,10 +31,8 @@ GAMES = (
     "kalah:3,2,false",
     "othello:4,2",
     "mu-torere",
-    "tapatan",
     "hare-and-hounds",
 )
-TIERED = GAMES[:-3]
 
 
 def trim(path, target, *, wdl=False, codec=None, workers=None, **wanted):
@@ -58,7 +56,7 @@ def books(tmp_path_factory):
 
 @pytest.mark.parametrize("text", GAMES)
 def test_what_a_search_settles_is_answered_as_if_it_were_stored(books, tmp_path, text):
-    """Every state, every move, without a live search."""
+    """Every state, and every move of some hundreds, without a live search."""
     sizes = []
     with Book(books(text)) as whole:
         for plies in (1, 2):
@@ -75,6 +73,7 @@ def test_what_a_search_settles_is_answered_as_if_it_were_stored(books, tmp_path,
                     for state, value in whole.items():
                         found = player.value(state)
                         assert found.exact and found.value == (sign_of(value) if wdl else value)
+                    for state in list(whole)[:: 1 + len(whole) // 300]:
                         kept, best = player.best(state), other.examine(state)[1]
                         scores = {move.action: move.value.score for move in best}
                         assert scores[kept] == best[0].value.score
@@ -86,13 +85,13 @@ def test_what_a_search_settles_is_answered_as_if_it_were_stored(books, tmp_path,
 
 
 @pytest.mark.parametrize("text", GAMES)
-@pytest.mark.parametrize("plies", [0, 1, 2])
+@pytest.mark.parametrize("plies", [0, 2])
 def test_a_side_needs_nothing_but_its_book(books, tmp_path, monkeypatch, text, plies):
     """Played out against every reply, without a live search, it gets the value of each position, or more."""
     monkeypatch.setattr(proving, "Player", functools.partial(Player, live=False))
     with Book(books(text)) as whole:
         kinds = [False] if whole.score_game or whole.method == "retrograde" else [False, True]
-        for side in ("first", "second", "both"):
+        for side in ("first", "second", "both") if len(whole) < 1000 else ("both",):
             for wdl in kinds:
                 header = trim(whole.path, tmp_path / "side.lmdb", side=side, plies=plies, wdl=wdl)
                 assert (header.scope, header.trim.side, header.wdl) == ("trimmed", side, wdl)
@@ -104,7 +103,7 @@ def test_a_side_needs_nothing_but_its_book(books, tmp_path, monkeypatch, text, p
                     assert all(said[state] == value for state, value in book.items())
 
 
-@pytest.mark.parametrize("text", ["tic-tac-toe", "connect-four:4,3", "kalah:2,3", "mu-torere"])
+@pytest.mark.parametrize("text", ["tic-tac-toe", "hexapawn", "kalah:2,3", "mu-torere"])
 def test_what_is_beyond_a_ply_is_searched_live(books, tmp_path, text):
     with Book(books(text)) as whole:
         rules = Rules(whole.game)
@@ -115,7 +114,7 @@ def test_what_is_beyond_a_ply_is_searched_live(books, tmp_path, text):
                 near = {state for layer in layers for state in layer}
                 assert set(book) <= near and ("plies" in options or set(book) == near)
                 player = Player(book, seconds=None)
-                for state in random.Random(1).sample(list(whole), 40):
+                for state in random.Random(1).sample(list(whole), min(40, len(whole))):
                     assert player.value(state).value == whole[state]
                 assert verify(book.path, play=True).positions
 
@@ -147,7 +146,7 @@ def test_whole_books_are_played_out_too(books, text):
 
 def test_a_book_fits_into_the_bytes_given(books, tmp_path):
     path = books("connect-four:4,3")
-    for limit in (24_000, 32_768):
+    for limit in (24_000, 28_672):
         header = trim(path, tmp_path / "small.lmdb", max_bytes=limit)
         assert 0.8 * limit - 4096 <= (tmp_path / "small.lmdb").stat().st_size <= limit
         with Book(path) as whole, Book(tmp_path / "small.lmdb") as book:
