@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from solver import extras, methods, options, pipeline
+from solver import extras, methods, options, pipeline, streaming
 from solver.book import Book
 from solver.cli import info
 from solver.errors import BookError, ForeignBook, GameError, MethodError, ResourceError
@@ -98,7 +98,7 @@ def test_a_temporary_book_that_cannot_be_written_leaves_nothing(tmp_path, monkey
     def full(*arguments, **options):
         raise ResourceError("the disk is full")
 
-    monkeypatch.setattr(pipeline, "write_book", full)
+    monkeypatch.setattr(streaming, "write_book", full)
     with pytest.raises(ResourceError, match="full"):
         pipeline.solve("coins")
     assert list(tmp_path.iterdir()) == []
@@ -112,7 +112,7 @@ def test_a_game_is_solved_without_a_book_where_none_is_wanted(tmp_path, monkeypa
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with pipeline.solve("tic-tac-toe") as book:
         written = book.header
-    monkeypatch.delattr(pipeline, "write_book")
+    monkeypatch.delattr(streaming, "write_book")
     header = pipeline.run(load_game("tic-tac-toe"), None, options.Options())
     assert header == written._replace(book_id=b"", digest="")
 
