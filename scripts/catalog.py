@@ -1,14 +1,16 @@
 """Solve the published books anew, write what they hold into books/catalog.toml and the small ones into books/.
 
-python scripts/catalog.py             all of them: 5 minutes on two cores
-python scripts/catalog.py --check     compare with what is there instead of writing
+python scripts/catalog.py                       all but those that take hours: 5 minutes on two cores
+python scripts/catalog.py --check               compare with what is there instead of writing
 python scripts/catalog.py --check tic-tac-toe kalah:3,3
+python scripts/catalog.py connect-four --from BOOK      enter one that takes hours, already solved
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -31,20 +33,32 @@ GAMES = (
     "chess-ending:KPK", "chess-ending:KBNK",
 )  # fmt: skip
 
+OPENINGS = {"connect-four": 8}  # opening books to that ply, which take hours: they stay as they were entered
 
-def built(game: str, folder: Path) -> tuple[str, Path | None]:
+
+def solved(game: str, folder: Path, done: Path | None) -> Book:
+    """The book of a game in the codec instant; `done`: one that is solved already."""
+    if done is None:
+        return solve(game, folder / "instant.lmdb", max_ply=OPENINGS.get(game))
+    pack(done, folder / "instant.lmdb", "instant")
+    return Book(folder / "instant.lmdb")
+
+
+def built(game: str, folder: Path, done: Path | None = None) -> tuple[str, Path | None]:
     """A book's recipe and facts, as TOML, and the smaller of its codecs if that is to be shipped."""
     instant, compact = folder / "instant.lmdb", folder / "compact.lmdb"
-    with solve(game, instant) as book:
+    with solved(game, folder, done) as book:
         pack(instant, compact)
         smaller = min(instant, compact, key=os.path.getsize)
         counts = ", ".join(f"{name} = {count}" for name, count in book.counts.items())
         distance = "" if book.root.distance is None else f", distance = {book.root.distance}"
-        ships = smaller.stat().st_size < SMALL
+        opening = f" --max-ply {OPENINGS[game]}" if game in OPENINGS else ""
+        ships = smaller.stat().st_size < SMALL or game in OPENINGS
+        states = "" if book.states is None else f"states = {book.states}\n"
         entry = (
             f'["{game}"]\n'
-            f'recipe = "solver solve {game} -o BOOK"\n'
-            f"states = {book.states}\nstored = {book.stored}\ncounts = {{ {counts} }}\n"
+            f'recipe = "solver solve {game}{opening} -o BOOK"\n'
+            f"{states}stored = {book.stored}\ncounts = {{ {counts} }}\n"
             f"root = {{ score = {book.root.score}{distance} }}\n"
             f'bytes = {book.size}\ndigest = "{book.digest}"\n' + (f'shipped = "{smaller.stem}"\n' if ships else "")
         )
@@ -61,31 +75,33 @@ def is_shipped(book: Path | None, target: Path) -> bool:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("games", nargs="*", help="those to compare; all, if left out")
+    parser.add_argument("games", nargs="*", help="those to build; all but the opening books, if left out")
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
+    parser.add_argument("--from", dest="done", type=Path, metavar="BOOK", help="the book of one game, solved already")
     arguments = parser.parse_args()
-    if arguments.games and not arguments.check:
-        parser.error("the catalogue is written as a whole: name games with --check")
-    known = CATALOG.read_text() if CATALOG.exists() else ""
-    entries, changed = [], []
+    if arguments.done is not None and len(arguments.games) != 1:
+        parser.error("--from is the book of one game: name it")
+    known = {entry.partition("\n")[0]: entry for entry in re.split(r"\n(?=\[)", CATALOG.read_text())[1:]}
+    changed = []
     for game in arguments.games or GAMES:
         target = shipped.path_of(game_text(load_game(game)))
         with tempfile.TemporaryDirectory() as folder:
-            entry, book = built(game, Path(folder))
+            entry, book = built(game, Path(folder), arguments.done)
             same = is_shipped(book, target)
             if not arguments.check and not same:
                 target.unlink(missing_ok=True)
                 if book is not None:
                     shutil.copyfile(book, target)
-        entries.append(entry)
-        if entry not in known or not same:
+        if known.get(f'["{game}"]') != entry or not same:
             changed.append(game)
+        known[f'["{game}"]'] = entry
         print(f"{game}: {'as it was' if game not in changed else 'changed'}", flush=True)
     if arguments.check:
         sys.exit(f"not as in {CATALOG.name} and {BOOKS.name}/: {', '.join(changed)}" if changed else 0)
     CATALOG.write_text(
         "# Written by scripts/catalog.py: digests are sha256 over a book's records, in the codec instant. What\n"
-        "# is shipped lies here, in the codec in which it is smaller.\n\n" + "\n".join(entries)
+        "# is shipped lies here, in the codec in which it is smaller.\n\n"
+        + "\n".join(known[f'["{game}"]'] for game in (*GAMES, *OPENINGS) if f'["{game}"]' in known)
     )
 
 
