@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ import pytest
 import solver
 from solver import Book, Player, load_game, pack, shipped
 from solver.fingerprint import fingerprint
-from solver.game import game_text
+from solver.game import Rules, game_text
 from solver.games import CATALOGUE, FROM_FILES
 from solver.value import Value
 from tests.books import write_values
@@ -60,6 +61,28 @@ def test_every_shipped_book_is_of_todays_rules_and_has_the_digest_of_the_catalog
                 assert (book.states, book.stored, book.counts) == said
                 assert book.root == Value(facts["root"]["score"], facts["root"].get("distance"))
             assert pack(book.path, tmp_path / "instant", "instant").digest == facts["digest"], name
+
+
+@pytest.mark.skipif(not shipped.path_of("connect-four").exists(), reason="hours of work, which nobody has done yet")
+def test_connect_four_to_ply_8_has_the_published_values():
+    """Won, drawn and lost positions for the first player, finished ones included (Boeck's counts), not folded."""
+    published = [
+        (1, 0, 0), (1, 2, 4), (27, 12, 10), (35, 58, 145), (690, 200, 230), (1080, 697, 2486), (10889, 1943, 3590),
+        (17507, 5944, 31408), (124624, 14676, 44975),
+    ]  # fmt: skip
+    with Book(shipped.path_of("connect-four")) as book:
+        rules = Rules(book.game)
+        layer, side = {book.game.initial()}, 1
+        for counts in published:
+            over = {state for state in layer if rules.is_terminal(state)}
+            scores = Counter(side * rules.utility(state) for state in over)
+            scores.update(side * book[rules.canonical(state)].score for state in layer - over)
+            assert (scores[1], scores[0], scores[-1]) == counts
+            layer = {rules.result(state, action) for state in layer - over for action in rules.actions(state)}
+            side = -side
+        assert book.root == Value(1, 41)
+        first = [move.value for move in Player(book).analyse(book.game.initial())]
+        assert first == [Value(1, 41), Value(0), Value(0), Value(-1, 42), Value(-1, 42), Value(-1, 40), Value(-1, 40)]
 
 
 def test_a_game_by_its_name_is_answered_from_its_book():
