@@ -73,7 +73,7 @@ OPTIONAL = {
     "replies": ("state",),  # bits of actions, one of them best, where outlook is 0; without it all are searched
     "followup": ("state",),  # `outlook` where a reply led, perhaps cheaper: who moves there cannot win at once
     "promise": ("state", "action"),  # larger is searched earlier; without it moves are searched as they come
-    "chance": ("state",),  # yields (probability, next state) at chance nodes
+    "chance": ("state",),  # yields (weight, next state) where dice or cards decide, nothing elsewhere; wants `to_move`
     "show": ("state",),  # the board as text; without it the number
     "view": ("state", "mover"),  # the board from one side, 0 or 1 to move; without it `show`, which may turn round
     "cells": ("state", "mover"),  # the board as rows of characters, for a page; without it `view` or `show`
@@ -101,8 +101,8 @@ class Rules:
     """A game with its optional methods filled in, folded by its symmetry or not: nobody else asks what a game has.
 
     Made once by whoever solves, searches or plays, and handed down. With `outcomes` only who wins is asked, not how
-    soon, so that merits are scores. All methods are bound, plain callables; what nothing can stand in for is None
-    where the game lacks it: `to_move`, `again`, `reward`, `chance`, `evaluate`, `bounds`, `promise`, `size`, `rank`,
+    soon, so that merits are scores, as in games of margins and of chance. All methods are bound, plain callables; what
+    nothing can stand in for is None where the game lacks it: `to_move`, `again`, `reward`, `chance`, `evaluate`, `bounds`, `promise`, `size`, `rank`,
     `outlook`, `replies`. States may be any hashable objects in the plain searches. Raises GameError where a required
     method is missing, or two do not go together.
     """
@@ -111,7 +111,8 @@ class Rules:
         self.game = game
         self.symmetry = symmetry
         self.outcomes = outcomes
-        self.scores = is_score_game(game) or outcomes
+        self.margins = is_score_game(game)
+        self.scores = self.margins or outcomes or own_method(game, "chance") is not None
         self.plain_only = bool(getattr(game, "plain_only", False))
         try:
             self.actions: Callable[[Any], Iterator[int]] = game.actions
@@ -152,6 +153,16 @@ class Rules:
         """The game's string; of a lesson's plain class, which has none, its name."""
         return game_text(self.game) if isinstance(self.game, tuple) else type(self.game).__name__
 
+    def children(self, state: Any) -> Iterator[tuple[Any, Any, Any]]:
+        """(weight, action, child) of all that may follow a state: weight 0 of an action, action None of a chance."""
+        decided = True
+        for weight, child in () if self.chance is None else self.chance(state):
+            yield weight, None, child
+            decided = False
+        if decided:
+            for action in self.actions(state):
+                yield 0, action, self.result(state, action)
+
     def roots(self) -> list[Any]:
         """The states to solve from, each once: the start, and those of `starts`."""
         return list(dict.fromkeys([self.game.initial(), *self.starts()]))
@@ -168,8 +179,8 @@ def _check_together(rules: Rules) -> None:
         raise GameError(
             f"{name} has both to_move(state) and again(state, action): keep to_move if states say who is to move"
         )
-    if rules.again is not None and rules.chance is not None:
-        raise GameError(f"{name} has again(state, action), which tells nothing of chance nodes: give it to_move(state)")
+    if rules.chance is not None and rules.to_move is None:
+        raise GameError(f"{name} has chance(state), and no to_move(state): add it, to say whose view chance nodes have")
     if (own_method(rules.game, "rank") is None) != (own_method(rules.game, "unrank") is None):
         raise GameError(f"{name} has one of rank(state) and unrank(rank): they go together")
     if rules.reward is not None and not is_score_game(rules.game):
@@ -212,7 +223,7 @@ def _lifted(rules: Rules) -> Callable[[int, Any, Any, Any], int]:
     same_mover, reward, scores = rules.same_mover, rules.reward, rules.scores
     if reward is not None:
         return lambda merit, state, action, child: (
-            lift(merit, same_mover(state, action, child), scores) + reward(state, action)
+            lift(merit, same_mover(state, action, child), scores) + (0 if action is None else reward(state, action))
         )
     if rules.alternates:
         return lambda merit, state, action, child: lift(merit, False, scores)

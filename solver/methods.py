@@ -2,7 +2,7 @@
 
 `minimax` and `retrograde` value every reachable state, by the compiled sweep or by the plain algorithm of that name;
 `alphabeta` keeps the exact entries of one search, or makes an opening book by ply. All hand over what they found in the
-same shape. Which of them a game gets, `pipeline` chooses.
+same shape; so does `expectiminimax` for games of chance. Which of them a game gets, `pipeline` chooses.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from solver import extras, opening
+from solver.book.codecs import fixed
 from solver.conformance import check_table
 from solver.errors import MethodError, ResourceError, UncompiledRules
+from solver.expected import MIDDLE, Steps, number_of
 from solver.game import Rules, is_built_in, is_score_game
 from solver.options import Options
-from solver.search import alphabeta, minimax, retrograde
+from solver.search import alphabeta, minimax, retrograde, value_iteration
 from solver.solved import Solved, TierCount
 from solver.value import WIN, Value, value_of
 
@@ -43,7 +45,12 @@ class Outcome(NamedTuple):
 
 def no_chance(rules: Rules) -> str | None:
     """A reason against games in which dice or cards decide."""
-    return f"{rules.name} has chance nodes: use expectiminimax" if rules.chance is not None else None
+    return f"{rules.name} is a game of chance: use expectiminimax" if rules.chance is not None else None
+
+
+def only_chance(rules: Rules) -> str | None:
+    """A reason against other games."""
+    return f"{rules.name} is no game of chance: use minimax" if rules.chance is None else None
 
 
 def no_scores(rules: Rules) -> str | None:
@@ -64,6 +71,7 @@ METHODS = {
     "minimax": Method(no_chance, minimax.solve, 300),
     "retrograde": Method(no_scores, retrograde.solve, 600),
     "alphabeta": Method(no_chance, alphabeta.solve),
+    "expectiminimax": Method(only_chance, value_iteration.solve, 1000),
 }
 
 
@@ -78,9 +86,14 @@ def refuse(rules: Rules, options: Options, keeps: bool) -> None:
     refuse_ignored(_way(rules, options), keeps, **{name: getattr(options, name) for name in some_heed})
     if options.wdl and is_score_game(rules.game):
         raise MethodError(f"the values of {rules.name} are margins, which --wdl cannot leave out: leave it out")
-    reason = no_chance(rules) if method == "auto" else METHODS[method].refusal(rules)
+    if method == "auto":
+        reason = no_chance(rules) if max_ply is not None else None
+    else:
+        reason = METHODS[method].refusal(rules)
     if reason is not None:
         raise MethodError(reason)
+    if rules.chance is not None and options.codec not in (None, fixed.NAME):
+        raise MethodError(f"{rules.name} is a game of chance, whose books have a codec of their own: leave --codec out")
 
 
 def _way(rules: Rules, options: Options) -> str:
@@ -122,28 +135,38 @@ def swept(rules: Rules, work: Any, states: Sequence[int], options: Options) -> O
             raise
         reason = str(error)  # scores, with moves that stay in a tier: minimax takes them if they make no cycle
     else:
-        return Outcome(solved, "retrograde" if solved.cyclic else "minimax", "complete", work)
+        return Outcome(solved, _name(solved), "complete", work)
     work.remove()
     return reason
 
 
-def plainly(rules: Rules, method: str, table_by: Callable[[str], Table]) -> Outcome:
+def _name(solved: Solved) -> str:
+    """The method that a header says for a complete solution."""
+    if solved.expectation is not None:
+        return "value-iteration" if solved.cyclic else "expectiminimax"
+    return "retrograde" if solved.cyclic else "minimax"
+
+
+def plainly(rules: Rules, method: str, found_by: Callable[[str], Any]) -> Outcome:
     """Solve by the plain algorithms: minimax, or retrograde analysis if the method is that or moves stay in a tier.
 
-    `table_by(name)` is the table of merits of one of METHODS.
+    `found_by(name)` is the result of one of METHODS, with its `table`.
     """
+    if rules.chance is not None:
+        solved = solved_by_chance(rules, found_by("expectiminimax"))
+        return Outcome(solved, _name(solved), "complete")
     chosen = method
     if method == "auto":
         chosen = "minimax" if rules.tiered or rules.scores else "retrograde"
     try:
-        table = table_by(chosen)
+        table = found_by(chosen).table
         if method == "auto" and chosen == "minimax" and not rules.scores and _some_stay(rules, table):
             chosen = "retrograde"  # as the kernels would call it: the values are the same
     except MethodError:
         if method != "auto" or rules.scores or chosen == "retrograde":
             raise
         chosen = "retrograde"
-        table = table_by(chosen)
+        table = found_by(chosen).table
     if not is_built_in(rules.name):
         check_table(rules.game, table, rules.symmetry)
     tier = _one_tier if method == "retrograde" else rules.tier
@@ -169,8 +192,8 @@ def _some_stay(rules: Rules, table: Table) -> bool:
     )
 
 
-def table_of(name: str, rules: Rules, options: Options, reason: str | None = None) -> Table:
-    """The merits that a plain algorithm finds, which was taken for that reason.
+def found_by(name: str, rules: Rules, options: Options, reason: str | None = None) -> Any:
+    """What a plain algorithm finds, which was taken for that reason.
 
     Raises ResourceError if there are more states than the memory holds.
     """
@@ -185,15 +208,14 @@ def table_of(name: str, rules: Rules, options: Options, reason: str | None = Non
             )
         options.progress(step, done, total, note)
 
-    table: Table = method.plain(rules.game, symmetry=rules.symmetry, progress=progress).table
-    return table
+    return method.plain(rules.game, symmetry=rules.symmetry, progress=progress)
 
 
 def exact_entries(rules: Rules, options: Options) -> Outcome:
     """The exact entries of one alpha-beta search from all starts: compiled if that can be."""
     table = None if rules.plain_only else _compiled_entries(rules, options)
     if table is None:
-        table = table_of("alphabeta", rules, options)
+        table = found_by("alphabeta", rules, options).table
     return Outcome(solved_by(rules, table), "alphabeta", "exact")
 
 
@@ -238,6 +260,26 @@ def solved_by(rules: Rules, table: Table, tier: Callable[[int], int] | None = No
         _tallied(table, terminal, tier or rules.tier),
         _root(rules, table),
         longest,
+    )
+
+
+def solved_by_chance(rules: Rules, found: value_iteration.Expectations) -> Solved:
+    """`solved_by` of a game of chance."""
+    table = found.table
+    ended = {state for state in table if rules.is_terminal(state)}
+    states = sorted(state for state in table if state not in ended)
+    steps = Steps(found.expectation.step)
+    signs = {state: number_of(value) - MIDDLE for state, value in table.items()}
+    return Solved(
+        len(states),
+        lambda: [(states, [number_of(table[state]) for state in states])],
+        [],
+        [],
+        _tallied(signs, ended, rules.tier),
+        steps[number_of(table[rules.canonical(rules.game.initial())])],
+        None,
+        found.cyclic,
+        found.expectation,
     )
 
 

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from solver import extras, methods, opening, packing, streaming
 from solver.book import DEFAULT, Book, Header, check_codec, check_target
+from solver.book.codecs import fixed
 from solver.book.ranking import rules_of
 from solver.conformance import SLOW, blamed, check_game
 from solver.errors import BudgetExceeded, GameError, ResourceError, SolverError
@@ -238,7 +239,7 @@ def _small_or_swept(job: _Job, stack: contextlib.ExitStack, ahead: Any) -> Outco
             reason = found
         options.say_plainly(reason)
     return methods.plainly(
-        rules, options.method, functools.partial(methods.table_of, rules=rules, options=options, reason=reason)
+        rules, options.method, functools.partial(methods.found_by, rules=rules, options=options, reason=reason)
     )
 
 
@@ -252,14 +253,13 @@ def _small(rules: Rules, method: str, cached: bool) -> Outcome | None:
         return None
     budget = Budget(most, seconds)
 
-    def table(name: str) -> methods.Table:
-        found: methods.Table = methods.METHODS[name].plain(rules.game, symmetry=rules.symmetry, budget=budget).table
-        return found
+    def found(name: str) -> Any:
+        return methods.METHODS[name].plain(rules.game, symmetry=rules.symmetry, budget=budget)
 
     slow = f"{rules.name}: its rules take more than {SLOW:g} seconds for a state: they must end"
     try:
         with impatient(SLOW + seconds, slow):
-            return methods.plainly(rules, method, table)
+            return methods.plainly(rules, method, found)
     except BudgetExceeded:
         return None
 
@@ -267,11 +267,12 @@ def _small(rules: Rules, method: str, cached: bool) -> Outcome | None:
 def _header(job: _Job, outcome: Outcome) -> Header:
     """The header of a solution: who it belongs to, how complete it is, and its counts."""
     rules, solved = job.rules, outcome.solved
+    codec = job.options.codec or DEFAULT if solved.expectation is None else fixed.NAME
     tiers = solved.tiers
     complete = outcome.scope == "complete"
     return Header(
         game=rules.name,
-        rules=rules_of(rules.game, job.options.codec or DEFAULT),
+        rules=rules_of(rules.game, codec),
         method=outcome.method,
         scope=outcome.scope,
         symmetry=rules.folds,
@@ -284,9 +285,10 @@ def _header(job: _Job, outcome: Outcome) -> Header:
         tiers=tiers if complete and 1 < len(tiers) <= MOST_TIERS else None,
         root=solved.root,
         longest=solved.longest,
-        codec=job.options.codec or DEFAULT,
-        numbers=solved.numbers if len(solved.numbers) <= MOST_VALUES else None,
+        codec=codec,
+        numbers=solved.numbers if solved.expectation is None and len(solved.numbers) <= MOST_VALUES else None,
         wdl=rules.outcomes,
+        expectation=solved.expectation,
     )
 
 

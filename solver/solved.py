@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from solver.expected import Expectation
 from solver.value import Value
 
 Part = tuple[Sequence[int], Sequence[int]]
@@ -28,7 +29,8 @@ class Solved(NamedTuple):
     each the index of its value in the `palette`, which is sorted best value first; all parts but the last hold a
     multiple of a group of the book. `numbers[j]` states have the value `palette[j]`. `tiers` counts terminal
     states too. `longest` is the longest win's distance and the smallest state that has it; `cyclic`: some tier had
-    moves that stay in it.
+    moves that stay in it. In a game of chance the indices are numbers of the steps of `expectation`, and there is no
+    palette.
     """
 
     stored: int
@@ -39,3 +41,4 @@ class Solved(NamedTuple):
     root: Value
     longest: tuple[int, int] | None
     cyclic: bool = False
+    expectation: Expectation | None = None

@@ -35,7 +35,7 @@ class Value(NamedTuple):
 class Values(NamedTuple):
     """The values of many states, as arrays of the shape that was asked.
 
-    `scores` int64; `distances` int64, -1 where they mean nothing; where `known` (bool) is False, the other two are 0
+    `scores` int64, of expectations float64; `distances` int64, -1 where they mean nothing; where `known` (bool) is False, the other two are 0
     and -1 and say nothing.
     """
 

@@ -5,7 +5,8 @@ Version history
         more than 256 KB have 64 KB of zeros behind their last page. A palette that does not fit into the header has
         records of its own; there were no such books before. Nor were there any of the codecs `compact` and `ranked`,
         which earlier readers refuse by their names, or trimmed books and books without distances, which have `trim` and
-        `wdl` in their header and which earlier readers refuse by their scope and their values.
+        `wdl` in their header and which earlier readers refuse by their scope and their values. Nor of games of chance,
+        which have `expectation` there and which earlier readers refuse by their codec, `fixed`.
 
 Records of the main database, in key order
     8 bytes, big-endian n         segment n
@@ -18,7 +19,7 @@ All integers but the keys are little-endian. A crc32 runs over the book id, the 
 of the record, so a record of another book or another place does not pass.
 
 Segment, at most 65,520 bytes: whole pages of LMDB
-    u32 crc32 | u16 groups n | u8 codec, 0 instant, 1 compact, 2 ranked | u8 bytes of a palette index: 1, 2 or 4
+    u32 crc32 | u16 groups n | u8 codec, 0 instant, 1 compact, 2 ranked, 3 fixed | u8 bytes of a palette index: 1, 2 or 4
     n u64 first state of each group | n + 1 u16 where each group begins, and the end | groups, as their codec has them
 
 Why so, in bits a state on connect-four 5x4: one LMDB record a state 161, fixed-width offsets 26, this 12; its
@@ -28,6 +29,7 @@ look-ups are as fast as those of plain records. Only non-terminal states are sto
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 import struct
 import zlib
@@ -37,9 +39,10 @@ from typing import Any, NamedTuple
 
 import msgpack
 
-from solver.book.codecs import CODECS, DEFAULT, ranked
+from solver.book.codecs import CODECS, DEFAULT, fixed, ranked
 from solver.book.trim import HASH, TRIMMED, Trim, check_trim
 from solver.errors import DamagedBook, ForeignBook
+from solver.expected import MIDDLE, Expectation, Steps
 from solver.solved import TierCount
 from solver.value import WIN, Value, merit_of
 
@@ -56,7 +59,8 @@ MOST_VALUES = 1 << 21  # of any palette: a reader takes 200 bytes for each
 MOST_TEXT = 8192  # characters of a game's name
 MOST_SCORE = 1 << 62
 
-METHODS = ("minimax", "retrograde", "alphabeta")
+METHODS = ("minimax", "retrograde", "alphabeta", "expectiminimax", "value-iteration")
+BY_CHANCE = METHODS[3:]
 SCOPES = re.compile("complete|exact|ply [0-9]{1,9}")  # of books that hold all that was solved
 
 
@@ -64,7 +68,8 @@ class Header(NamedTuple):
     """What a book says of itself. `states`, `terminal` and `tiers` are None where the scope is not complete.
 
     `numbers` are the stored states of each value of the palette; None in a book that did not count them yet. `trim` is
-    None in a book that was not trimmed. `wdl`: wins and losses have no distance.
+    None in a book that was not trimmed. `wdl`: wins and losses have no distance. `expectation` is what the values of a game
+    of chance are, None elsewhere; then the palette is empty.
     """
 
     game: str
@@ -87,6 +92,7 @@ class Header(NamedTuple):
     numbers: list[int] | None = None
     trim: Trim | None = None
     wdl: bool = False
+    expectation: Expectation | None = None
 
     def identified(self) -> Header:
         """With the book id, which follows from all that is known before the records are written.
@@ -94,8 +100,8 @@ class Header(NamedTuple):
         And without `numbers` where they make the header too long: a book that is packed anew cannot know them.
         """
         header = self if self._is_whole() else self._replace(numbers=None)
-        *facts, trim, wdl = header._replace(book_id=b"", digest="")
-        facts = msgpack.packb([*facts, *([trim] if trim else ()), *([wdl] if wdl else ())])
+        *facts, trim, wdl, expectation = header._replace(book_id=b"", digest="")
+        facts = msgpack.packb([*facts, *(fact for fact in (trim, wdl, expectation) if fact)])
         return header._replace(book_id=hashlib.sha256(facts).digest()[:8])
 
     @property
@@ -104,8 +110,15 @@ class Header(NamedTuple):
         return self.scope == "complete" if self.trim is None else self.trim.is_gapless
 
     @property
+    def values(self) -> Sequence[Value]:
+        """The values by what is stored for them: places in the palette, or numbers of steps."""
+        return self.palette if self.expectation is None else Steps(self.expectation.step)
+
+    @property
     def index_bytes(self) -> int:
-        """Bytes of a palette index."""
+        """Bytes of a palette index, or of a number of steps."""
+        if self.expectation is not None:
+            return 4
         symbols = len(self.palette) + (self.codec == ranked.NAME)  # and one for a state that is missing
         return 1 if symbols <= 1 << 8 else 2 if symbols <= 1 << 16 else 4
 
@@ -180,15 +193,16 @@ class Header(NamedTuple):
             if fields[name] is not None and type(fields[name]) is not int:
                 raise ValueError(f"{name} is no count")
         header = cls(**{name: fields[name] for name in cls._fields if name not in ("numbers", *LATER)})
-        numbers, trim = fields.get("numbers"), fields.get("trim")
+        numbers, trim, expectation = fields.get("numbers"), fields.get("trim"), fields.get("expectation")
         return header._replace(
             numbers=None if numbers is None else _integers(numbers),
             trim=None if trim is None else Trim(*trim),
             wdl=fields.get("wdl", False),
+            expectation=None if expectation is None else Expectation(*expectation),
             palette=[_value(pair) for pair in header.palette],
             counts=dict(zip(OUTCOMES, _integers(header.counts[name] for name in OUTCOMES), strict=True)),
             tiers=None if header.tiers is None else [TierCount(*_integers(row)) for row in header.tiers],
-            root=_value(header.root),
+            root=_value(header.root) if expectation is None else Value(*header.root),
             longest=None if header.longest is None else _pair(_integers(header.longest)),
         )
 
@@ -209,7 +223,12 @@ def check_facts(header: Header) -> None:
         raise ValueError("game is no name of a game")
     if not HASH.fullmatch(header.rules) or not HASH.fullmatch(header.digest):
         raise ValueError("rules and digest are no hashes")
-    _check_palette(header)
+    if (header.method in BY_CHANCE) != (header.expectation is not None):
+        raise ValueError("method and values differ")
+    if header.expectation is None:
+        _check_palette(header)
+    else:
+        _check_expectation(header, header.expectation)
     _check_counts(header)
     slowest = max((value.distance or 0 for value in header.palette if value.score > 0), default=None)
     if (slowest is None or header.score_game or header.wdl) != (header.longest is None):
@@ -238,6 +257,20 @@ def _check_palette(header: Header) -> None:
         len(numbers) != len(header.palette) or min(numbers, default=1) < 1 or sum(numbers) != header.stored
     ):
         raise ValueError("numbers and palette differ")
+
+
+def _check_expectation(header: Header, expectation: Expectation) -> None:
+    """A book of expectations has no palette; its steps and the error are numbers that make sense."""
+    of, step, error = expectation
+    if of != ("margin" if header.score_game else "utility") or type(step) is not float or type(error) is not float:
+        raise ValueError("values of an unknown kind")
+    if not 0 < step <= 1 or math.frexp(step)[0] != 0.5 or not step / 2 <= error < 1:
+        raise ValueError("steps or error out of bounds")
+    if header.codec != fixed.NAME or header.palette or header.numbers is not None or header.wdl:
+        raise ValueError("expectations with a palette")
+    score, distance = header.root
+    if type(score) is not float or distance is not None or not abs(score) <= step * MIDDLE or score % step:
+        raise ValueError(f"no value of such a game: {score}, {distance}")
 
 
 def _check_counts(header: Header) -> None:
@@ -275,7 +308,7 @@ KINDS = {
     "digest": str,
 }
 OUTCOMES = ("win", "draw", "loss")
-LATER = ("trim", "wdl")  # fields that a header has only where they say something
+LATER = ("trim", "wdl", "expectation")  # fields that a header has only where they say something
 
 
 def _integers(items: Iterable[Any]) -> list[int]:

@@ -52,7 +52,7 @@ class Mapped:
         )
         self.transaction = self.environment.begin(buffers=True)
         self.header = self._read_header()
-        self.palette = self.header.palette
+        self.values = self.header.values
         self.codec = CODECS[self.header.codec]
         self.find = self.codec.finder()
         self.directory = self._read_directory()

@@ -22,6 +22,7 @@ from solver.book.ranking import Ranking, rules_of
 from solver.book.segments import groups_of
 from solver.book.trim import Trim
 from solver.errors import BookError, DamagedBook, ForeignBook, MissingState, SolverError
+from solver.expected import Expectation, Steps
 from solver.game import STATE_LIMIT, Game, Rules, game_text, is_built_in, load_game
 from solver.solved import TierCount
 from solver.value import Value, Values
@@ -90,7 +91,7 @@ class Book(Mapping[int, Value]):
             if number < 0:
                 return default
             index = mapped.find(mapped.segments[number] or mapped.load(number), state)
-            return default if index is None else mapped.palette[index]
+            return default if index is None else mapped.values[index]
         except OFTEN_WRONG as error:
             if not isinstance(state, int):
                 return default
@@ -104,7 +105,7 @@ class Book(Mapping[int, Value]):
             return None
         try:
             index: int | None = mapped.find(mapped.segments[number] or mapped.load(number), rank)
-            if index is not None and index >= len(mapped.palette):
+            if index is not None and index >= len(mapped.values):
                 raise IndexError("a value is outside the palette")
         except OFTEN_WRONG as error:
             raise self._malformed(error) from None
@@ -135,7 +136,7 @@ class Book(Mapping[int, Value]):
                 places = bulk.one_by_one(states, lambda state: ranking.index(state, self._index))
             else:
                 places = bulk.places(states, mapped.directory, segment, mapped.codec.find_all)
-            return Values(*bulk.values(places, mapped.palette))
+            return bulk.stepped(places, mapped.values) if isinstance(mapped.values, Steps) else bulk.values(places, mapped.values)
         except OFTEN_WRONG as error:
             if isinstance(error, TypeError):
                 raise
@@ -165,10 +166,10 @@ class Book(Mapping[int, Value]):
         return _Items(self)
 
     def _pairs(self) -> Iterator[tuple[int, Value]]:
-        palette = self.header.palette
+        values = self.header.values
         for states, places in self._groups():
             for state, place in zip(states, places, strict=True):
-                yield state, palette[place]
+                yield state, values[place]
 
     def _groups(self) -> Iterator[tuple[list[int], list[int]]]:
         """States and palette indices of each group."""
@@ -190,7 +191,8 @@ class Book(Mapping[int, Value]):
             begin = choose(len(keys))
             keys, indices = keys[begin : begin + SOME], indices[begin : begin + SOME]
         states, indices = self.of_keys(keys, indices)
-        return [(state, self.header.palette[index]) for state, index in zip(states, indices, strict=True)]
+        values = self.header.values
+        return [(state, values[index]) for state, index in zip(states, indices, strict=True)]
 
     @property
     def directory(self) -> Sequence[int]:
@@ -230,7 +232,7 @@ class Book(Mapping[int, Value]):
 
     @property
     def method(self) -> str:
-        """How it was solved: minimax, retrograde or alphabeta."""
+        """How it was solved: minimax, retrograde, alphabeta, or by chance: expectiminimax or value-iteration."""
         return self.header.method
 
     @property
@@ -292,6 +294,11 @@ class Book(Mapping[int, Value]):
     def trim(self) -> Trim | None:
         """What was left out, of which book; None if nothing was."""
         return self.header.trim
+
+    @property
+    def expectation(self) -> Expectation | None:
+        """What the values are in a game of chance: utility or margin, their step and their error; None elsewhere."""
+        return self.header.expectation
 
     @property
     def codec(self) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from solver import shipped
-from solver.book.codecs import CODECS
+from solver.book.codecs import CHOICES
 from solver.book.reader import Book
 from solver.errors import BookError, GameError
 from solver.game import Game, Rules, load_game
@@ -236,7 +236,7 @@ quiet_option = click.option("-q", "--quiet", is_flag=True, help="No bars, no not
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 codec_option = click.option(
     "--codec",
-    type=click.Choice(list(CODECS)),
+    type=click.Choice(CHOICES),
     help="How the book is encoded: instant, if left out; compact, a quarter of the size for ten times the time; ranked,"
     " a tenth, for games that number their states.",
 )

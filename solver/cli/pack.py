@@ -6,7 +6,7 @@ import time
 
 import click
 
-from solver.book.codecs import CODECS
+from solver.book.codecs import CHOICES
 from solver.cli.common import Bars, game_option, json_option, quiet_option, workers_option
 from solver.cli.info import report
 from solver.game import load_game
@@ -17,7 +17,7 @@ from solver.game import load_game
 @click.option("-o", "--output", "target", type=click.Path(), required=True, metavar="OUT", help="Write it here.")
 @click.option(
     "--codec",
-    type=click.Choice(list(CODECS)),
+    type=click.Choice(CHOICES),
     default="compact",
     help="compact, if left out: a quarter of the size for ten times the time; instant: the other way round; ranked: the"
     " smallest, for games that number their states, and read with their rules.",

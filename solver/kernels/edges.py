@@ -17,8 +17,9 @@ from numba.core import cgutils
 from numba.extending import intrinsic, register_jitable
 
 from solver import value
+from solver.expected import MOST_WEIGHT
 from solver.game import Rules
-from solver.kernels.compiled import bind, kernel
+from solver.kernels.compiled import bind, inlined, kernel
 from solver.kernels.parts import PART
 from solver.search import INFINITY
 
@@ -37,7 +38,7 @@ MOST_PLIES_LEFT = 1000  # of a finished game
 KEPT, WINS, DRAWS, LOSSES, LARGEST, ERROR, CULPRIT = range(7)  # slots of the report of `keep`
 FIELDS = 7
 NO_ACTIONS, NEGATIVE, BAD_UTILITY, UNKNOWN_CHILD, SAME_TIER, TIER_FALLS, BAD_MARGIN, BAD_LEFT, BAD_MOVER = range(1, 10)
-CROWDED = 10
+CROWDED, BAD_WEIGHT = 10, 11
 FAULTS = {
     NO_ACTIONS: "has no actions and is not terminal: is_terminal must say so",
     NEGATIVE: "has a child outside [0, 2**63): states are non-negative 63-bit integers",
@@ -48,6 +49,7 @@ FAULTS = {
     BAD_MARGIN: "is terminal with a margin of 2**60 or more: utilities must be smaller",
     BAD_LEFT: f"is terminal with plies left that are not from 0 to {MOST_PLIES_LEFT - 1}: plies_left is a small number",
     CROWDED: f"has more than {MOST_ACTIONS} actions: they must end",
+    BAD_WEIGHT: f"has weights below 1, or of more than {MOST_WEIGHT:,} together: chance yields small whole numbers",
 }
 
 
@@ -60,7 +62,7 @@ def edges(states, begin, end, win, listed):
     what a finished child gives its owner, OPEN for others (merits, int64), and the reward (int64; in games with
     rewards). A state without moves ends it, with the number -1.
     """
-    keys, tiers, owners, merits, rewards = listed
+    keys, tiers, owners, merits, rewards, _ = listed
     count = 0
     for i in range(begin, end):
         state = states[i]
@@ -92,6 +94,52 @@ def edges(states, begin, end, win, listed):
         if count == mark:
             return -1, i
     return count, end
+
+
+@kernel
+def chance_edges(states, begin, end, win, listed):
+    """`edges` of a game of chance: at a chance node what may happen, with its weights (int64), 0 for an action.
+
+    The number is -2 where the weights are out of bounds.
+    """
+    weights = listed.weights
+    count = 0
+    for i in range(begin, end):
+        state, mark, total = states[i], count, np.int64(0)
+        for weight, child in game.chance(state):
+            if count == len(weights):
+                return mark, i
+            if not 1 <= weight <= MOST_WEIGHT - total:
+                return -2, i
+            total += weight
+            weights[count] = weight  # first: who does not ask for weights gives an array that has another use
+            _enter(state, child, 0, (i - begin) * 2, win, listed, count)
+            count += 1
+        if total == 0:
+            for action in game.actions(state):
+                if count == len(weights):
+                    return mark, i
+                weights[count] = 0
+                reward = game.reward(state, action) if REWARD else 0
+                _enter(state, game.result(state, action), reward, (i - begin) * 2, win, listed, count)
+                count += 1
+        if count == mark:
+            return -1, i
+    return count, end
+
+
+@inlined
+def _enter(state, child, reward, owner, win, listed, at):
+    """List a child, as `edges` does, at a place; `owner` is twice that of its state."""
+    same_mover = game.to_move(child) == game.to_move(state)
+    if win:
+        listed.merits[at], listed.rewards[at] = OPEN, reward
+        if game.is_terminal(child):
+            listed.merits[at] = lift(np.int64(game.utility(child)), same_mover, True) + reward
+    key = game.canonical(child) if FOLDS else child
+    listed.keys[at] = key
+    listed.tiers[at] = game.tier(key) if TIERS else 0
+    listed.owners[at] = owner + same_mover
 
 
 @kernel
@@ -151,6 +199,7 @@ class Edges(NamedTuple):
     owners: Any
     merits: Any
     rewards: Any
+    weights: Any
 
 
 def _array(item: Any) -> Any:
@@ -158,7 +207,7 @@ def _array(item: Any) -> Any:
 
 
 _NUMBERS = _array(nb.int64)
-_LISTED = nb.NamedTuple([_NUMBERS, _NUMBERS, _array(nb.int32), _NUMBERS, _NUMBERS], Edges)
+_LISTED = nb.NamedTuple([_NUMBERS, _NUMBERS, _array(nb.int32), _NUMBERS, _NUMBERS, _NUMBERS], Edges)
 EDGES = (_NUMBERS, nb.int64, nb.int64, nb.int64, _LISTED)
 KEEP = (_NUMBERS, nb.int64, nb.int64, _NUMBERS, _NUMBERS)
 LIST_STARTS = (nb.int64, _NUMBERS, _NUMBERS)
@@ -208,7 +257,8 @@ class Moves(NamedTuple):
 def new_edges(room):
     """Room for so many moves."""
     keys, tiers, owners = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int32)
-    return Edges(keys, tiers, owners, np.empty(room, np.int64), np.empty(room, np.int64))
+    merits, rewards, weights = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
+    return Edges(keys, tiers, owners, merits, rewards, weights)
 
 
 @register_jitable
@@ -229,13 +279,14 @@ class CompiledMoves:
     def __init__(self, rules: Rules, tiers: bool = True) -> None:
         self.rules = rules
         self.kernels = bind(sys.modules[__name__], rules.game, rules.symmetry, tiers=tiers)
+        self.listing = self.kernels.edges if rules.chance is None else self.kernels.chance_edges
         self.tiered = tiers and rules.tiered
         self.tier = rules.tier if self.tiered else _no_tier
 
     @functools.cached_property
     def moves(self) -> Moves:
         rules = self.rules
-        addresses = address_of(self.kernels.edges, EDGES), address_of(self.kernels.keep, KEEP)
+        addresses = address_of(self.listing, EDGES), address_of(self.kernels.keep, KEEP)
         return Moves(*addresses, 0, rules.scores, rules.reward is not None, rules.alternates)
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from solver.conformance import OTHERWISE
 from solver.errors import GameError, SolverError, UncompiledRules
+from solver.expected import SPAN, mean
 from solver.game import Game, Rules, own_method
 from solver.kernels import probe
 from solver.kernels.compiled import FAILURES, bind, compiling, is_of_compiler
@@ -70,16 +71,16 @@ class _Twins:
         if rules.is_terminal(state):
             utility = rules.utility(state)
             return (utility > 0) - (utility < 0), abs(utility)
-        return [self._move(state, action) for action in rules.actions(state)]
+        return [self._move(state, *child) for child in rules.children(state)]
 
-    def _move(self, state: int, action: int) -> tuple[Any, ...]:
-        """Key, tier, whether the same player moves again, what a finished child gives, reward."""
+    def _move(self, state: int, weight: int, action: int | None, child: int) -> tuple[Any, ...]:
+        """Key, tier, whether the same player moves again, what a finished child gives, reward, weight."""
         rules = self.rules
-        child = rules.result(state, action)
         key = rules.canonical(child)
         merit = rules.lifted(rules.end(child), state, action, child) if rules.is_terminal(child) else OPEN
         same = bool(rules.same_mover(state, action, child))
-        return key, self.own.tier(key), same, merit, rules.reward(state, action) if rules.reward else 0
+        reward = 0 if rules.reward is None or action is None else rules.reward(state, action)
+        return key, self.own.tier(key), same, merit, reward, weight
 
     def compiled(self, state: int) -> Any:
         """The same from the kernels; the text of an exception if they raise one."""
@@ -98,8 +99,8 @@ class _Twins:
             return FAULTS[int(report[ERROR])]
         while True:
             listed = new_edges(self.room)
-            listed.rewards[:] = 0
-            count, done = kernels.edges(one, 0, 1, WIN, listed)
+            listed.rewards[:] = listed.weights[:] = 0
+            count, done = self.own.listing(one, 0, 1, WIN, listed)
             if done or count < 0 or self.room > MOST_ACTIONS:
                 break
             self.room *= 2
@@ -186,16 +187,42 @@ class Solution:
 
     def derived(self, state: int) -> int | str:
         """The merit that the plain rules give an unfinished state by those of its children, or what is wrong."""
-        best: int | None = None
-        rules = self.rules
-        for action in rules.actions(state):
-            child = rules.result(state, action)
+        worths: list[tuple[int, int]] = []
+        for weight, action, child in self.rules.children(state):
             merit = self.merit(child)
             if merit is None:
                 return f"its child {child} was not reached"
-            lifted = rules.lifted(merit, state, action, child)
-            best = lifted if best is None else max(best, lifted)
-        return "it has no actions" if best is None else best
+            worths.append((weight, self.lifted(merit, state, action, child)))
+        if worths and worths[0][0]:
+            return mean(sum(weight * worth for weight, worth in worths), sum(weight for weight, _ in worths))
+        return max((worth for _, worth in worths), default="it has no actions")  # type: ignore[type-var]
+
+    def lifted(self, merit: int, state: int, action: int | None, child: int) -> int:
+        """The merit that the child's gives the state by this action."""
+        return self.rules.lifted(merit, state, action, child)
+
+    def agree(self, found: Any, derived: Any) -> bool:
+        """Whether a merit may be what the children's make of it."""
+        return bool(found == derived)
+
+
+class Expectations(Solution):
+    """A `Solution` in units of `expected`, each off by `error` half units at most."""
+
+    def __init__(self, rules: Rules, merit_of: Callable[[int], int | None], span: int, error: int) -> None:
+        super().__init__(rules, merit_of, 1)
+        self.point, self.error = SPAN // span, error
+
+    def merit(self, state: int) -> int | None:
+        ended = self.rules.is_terminal(state)
+        return self.rules.utility(state) * self.point if ended else self.merit_of(self.rules.canonical(state))
+
+    def lifted(self, merit: int, state: int, action: int | None, child: int) -> int:
+        gain = 0 if action is None else self.rules.gain(state, action)
+        return (merit if self.rules.same_mover(state, action, child) else -merit) + gain * self.point
+
+    def agree(self, found: Any, derived: Any) -> bool:
+        return not isinstance(derived, str) and found is not None and abs(found - derived) <= self.error
 
 
 def audit(solution: Solution, states: Sequence[int], *, seconds: float = AUDIT_SECONDS) -> int:
@@ -212,7 +239,7 @@ def audit(solution: Solution, states: Sequence[int], *, seconds: float = AUDIT_S
             return audited
         _audit(solution, state)
         if rules.folds:
-            children = (rules.result(state, action) for action in rules.actions(state))
+            children = (child for _, _, child in rules.children(state))
             twin = next((child for child in children if rules.canonical(child) != child), None)
             if twin is not None and not rules.is_terminal(twin):
                 _audit(solution, twin)
@@ -229,7 +256,7 @@ def _audit(solution: Solution, state: int) -> None:
             f"{solution.rules.name}: state {state}: the plain rules fail ({type(error).__name__}: {error}), the"
             " compiled ones do not: mend the rules"
         ) from error
-    if found != derived:
+    if not solution.agree(found, derived):
         what = derived if isinstance(derived, str) else f"its children give it {derived}"
         raise UncompiledRules(
             f"{solution.rules.name}: state {state} was found worth {found} by compiled rules, by the plain ones"

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numba
 
 PACKAGE = Path(__file__).parent.parent
-SOURCES = ("store/*.py", "sweep/*.py", "kernels/edges.py", "book/codecs/*.py", "value.py")
+SOURCES = ("store/*.py", "sweep/*.py", "kernels/edges.py", "book/codecs/*.py", "value.py", "expected.py")
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -67,7 +67,7 @@ def evaluate(moves, known, begin, end, low, high, best):
                 return known.states[at]
             edges, (rows, places, highs) = new_edges(room), new_places(room)
             continue
-        keys, tiers, owners, merits, rewards = edges
+        keys, tiers, owners, merits, rewards, _ = edges
         base, open_moves = at - begin, 0
         for j in range(count):
             if merits[j] != OPEN:
@@ -136,10 +136,13 @@ class Backward:
 
     def widen(self) -> None:
         """Begin anew, with twice the bytes for a merit."""
-        kind = np.dtype(f"i{2 * self.merits.dtype.itemsize}")
+        kind = self._wider()
         self.work.discard(self.merits)
         self.merits = self.work.column("merits", kind, numbered=True)
         self.tally, self.counts, self.longest, self._layer_tally = Counter(), [], None, Counter()
+
+    def _wider(self) -> np.dtype[Any]:
+        return np.dtype(f"i{2 * self.merits.dtype.itemsize}")
 
     def _run(self, team: Workers) -> None:
         total = self.forward.states.size
@@ -151,9 +154,7 @@ class Backward:
             layer = self.layers[own]
             done = self.merits.size - (total - layer.end)
             if layer.cyclic and layer.begin < layer.end:
-                resolver = retrograde.Resolver(self, own, known, self.save)
-                parts = resolver.run(team, self._resolving)
-                self._resolving = None
+                parts = self._resolved(own, known, team)
             else:
                 parts = self._evaluated(layer, layer.begin + done, known, team)
             begin = passed = layer.begin + done
@@ -203,17 +204,27 @@ class Backward:
         dtype = least_kind(self.rules, len(self.layers), self.forward.largest)
         return int(np.iinfo(dtype).max), dtype
 
+    def _resolved(self, own: int, known: Known, team: Workers) -> Iterator[Merits]:
+        """The merits of a layer with cycles, in parts."""
+        resolving, self._resolving = self._resolving, None
+        return retrograde.Resolver(self, own, known, self.save).run(team, resolving)
+
+    def _raise(self, known: Known, first: int, last: int, low: int, high: int, best: Merits) -> int:
+        """Raise merits by children in a range of keys: see `evaluate`."""
+        culprit: int = evaluate(self.moves, known, first, last, low, high, best)
+        return culprit
+
     def _evaluated(self, layer: Layer, begin: int, known: Known, team: Workers) -> Iterator[Merits]:
         """The merits of a layer's states from `begin` on, in parts."""
         dtype, none = self.merits.dtype, np.iinfo(self.merits.dtype).min
         ranges = self._ranges(layer)
 
         def raised(first: int, last: int, low: int, high: int, best: Merits) -> Merits:
-            culprit = evaluate(self.moves, known, first, last, low, high, best)
+            culprit = self._raise(known, first, last, low, high, best)
             if culprit == TOO_WIDE:
                 raise TooWide
             if culprit >= 0:
-                raise confirmed(self.rules.game, [int(culprit)], f"state {culprit} {FAULTS[UNKNOWN_CHILD]}")
+                raise confirmed(self.rules.game, [culprit], f"state {culprit} {FAULTS[UNKNOWN_CHILD]}")
             return best
 
         def whole(first: int) -> Merits:

@@ -18,7 +18,7 @@ def by_state(rules: Rules, tiered: bool) -> tuple[int, int] | None:
 
     `tiered`: the game is solved by its tiers.
     """
-    if rules.size is None or not tiered:
+    if rules.size is None or not tiered or rules.chance is not None:
         return None
     size = rules.size()
     return size, DENSE_BYTES * size

@@ -19,15 +19,15 @@ from solver.kernels.compiled import compiling
 from solver.kernels.edges import CompiledMoves
 from solver.options import Options
 from solver.parallel import Workers
-from solver.search import refuse_chance
 from solver.solved import Solved
 from solver.store.runs import give_back
 from solver.store.work import Work
 from solver.sweep import demand, sampling
 from solver.sweep.backward import Backward
 from solver.sweep.dense import Dense, NotDense
+from solver.sweep.expectation import ExpectationPass
 from solver.sweep.forward import Forward
-from solver.sweep.ordered import Ordered, solved_by, tier_count
+from solver.sweep.ordered import Ordered, solved_by, solved_by_chance, tier_count
 
 MEMORY = 4 << 30
 AUDIT_SHARE = 0.02  # of the time of a solve, for holding it against the plain rules
@@ -47,7 +47,6 @@ def solve(game: Game, work: Work | None = None, options: Options = DEFAULT, stat
     break the protocol, UncompiledRules if they cannot be compiled or say something else then, ResourceError.
     """
     rules = Rules(game, options.symmetry)
-    refuse_chance(rules, "an exhaustive solve")
     work = work or Work()
     work.mapped = _memory(options) // 4
     with Workers(options.workers) as team, compiling(game):
@@ -104,12 +103,15 @@ def _solved_dense(dense: Dense, options: Options, team: Workers) -> Solved:
     if not options.anyway:
         _refuse_without_room(dense.work, dense.kept, 2 * demand.DENSE_BOOK_BYTES)
     dense.backward(team)
-    _audit(twins.Solution(rules, dense.merit_of, dense.win), dense.sample, begun)
+    solution = twins.Solution(rules, dense.merit_of, dense.win)
+    _audit(solution, dense.sample, begun)
     tiers = [
         tier_count(dense.first_tier + layer.mark - 1, layer.reached, layer[2:], counts)
         for layer, counts in zip(dense.layers, reversed(dense.counts), strict=True)
     ]
-    return solved_by(rules, dense, tiers, dense.pieces, _root(rules, dense.merit_of), options.workers)
+    root = solution.merit(rules.game.initial())
+    assert root is not None, "the start was not reached"
+    return solved_by(rules, dense, tiers, dense.pieces, root, options.workers)
 
 
 def _solved_sorted(forward: Forward, resumed: Any, options: Options, team: Workers) -> Solved:
@@ -128,7 +130,8 @@ def _solved_sorted(forward: Forward, resumed: Any, options: Options, team: Worke
     if not options.anyway:
         bytes_each = 2 + 2 * demand.CYCLIC_BOOK_BYTES if cyclic else 1 + 2 * demand.BOOK_BYTES
         _refuse_without_room(work, forward.states.size, bytes_each)
-    backward = Backward(forward, memory=_memory(options) // 2, progress=options.progress)
+    kind = Backward if rules.chance is None else ExpectationPass
+    backward = kind(forward, memory=_memory(options) // 2, progress=options.progress)
     if resumed is not None and resumed["pass"] == "backward":
         backward.restore(resumed["backward"])
     elif work.due():
@@ -137,12 +140,20 @@ def _solved_sorted(forward: Forward, resumed: Any, options: Options, team: Worke
     if work.due():
         backward.save(None)
     ordered = Ordered(forward, backward)
-    _audit(twins.Solution(rules, ordered.merit_of, backward.win), ordered.sample, begun)
+    if isinstance(backward, ExpectationPass):
+        solution: twins.Solution = twins.Expectations(rules, ordered.merit_of, backward.span, backward.error)
+    else:
+        solution = twins.Solution(rules, ordered.merit_of, backward.win)
+    _audit(solution, ordered.sample, begun)
     tiers = [
         tier_count(layer.tier, layer.reached, (layer.wins, layer.draws, layer.losses), counts)
         for layer, counts in zip(forward.layers, reversed(backward.counts), strict=True)
     ]
-    return solved_by(rules, backward, tiers, ordered.pieces, _root(rules, ordered.merit_of), options.workers, cyclic)
+    root = solution.merit(rules.game.initial())
+    assert root is not None, "the start was not reached"
+    if isinstance(backward, ExpectationPass):
+        return solved_by_chance(backward, tiers, ordered, root, options.workers, cyclic)
+    return solved_by(rules, backward, tiers, ordered.pieces, root, options.workers, cyclic)
 
 
 def _audit(
@@ -151,15 +162,6 @@ def _audit(
     """Hold some of the solution against the plain rules, for a share of the time that it took."""
     seconds = max(twins.AUDIT_SECONDS, AUDIT_SHARE * (time.monotonic() - begun))
     twins.audit(solution, sample(np.random.default_rng(seed)), seconds=seconds)
-
-
-def _root(rules: Rules, merit_of: Callable[[int], int | None]) -> int:
-    """The merit of the start."""
-    state = rules.game.initial()
-    merit = rules.end(state) if rules.is_terminal(state) else merit_of(rules.canonical(state))
-    if merit is None:
-        raise AssertionError(f"the start {state} was not reached")
-    return merit
 
 
 def _refuse_the_hopeless(forward: Forward, work: Work) -> None:

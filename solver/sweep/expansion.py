@@ -13,6 +13,7 @@ from solver.errors import SolverError
 from solver.game import Rules
 from solver.kernels.compiled import FAILURES, is_of_compiler
 from solver.kernels.edges import (
+    BAD_WEIGHT,
     CROWDED,
     CULPRIT,
     ERROR,
@@ -69,7 +70,8 @@ def expand(moves, states, begin, end, tier, stays, listed, report):
             if error in (0, SAME_TIER) and (wrong != SAME_TIER or (tiers[i] == tier and not stays)):
                 error, report[CULPRIT] = wrong, states[begin + (owners[i] >> 1)]
     if count < 0:
-        error, count, report[CULPRIT] = NO_ACTIONS, 0, states[done]
+        error, report[CULPRIT] = NO_ACTIONS if count == -1 else BAD_WEIGHT, states[done]
+        count = 0
     report[COUNT], report[LOWEST], report[HIGHEST], report[ERROR] = count, lowest, highest, error
     return done
 
@@ -163,7 +165,7 @@ class Expansion:
         if arrays is None or len(arrays[1]) < size:
             keys, tiers, spare = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
             # merits and rewards are not asked for
-            arrays = Edges(keys, tiers, np.empty(size, np.int32), spare, spare), spare
+            arrays = Edges(keys, tiers, np.empty(size, np.int32), spare, spare, spare), spare
             self._scratch.arrays = arrays
         return arrays
 

@@ -59,6 +59,7 @@ class Forward:
         self.work = work
         self.tiers = compiled.tiered
         self.cycles = cycles
+        self.iterates = rules.chance is not None and rules.reward is None  # values in a tier with cycles
         self.progress = progress
         self.compiled = compiled
         self.expansion = Expansion(compiled)
@@ -345,7 +346,7 @@ class Forward:
 
     def _refuse_staying(self, where: str) -> None:
         """Raise MethodError if moves that stay in a tier cannot be solved."""
-        if self.rules.scores:
+        if self.rules.scores and not self.iterates:
             raise MethodError(
                 f"{where}, and retrograde analysis cannot take scores: give it a tier that every move raises, and use"
                 " minimax"

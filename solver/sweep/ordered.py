@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from solver import value
 from solver.book.writer import CHUNK
+from solver.expected import Steps, number_of
 from solver.game import Rules
 from solver.parallel import Workers
 from solver.solved import Solved, TierCount
@@ -18,6 +20,7 @@ from solver.store.runs import places_in, splitters
 from solver.store.sorting import radix_sort_pairs
 from solver.sweep.backward import Backward
 from solver.sweep.dense import Dense
+from solver.sweep.expectation import ExpectationPass
 from solver.sweep.forward import Forward
 
 PART = 1 << 18  # states of all tiers that are put in order together
@@ -59,6 +62,20 @@ def solved_by(
     )
 
 
+def solved_by_chance(
+    found: ExpectationPass, tiers: list[TierCount], ordered: Ordered, root: int, workers: int | None, cyclic: bool
+) -> Solved:
+    """`solved_by` of a game of chance; `root` is the value of the start in units."""
+
+    def parts() -> Iterator[Piece]:
+        with Workers(workers) as team:
+            yield from _in_chunks(ordered.pieces(None, team))
+
+    expectation = found.expectation
+    start, stored = Steps(expectation.step)[number_of(root)], sum(found.tally.values())
+    return Solved(stored, parts, [], [], tiers, start, None, cyclic, expectation)
+
+
 def tier_count(tier: int, reached: int, ends: Sequence[int], unfinished: Sequence[int]) -> TierCount:
     """The counts of a tier, from those of its finished and unfinished states by outcome: wins, draws, losses."""
     return TierCount(tier, reached, sum(ends), *(one + other for one, other in zip(ends, unfinished, strict=True)))
@@ -80,6 +97,16 @@ def _in_chunks(pieces: Iterable[Piece]) -> Iterator[Piece]:
             ready -= CHUNK
     if ready:
         yield np.concatenate(states), np.concatenate(indices)
+
+
+def _places(ascending: NDArray[np.int64], merits: NDArray[Any]) -> NDArray[Any]:
+    """Where merits are among all, best first."""
+    dtype = np.uint8 if len(ascending) <= 256 else np.int32
+    return (len(ascending) - 1 - np.searchsorted(ascending, merits)).astype(dtype)
+
+
+def _numbers(values: NDArray[Any]) -> NDArray[Any]:
+    return np.asarray(number_of(values), np.uint32)
 
 
 class Ordered:
@@ -111,15 +138,15 @@ class Ordered:
         chance.shuffle(states)
         return states[:OF_ALL]
 
-    def pieces(self, best_first: NDArray[np.int64], team: Workers) -> Iterator[Piece]:
-        """States, ascending, and the places of their merits, in pieces of any size."""
+    def pieces(self, best_first: NDArray[np.int64] | None, team: Workers) -> Iterator[Piece]:
+        """States, ascending, and the places of their merits, or numbers of their expectations, in pieces of any size."""
         view, merits, total = self.states.view(), self.merits.view(), self.states.size
         runs = [view[layer.begin : layer.end] for layer in self.layers]
         values = [merits[total - layer.end : total - layer.begin] for layer in self.layers]
         read = self.states.work.read
         keys = splitters(runs, PART, read)
         starts = [np.concatenate([[0], places_in(run, keys, read)]) for run in runs] if len(keys) else None
-        ascending = best_first[::-1]
+        indices_of = _numbers if best_first is None else functools.partial(_places, best_first[::-1])
         lock = threading.Lock()
 
         def place(piece: tuple[int, list[tuple[int, int, int]]]) -> Piece:
@@ -131,8 +158,7 @@ class Ordered:
                 states = np.concatenate([part[0] for part in parts])
                 merits = np.concatenate([part[1] for part in parts])
                 radix_sort_pairs(states, merits, np.empty_like(states), np.empty_like(merits), len(states))
-            dtype = np.uint8 if len(ascending) <= 256 else np.int32
-            indices = (len(ascending) - 1 - np.searchsorted(ascending, merits)).astype(dtype)
+            indices = indices_of(merits)
             with lock:
                 read(states.nbytes + merits.nbytes)
             return states, indices

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.book import Header
-from solver.book.codecs import compact, instant, ranked
+from solver.book.codecs import compact, fixed, instant, ranked
 from solver.book.writer import CHUNK
 from solver.game import Rules
 from solver.kernels.ranking import Compiled
@@ -34,7 +34,19 @@ def encode_compact(
     return compact.encode_blocks(states, values, index_bytes, lay_out, _new_bytes, _new_ints)
 
 
-ENCODERS: dict[str, Callable[..., Any]] = {instant.NAME: encode_instant, compact.NAME: encode_compact}
+def encode_fixed(
+    states: NDArray[np.int64], numbers: NDArray[Any], palette_size: int, index_bytes: int
+) -> tuple[NDArray[np.uint8], list[int], list[int]]:
+    """`fixed.encode_chunk` at the speed of C, without the GIL."""
+    out = np.empty(fixed.bound(len(states), index_bytes), np.uint8)
+    lengths = np.empty(fixed.groups(len(states)), np.int64)
+    used = encode_numbers(states, np.asarray(numbers, np.int64), out, lengths)
+    return out[:used], fixed.counts(len(states)), lengths.tolist()
+
+
+ENCODERS: dict[str, Callable[..., Any]] = {
+    instant.NAME: encode_instant, compact.NAME: encode_compact, fixed.NAME: encode_fixed
+}  # fmt: skip
 
 
 def prepared(header: Header, rules: Rules | None, pieces: Iterable[Any]) -> tuple[Iterable[Any], Callable[..., Any]]:
@@ -80,4 +92,5 @@ def _new_ints(size: int) -> NDArray[np.int64]:
 
 
 encode_groups = compiled(instant.encode_groups, instant.put_values, instant.put_keys)
+encode_numbers = compiled(fixed.encode_groups, fixed.put_numbers, fixed.put_keys)
 lay_out = compiled(compact.lay_out, compact.length, compact.put_keys)

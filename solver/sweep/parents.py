@@ -57,7 +57,7 @@ def count_children(moves, known, own, begin, end, degrees, left, candidates):
                 return known.states[base + at]
             edges, (rows, places, highs) = new_edges(room), new_places(room)
             continue
-        keys, tiers, owners, merits, _ = edges
+        keys, tiers, owners, merits, _, _ = edges
         open_moves = 0
         for j in range(count):
             if merits[j] != OPEN:
@@ -125,7 +125,7 @@ def list_parents(moves, known, own, begin, end, lists):
             room = 2 * len(edges.keys)
             edges, (rows, places, highs) = new_edges(room), new_places(room)
             continue
-        keys, tiers, owners, merits, _ = edges
+        keys, tiers, owners, merits, _, _ = edges
         inside = 0
         for j in range(count):
             if merits[j] == OPEN and known.slots[tiers[j] - known.first_tier] == own:

@@ -58,7 +58,7 @@ class Census(NamedTuple):
 def children_of(moves, states, begin, end, children, tiers, owners):
     """The children of unfinished states[begin:end], each once for each parent, as far as they fit; how many, and the
     first state left over."""
-    count, done = list_edges(moves, states, begin, end, Edges(children, tiers, owners, tiers, tiers))
+    count, done = list_edges(moves, states, begin, end, Edges(children, tiers, owners, tiers, tiers, tiers))
     left = mark = 0
     for i in range(count):
         if i and owners[i] >> 1 != owners[i - 1] >> 1:

@@ -1,6 +1,7 @@
 """Codecs: how the states of a group and their values are encoded, one module each; all else is the same in every book.
 
-States are known by keys: themselves, or in `ranked` their ranks, which `solver.book.ranking` asks the rules for.
+Values are known by their places in the header's palette, or in `fixed`, of games of chance, by numbers of steps. States are
+known by keys: themselves, or in `ranked` their ranks, which `solver.book.ranking` asks the rules for.
 
 A codec is a module with
     NAME, NUMBER                    of the codec, in the header and in the head of each segment
@@ -24,10 +25,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from solver.book.codecs import compact, instant, ranked
+from solver.book.codecs import compact, fixed, instant, ranked
 from solver.book.codecs.compact import OFTEN_WRONG
 
 DEFAULT = instant.NAME
-CODECS: dict[str, Any] = {codec.NAME: codec for codec in (instant, compact, ranked)}
+CHOICES = (instant.NAME, compact.NAME, ranked.NAME)  # of games without chance, whose books are all `fixed`
+CODECS: dict[str, Any] = {codec.NAME: codec for codec in (instant, compact, ranked, fixed)}
 
-__all__ = ["CODECS", "DEFAULT", "OFTEN_WRONG", "compact", "instant", "ranked"]
+__all__ = ["CHOICES", "CODECS", "DEFAULT", "OFTEN_WRONG", "compact", "fixed", "instant", "ranked"]

@@ -1,0 +1,215 @@
+"""Expectations of all states of a game of chance, with or without cycles: expectiminimax by tiers, and value iteration.
+
+The plain twin of the compiled sweep (`solver.sweep.expectation`), to the last unit: see `solver.expected`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from solver.errors import GameError, MethodError
+from solver.expected import (
+    BLOCK,
+    MOST_SPAN,
+    MOST_WEIGHT,
+    NONE,
+    SPAN,
+    WIDER,
+    Expectation,
+    Net,
+    described,
+    endless,
+    mean,
+    meet,
+    narrow,
+    span_of,
+)
+from solver.game import Rules
+from solver.progress import Progress, silent
+from solver.search import Budget, stuck
+
+Child = tuple[int, Any, bool, int]
+"""Weight, 0 of an action; folded child; whether the same side is to move; what the move scores."""
+
+
+class Expectations(NamedTuple):
+    """The values of all states, canonical ones, in units of which a margin of 1 has `point`; finished ones included.
+
+    `cyclic`: some tier had moves that stay in it.
+    """
+
+    table: dict[Any, int]
+    point: int
+    expectation: Expectation
+    cyclic: bool
+
+
+def solve(
+    game: Any, *, symmetry: bool = True, budget: Budget | None = None, progress: Progress = silent
+) -> Expectations:
+    """The expectation of every state that play can reach, for the side to move.
+
+    Raises MethodError without `chance`, where play need not end, or where moves of a game with rewards stay in a tier;
+    GameError where the rules break the protocol; BudgetExceeded.
+    """
+    rules = Rules(game, symmetry)
+    if rules.chance is None:
+        raise MethodError(f"{rules.name} has no chance(state): use minimax or alpha-beta")
+    children, ends = _reached(rules, budget, progress)
+    largest = max((abs(utility) for utility in ends.values()), default=1)
+    if largest > 1 and not rules.margins:
+        raise GameError(f"{rules.name} has utilities other than -1, 0, 1: a game of margins says score_game = True")
+    span = span_of(largest)
+    while span <= MOST_SPAN:
+        try:
+            return _Solve(rules, children, ends, span, budget, progress).run()
+        except _TooWide:
+            span *= WIDER
+    raise GameError(f"{rules.name} has margins beyond {MOST_SPAN:,}: expectations take smaller ones")
+
+
+class _TooWide(Exception):
+    """A margin is beyond the span."""
+
+
+def _reached(
+    rules: Rules, budget: Budget | None, progress: Progress
+) -> tuple[dict[Any, list[Child]], dict[Any, int]]:
+    """The children of all unfinished states, and the utilities of the finished ones."""
+    children: dict[Any, list[Child]] = {}
+    ends: dict[Any, int] = {}
+    waiting = [rules.canonical(root) for root in rules.roots()]
+    while waiting:
+        state = waiting.pop()
+        if state in children or state in ends:
+            continue
+        if budget is not None:
+            budget.spend()
+        if rules.is_terminal(state):
+            ends[state] = rules.utility(state)
+            continue
+        listed = list(_children(rules, state))
+        if not listed:
+            raise stuck(rules, state)
+        weight = sum(one[0] for one in listed)
+        if weight > MOST_WEIGHT:
+            raise GameError(f"{rules.name}: state {state} has weights of more than {MOST_WEIGHT:,} together")
+        children[state] = listed
+        waiting.extend(one[1] for one in listed)
+        if len(children) % 1024 == 0:
+            progress("forward", len(children), None)
+    return children, ends
+
+
+def _children(rules: Rules, state: Any) -> Iterator[Child]:
+    for weight, action, child in rules.children(state):
+        if action is None and not (type(weight) is int and weight > 0):
+            raise GameError(f"{rules.name}: chance({state}) has the weight {weight}: weights are whole numbers above 0")
+        gain = 0 if action is None else rules.gain(state, action)
+        yield weight, rules.canonical(child), bool(rules.same_mover(state, action, child)), gain
+
+
+class _Solve:
+    """The values of states whose children are known, by tiers, the last first."""
+
+    def __init__(
+        self,
+        rules: Rules,
+        children: dict[Any, list[Child]],
+        ends: dict[Any, int],
+        span: int,
+        budget: Budget | None,
+        progress: Progress,
+    ) -> None:
+        self.rules, self.children, self.span = rules, children, span
+        self.budget, self.progress = budget, progress
+        self.point = SPAN // span
+        self.table: dict[Any, int] = {state: utility * self.point for state, utility in ends.items()}
+        self.error = 0
+        self.cyclic = False
+
+    def run(self) -> Expectations:
+        tiers: dict[int, list[Any]] = {}
+        for state in self.children:
+            tiers.setdefault(self.rules.tier(state), []).append(state)
+        for tier in sorted(tiers, reverse=True):
+            states = sorted(tiers[tier])
+            if self._stays(tier, states):
+                self.error += self._narrowed(states)
+                self.cyclic = True
+            else:
+                for state in states:
+                    self.table[state] = self._value(state)
+            self.error += 1
+            self.progress("backward", len(self.table), None)
+        expectation = described(self.rules.margins, self.span, self.error)
+        return Expectations(self.table, self.point, expectation, self.cyclic)
+
+    def _stays(self, tier: int, states: list[Any]) -> bool:
+        """Whether some move stays in the tier. Raises GameError where one leads to a lower one."""
+        lowest = min(self.rules.tier(child[1]) for state in states for child in self.children[state])
+        if lowest < tier:
+            culprit = next(one for one in states if any(self.rules.tier(it[1]) < tier for it in self.children[one]))
+            raise GameError(
+                f"{self.rules.name}: state {culprit} has a child in a lower tier: tier must never decrease along a move"
+            )
+        if lowest == tier and self.rules.reward is not None:
+            raise MethodError(
+                f"{self.rules.name} has moves that stay in a tier, and rewards: give it a tier that every move raises"
+            )
+        return lowest == tier or not self.rules.tiered
+
+    def _seen(self, child: Child) -> int:
+        """What a known child is worth one ply earlier."""
+        _, key, same, gain = child
+        value = (self.table[key] if same else -self.table[key]) + gain * self.point
+        if abs(value) > SPAN:
+            raise _TooWide
+        return value
+
+    def _value(self, state: Any) -> int:
+        """The value by children that are known."""
+        if self.budget is not None:
+            self.budget.spend()
+        children = self.children[state]
+        if children[0][0]:
+            return mean(sum(child[0] * self._seen(child) for child in children), sum(child[0] for child in children))
+        return max(self._seen(child) for child in children)
+
+    def _narrowed(self, states: list[Any]) -> int:
+        """Value a tier with cycles; the units that are left between the bounds."""
+        places = {state: place for place, state in enumerate(states)}
+        inside = [[child for child in self.children[state] if child[1] in places] for state in states]
+        net = Net(
+            [0, *accumulate(map(len, inside))],
+            [2 * places[child[1]] + child[2] for some in inside for child in some],
+            [child[0] for some in inside for child in some],
+            [self._outside(state, places) for state in states],
+            [sum(child[0] for child in self.children[state]) for state in states],
+        )
+        size = len(states)
+
+        def narrowed(down: bool, old: Any, new: Any) -> list[tuple[int, int, bool]]:
+            return [narrow(net, begin, min(begin + BLOCK, size), down, old, new) for begin in range(0, size, BLOCK)]
+
+        def told(rounds: int, gap: int) -> None:
+            if self.budget is not None:
+                self.budget.spend(0)
+            self.progress("narrow", rounds, None, f"{gap * self.span / SPAN:.1e} apart")
+
+        old, new = ([-SPAN] * size, [SPAN] * size), ([0] * size, [0] * size)
+        (lows, highs), gap, place = meet(narrowed, old, new, told)
+        if place is not None:
+            raise endless(self.rules.name, states[place])
+        for state, low, high in zip(states, lows, highs, strict=True):
+            self.table[state] = low + high >> 1
+        return gap
+
+    def _outside(self, state: Any, places: dict[Any, int]) -> int:
+        """What moves that leave the tier make of a state, as `Net` says."""
+        known = [child for child in self.children[state] if child[1] not in places]
+        if self.children[state][0][0]:
+            return sum(child[0] * self._seen(child) for child in known)
+        return max(map(self._seen, known), default=NONE)
