@@ -15,7 +15,7 @@ from solver.book.reader import Book
 from solver.errors import BookError, GameError, PositionError, SolverError
 from solver.game import game_text
 from solver.notation import Position, format_action, parse_position
-from solver.player import Move, Player
+from solver.player import Move, Outcome, Player
 from solver.value import Value
 
 DUMPS = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
@@ -55,6 +55,8 @@ class Answers:
         try:
             if self.moves:
                 answer, moves = self.player.examine(state)
+                if not moves:
+                    return None
                 value, found = answer.value, self._move_fields(state, moves)
             else:
                 value, found = self._find(self._canonical(state)), ""
@@ -123,7 +125,16 @@ class Answers:
         if moves is not None:
             facts["best"] = [format_action(self.game, state, move.action) for move in moves if move.best]
             facts["moves"] = [self._move(state, move) for move in moves]
+            if self.player.rules.chance is not None:
+                facts["chances"] = [self._outcome(outcome) for outcome in self.player.outcomes(state)]
         return facts
+
+    def _outcome(self, outcome: Outcome) -> dict[str, Any]:
+        return {
+            "probability": outcome.probability,
+            **_value(outcome.value),
+            "child": {"state": outcome.child, **_value(outcome.child_value)},
+        }
 
     def _to_move(self, parsed: Position) -> int | None:
         return parsed.mover if self._mover is None else self._mover(parsed.state)

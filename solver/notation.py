@@ -1,7 +1,7 @@
 """Positions, moves and boards as text, with the defaults for games that bring none of their own.
 
 A position is `start`, `#12345` (a state's number), or the moves played from the start in the game's notation:
-`4453` or `a2a3 b7b6`. Spaces and commas separate moves; where every move is one character they may be left out. A game
+`4453` or `a2a3 b7b6`. Where chance decides, its outcomes count as moves, named by their numbers from 1 on. Spaces and commas separate moves; where every move is one character they may be left out. A game
 may read a notation of its own besides (`parse_position`: chess endings take FEN). Case, and what is written between
 the squares of a move, do not matter where only one move can be meant.
 """
@@ -40,20 +40,29 @@ def first_position(rules: Rules, state: int | None = None) -> Position:
 
 
 def next_position(rules: Rules, position: Position, action: int) -> Position:
-    """The position after a legal action."""
+    """The position after a legal action, or the outcome of that number, from 0 on, where chance decides."""
     state, ply, mover, gained = position
-    child = rules.result(state, action)
+    decides = chances(rules.game, state)
+    child = decides[action][1] if decides else rules.result(state, action)
     same = rules.same_mover(state, action, child)
     if mover is not None and not same:
         mover = 1 - mover
     if gained is not None:
-        gained += rules.gain(state, action)
+        gained += 0 if decides else rules.gain(state, action)
         gained = gained if same else 0 - gained
     return Position(child, None if ply is None else ply + 1, mover, gained)
 
 
+def chances(game: Any, state: int) -> list[tuple[int, int]]:
+    """What chance may do at an unfinished state, (weight, next state) each; nothing where a player decides."""
+    chance = getattr(game, "chance", None)
+    return [] if chance is None else list(chance(state))
+
+
 def format_action(game: Any, state: int, action: int) -> str:
-    """An action in the game's own notation, or its number."""
+    """An action in the game's own notation, or its number; of an outcome of chance its number from 1 on."""
+    if chances(game, state):
+        return str(action + 1)
     said = own_method(game, "format_action")
     return str(action if said is None else said(state, action))
 
@@ -62,7 +71,7 @@ def parse_action(game: Any, state: int, text: str) -> int:
     """The legal action that a text names. Raises PositionError with the legal ones."""
     legal = _legal_actions(game, state)
     action = legal.get(text.strip())
-    if action is None and own_method(game, "parse_action"):
+    if action is None and own_method(game, "parse_action") and not chances(game, state):
         try:
             action = game.parse_action(state, text)
         except (ValueError, KeyError, IndexError):
@@ -161,6 +170,9 @@ def _split(game: Any, state: int, word: str) -> list[str]:
 def _legal_actions(game: Any, state: int) -> dict[str, int]:
     if game.is_terminal(state):
         return {}
+    outcomes = chances(game, state)
+    if outcomes:
+        return {str(number + 1): number for number in range(len(outcomes))}
     return {format_action(game, state, action): action for action in game.actions(state)}
 
 

@@ -46,6 +46,16 @@ class Answer(NamedTuple):
     estimate: float | None = None
 
 
+class Outcome(NamedTuple):
+    """What chance may do at a state: the probability, the state that it leads to, and what that is worth for the side
+    to move at the chance node; `child_value` is the same worth seen from that state, for its side to move."""
+
+    probability: float
+    value: Value | None
+    child: int
+    child_value: Value | None
+
+
 class Move(NamedTuple):
     """An action, what it is worth for the side that plays it, and the state it leads to.
 
@@ -72,6 +82,8 @@ class Player:
     there is one; `Player({}, game)` searches live all the same. `seconds` and `nodes` bound the live search for each
     answer, with all moves of a state if those are asked for; loading compiled code counts. `live=False` forbids it.
     Values found live are kept for the session. A book's rules must be the game's (ForeignBook).
+
+    A game of chance is not searched live: its values come from its book alone.
 
     Threads may share a player: live searches go one after another, and waiting counts. A player can be pickled if its
     solution can, without what was found live.
@@ -102,8 +114,8 @@ class Player:
         self.game: Game = game
         self.solution = source
         self.seconds, self.nodes = seconds, nodes
-        self.live = live and not (header is not None and header.is_gapless)
         self.rules = rules = Rules(game, header is None or header.symmetry)
+        self.live = live and not (header is not None and header.is_gapless) and rules.chance is None
         self.canonical = rules.canonical
         self._same_mover = rules.same_mover
         self._lifted = functools.lru_cache(maxsize=1 << 16)(lift_value)
@@ -135,7 +147,8 @@ class Player:
         if find(canonical(state) if folds else state) is None and game.is_terminal(state):
             raise PositionError(f"the game is over at state {state}: no action is left")
         reward = self.rules.reward
-        best_action, best_score, best_distance = -1, 0, 0
+        best_action, best_distance = -1, 0
+        best_score: float = 0
         for action in game.actions(state):
             child = result(state, action)
             value = find(canonical(child) if folds else child)
@@ -154,6 +167,8 @@ class Player:
                 distance = -distance
             if score > best_score or best_action < 0 or (score == best_score and distance > best_distance):
                 best_action, best_score, best_distance = action, score, distance
+        if best_action < 0:
+            raise self._undecided(state)
         return best_action
 
     def choose(self, state: int) -> Move:
@@ -165,6 +180,8 @@ class Player:
             raise PositionError(f"the game is over at state {state}: no action is left")
         budget = self._budget()
         moves = self._moves(state)
+        if not moves:
+            raise self._undecided(state)
         unknown = [move for move in moves if move.value is None]
         if unknown or self._covers is not None:
             value = self._known(state).value
@@ -191,19 +208,56 @@ class Player:
         """Best play from a state to the end: each action and the state that it leads to, at most `most`.
 
         It ends early where play comes back to a state that it has seen, which is a draw, and raises MissingState
-        where no move is known to be best.
+        where no move is known to be best. Where chance decides the action is the number of the outcome, from 0, that is
+        worth most nearly what the state is, the likelier of equals.
         """
         seen = {state}
         while not self.game.is_terminal(state) and most:
-            move = self.choose(state)
-            if not move.best:
-                raise MissingState(f"no move from state {state} is known to be best: {self._remedy()}")
-            state = move.child
-            yield move.action, state
+            outcomes = self.outcomes(state)
+            if outcomes:
+                action = self._expected(state, outcomes)
+                state = outcomes[action].child
+            else:
+                move = self.choose(state)
+                if not move.best:
+                    raise MissingState(f"no move from state {state} is known to be best: {self._remedy()}")
+                action, state = move.action, move.child
+            yield action, state
             if state in seen:
                 return
             seen.add(state)
             most -= 1
+
+    def outcomes(self, state: int) -> list[Outcome]:
+        """What dice or cards may do at a state, in the game's order; nothing where a player decides."""
+        rules = self.rules
+        if rules.chance is None or rules.is_terminal(state):
+            return []
+        pairs = list(rules.chance(state))
+        total = sum(weight for weight, _ in pairs)
+        found = []
+        for weight, child in pairs:
+            value = self._known(child).value
+            lifted = None if value is None else self._lifted(value, self._same_mover(state, None, child))
+            found.append(Outcome(weight / total, lifted, child, value))
+        return found
+
+    def _expected(self, state: int, outcomes: list[Outcome]) -> int:
+        """The outcome that is worth most nearly what the state is."""
+        value = self._known(state).value
+        if value is None or any(one.value is None for one in outcomes):
+            raise MissingState(f"what chance makes of state {state} is not known: {self._remedy()}")
+
+        def rank(number: int) -> tuple[float, float]:
+            one = outcomes[number]
+            return abs((one.value or value).score - value.score), -one.probability
+
+        return min(range(len(outcomes)), key=rank)
+
+    def _undecided(self, state: int) -> PositionError | GameError:
+        if self.rules.chance is not None and any(True for _ in self.rules.chance(state)):
+            return PositionError(f"chance decides at state {state}: no action is left to a player")
+        return GameError(f"{game_text(self.game)}: state {state} has no actions and is not terminal")
 
     def analyse(self, state: int) -> list[Move]:
         """Every action with its value and source, best first: wins, draws, losses.
@@ -224,6 +278,8 @@ class Player:
             asked = unknown if parent is None else [*unknown, parent]
             answers = self._search(asked, parent, budget)
             moves, answer = self._moves(state, answers), answers.get(state, answer)
+        if not moves:
+            return answer, []
         ranks = [_rank(move) for move in moves]
         best = min(ranks)
         order = sorted(range(len(moves)), key=ranks.__getitem__)  # stable: equals stay in the game's order
@@ -248,6 +304,8 @@ class Player:
         return Budget(self.nodes, self.seconds)
 
     def _remedy(self) -> str:
+        if self.rules.chance is not None:
+            return "a game of chance is not searched live: solve it into a book"
         return "allow more time, or solve the game into a book" if self.live else "allow a live search or more time"
 
     def _known(self, state: int) -> Answer:
@@ -289,8 +347,8 @@ class Player:
             else:
                 answer = self._known(child)
             moves.append(self._move(state, action, child, answer))
-        if not moves:
-            raise GameError(f"{game_text(self.game)}: state {state} has no actions and is not terminal")
+        if not moves and self.rules.chance is None:
+            raise self._undecided(state)
         return moves
 
     def _move(self, state: int, action: int, child: int, answer: Answer) -> Move:

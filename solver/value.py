@@ -21,22 +21,25 @@ WIN = 1 << 40
 
 
 class Value(NamedTuple):
-    """`score`: -1, 0, 1 or, in score games, the margin; `distance`: plies to the end, None where it means nothing."""
+    """`score`: -1, 0, 1, in score games the margin, in games of chance an expectation, the only one that is a float;
+    `distance`: plies to the end, None where it means nothing."""
 
-    score: int
+    score: float
     distance: int | None = None
 
     @property
     def outcome(self) -> str:
-        """ "win", "draw" or "loss" for the side to move."""
+        """ "win", "draw" or "loss" for the side to move; "expectation" where chance has still a say."""
+        if isinstance(self.score, float):
+            return "expectation"
         return "win" if self.score > 0 else "loss" if self.score < 0 else "draw"
 
 
 class Values(NamedTuple):
     """The values of many states, as arrays of the shape that was asked.
 
-    `scores` int64, of expectations float64; `distances` int64, -1 where they mean nothing; where `known` (bool) is False, the other two are 0
-    and -1 and say nothing.
+    `scores` int64, of expectations float64; `distances` int64, -1 where they mean nothing; where `known` (bool) is
+    False, the other two are 0 and -1 and say nothing.
     """
 
     scores: Any
@@ -47,8 +50,8 @@ class Values(NamedTuple):
 Solution = Mapping[int, Value]
 
 
-def merit_of(value: Value, win: int = WIN) -> int:
-    """The integer that orders values of one game: larger is better for the side to move."""
+def merit_of(value: Value, win: int = WIN) -> Any:
+    """The integer that orders values of one game: larger is better for the side to move. Of an expectation itself."""
     score, distance = value
     return score if distance is None else score * (win - distance)
 

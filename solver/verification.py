@@ -3,7 +3,9 @@
 It shares nothing with the solver but the rules. What it finds true of every stored state is, by induction over the
 distances (or the tiers of a score game), a proof that the values are those of perfect play: a win has a lost child
 one ply nearer the end and none nearer still, a loss has all children won and the last of them one ply nearer, a
-draw has no lost child and a drawn one, a margin is the best of the children's; no child is missing.
+draw has no lost child and a drawn one, a margin is the best of the children's; no child is missing. An expectation is
+the mean or the best of the children's, but for the rounding of both that the header admits; how far it may be from
+the truth, only solving bounds.
 """
 
 from __future__ import annotations
@@ -92,6 +94,8 @@ def _check_claims(book: Book, rules: Rules) -> None:
         raise DamagedBook(f"{book.path}: its header says score_game {header.score_game}, the rules do not: solve again")
     if header.symmetry and not rules.folds:
         raise DamagedBook(f"{book.path}: its header says that it is folded, the rules know no symmetry: solve again")
+    if (header.expectation is None) != (rules.chance is None):
+        raise DamagedBook(f"{book.path}: its header and the rules differ on whether it is a game of chance: solve again")
     if header.tiers is not None and not rules.tiered:
         raise DamagedBook(f"{book.path}: its header lists tiers, the rules know none: solve again")
 
@@ -153,7 +157,7 @@ class _Plain:
         self.book, self.rules, self.closed = book, rules, closed
         self.canonical = rules.canonical
         self.reached: set[int] = set()  # canonical children, finished ones included
-        self.rises = book.header.method == "minimax" and rules.tiered
+        self.rises = book.header.method in ("minimax", "expectiminimax") and rules.tiered
 
     def check(self, state: int, value: Value) -> None:
         """A state's value against its children."""
@@ -162,7 +166,7 @@ class _Plain:
         best, whole = self._best_of_children(state)
         if self.closed and not whole:
             raise self._wrong(state, "has a child that the book lacks")
-        if best is not None and best != value and (whole or _preference(best) > _preference(value)):
+        if best is not None and self._differs(best, value) and (whole or _preference(best) > _preference(value)):
             raise self._wrong(state, "has another value than its children give it")
 
     def check_whole(self) -> None:
@@ -183,9 +187,8 @@ class _Plain:
         """The best of the children's values, one ply earlier, and whether all were known."""
         rules = self.rules
         best: Value | None = None
-        whole = True
-        for action in rules.actions(state):
-            child = rules.result(state, action)
+        whole, total, mean = True, 0, 0.0
+        for weight, action, child in rules.children(state):
             key = self.canonical(child)
             value = _value(self.book, rules, key)
             if value is None:
@@ -194,13 +197,21 @@ class _Plain:
             if self.closed:
                 self.reached.add(key)
             if self.rises and not rules.is_terminal(key) and rules.tier(key) <= rules.tier(state):
-                raise self._wrong(state, "has a move that stays in its tier, which minimax does not solve")
+                raise self._wrong(state, f"has a move that stays in its tier, which {self.book.method} does not solve")
             score = value.score if rules.same_mover(state, action, child) else -value.score
+            if action is None:
+                total, mean = total + weight, mean + weight * score
+                continue
             score += rules.gain(state, action)
             seen = Value(score, None if value.distance is None else value.distance + 1)
             if best is None or _preference(seen) > _preference(best):
                 best = seen
-        return best, whole
+        return (Value(mean / total) if total else best), whole
+
+    def _differs(self, best: Value, value: Value) -> bool:
+        """Whether a value is not what the children make of it, roundings that the header admits apart."""
+        expectation = self.book.expectation
+        return best != value if expectation is None else abs(best.score - value.score) > 2 * expectation.error
 
     def _counted(self) -> list[TierCount]:
         """All states that were met, by tier if the header lists tiers, counted."""
@@ -230,7 +241,7 @@ def _value(book: Book, rules: Rules, state: int) -> Value | None:
     return Value(utility, None if rules.scores or utility == 0 else rules.plies_left(state))
 
 
-def _preference(value: Value) -> tuple[int, int]:
+def _preference(value: Value) -> tuple[float, int]:
     """Higher scores first, then quick wins, then slow losses."""
     distance = value.distance or 0
     return value.score, -distance if value.score > 0 else distance

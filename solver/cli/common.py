@@ -169,9 +169,16 @@ def in_words(value: Value | None, rules: Rules, estimate: float | None = None) -
     """A value for the side to move: win in 5, +3, draw; of one that is not known what it looks like."""
     if value is None:
         return "unknown" if estimate is None else f"unknown, {_impression(estimate, rules.scores)}"
-    if rules.scores:
+    if isinstance(value.score, float):
+        return expectation_in_words(value.score, rules.margins)
+    if rules.scores and (rules.margins or rules.chance is None):
         return f"{value.score:+g}" if value.score else "tie" if rules.reward is None else "0"
     return value.outcome if value.distance is None else f"{value.outcome} in {value.distance}"
+
+
+def expectation_in_words(score: float, margins: bool) -> str:
+    """An expected margin, or an expected utility and the winning chance that it amounts to, draws half counted."""
+    return f"{score:+.6f}" if margins else f"{score:+.6f} ({50 * (1 + score):.4f} %)"
 
 
 def in_all(value: Value | None, rules: Rules, gained: int | None, estimate: float | None = None) -> str:
@@ -192,8 +199,8 @@ def at_the_end(value: Value | None, rules: Rules, gained: int | None) -> str:
     return "margin not known" if gained is None or value is None else _final(gained + value.score)
 
 
-def _final(margin: int) -> str:
-    return f"{margin:+d}" if margin else "tie"
+def _final(margin: float) -> str:
+    return f"{margin:+g}" if margin else "tie"
 
 
 def _impression(estimate: float, score_game: bool) -> str:
@@ -212,7 +219,9 @@ def in_plies(count: int) -> str:
 
 
 def for_players(value: Value, score_game: bool) -> str:
-    """The start's value as a verdict on the game."""
+    """The start's value as a verdict on the game, for the side that moves first."""
+    if isinstance(value.score, float):
+        return f"{expectation_in_words(value.score, score_game)} for the first player"
     if not value.score:
         return "draw" if not score_game else "tie"
     winner = "first" if value.score > 0 else "second"

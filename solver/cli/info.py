@@ -69,6 +69,7 @@ def describe(header: Header, size: int | None) -> dict[str, Any]:
             for value, number in zip(header.palette, header.numbers, strict=True)
         ],
         "wdl": header.wdl,
+        "expectation": None if header.expectation is None else header.expectation._asdict(),
         "trim": None if header.trim is None else header.trim._asdict(),
         "codec": header.codec,
         "bytes": size,
@@ -91,7 +92,6 @@ def text(facts: dict[str, Any], score_game: bool) -> str:
     """The facts as a table of names and values."""
     from solver.value import Value
 
-    counts = facts["counts"]
     root = Value(facts["root"]["score"], facts["root"]["distance"])
     trim, wdl = facts["trim"], ", without distances" if facts["wdl"] else ""
     rows = [
@@ -108,8 +108,10 @@ def text(facts: dict[str, Any], score_game: bool) -> str:
         rows.append(("states", f"{facts['states']:,}, {facts['terminal']:,} of them terminal"))
     rows += [
         ("stored", f"{facts['stored']:,}"),
-        ("to move", f"{counts['win']:,} wins, {counts['draw']:,} draws, {counts['loss']:,} losses"),
+        ("to move", _outcomes(facts)),
     ]
+    if facts["expectation"]:
+        rows.insert(2, ("values", "expected {of}, steps of {step:.3g}, within {error:.3g}".format(**facts["expectation"])))
     if facts["longest"]:
         rows.append(("longest", f"win in {in_plies(facts['longest']['distance'])}, at {facts['longest']['position']}"))
         if facts["longest"].get("line"):
@@ -121,6 +123,13 @@ def text(facts: dict[str, Any], score_game: bool) -> str:
     if facts["digest"]:
         rows.append(("digest", facts["digest"]))
     return "\n".join(f"{name:8} {value}" for name, value in rows)
+
+
+def _outcomes(facts: dict[str, Any]) -> str:
+    win, draw, loss = facts["counts"].values()
+    if facts["expectation"]:
+        return f"{win:,} better, {draw:,} even, {loss:,} worse"
+    return f"{win:,} wins, {draw:,} draws, {loss:,} losses"
 
 
 def _trimmed(trim: dict[str, Any]) -> str:

@@ -48,7 +48,8 @@ def command(
 ) -> None:
     """Print the best play from a position to the end: quick wins, slow losses.
 
-    A line ends where it comes back to a position that it has seen: that is a draw. A GAME of which no book comes with
+    A line ends where it comes back to a position that it has seen: that is a draw, but in a game of chance, where it takes
+    the outcome that is worth most nearly what was expected. A GAME of which no book comes with
     the package is searched live, 5 s at most for the position and for each move.
 
     \b
@@ -100,7 +101,7 @@ def describe_line(book: Book | None, game: Game, position: str, most: int = 1000
     if game.is_terminal(states[-1]):
         ending = "the game is over"
     elif states[-1] in states[:-1]:
-        ending = "the position repeats: a draw"
+        ending = "the position repeats" + (": a draw" if player.rules.chance is None else "")
     else:
         ending = f"cut off after {in_plies(most)}: --most"
     return {

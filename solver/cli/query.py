@@ -65,6 +65,9 @@ def command(
     lost, to 1, won, or a margin; null without one. Moves are sorted best first, those of which nothing is known before
     those that are known to lose.
 
+    In a game of chance values are expectations, from -1, lost, to 1, won, with the winning chance that they amount to;
+    where dice or cards decide, their outcomes are listed by number, which POSITION takes for a move.
+
     Where moves score (dots-and-boxes), values are what is still to come; "gained" is the margin so far for the side to
     move, null where the moves so far are not known, and in other games.
 
@@ -142,11 +145,13 @@ def text(player: Player, facts: dict[str, Any]) -> str:
         lines += [
             "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
         ]
+    for number, one in enumerate(facts.get("chances", ()), 1):
+        lines.append(f"{number:4}  {100 * one['probability']:6.2f} %  {_words(rules, one)}")
     return "\n".join(lines) + "\n"
 
 
 def _words(rules: Rules, facts: dict[str, Any]) -> str:
-    return in_words(_value_of(facts), rules, facts["estimate"])
+    return in_words(_value_of(facts), rules, facts.get("estimate"))
 
 
 def _value_of(facts: dict[str, Any]) -> Value | None:

@@ -10,8 +10,9 @@ let go again, and a pass over all moves for each quarter of the memory that a by
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +20,9 @@ from numpy.typing import NDArray
 
 from solver.book import Book
 from solver.book.check import check_counts
+from solver.book.format import Header
 from solver.errors import DamagedBook
+from solver.expected import MIDDLE
 from solver.game import Game
 from solver.kernels.compiled import bind, compiling, kernel
 from solver.kernels.reading import read_all
@@ -29,7 +32,6 @@ from solver.solved import TierCount
 from solver.store.runs import LOOK, Key, Runs, States, merged, places_in
 from solver.store.sorting import sort_unique
 from solver.store.work import Work
-from solver.value import Value
 
 game: Any = None  # constants of the bound copies
 SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = TIERS = False
@@ -58,6 +60,18 @@ class Stored(NamedTuple):
     indices: NDArray[Any]
     scores: NDArray[np.int64]
     distances: NDArray[np.int64]
+    prefixes: NDArray[np.int64]
+    shift: int
+
+
+class Numbered(NamedTuple):
+    """`Stored` of a book of expectations: numbers of steps, how many of them a margin of 1 has, and how many 1024ths of a
+    step a number may be off from what its children make of it."""
+
+    states: States
+    numbers: NDArray[np.int64]
+    point: int
+    slack: int
     prefixes: NDArray[np.int64]
     shift: int
 
@@ -127,6 +141,67 @@ def audit(stored, reached, tiers, tallies, begin, end, ends, report):
             report[FAULT] = WRONG_TIER
             return
     report[AT] = end
+
+
+@kernel
+def audit_chances(stored, reached, tiers, tallies, begin, end, ends, report):
+    """`audit` of a book of expectations, whose values are rounded."""
+    report[:] = 0
+    for i in range(begin, end):
+        state = stored.states[i]
+        report[CULPRIT], report[AT] = state, i
+        if game.is_terminal(state):
+            report[FAULT] = TERMINAL
+            return
+        if FOLDS and game.canonical(state) != state:
+            report[FAULT] = NOT_CANONICAL
+            return
+        mark, total, best = report[COUNT], np.int64(0), np.int64(0)
+        for weight, child in game.chance(state):
+            if report[COUNT] == len(ends):
+                report[COUNT] = mark
+                return
+            total += weight
+            best += weight * _seen_from(state, child, stored, reached, ends, report)
+        if total == 0:
+            best = np.int64(-(1 << 62))
+            for action in game.actions(state):
+                if report[COUNT] == len(ends):
+                    report[COUNT] = mark
+                    return
+                gain = game.reward(state, action) * stored.point if REWARD else 0
+                best = max(best, gain + _seen_from(state, game.result(state, action), stored, reached, ends, report))
+        if report[FAULT]:
+            return
+        own, weight = stored.numbers[i] - MIDDLE, max(total, 1)
+        if abs(own * weight - best) > weight * stored.slack // 1024:
+            report[FAULT] = WRONG_VALUE
+            return
+        if not _tally(state, own, False, tiers, tallies):
+            report[FAULT] = WRONG_TIER
+            return
+    report[AT] = end
+
+
+@kernel
+def _seen_from(state, child, stored, reached, ends, report):
+    """The steps that a child is worth for the side to move at the state; marked where reached, kept where finished."""
+    key = game.canonical(child) if FOLDS else child
+    worth = np.int64(0)
+    if game.is_terminal(child):
+        ends[report[COUNT]] = key
+        report[COUNT] += 1
+        worth = game.utility(child) * stored.point
+    else:
+        place = _look_up(stored.states, key, stored.prefixes, stored.shift)
+        report[LOOKS] += 1
+        if place < 0:
+            report[FAULT] = CHILD_MISSING
+        else:
+            if reached.low <= place < reached.low + len(reached.marks):
+                reached.marks[place - reached.low] = 1
+            worth = stored.numbers[place] - MIDDLE
+    return worth if game.to_move(child) == game.to_move(state) else -worth
 
 
 @kernel
@@ -221,13 +296,17 @@ def check_values(
         _Audit(book, game, work, team, memory, progress).run()
 
 
-def _stored(states: States, indices: NDArray[np.int32], palette: Sequence[Value], work: Work) -> Stored:
+def _stored(states: States, indices: NDArray[Any], header: Header, work: Work) -> Stored | Numbered:
     bits = min(22, len(states).bit_length())
     shift = max(0, (int(states[-1]).bit_length() if len(states) else 0) - bits)
     cells = np.arange((1 << bits) + 1, dtype=np.int64) << shift
-    scores = np.array([value.score for value in palette], np.int64)
-    distances = np.array([value.distance or 0 for value in palette], np.int64)
-    return Stored(states, indices, scores, distances, places_in(states, cells, work.read), shift)
+    prefixes = places_in(states, cells, work.read)
+    if header.expectation is not None:
+        _, step, error = header.expectation
+        return Numbered(states, indices, round(1 / step), math.ceil(1024 * 2 * error / step), prefixes, shift)
+    scores = np.array([value.score for value in header.palette], np.int64)
+    distances = np.array([value.distance or 0 for value in header.palette], np.int64)
+    return Stored(states, indices, scores, distances, prefixes, shift)
 
 
 class _Audit:
@@ -242,7 +321,8 @@ class _Audit:
         self.tiers = np.array([tier.tier for tier in header.tiers or ()], np.int64)
         self.tallies = np.zeros((max(1, len(self.tiers)), 5), np.int64)
         self.ends = Runs(work, memory // 8)
-        self.stored = _stored(*read_all(book, work, memory, progress), header.palette, work)
+        self.audit = self.kernels.audit if header.expectation is None else self.kernels.audit_chances
+        self.stored = _stored(*read_all(book, work, memory, progress), header, work)
 
     def run(self) -> None:
         stored, span = len(self.stored.states), max(LEAST_SPAN, self.memory // 4)
@@ -270,7 +350,7 @@ class _Audit:
             looks, end = 0, min(begin + chunk, stored)
             while begin < end and not report[FAULT]:
                 ends = np.empty(ENDS, np.int64)
-                self.kernels.audit(self.stored, reached, self.tiers, tallies, begin, end, ends, report)
+                self.audit(self.stored, reached, self.tiers, tallies, begin, end, ends, report)
                 found.append(ends[: sort_unique(ends, np.empty_like(ends), report[COUNT])].copy())
                 looks += report[LOOKS]
                 if report[AT] == begin and not report[FAULT]:

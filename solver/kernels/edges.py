@@ -135,7 +135,7 @@ def _enter(state, child, reward, owner, win, listed, at):
     if win:
         listed.merits[at], listed.rewards[at] = OPEN, reward
         if game.is_terminal(child):
-            listed.merits[at] = lift(np.int64(game.utility(child)), same_mover, True) + reward
+            listed.merits[at] = lift(game.utility(child), same_mover, True) + reward
     key = game.canonical(child) if FOLDS else child
     listed.keys[at] = key
     listed.tiers[at] = game.tier(key) if TIERS else 0

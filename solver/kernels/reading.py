@@ -28,12 +28,14 @@ from solver.store.work import Work
 STATE_BYTES = 13
 
 
-def decode_segment(record: bytes, states: States, indices: NDArray[np.int32]) -> int:
+def decode_segment(record: bytes, states: States, indices: NDArray[Any]) -> int:
     """Decode a segment's groups into states and indices; how many there are, or -1 if they do not fit together.
 
     The layout is that of `solver.book.format` and its codecs, decoded here on its own.
     """
     body = np.frombuffer(record, np.uint8)
+    if record[6] == 3:
+        return int(_fixed(body, states, indices))
     return int(_instant(body, states, indices)) if record[6] == 0 else _compact(record, body, states, indices)
 
 
@@ -71,6 +73,43 @@ def _instant(body, states, indices):
                 return -1
             states[at + found] = first + (bit if mode == 0 else _number(body, keys + bit * size, size))
             indices[at + found] = _number(body, start + 3 + place * index_bytes, index_bytes)
+            found += 1
+        if found != count or states[at] != first:
+            return -1
+        at += count
+    return at
+
+
+@numba.njit(cache=True, nogil=True)
+def _fixed(body, states, numbers):
+    """`decode_segment` of the codec of expectations."""
+    at = 0
+    groups = np.int64(body[4]) | np.int64(body[5]) << 8
+    for group in range(groups):
+        first = _number(body, 8 + 8 * group, 8)
+        start = _number(body, 8 + 8 * groups + 2 * group, 2)
+        end = _number(body, 8 + 8 * groups + 2 * group + 2, 2)
+        if end > len(body) or end - start < 8:
+            return -1
+        mode, count, width = np.int64(body[start]), np.int64(body[start + 1]) + 1, np.int64(body[start + 2])
+        keys = start + 7 + (count * width + 7) // 8
+        size = 0 if mode == 0 else 1 << mode - 1
+        if mode > 4 or width > 32 or keys >= end or at + count > len(states):
+            return -1
+        if mode and keys + count * size != end:
+            return -1
+        least, found = _number(body, start + 3, 4), 0
+        for bit in range(8 * (end - keys) if mode == 0 else count):
+            if mode == 0 and not body[keys + bit // 8] >> bit % 8 & 1:
+                continue
+            if found == count:
+                return -1
+            number = 0
+            for digit in range(width):
+                place = found * width + digit
+                number |= (np.int64(body[start + 7 + place // 8]) >> place % 8 & 1) << digit
+            states[at + found] = first + (bit if mode == 0 else _number(body, keys + bit * size, size))
+            numbers[at + found] = least + number
             found += 1
         if found != count or states[at] != first:
             return -1
@@ -141,16 +180,18 @@ def _number(body, at, size):
 
 
 @numba.njit(cache=True, nogil=True)
-def tally_values(states, indices, count, last, numbers, examples):
+def tally_values(states, indices, count, last, values, numbers, examples):
     """Count states[:count] by the index of their value, and keep the first of each; the last state.
 
-    It is -1 where states do not ascend from `last` or an index is outside the palette.
+    It is -1 where states do not ascend from `last` or an index is not below `values`. Of expectations none are counted.
     """
     for i in range(count):
         index = indices[i]
-        if states[i] <= last or not 0 <= index < len(numbers):
+        if states[i] <= last or not 0 <= index < values:
             return np.int64(-1)
         last = states[i]
+        if len(numbers) == 0:
+            continue
         if numbers[index] == 0:
             examples[index] = last
         numbers[index] += 1
@@ -162,11 +203,11 @@ def read_parts(book: Book, progress: Progress = silent) -> Iterator[tuple[States
 
     Of a ranked book all at once, sorted. Raises DamagedBook.
     """
-    stored, palette = len(book), len(book.header.palette)
+    stored, palette, values = len(book), len(book.header.palette), len(book.header.values)
     numbers, examples = np.zeros(palette, np.int64), np.zeros(palette, np.int64)
     at, last = 0, -1
     for states, indices in _segments(book) if book.ranking is None else _ranked(book, progress):
-        last = tally_values(states, indices, len(states), last, numbers, examples)
+        last = tally_values(states, indices, len(states), last, values, numbers, examples)
         if last < 0:
             raise DamagedBook(f"{book.path}: states are out of order or a value outside the palette: solve again")
         at += len(states)
@@ -181,7 +222,7 @@ def _segments(book: Book) -> Iterator[tuple[States, NDArray[np.int32]]]:
     """The states and palette indices of each segment."""
     codec = CODECS[book.codec]
     most = min(len(book), codec.GROUPS * codec.GROUP)
-    room: tuple[NDArray[Any], NDArray[Any]] = np.empty(most, np.int64), np.empty(most, np.int32)
+    room: tuple[NDArray[Any], NDArray[Any]] = np.empty(most, np.int64), np.empty(most, _dtype(book))
     for record in checked_segments(book):
         count = decode_segment(record, *room)
         if count < 0:
@@ -224,15 +265,20 @@ def _symbols(book: Book, record: bytes) -> Iterator[tuple[int, NDArray[Any]]]:
         yield first, np.frombuffer(symbols, f"<u{index_bytes}")
 
 
-def read_all(book: Book, work: Work, memory: int, progress: Progress = silent) -> tuple[States, NDArray[np.int32]]:
+def _dtype(book: Book) -> type[Any]:
+    """Of palette indices, or of numbers of steps."""
+    return np.int32 if book.expectation is None else np.int64
+
+
+def read_all(book: Book, work: Work, memory: int, progress: Progress = silent) -> tuple[States, NDArray[Any]]:
     """All states and palette indices of a book, checked against its header; in files beyond half the memory.
 
     Raises DamagedBook.
     """
     stored = len(book)
     in_files = STATE_BYTES * stored > memory // 2
-    columns = [work.column("states", np.int64), work.column("indices", np.int32)] if in_files else []
-    states, indices = np.empty(0 if in_files else stored, np.int64), np.empty(0 if in_files else stored, np.int32)
+    columns = [work.column("states", np.int64), work.column("indices", _dtype(book))] if in_files else []
+    states, indices = np.empty(0 if in_files else stored, np.int64), np.empty(0 if in_files else stored, _dtype(book))
     at = 0
     for parts in read_parts(book, progress):
         if in_files:

@@ -170,7 +170,7 @@ class Searcher:
         helpers: Sequence[Searcher] = (),
     ) -> bool:
         """Whether a state is worth at least that much (`more`: more), by one null window; otherwise as `value`."""
-        bound = merit_of(value, WIN) + more
+        bound: int = merit_of(value, WIN) + more
         return self._ask(state, bound - 1, bound, nodes, seconds, None, helpers) >= bound
 
     def _range(self, state: int) -> tuple[int, int]:

@@ -195,7 +195,7 @@ class Solution:
             worths.append((weight, self.lifted(merit, state, action, child)))
         if worths and worths[0][0]:
             return mean(sum(weight * worth for weight, worth in worths), sum(weight for weight, _ in worths))
-        return max((worth for _, worth in worths), default="it has no actions")  # type: ignore[type-var]
+        return max((worth for _, worth in worths), default="it has no actions")
 
     def lifted(self, merit: int, state: int, action: int | None, child: int) -> int:
         """The merit that the child's gives the state by this action."""

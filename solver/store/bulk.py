@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from solver.expected import MIDDLE, Steps
 from solver.store.shared import compiled
-from solver.value import Values
+from solver.value import Value, Values
 
 INTEGERS = "iu"  # kinds of dtype
 
@@ -74,7 +74,7 @@ def stepped(numbers: NDArray[np.int64], steps: Steps) -> Values:
     return Values(np.where(known, (numbers - MIDDLE) * steps.step, 0.0), np.full_like(numbers, -1), known)
 
 
-def values(indices: NDArray[np.int64], palette: Sequence[tuple[int, int | None]]) -> Values:
+def values(indices: NDArray[np.int64], palette: Sequence[Value]) -> Values:
     """Scores, distances and which are known, of palette indices. Raises IndexError for one that is none."""
     if len(indices.ravel()) and not -1 <= int(indices.min()) <= int(indices.max()) < len(palette):
         raise IndexError("a value is outside the palette")
