@@ -68,3 +68,26 @@ EDGE_GAMES = (
     "othello:2,2",
     "quixo:5",
 )
+
+# dice or cards decide in some of their states; only the second ones can come to a state again
+CHANCE_ACYCLIC = (
+    "backgammon-bearoff:1",
+    "backgammon-bearoff:2,4",
+    "backgammon-bearoff:3,2,true",
+    "einstein:2,1",
+    "einstein:3,1",
+    "einstein:3,2",
+    "einstein:5,1",
+)
+CHANCE_CYCLIC = (
+    "piglet:2",
+    "piglet:3",
+    "piglet:10",
+    "pig:2",
+    "pig:15",
+    "pig:7,4",
+    "nannon:3,2,3",
+    "nannon:4,2,4",
+)
+CHANCE_GAMES = CHANCE_ACYCLIC + CHANCE_CYCLIC
+LARGE_CHANCE_GAMES = ("pig", "piglet:100", "backgammon-bearoff:15", "nannon", "nannon:12,5,6", "einstein:5,6")

@@ -24,6 +24,11 @@ CATALOGUE = {
     "animal-shogi": "animal_shogi:AnimalShogi",
     "quixo": "quixo:Quixo",
     "chess-ending": "chess_ending:ChessEnding",
+    "pig": "pig:Pig",
+    "piglet": "piglet:Piglet",
+    "backgammon-bearoff": "backgammon_bearoff:BackgammonBearoff",
+    "nannon": "nannon:Nannon",
+    "einstein": "einstein:Einstein",
     "tree": "tree:Tree",
 }
 FROM_FILES = frozenset({"tree"})  # games whose text names a file, which is opened

@@ -210,8 +210,10 @@ def refuse_chance(rules: Rules, method: str) -> None:
 def cycle(rules: Rules, method: str) -> MethodError:
     """The refusal of a game in which a state comes again."""
     remedy = "use retrograde analysis"
-    if rules.scores or rules.chance is not None:
-        remedy = "retrograde analysis takes neither scores nor chance, so make every game end"
+    if rules.chance is not None:
+        remedy = "use value iteration"
+    elif rules.scores:
+        remedy = "retrograde analysis takes no scores, so make every game end"
     return MethodError(f"{rules.name} has cycles, which {method} cannot solve: {remedy}")
 
 

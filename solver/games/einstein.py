@@ -1,0 +1,186 @@
+"""EinStein wuerfelt nicht (Ingo Althoefer 2004): a die says which stone moves towards the other's corner.
+
+Each turn begins with a throw of a die with as many sides as a player had stones. The stone of that number moves; if it
+is gone, the next one above or below that is still there, as the mover likes. The first player's stones go right, up,
+or both, by one square, the second's left, down, or both; whatever stands there is taken, one's own stones as well. Who
+reaches the corner opposite, or takes the other's last stone, wins. The usual board has 5 x 5 squares and six stones
+(Bonnet and Viennot, ACG 2017, have solved boards of up to 4 x 4 and the game with one stone).
+
+Players choose how to place their stones; here the start is fixed: stone 1 in the corner, the others along the
+diagonals next to it, each from the bottom row upwards, the second player's turned by half a turn:
+
+    4 . . b a    three stones on 4 x 4; the second player's are small letters
+    3 . . . c
+    2 C . . .
+    1 A B . .
+      a b c d
+
+A state holds, from the lowest digit on, the throw (base `stones` + 1, 0: to be thrown), then the squares of the mover's
+stones and the other's, counted from the mover's own corner, row by row from 1 on, 0 for none (base number of squares
++ 1), and the mover. `canonical` drops the mover, and takes throws that leave the same choice for one. Every throw and
+every move raise the tier: twice the steps that the stones are away from their corner, those that are gone farther than
+any, and one more where the die is thrown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+
+class Einstein(NamedTuple):
+    """The die says which stone steps towards the corner opposite; reach it, or take all stones, to win."""
+
+    size: int = 3
+    stones: int = 3
+
+    def check(self) -> None:
+        if not 2 <= self.size <= 5:
+            raise ValueError("size must be 2 to 5")
+        if not 1 <= self.stones <= min(6, self.size * (self.size - 1) // 2):
+            raise ValueError("stones must be 1 to 6, and must stand on their side of the long diagonal")
+
+    def initial(self) -> int:
+        state, placed = 0, 0
+        for diagonal in range(self.size):
+            for y in range(diagonal + 1):
+                if placed < self.stones:
+                    square = y * self.size + diagonal - y + 1
+                    state += square * self._weight(placed) + self._turned(square) * self._weight(self.stones + placed)
+                    placed += 1
+        return state
+
+    def actions(self, state: int) -> Iterator[int]:
+        """Three times the stone, from 0 on; and 0 to go along the row, 1 along the column, 2 both."""
+        size = self.size
+        for stone in range(self.stones):
+            if self._may_move(state, stone):
+                place = self._square(state, stone) - 1
+                for step in range(3):
+                    if (step == 1 or place % size < size - 1) and (step == 0 or place // size < size - 1):
+                        yield stone * 3 + step
+
+    def result(self, state: int, action: int) -> int:
+        moved = action // 3
+        target = self._square(state, moved) + self._step(action % 3)
+        child = (1 - self.to_move(state)) * self._weight(2 * self.stones)
+        for stone in range(2 * self.stones):
+            square = target if stone == moved else self._square(state, stone)
+            if square and (square != target or stone == moved):
+                seat = stone + self.stones if stone < self.stones else stone - self.stones
+                child += self._turned(square) * self._weight(seat)
+        return child
+
+    def chance(self, state: int) -> Iterator[tuple[int, int]]:
+        if self._throw(state) == 0 and not self.is_terminal(state):
+            for throw in range(1, self.stones + 1):
+                yield 1, state + throw
+
+    def is_terminal(self, state: int) -> bool:
+        """Whether the other, who has just moved, stands in the mover's corner, or has taken the last stone."""
+        left = 0
+        for stone in range(self.stones):
+            if self._square(state, self.stones + stone) == 1:
+                return True
+            left += self._square(state, stone)
+        return left == 0
+
+    def utility(self, state: int) -> int:
+        return -1
+
+    def to_move(self, state: int) -> int:
+        return state // self._weight(2 * self.stones)
+
+    def tier(self, state: int) -> int:
+        size, steps = self.size, 0
+        for stone in range(2 * self.stones):
+            square = self._square(state, stone)
+            if square and stone >= self.stones:
+                square = self._turned(square)
+            steps += (square - 1) % size + (square - 1) // size if square else 2 * size - 1
+        return 2 * steps + (1 if self._throw(state) else 0)
+
+    def canonical(self, state: int) -> int:
+        throw = self._throw(state)
+        return state % self._weight(2 * self.stones) - throw + self._same_choice(state, throw)
+
+    def format_action(self, state: int, action: int) -> str:
+        square = self._square(state, action // 3)
+        return self._name(state, square) + self._name(state, square + self._step(action % 3))
+
+    def show(self, state: int) -> str:
+        mover, throw = self.to_move(state), self._throw(state)
+        rows = [f"{self.size - i} {' '.join(row)}" for i, row in enumerate(self.cells(state, mover))]
+        doing = f"has thrown {throw}" if throw else "has lost" if self.is_terminal(state) else "throws"
+        side = "abcdef" if mover else "ABCDEF"
+        legend = f"{side[: self.stones]} {doing}"
+        return "\n".join([*rows, "  " + " ".join("abcde"[: self.size]) + "   " + legend])
+
+    def cells(self, state: int, mover: int) -> Iterator[str]:
+        size = self.size
+        board = ["."] * (size * size)
+        for stone in range(2 * self.stones):
+            square, first = self._square(state, stone), (stone < self.stones) == (self.to_move(state) == 0)
+            if square:
+                board[self._place(state, square)] = ("ABCDEF" if first else "abcdef")[stone % self.stones]
+        for row in range(size):
+            yield "".join(board[row * size : (row + 1) * size])
+
+    def place(self, state: int, action: int) -> Iterator[int]:
+        square = self._square(state, action // 3)
+        yield self._place(state, square)
+        yield self._place(state, square + self._step(action % 3))
+
+    def _place(self, state: int, square: int) -> int:
+        """The cell of the page, from the top left, of a square that the mover counts."""
+        place = (square if self.to_move(state) == 0 else self._turned(square)) - 1
+        return (self.size - 1 - place // self.size) * self.size + place % self.size
+
+    def _name(self, state: int, square: int) -> str:
+        place = self._place(state, square)
+        return "abcde"[place % self.size] + str(self.size - place // self.size)
+
+    def _step(self, step: int) -> int:
+        """How much farther the square's number is."""
+        return 1 if step == 0 else self.size if step == 1 else self.size + 1
+
+    def _turned(self, square: int) -> int:
+        """The number that the other gives a square."""
+        return self.size * self.size + 1 - square
+
+    def _weight(self, seat: int) -> int:
+        """What a one counts in the digit of a stone; the mover's come first, and the mover last."""
+        weight: int = (self.stones + 1) * (self.size * self.size + 1) ** seat
+        return weight
+
+    def _throw(self, state: int) -> int:
+        return state % (self.stones + 1)
+
+    def _square(self, state: int, seat: int) -> int:
+        return state // self._weight(seat) % (self.size * self.size + 1)
+
+    def _may_move(self, state: int, stone: int) -> bool:
+        """Whether a stone is there, and no other is nearer to the throw on its side of it."""
+        if not self._square(state, stone):
+            return False
+        thrown = self._throw(state) - 1
+        for nearer in range(stone + 1, thrown + 1):
+            if self._square(state, nearer):
+                return False
+        for nearer in range(thrown, stone):
+            if self._square(state, nearer):
+                return False
+        return True
+
+    def _same_choice(self, state: int, throw: int) -> int:
+        """One of the throws that leave the same choice of stones, the same for all of them."""
+        lower = upper = throw
+        while lower > 0 and not self._square(state, lower - 1):
+            lower -= 1
+        if lower == throw:
+            return throw
+        while upper <= self.stones and not self._square(state, upper - 1):
+            upper += 1
+        if lower == 0:
+            return upper
+        return lower if upper > self.stones else lower + 1
