@@ -19,7 +19,7 @@ from solver.value import Value, merit_of
 
 FACTS = (
     "game", "rules", "method", "scope", "symmetry", "score_game", "states", "terminal", "stored", "counts", "root",
-    "longest", "trim", "wdl",
+    "longest", "trim", "wdl", "expectation",
 )  # fmt: skip
 VERIFY = "verify both, one of them was solved wrongly"
 
@@ -95,6 +95,9 @@ def merge(
     check_target(target)
     with Book(first) as one, Book(second) as other:
         _check_alike(one, other)
+        for book in (one, other):
+            if book.expectation is not None:
+                raise BookError(f"{book.path} holds expectations, which are complete: there is nothing to merge")
         numbers: Counter[Value] = Counter()
         for _, values in _union(one, other, progress):
             numbers.update(values)
@@ -199,5 +202,6 @@ def _side_by_side(one: Book, other: Book, progress: Progress) -> Iterator[tuple[
 def _columns(book: Book, known: dict[Value, Value]) -> Iterator[Column]:
     """States and values, a piece at a time; the values are those `known`."""
     palette = [known.setdefault(value, value) for value in book.header.palette]
+    values = book.header.values if book.expectation is not None else palette
     for states, indices in streaming.lists(book):
-        yield states, [palette[index] for index in indices]
+        yield states, [values[index] for index in indices]

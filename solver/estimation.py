@@ -216,9 +216,9 @@ def of_sweep(
 
     census = sampling.census(game, symmetry=symmetry, seconds=seconds, workers=workers, progress=progress)
     stored = sum(census.sizes)
-    memory, disk = demand.needs(stored, census.cyclic)
+    memory, disk = demand.needs(rules, stored, census.cyclic)
     times = CYCLIC_WHOLE if census.cyclic else WHOLE
-    book = demand.CYCLIC_BOOK_BYTES if census.cyclic else demand.BOOK_BYTES
+    book = demand.book_bytes(rules, census.cyclic)
     took = times * census.seconds * stored / max(1, census.in_seconds)
     needed = demand.by_state(rules, rules.tiered and not census.cyclic)
     by_state = needed is not None and needed[1] <= working_memory(None)

@@ -82,8 +82,9 @@ def endless(name: str, state: int) -> MethodError:
 
 
 def number_of(value: Any) -> Any:
-    """The number that a book holds for a value in units, or for an array of them."""
-    return (value + (1 << DROPPED - 1) >> DROPPED) + MIDDLE
+    """The number that a book holds for a value in units, or for an array of them: the nearest, halves away from 0, so
+    that both sides see a value alike."""
+    return (value + (1 << DROPPED - 1) - (value < 0) >> DROPPED) + MIDDLE
 
 
 def mean(total: int, weight: int) -> int:

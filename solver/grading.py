@@ -1,8 +1,8 @@
 """Games judged by a book: how many moves were perfect, how many kept what the position was worth, which did not.
 
 For people who train agents, or play themselves. A move is *perfect* if no other is better: it keeps value and distance.
-It *keeps* the value if a win stays a win, of whatever length, a draw a draw, and a margin the margin; a move that does
-not is a blunder. In lost positions every move keeps the value.
+It *keeps* the value if a win stays a win, of whatever length, a draw a draw, and a margin or an expectation what it was; a
+move that does not is a blunder. In lost positions every move keeps the value. What chance does is not judged.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from solver.errors import PositionError
 from solver.game import Rules
-from solver.notation import format_action, moves_played
+from solver.notation import chances, format_action, moves_played
 from solver.player import Player
 from solver.value import Value
 
@@ -94,6 +94,8 @@ def graded(player: Player, line: int, text: str) -> Iterator[Graded]:
     rules: Rules = player.rules
     for ply, (position, action, _) in enumerate(moves_played(rules, text), 1):
         state = position.state
+        if chances(rules.game, state):
+            continue
         answer, moves = player.examine(state)
         after = next(move.value for move in moves if move.action == action)
         known = answer.value is not None and after is not None

@@ -27,6 +27,8 @@ def table_of(rules: Rules, path: Path, memory: int, progress: Progress) -> Table
     Raises BookError, DamagedBook where a state has two values, ResourceError.
     """
     table: Table = {}
+    if rules.chance is not None:
+        raise MethodError(f"{rules.name} is a game of chance, whose expectations only solving bounds: solve it")
     number = 0
     try:
         with open(path, encoding="utf-8") as file:

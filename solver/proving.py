@@ -35,6 +35,8 @@ def prove(book: Book, game: Any, progress: Progress = silent) -> Proof:
     Raises DamagedBook with the moves that show it, if the player gets less than what the book says of the start or of
     any position in which the player came to move.
     """
+    if book.expectation is not None:
+        raise MethodError("what a player gets in a game of chance no single play shows: leave out --play")
     served = book.header.trim.side if book.header.trim is not None else None
     sides = SIDES if served in (None, "both") else (str(served),)
     player = Player(book, game, seconds=None)

@@ -46,16 +46,18 @@ def _matching(
     book: Book, outcome: str | None, distance: Range | None, tier: Range | None, progress: Progress
 ) -> Iterator[tuple[int, Value]]:
     """The states that match and their values, ascending."""
-    palette = book.header.palette
+    values, chances = book.header.values, book.expectation is not None
+    if chances and not (outcome is None and distance is None):
+        raise MethodError(f"the values of {book.path.name} are expectations, no wins in so many plies: choose by tier")
     wanted = [
         outcome in (None, value.outcome) and _is_within(value.distance, distance)
-        for value in palette
+        for value in book.header.palette
     ]
     tier_of = None if tier is None else _tiers(book)
     for states, indices in streaming.lists(book, progress):
         for state, index in zip(states, indices, strict=True):
-            if wanted[index] and (tier_of is None or _is_within(tier_of(state), tier)):
-                yield state, palette[index]
+            if (chances or wanted[index]) and (tier_of is None or _is_within(tier_of(state), tier)):
+                yield state, values[index]
 
 
 def _tiers(book: Book) -> Callable[[int], int]:

@@ -5,8 +5,8 @@ Version history
         more than 256 KB have 64 KB of zeros behind their last page. A palette that does not fit into the header has
         records of its own; there were no such books before. Nor were there any of the codecs `compact` and `ranked`,
         which earlier readers refuse by their names, or trimmed books and books without distances, which have `trim` and
-        `wdl` in their header and which earlier readers refuse by their scope and their values. Nor of games of chance,
-        which have `expectation` there and which earlier readers refuse by their codec, `fixed`.
+        `wdl` in their header and which earlier readers refuse by their scope and their values. Nor books of games of
+        chance, which have `expectation` there and which earlier readers refuse by their codec, `fixed`.
 
 Records of the main database, in key order
     8 bytes, big-endian n         segment n
@@ -68,8 +68,8 @@ class Header(NamedTuple):
     """What a book says of itself. `states`, `terminal` and `tiers` are None where the scope is not complete.
 
     `numbers` are the stored states of each value of the palette; None in a book that did not count them yet. `trim` is
-    None in a book that was not trimmed. `wdl`: wins and losses have no distance. `expectation` is what the values of a game
-    of chance are, None elsewhere; then the palette is empty.
+    None in a book that was not trimmed. `wdl`: wins and losses have no distance. `expectation` is what the values of a
+    game of chance are, None elsewhere; with it the palette is empty.
     """
 
     game: str

@@ -136,7 +136,8 @@ class Book(Mapping[int, Value]):
                 places = bulk.one_by_one(states, lambda state: ranking.index(state, self._index))
             else:
                 places = bulk.places(states, mapped.directory, segment, mapped.codec.find_all)
-            return bulk.stepped(places, mapped.values) if isinstance(mapped.values, Steps) else bulk.values(places, mapped.values)
+            steps = mapped.values
+            return bulk.stepped(places, steps) if isinstance(steps, Steps) else bulk.values(places, steps)
         except OFTEN_WRONG as error:
             if isinstance(error, TypeError):
                 raise

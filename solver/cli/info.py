@@ -111,7 +111,8 @@ def text(facts: dict[str, Any], score_game: bool) -> str:
         ("to move", _outcomes(facts)),
     ]
     if facts["expectation"]:
-        rows.insert(2, ("values", "expected {of}, steps of {step:.3g}, within {error:.3g}".format(**facts["expectation"])))
+        about = "expected {of}, steps of {step:.3g}, within {error:.3g}"
+        rows.insert(2, ("values", about.format(**facts["expectation"])))
     if facts["longest"]:
         rows.append(("longest", f"win in {in_plies(facts['longest']['distance'])}, at {facts['longest']['position']}"))
         if facts["longest"].get("line"):

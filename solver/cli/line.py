@@ -48,8 +48,8 @@ def command(
 ) -> None:
     """Print the best play from a position to the end: quick wins, slow losses.
 
-    A line ends where it comes back to a position that it has seen: that is a draw, but in a game of chance, where it takes
-    the outcome that is worth most nearly what was expected. A GAME of which no book comes with
+    A line ends where it comes back to a position that it has seen: that is a draw, but in a game of chance, where it
+    takes the outcome that is worth most nearly what was expected. A GAME of which no book comes with
     the package is searched live, 5 s at most for the position and for each move.
 
     \b

@@ -20,7 +20,7 @@ from solver.errors import MissingState, PositionError
 from solver.game import Rules
 from solver.game import game_text as text_of
 from solver.live import SHORT
-from solver.notation import Position, format_action, next_position, parse_action, parse_position, show
+from solver.notation import Position, chances, format_action, next_position, parse_action, parse_position, show
 from solver.player import Player
 from solver.search import heuristic, negamax, refuse_chance
 
@@ -46,6 +46,7 @@ COMMANDS = "hint, undo, swap (sides), help, quit"
     metavar="1..10",
     help="Below 10 it plays a second-best move now and then: nine times in ten at 1.",
 )
+@click.option("--seed", type=int, metavar="N", help="Of the dice; the same ones each time.")
 @live_option
 @game_option
 @quiet_option
@@ -57,6 +58,7 @@ def command(
     method: str,
     depth: int,
     level: int,
+    seed: int | None,
     live: bool,
     game_text: str | None,
     quiet: bool,
@@ -64,7 +66,7 @@ def command(
     """Play against a book, or a GAME against the book of it that comes with the package, else against a live search.
 
     At the prompt: a move in the game's notation, or hint, undo, swap, help, quit. Where no book knows, the computer
-    searches within the budget, and says when it does not see the end.
+    searches within the budget, and says when it does not see the end. Dice are thrown, and cards drawn, for both.
 
     \b
     solver play connect-four-5x5.lmdb
@@ -72,10 +74,11 @@ def command(
     solver play othello:6,4 --method heuristic --depth 6
     """
     book, game = open_source(source, game_text, live=live, quiet=quiet)
-    refuse_chance(Rules(game), "play")
+    if book is None:
+        refuse_chance(Rules(game), "a live search")
     player = Player({} if book is None else book, game, seconds=budget)
     opponent = Opponent(player, method, depth, level)
-    table = Table(player, opponent, start, computer=0 if second else 1)
+    table = Table(player, opponent, start, computer=0 if second else 1, dice=random.Random(seed))
     if method == "best" and budget > SHORT and player.rules.tiered:  # most others have cycles
         player.prepare(wait=False)
     click.echo(greeting(table, None if book is None else str(book.path), budget))
@@ -119,19 +122,25 @@ class Opponent:
 class Table:
     """One game in the terminal: the positions so far and who moves for whom."""
 
-    def __init__(self, player: Player, opponent: Opponent, start: str, computer: int) -> None:
+    def __init__(
+        self, player: Player, opponent: Opponent, start: str, computer: int, dice: random.Random
+    ) -> None:
         self.player = player
         self.opponent = opponent
         self.game = player.game
         self.positions = [_begun(player.rules, parse_position(self.game, start))]
         self.computer = computer
+        self.dice = dice
         self._owned_up = False
 
     def play(self) -> None:
         """Until the game is over or the person has had enough."""
         self._show()
         while not self.game.is_terminal(self.state):
-            if self.mover == self.computer:
+            outcomes = chances(self.game, self.state)
+            if outcomes:
+                self._throw(outcomes)
+            elif self.mover == self.computer:
                 self._computer_moves()
             elif not self._person_moves():
                 return
@@ -150,7 +159,7 @@ class Table:
     def such_as(self) -> str:
         """An example of a move at this point."""
         state = self.state
-        if self.game.is_terminal(state):
+        if self.game.is_terminal(state) or chances(self.game, state):
             return ""
         return f" such as {format_action(self.game, state, next(iter(self.game.actions(state))))}"
 
@@ -162,6 +171,12 @@ class Table:
     def _apply(self, action: int) -> None:
         self.positions.append(next_position(self.player.rules, self.positions[-1], action))
         self._show()
+
+    def _throw(self, outcomes: list[tuple[int, int]]) -> None:
+        """Let chance decide."""
+        (number,) = self.dice.choices(range(len(outcomes)), [weight for weight, _ in outcomes])
+        click.echo(f"\nchance: {format_action(self.game, self.state, number)} of {len(outcomes)}")
+        self._apply(number)
 
     def _computer_moves(self) -> None:
         state = self.state
@@ -219,7 +234,11 @@ class Table:
     def _undo(self) -> None:
         """Back to the person's last decision."""
         person = 1 - self.computer
-        earlier = [place for place, position in enumerate(self.positions[:-1]) if position.mover == person]
+        earlier = [
+            place
+            for place, position in enumerate(self.positions[:-1])
+            if position.mover == person and not chances(self.game, position.state)
+        ]
         if not earlier:
             click.echo("nothing to take back")
             return
@@ -239,7 +258,7 @@ class Table:
         if margin == 0:
             return "draw"
         winner = self.mover if margin > 0 else 1 - self.mover
-        by = f" by {abs(margin)}" if self.player.rules.scores else ""
+        by = f" by {abs(margin)}" if self.player.rules.margins else ""
         return f"{'the computer wins' if winner == self.computer else 'you win'}{by}"
 
 

@@ -2,8 +2,8 @@
 
     state     the state's number
     board     as the game shows it, of several lines for most games
-    value     win, draw or loss, for the side to move
-    score     1, 0, -1, or the margin
+    value     win, draw or loss, for the side to move; nothing of expectations
+    score     1, 0, -1, the margin, or the expectation
     distance  plies to the end; nothing for draws and margins
     tier      what the rules call so: it grows along the game, in many games it is the ply
     best      the best moves in the game's notation; nothing where the book does not know them
@@ -30,15 +30,19 @@ Cell = Callable[[int, Value], Any]
 
 
 class Table(NamedTuple):
-    """A table to write: its columns' names, the rows once, as tuples, and what the book says of itself."""
+    """A table to write: its columns' names, the rows once, as tuples, and what the book says of itself.
+
+    `expected`: scores are expectations.
+    """
 
     names: list[str]
     rows: Iterator[tuple[Any, ...]]
     about: dict[str, str]
+    expected: bool = False
 
     def kinds(self) -> list[type]:
-        """What the columns hold: int, str, or list, of str; None may stand in place of a distance or of best moves."""
-        return [COLUMNS[name] for name in self.names]
+        """What the columns hold: int, float, str, or list, of str; None may stand for a distance or best moves."""
+        return [float if name == "score" and self.expected else COLUMNS[name] for name in self.names]
 
 
 def table_of(book: Book, names: Sequence[str] | None, progress: Progress) -> Table:
@@ -55,12 +59,20 @@ def table_of(book: Book, names: Sequence[str] | None, progress: Progress) -> Tab
         "states": str(header.stored),
         "digest": header.digest,
     }
-    return Table(chosen, _rows(book, cells, progress), about)
+    if header.expectation is not None:
+        about |= {name: str(fact) for name, fact in header.expectation._asdict().items()}
+    return Table(chosen, _rows(book, cells, progress), about, header.expectation is not None)
 
 
 def _fitting(book: Book) -> list[str]:
     rules = Rules(book.game, book.symmetry)
-    silent = {"board": own_method(book.game, "show") is None, "tier": not rules.tiered, "distance": book.score_game}
+    expected = book.expectation is not None
+    silent = {
+        "board": own_method(book.game, "show") is None,
+        "value": expected,
+        "distance": book.score_game or expected,
+        "tier": not rules.tiered,
+    }
     return [name for name in COLUMNS if not silent.get(name)]
 
 
@@ -92,12 +104,13 @@ def _cells(book: Book, names: list[str]) -> list[Cell]:
 
 
 def _best_of(book: Book) -> Cell:
-    """The moves that are known to keep a state's value; None without any, which a complete book always has."""
-    player, complete = Player(book, live=False), book.scope == "complete"
+    """The moves that are known to keep a state's value; None without any, which a complete book always has, but where
+    chance decides."""
+    player, complete = Player(book, live=False), book.scope == "complete" and book.expectation is None
     game = player.game
 
     def best(state: int, value: Value) -> list[str] | None:
-        moves = [move.action for move in player.analyse(state) if move.value == value]
+        moves = [one.action for one in player.analyse(state) if one.value == value]
         if not moves and complete:
             raise DamagedBook(f"{book.path}: no move from state {state} has its value: verify the book, solve it again")
         return [format_action(game, state, action) for action in moves] or None

@@ -15,7 +15,7 @@ from solver.errors import MethodError, ResourceError
 from solver.export.columns import Table
 
 ROW_GROUP = 1 << 16  # rows that a Parquet file keeps together
-TYPES = {int: "INTEGER", str: "TEXT", list: "TEXT"}
+TYPES = {int: "INTEGER", float: "REAL", str: "TEXT", list: "TEXT"}
 
 
 def write_csv(table: Table, path: Path) -> None:
@@ -63,7 +63,8 @@ def write_parquet(table: Table, path: Path) -> None:
         from pyarrow import parquet
     except ImportError:
         raise MethodError("Parquet needs pyarrow: pip install 'solverbook[parquet]', or write .sqlite") from None
-    types = {int: pyarrow.int64(), str: pyarrow.string(), list: pyarrow.list_(pyarrow.string())}
+    text = pyarrow.string()
+    types = {int: pyarrow.int64(), float: pyarrow.float64(), str: text, list: pyarrow.list_(text)}
     kinds = [types[kind] for kind in table.kinds()]
     schema = pyarrow.schema(list(zip(table.names, kinds, strict=True)), metadata=table.about)
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:

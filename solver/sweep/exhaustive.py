@@ -128,7 +128,8 @@ def _solved_sorted(forward: Forward, resumed: Any, options: Options, team: Worke
     give_back()
     cyclic = any(layer.cyclic for layer in forward.layers)
     if not options.anyway:
-        bytes_each = 2 + 2 * demand.CYCLIC_BOOK_BYTES if cyclic else 1 + 2 * demand.BOOK_BYTES
+        values = 8 if rules.chance is not None else 2 if cyclic else 1
+        bytes_each = values + 2 * demand.book_bytes(rules, cyclic)
         _refuse_without_room(work, forward.states.size, bytes_each)
     kind = Backward if rules.chance is None else ExpectationPass
     backward = kind(forward, memory=_memory(options) // 2, progress=options.progress)
@@ -172,7 +173,7 @@ def _refuse_the_hopeless(forward: Forward, work: Work) -> None:
         stored = sum(sampling.estimated(forward, SAMPLING).sizes)
     except Exception:  # an estimate that fails refuses nothing: what is wrong with the rules the solve will say
         return
-    needed, room = demand.needs(stored, False)[1], work.free() + work.size()
+    needed, room = demand.needs(forward.rules, stored, False)[1], work.free() + work.size()
     if needed / 2 > room:
         raise ResourceError(
             f"about {stored:.2g} states will need about {needed / 2**30:,.0f} GiB of disk, {room / 2**30:,.0f} GiB are"

@@ -34,7 +34,7 @@ from solver.expected import (
 from solver.kernels.edges import FAULTS, MOST_ACTIONS, OPEN, ROOM, UNKNOWN_CHILD, list_edges, new_edges
 from solver.parallel import Workers
 from solver.progress import Progress
-from solver.store.directory import BEGIN, MERITS, MISSING, Known, Layer, locate, new_places
+from solver.store.directory import BEGIN, MERITS, MISSING, Known, locate, new_places
 from solver.store.shared import compiled, shared
 from solver.sweep.backward import LAST, TOO_WIDE, Backward
 from solver.sweep.forward import Forward

@@ -24,7 +24,6 @@ from solver.kernels.compiled import compiling
 from solver.kernels.edges import FIELDS, CompiledMoves, Edges, list_edges, new_edges
 from solver.parallel import Workers
 from solver.progress import Progress, silent
-from solver.search import refuse_chance
 from solver.store.runs import states_at
 from solver.store.shared import shared
 from solver.store.work import Work
@@ -77,7 +76,6 @@ def census(
 ) -> Census:
     """Count the tiers for two thirds of the time, compiling apart, and estimate the others from samples."""
     rules = Rules(game, symmetry)
-    refuse_chance(rules, "an estimate")
     with Work() as work, Workers(workers) as team, compiling(game):
         forward = Forward(CompiledMoves(rules), work, cycles=True, limit=1 << 30, most=1 << 62, progress=progress)
         forward.run(team, time.monotonic())  # the first piece: compiles

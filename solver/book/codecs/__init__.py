@@ -1,7 +1,7 @@
 """Codecs: how the states of a group and their values are encoded, one module each; all else is the same in every book.
 
-Values are known by their places in the header's palette, or in `fixed`, of games of chance, by numbers of steps. States are
-known by keys: themselves, or in `ranked` their ranks, which `solver.book.ranking` asks the rules for.
+States are known by keys: themselves, or in `ranked` their ranks, which `solver.book.ranking` asks the rules for. Values
+are known by their places in the header's palette, or in `fixed`, of games of chance, by numbers of steps.
 
 A codec is a module with
     NAME, NUMBER                    of the codec, in the header and in the head of each segment
