@@ -73,7 +73,7 @@ OPTIONAL = {
     "replies": ("state",),  # bits of actions, one of them best, where outlook is 0; without it all are searched
     "followup": ("state",),  # `outlook` where a reply led, perhaps cheaper: who moves there cannot win at once
     "promise": ("state", "action"),  # larger is searched earlier; without it moves are searched as they come
-    "chance": ("state",),  # yields (probability, next state) at chance nodes
+    "chance": ("state",),  # yields (weight, next state) where dice or cards decide; goes with `to_move`
     "show": ("state",),  # the board as text; without it the number
     "view": ("state", "mover"),  # the board from one side, 0 or 1 to move; without it `show`, which may turn round
     "cells": ("state", "mover"),  # the board as rows of characters, for a page; without it `view` or `show`
@@ -170,6 +170,8 @@ def _check_together(rules: Rules) -> None:
         )
     if rules.again is not None and rules.chance is not None:
         raise GameError(f"{name} has again(state, action), which tells nothing of chance nodes: give it to_move(state)")
+    if rules.chance is not None and rules.to_move is None:
+        raise GameError(f"{name} has chance(state) without to_move(state), by which a chance node has a side: add it")
     if (own_method(rules.game, "rank") is None) != (own_method(rules.game, "unrank") is None):
         raise GameError(f"{name} has one of rank(state) and unrank(rank): they go together")
     if rules.reward is not None and not is_score_game(rules.game):
