@@ -7,15 +7,15 @@ is looked at here in the game itself, not by `game.Rules`, which fills the gaps:
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-import math
 import random
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from solver.errors import BudgetExceeded, GameError, MethodError, UncompiledRules
+from solver.errors import GameError, UncompiledRules
 from solver.game import (
     REQUIRED,
     STATE_LIMIT,
@@ -26,7 +26,7 @@ from solver.game import (
     validate,
 )
 from solver.patience import impatient, not_yet
-from solver.soundness import Hints
+from solver.soundness import Hints, Twins
 from solver.value import value_of
 
 MOST_ACTIONS = 1 << 16  # of one state
@@ -34,13 +34,11 @@ MOST_PLIES = 500  # of one play-out, which may go in circles
 PLAYED_SECONDS = 5.0  # of all play-outs
 STARTS = 10_000  # from which play-outs begin
 SLOW = 10.0  # seconds of computing for what one state says
-COMPARED_NODES = 3_000  # nodes for the value of a state whose symmetric twin is compared, or a tenth of a second
-COMPARED_SECONDS = 0.5  # for all of them
+MOST_THROWS = 100  # chance nodes in a row
 OTHERWISE = "numbers beyond 64 bits, an index out of range, or what else Numba does otherwise than Python"
 UNSOUND = "canonical must keep values, they must be equal"
 LOOKED_AT = 20_000  # states of a table
 FOLDING_SECONDS = 1.0
-SURE = 1e-9  # that far from 1 the probabilities of a chance node may add up
 
 
 def check_game(game: Any, *, playouts: int = 100, seed: int = 0) -> list[int]:
@@ -155,9 +153,8 @@ class _Inspector:
         self.rules = Rules(game)
         self.name = self.rules.name
         self.hints = Hints(self.rules)
-        self.moves: list[int] = []
-        self._table: dict[Any, Any] = {}  # of the searches that compare twins
-        self._seconds = COMPARED_SECONDS
+        self.twins = Twins(self.rules)
+        self.moves: list[Any] = []
         self.visited: set[int] = set()
 
     def starts(self) -> list[int]:
@@ -173,22 +170,23 @@ class _Inspector:
     def play_out(self, state: int, chance: random.Random, deadline: float) -> None:
         self.moves = []
         self.check_number(state, "the start")
-        path = [state]
+        path, throws = [state], 0
         while len(self.moves) < MOST_PLIES and time.monotonic() < deadline:
             not_yet(SLOW)
             following = self.inspect(state)
             if not following:
                 break
             move, child = chance.choice(following)
-            if move is not None:
-                self.moves.append(move)
+            throws = throws + 1 if move is None else 0
+            if throws > MOST_THROWS:
+                raise self.fault(state, f"comes after {MOST_THROWS} chance nodes in a row: make one of them")
+            self.moves.append(f"chance->{child}" if move is None else move)
             self.check_number(child, f"a child of {state}")
             self.check_tier(state, child)
             state = child
             path.append(state)
         self.visited.update(path)
-        self.compare_twins(path)
-        for state, found in self.hints.compare(path):
+        for state, found in itertools.chain(self.twins.compare(path), self.hints.compare(path)):
             raise self.fault(state, found)
 
     def inspect(self, state: int) -> list[tuple[int | None, int]]:
@@ -203,11 +201,9 @@ class _Inspector:
             self.check_utility(state)
             return []
         outcomes = self.outcomes(state)
-        actions = self.actions(state)
         if outcomes:
-            if actions:
-                raise self.fault(state, "has both actions and chance: a state has one or the other")
             return [(None, child) for child in outcomes]
+        actions = self.actions(state)
         if not actions:
             raise self.fault(state, "has no actions and is not terminal: is_terminal must say so")
         for action in actions:
@@ -232,22 +228,31 @@ class _Inspector:
         return found
 
     def outcomes(self, state: int) -> list[int]:
-        """The states that chance leads to, whose probabilities add up to 1; none where it has no say."""
+        """The states that chance leads to; none where a player moves. Where it has a say no action may be listed."""
         if not own_method(self.game, "chance"):
             return []
         pairs = self._listed("chance", state)
-        if not pairs:
-            return []
-        try:
-            chances, children = zip(*pairs, strict=True)
-            total = math.fsum(chances)
-        except (TypeError, ValueError):
-            raise self.fault(state, f"chance yields {pairs[0]!r}: it must yield (probability, next state)") from None
-        if min(chances) < 0 or abs(total - 1) > SURE:
-            raise self.fault(state, f"chance adds up to {total}: probabilities are positive and add up to 1")
-        for child in children:
-            self.check_number(child, f"a state that chance leads to from {state}")
-        return list(children)
+        if pairs != self._listed("chance", state):
+            raise self.fault(state, "chance differs from call to call: rules must be deterministic")
+        for pair in pairs:
+            if type(pair) is not tuple or len(pair) != 2:
+                raise self.fault(state, f"chance yields {pair!r}: it must yield (weight, next state)")
+            if type(pair[0]) is not int or not 1 <= pair[0] < STATE_LIMIT:
+                raise self.fault(
+                    state, f"chance has the weight {pair[0]!r}: weights are whole numbers from 1 on, not probabilities"
+                )
+            self.check_number(pair[1], f"a state that chance leads to from {state}")
+        if sum(weight for weight, _ in pairs) >= STATE_LIMIT:
+            raise self.fault(state, "chance has weights of 2**63 or more in all: they must be smaller")
+        if pairs and self._acts(state):
+            raise self.fault(state, "has both chance and actions, which are not asked for then: one must yield nothing")
+        return [child for _, child in pairs]
+
+    def _acts(self, state: int) -> bool:
+        """Whether a chance node lists an action; it need not bear to be asked."""
+        with contextlib.suppress(Exception):
+            return any(True for _ in self.game.actions(state))
+        return False
 
     def _listed(self, name: str, state: int) -> list[Any]:
         found: list[Any] = []
@@ -337,43 +342,6 @@ class _Inspector:
             ends = [(self.call("utility", one), self.plies_left(one)) for one in (state, twin)]
             if ends[0] != ends[1]:
                 raise self.fault(state, f"is worth {ends[0][0]}, its canonical {twin} {ends[1][0]}: they must be equal")
-
-    def compare_twins(self, path: list[int]) -> None:
-        """Compare states with their canonicals from the end of a game backwards, as far as that is quickly solved."""
-        if not own_method(self.game, "canonical"):
-            return
-        for state in reversed(path):
-            if self._seconds <= 0:
-                return
-            twin = self.call("canonical", state)
-            if twin != state and not self.call("is_terminal", state) and not self.compare(state, twin):
-                return
-
-    def compare(self, state: int, twin: int) -> bool:
-        """Whether both could be solved without symmetry; their values must be equal."""
-        from solver.search import Budget, alphabeta, retrograde
-
-        for algorithm, options in ((alphabeta, {"table": self._table}), (retrograde, {})):
-            budget, begun = Budget(COMPARED_NODES, 0.1), time.perf_counter()
-            try:
-                values = [
-                    algorithm.solve(self.game, one, symmetry=False, budget=budget, **options).value
-                    for one in (state, twin)
-                ]
-            except BudgetExceeded:
-                return False
-            except MethodError:
-                continue
-            except GameError:
-                raise
-            except Exception as error:
-                raise self.fault(state, f"play below it fails: {type(error).__name__}: {error}") from error
-            finally:
-                self._seconds -= time.perf_counter() - begun
-            if values[0] != values[1]:
-                raise self.fault(state, f"is worth {values[0]}, its canonical {twin} {values[1]}: they must be equal")
-            return True
-        return False
 
     def call(self, name: str, *arguments: Any) -> Any:
         """A rule's answer, the same when it is asked again; what it raises becomes a GameError."""

@@ -102,9 +102,9 @@ class Rules:
 
     Made once by whoever solves, searches or plays, and handed down. With `outcomes` only who wins is asked, not how
     soon, so that merits are scores, as in games of margins and of chance. All methods are bound, plain callables; what
-    nothing can stand in for is None where the game lacks it: `to_move`, `again`, `reward`, `chance`, `evaluate`, `bounds`, `promise`, `size`, `rank`,
-    `outlook`, `replies`. States may be any hashable objects in the plain searches. Raises GameError where a required
-    method is missing, or two do not go together.
+    nothing can stand in for is None where the game lacks it: `to_move`, `again`, `reward`, `chance`, `evaluate`,
+    `bounds`, `promise`, `size`, `rank`, `outlook`, `replies`. States may be any hashable objects in the plain searches.
+    Raises GameError where a required method is missing, or two do not go together.
     """
 
     def __init__(self, game: Any, symmetry: bool = True, outcomes: bool = False) -> None:
@@ -179,8 +179,10 @@ def _check_together(rules: Rules) -> None:
         raise GameError(
             f"{name} has both to_move(state) and again(state, action): keep to_move if states say who is to move"
         )
+    if rules.again is not None and rules.chance is not None:
+        raise GameError(f"{name} has again(state, action), which tells nothing of chance nodes: give it to_move(state)")
     if rules.chance is not None and rules.to_move is None:
-        raise GameError(f"{name} has chance(state), and no to_move(state): add it, to say whose view chance nodes have")
+        raise GameError(f"{name} has chance(state) without to_move(state), by which a chance node has a side: add it")
     if (own_method(rules.game, "rank") is None) != (own_method(rules.game, "unrank") is None):
         raise GameError(f"{name} has one of rank(state) and unrank(rank): they go together")
     if rules.reward is not None and not is_score_game(rules.game):

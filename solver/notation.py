@@ -1,9 +1,10 @@
 """Positions, moves and boards as text, with the defaults for games that bring none of their own.
 
 A position is `start`, `#12345` (a state's number), or the moves played from the start in the game's notation:
-`4453` or `a2a3 b7b6`. Where chance decides, its outcomes count as moves, named by their numbers from 1 on. Spaces and commas separate moves; where every move is one character they may be left out. A game
-may read a notation of its own besides (`parse_position`: chess endings take FEN). Case, and what is written between
-the squares of a move, do not matter where only one move can be meant.
+`4453` or `a2a3 b7b6`. Where chance decides, its outcomes count as moves, named by their numbers from 1 on. Spaces and
+commas separate moves; where every move is one character they may be left out. A game may read a notation of its own
+besides (`parse_position`: chess endings take FEN). Case, and what is written between the squares of a move, do not
+matter where only one move can be meant.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ def pack(
     check_target(target)
     with Book(path, game) as book:
         if book.expectation is not None and codec != book.codec:
-            raise BookError(f"{path} holds expectations, which have a codec of their own, {book.codec}: leave it as it is")
+            raise BookError(f"{path} holds expectations, which have a codec of their own: leave it as it is")
         header, rules = book.header._replace(codec=codec), None
         if ranked.NAME in (codec, book.codec):
             rules = Rules(book.game, book.symmetry)

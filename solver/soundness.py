@@ -1,7 +1,7 @@
 """Whether what rules say to hasten a search is true, as far as single states show: `docs/rules.md` has the contracts.
 
-`outlook` and `followup` are held against two plies of play, `replies`, `bounds` and `longest` against values of plain
-searches, which ask for none of them.
+`canonical`, `replies`, `bounds` and `longest` are held against values of plain searches, which ask for none of them,
+`outlook` and `followup` against two plies of play.
 """
 
 from __future__ import annotations
@@ -17,7 +17,62 @@ from solver.value import WIN, Value, merit_of
 
 NODES = 3_000  # of searches for the values of one play-out
 SECONDS = 0.3  # for those of all
+COMPARED_NODES = 3_000  # nodes for the value of a state whose symmetric twin is compared, or a tenth of a second
+COMPARED_SECONDS = 0.5  # for all of them
+CLOSE = 1e-9  # expectations that are not farther apart are equal
 Children = Iterable[tuple[Any, Any]]  # actions and the states they lead to
+
+
+class Twins:
+    """States held against their canonicals, whose values must be equal, until the time for it is used up."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self._seconds = COMPARED_SECONDS
+        self._table: dict[Any, Any] = {}
+
+    def compare(self, path: list[Any]) -> Iterator[tuple[Any, str]]:
+        """States of a game, from its end back as far as they are quickly solved, with what is wrong with them."""
+        rules = self.rules
+        for state in reversed(path) if rules.folds else ():
+            twin = rules.canonical(state)
+            if twin == state or rules.is_terminal(state):
+                continue
+            if self._seconds <= 0:
+                return
+            try:
+                values = self._values(state, twin)
+            except GameError:
+                raise
+            except Exception as error:
+                yield state, f"play below it fails: {type(error).__name__}: {error}"
+                return
+            if values is None:
+                return
+            mine, others = values
+            if mine.distance != others.distance or abs(mine.score - others.score) > CLOSE:
+                yield state, f"is worth {mine}, its canonical {twin} {others}: they must be equal"
+
+    def _values(self, *states: Any) -> list[Value] | None:
+        """The values of the states without symmetry; None where they take too long."""
+        from solver.search import Budget, alphabeta, expectiminimax, iteration, retrograde
+
+        by_chance = self.rules.chance is not None
+        algorithms = (expectiminimax, iteration) if by_chance else (alphabeta, retrograde)
+        begun, budget = time.perf_counter(), Budget(COMPARED_NODES, 0.1)
+        try:
+            for algorithm in algorithms:
+                options = {"table": self._table} if algorithm is algorithms[0] else {}
+                with contextlib.suppress(MethodError):
+                    return [
+                        algorithm.solve(self.rules.game, state, symmetry=False, budget=budget, **options).value
+                        for state in states
+                    ]
+        except BudgetExceeded:
+            pass
+        finally:
+            self._seconds -= time.perf_counter() - begun
+        return None
 
 
 class Hints:
@@ -47,18 +102,21 @@ class Hints:
 
     def compare(self, path: list[Any]) -> Iterator[tuple[Any, str]]:
         """States of a game, from its end back, with what is wrong with what they say of their values."""
-        from solver.search import Budget, alphabeta
+        from solver.search import Budget, alphabeta, expectiminimax
 
         begun, budget, rules = time.perf_counter(), Budget(NODES, self._seconds), self.rules
         if not self._speak_of_values or self._seconds <= 0:
             return
+        algorithm = alphabeta if rules.chance is None else expectiminimax
 
         def value(state: Any) -> Value:
-            return alphabeta.solve(rules.game, state, table=self._table, symmetry=False, budget=budget).value
+            options = {"table": self._table, "symmetry": False, "budget": budget}
+            found: Value = algorithm.solve(rules.game, state, **options).value
+            return found
 
         with contextlib.suppress(BudgetExceeded, MethodError):
             for state in reversed(path):
-                if not rules.is_terminal(state):
+                if not (rules.is_terminal(state) or _is_thrown(rules, state)):
                     children = [(action, rules.result(state, action)) for action in rules.actions(state)]
                     found = self._look_at_value(state, children, value)
                     if found is not None:
@@ -66,6 +124,8 @@ class Hints:
         self._seconds -= time.perf_counter() - begun
 
     def _look(self, state: Any, children: list[tuple[Any, Any]]) -> str | None:
+        if self.rules.chance is not None and (self._outlook or self._followup or self._replies):
+            return "has outlook or replies, which speak of sure outcomes: leave them out of a game of chance"
         if self._outlook is not None and self.rules.scores:
             return "has an outlook, which speaks of wins and losses: leave it out of a score game"
         if self._followup is not None and self._outlook is None:
@@ -136,3 +196,8 @@ class Hints:
     def _merit(self, state: Any, action: int, child: Any, value: Callable[[Any], Value]) -> int:
         merit = self.rules.end(child) if self.rules.is_terminal(child) else merit_of(value(child))
         return self.rules.lifted(merit, state, action, child)
+
+
+def _is_thrown(rules: Rules, state: Any) -> bool:
+    """Whether chance decides what follows."""
+    return rules.chance is not None and any(True for _ in rules.chance(state))

@@ -95,7 +95,7 @@ def _check_claims(book: Book, rules: Rules) -> None:
     if header.symmetry and not rules.folds:
         raise DamagedBook(f"{book.path}: its header says that it is folded, the rules know no symmetry: solve again")
     if (header.expectation is None) != (rules.chance is None):
-        raise DamagedBook(f"{book.path}: its header and the rules differ on whether it is a game of chance: solve again")
+        raise DamagedBook(f"{book.path}: header and rules differ on whether it is a game of chance: solve again")
     if header.tiers is not None and not rules.tiered:
         raise DamagedBook(f"{book.path}: its header lists tiers, the rules know none: solve again")
 

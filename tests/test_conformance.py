@@ -134,6 +134,7 @@ def test_a_canonical_that_merges_winners_and_losers_is_found_in_a_long_game(tmp_
 
 
 DICE = """
+    import random
     from typing import NamedTuple
 
     class Dice(NamedTuple):
@@ -153,23 +154,53 @@ DICE = """
         def utility(self, state):
             return 1
 
+        def tier(self, state):
+            return state
+
+        def to_move(self, state):
+            return {to_move}
+
         def chance(self, state):
-            if state % 2:
-                yield {chance}, state + 1
-                yield 0.5, state + 3
+            {chance}
 """
+THROWN = "if state % 2: "
 
 
-def test_chance_nodes_are_checked(tmp_path):
-    faults = {"0.5": None, "0.6": "adds up to 1.1", "-1": "adds up to -0.5", "None": "must yield"}
-    for chance, message in faults.items():
-        (tmp_path / "dice_rules.py").write_text(textwrap.dedent(DICE.format(chance=chance)))
-        game = load_game(f"{tmp_path}/dice_rules.py::Dice")
-        if message is None:
-            check_game(game)
-        else:
-            with pytest.raises(GameError, match=message):
-                check_game(game)
+@pytest.mark.parametrize(
+    ("chance", "to_move", "message"),
+    [
+        (f"{THROWN}yield from [(1, state + 1), (3, state + 3), (1, state + 1)]", "state // 2 % 2", None),
+        (f"{THROWN}yield 0.5, state + 1", "0", "has the weight 0.5: weights are whole numbers from 1 on"),
+        (f"{THROWN}yield 0, state + 1", "0", "has the weight 0: weights are whole"),
+        (f"{THROWN}yield True, state + 1", "0", "has the weight True: weights are whole"),
+        (f"{THROWN}yield from [(2**62, state + 1)] * 2", "0", r"weights of 2\*\*63 or more in all"),
+        (f"{THROWN}yield state + 1", "0", r"chance yields 2: it must yield \(weight, next state\)"),
+        (f"{THROWN}yield 1, state - 10", "0", r"chance leads to from 1 is outside \[0, 2\*\*63\)"),
+        (f"{THROWN}yield 1, state + 0.5", "0", "chance leads to from 1 is float"),
+        (f"{THROWN}yield 1, [][0]", "0", "chance fails: IndexError"),
+        (f"{THROWN}yield random.randrange(1, 10**9), state + 1", "0", "chance differs from call to call"),
+        (f"{THROWN}yield 1, state - 1", "0", "its child 0 in 0: tier must never decrease"),
+        ("yield 1, state + 1", "0", "has both chance and actions, which are not asked for then"),
+        (f"{THROWN}yield 1, state + 1", "2 * (state == 1)", "has player 2 to move: to_move is 0 or 1"),
+        (f"{THROWN}yield 1, state", "0", "comes after 100 chance nodes in a row: make one of them"),
+    ],
+)
+def test_chance_nodes_are_checked(tmp_path, chance, to_move, message):
+    (tmp_path / "dice_rules.py").write_text(textwrap.dedent(DICE.format(chance=chance, to_move=to_move)))
+    game = load_game(f"{tmp_path}/dice_rules.py::Dice")
+    if message is None:
+        assert {0, 1, 2} <= set(check_game(game))
+        return
+    with pytest.raises(GameError, match=message) as error:
+        check_game(game)
+    assert "state " in str(error.value) and "\n" not in str(error.value)
+
+
+def test_a_chance_node_has_a_side(tmp_path):
+    rules = DICE.format(chance="yield 1, state + 2", to_move="0").replace("to_move", "moves")
+    (tmp_path / "dice_rules.py").write_text(textwrap.dedent(rules))
+    with pytest.raises(GameError, match=r"chance\(state\) without to_move\(state\)"):
+        check_game(load_game(f"{tmp_path}/dice_rules.py::Dice"))
 
 
 def test_rules_that_do_not_end_are_given_up(tmp_path, monkeypatch):

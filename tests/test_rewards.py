@@ -232,8 +232,8 @@ def test_expectations_have_rewards():
 
         def chance(self, state):
             if state == "throw":
-                yield Fraction(3, 4), "heads"
-                yield Fraction(1, 4), "tails"
+                yield 3, "heads"
+                yield 1, "tails"
 
     result = expectiminimax.solve(Throw())
     assert (result.value.score, result.action) == (4, 1)

@@ -356,8 +356,8 @@ class Dice(NamedTuple):
 
     def chance(self, state):
         if state == "throw":
-            yield Fraction(1, 2), "heads"
-            yield Fraction(1, 2), "tails"
+            yield 1, "heads"
+            yield 1, "tails"
 
 
 def test_expectiminimax_by_hand():

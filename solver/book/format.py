@@ -19,7 +19,7 @@ All integers but the keys are little-endian. A crc32 runs over the book id, the 
 of the record, so a record of another book or another place does not pass.
 
 Segment, at most 65,520 bytes: whole pages of LMDB
-    u32 crc32 | u16 groups n | u8 codec, 0 instant, 1 compact, 2 ranked, 3 fixed | u8 bytes of a palette index: 1, 2 or 4
+    u32 crc32 | u16 groups n | u8 codec: 0 instant, 1 compact, 2 ranked, 3 fixed | u8 bytes of an index: 1, 2 or 4
     n u64 first state of each group | n + 1 u16 where each group begins, and the end | groups, as their codec has them
 
 Why so, in bits a state on connect-four 5x4: one LMDB record a state 161, fixed-width offsets 26, this 12; its

@@ -53,7 +53,7 @@ class Einstein(NamedTuple):
     def actions(self, state: int) -> Iterator[int]:
         """Three times the stone, from 0 on; and 0 to go along the row, 1 along the column, 2 both."""
         size = self.size
-        for stone in range(self.stones):
+        for stone in range(self.stones if self._throw(state) else 0):
             if self._may_move(state, stone):
                 place = self._square(state, stone) - 1
                 for step in range(3):

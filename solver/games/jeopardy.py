@@ -56,9 +56,10 @@ def is_thrown(state: int) -> bool:
 
 
 def actions(goal: int, state: int) -> Iterator[int]:
-    yield THROW
-    if total(goal, state):
-        yield HOLD
+    if not is_thrown(state):
+        yield THROW
+        if total(goal, state):
+            yield HOLD
 
 
 def result(goal: int, state: int, action: int) -> int:

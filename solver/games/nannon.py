@@ -41,12 +41,13 @@ class Nannon(NamedTuple):
     def actions(self, state: int) -> Iterator[int]:
         """The spot to leave, 0 for home; one more than there are spots to pass."""
         moves = 0
-        for spot in range(self.spots + 1):
-            if self._may_leave(state, spot):
-                moves += 1
-                yield spot
-        if moves == 0:
-            yield self.spots + 1
+        if 0 < self._throw(state) <= self.sides:
+            for spot in range(self.spots + 1):
+                if self._may_leave(state, spot):
+                    moves += 1
+                    yield spot
+            if moves == 0:
+                yield self.spots + 1
 
     def result(self, state: int, action: int) -> int:
         own, other = self._own(state), self._other(state)

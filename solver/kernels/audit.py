@@ -65,8 +65,8 @@ class Stored(NamedTuple):
 
 
 class Numbered(NamedTuple):
-    """`Stored` of a book of expectations: numbers of steps, how many of them a margin of 1 has, and how many 1024ths of a
-    step a number may be off from what its children make of it."""
+    """`Stored` of a book of expectations: numbers of steps, how many of them a margin of 1 has, and by how many 1024ths
+    of a step a number may differ from what its children make of it."""
 
     states: States
     numbers: NDArray[np.int64]

@@ -48,5 +48,6 @@ def are_cached(rules: Rules, tiers: bool) -> bool:
 @functools.cache
 def _room_digest() -> str:
     """Of all sources that are compiled together with the rules: a changed kernel must not call an old one."""
-    sources = [*HOME.glob("*.py"), HOME.with_name("store") / "prefetch.py", Path(value.__file__), Path(expected.__file__)]
+    others = HOME.with_name("store") / "prefetch.py", Path(value.__file__), Path(expected.__file__)
+    sources = [*HOME.glob("*.py"), *others]
     return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(sources))).hexdigest()

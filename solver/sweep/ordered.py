@@ -139,7 +139,7 @@ class Ordered:
         return states[:OF_ALL]
 
     def pieces(self, best_first: NDArray[np.int64] | None, team: Workers) -> Iterator[Piece]:
-        """States, ascending, and the places of their merits, or numbers of their expectations, in pieces of any size."""
+        """States, ascending, and the places of their merits, or the numbers of expectations, in pieces of any size."""
         view, merits, total = self.states.view(), self.merits.view(), self.states.size
         runs = [view[layer.begin : layer.end] for layer in self.layers]
         values = [merits[total - layer.end : total - layer.begin] for layer in self.layers]
