@@ -55,10 +55,10 @@ class Twins:
 
     def _values(self, *states: Any) -> list[Value] | None:
         """The values of the states without symmetry; None where they take too long."""
-        from solver.search import Budget, alphabeta, expectiminimax, iteration, retrograde
+        from solver.search import Budget, alphabeta, expectiminimax, retrograde, value_iteration
 
         by_chance = self.rules.chance is not None
-        algorithms = (expectiminimax, iteration) if by_chance else (alphabeta, retrograde)
+        algorithms = (expectiminimax, value_iteration) if by_chance else (alphabeta, retrograde)
         begun, budget = time.perf_counter(), Budget(COMPARED_NODES, 0.1)
         try:
             for algorithm in algorithms:

@@ -28,18 +28,18 @@ from solver.expected import (
 )
 from solver.game import Rules
 from solver.progress import Progress, silent
-from solver.search import Budget, stuck
+from solver.search import Budget, roots_of, stuck
+from solver.value import Value
 
 Child = tuple[int, Any, bool, int]
 """Weight, 0 of an action; folded child; whether the same side is to move; what the move scores."""
 
 
 class Expectations(NamedTuple):
-    """The values of all states, canonical ones, in units of which a margin of 1 has `point`; finished ones included.
+    """The value of the state that was asked for, and those of all that were met, canonical ones, finished ones
+    included, in units of which a margin of 1 has `point`. `cyclic`: some tier had moves that stay in it."""
 
-    `cyclic`: some tier had moves that stay in it.
-    """
-
+    value: Value
     table: dict[Any, int]
     point: int
     expectation: Expectation
@@ -47,9 +47,15 @@ class Expectations(NamedTuple):
 
 
 def solve(
-    game: Any, *, symmetry: bool = True, budget: Budget | None = None, progress: Progress = silent
+    game: Any,
+    state: Any = None,
+    *,
+    symmetry: bool = True,
+    budget: Budget | None = None,
+    progress: Progress = silent,
 ) -> Expectations:
-    """The expectation of every state that play can reach, for the side to move.
+    """The expectation of every state that play can reach from `state` (from the game's starts if None), for the side
+    to move.
 
     Raises MethodError without `chance`, where play need not end, or where moves of a game with rewards stay in a tier;
     GameError where the rules break the protocol; BudgetExceeded.
@@ -57,14 +63,15 @@ def solve(
     rules = Rules(game, symmetry)
     if rules.chance is None:
         raise MethodError(f"{rules.name} has no chance(state): use minimax or alpha-beta")
-    children, ends = _reached(rules, budget, progress)
+    roots = [rules.canonical(root) for root in roots_of(rules, state)]
+    children, ends = _reached(rules, roots, budget, progress)
     largest = max((abs(utility) for utility in ends.values()), default=1)
     if largest > 1 and not rules.margins:
         raise GameError(f"{rules.name} has utilities other than -1, 0, 1: a game of margins says score_game = True")
     span = span_of(largest)
     while span <= MOST_SPAN:
         try:
-            return _Solve(rules, children, ends, span, budget, progress).run()
+            return _Solve(rules, children, ends, span, budget, progress).run(roots[-1])
         except _TooWide:
             span *= WIDER
     raise GameError(f"{rules.name} has margins beyond {MOST_SPAN:,}: expectations take smaller ones")
@@ -75,12 +82,12 @@ class _TooWide(Exception):
 
 
 def _reached(
-    rules: Rules, budget: Budget | None, progress: Progress
+    rules: Rules, roots: list[Any], budget: Budget | None, progress: Progress
 ) -> tuple[dict[Any, list[Child]], dict[Any, int]]:
-    """The children of all unfinished states, and the utilities of the finished ones."""
+    """The children of all unfinished states from the roots on, and the utilities of the finished ones."""
     children: dict[Any, list[Child]] = {}
     ends: dict[Any, int] = {}
-    waiting = [rules.canonical(root) for root in rules.roots()]
+    waiting = list(roots)
     while waiting:
         state = waiting.pop()
         if state in children or state in ends:
@@ -130,7 +137,7 @@ class _Solve:
         self.error = 0
         self.cyclic = False
 
-    def run(self) -> Expectations:
+    def run(self, root: Any) -> Expectations:
         tiers: dict[int, list[Any]] = {}
         for state in self.children:
             tiers.setdefault(self.rules.tier(state), []).append(state)
@@ -145,7 +152,8 @@ class _Solve:
             self.error += 1
             self.progress("backward", len(self.table), None)
         expectation = described(self.rules.margins, self.span, self.error)
-        return Expectations(self.table, self.point, expectation, self.cyclic)
+        value = Value(self.table[root] / self.point)
+        return Expectations(value, self.table, self.point, expectation, self.cyclic)
 
     def _stays(self, tier: int, states: list[Any]) -> bool:
         """Whether some move stays in the tier. Raises GameError where one leads to a lower one."""
