@@ -1,12 +1,20 @@
 """Books for tests, from plain dictionaries of values."""
 
+import random
+import subprocess
+import sys
+import textwrap
+import zlib
 from collections import Counter
+
+import lmdb
 
 from solver.book import Header, write_book
 from solver.value import Value, merit_of
 
 KEYED_BY_STATE = ("instant", "compact")  # the codecs that take any states and values; ranked ones are of a game
 PART = 1 << 16  # a block of any codec
+VALUES = [Value(0), *(Value(1, one) for one in range(1, 30)), *(Value(-1, one) for one in range(30))]
 
 
 def palette_of(values):
@@ -52,3 +60,102 @@ def write_values(path, values, *, part=PART, facts=None, **options):
     indices = [place[values[state]] for state in states]
     parts = [(states[at : at + part], indices[at : at + part]) for at in range(0, len(states), part)]
     return write_book(path, header, parts, **options)
+
+
+def sample_values(count, *, spread=6, seed=1):
+    """States at random distances, values in runs, as in real games."""
+    chance = random.Random(seed)
+    values, state = {}, chance.randrange(1000)
+    for _ in range(count):
+        values[state] = VALUES[min(len(VALUES) - 1, int(chance.expovariate(0.2)))]
+        state += 1 + int(chance.expovariate(1 / spread))
+    return values
+
+
+def sample_book(tmp_path_factory, codec):
+    path = tmp_path_factory.mktemp("books") / "sample.lmdb"
+    values = sample_values(150_000)
+    write_values(path, values, facts={"codec": codec})
+    return path, values
+
+
+def rewritten(path, target, change):
+    """A copy whose records went through `change(key, record)`, LMDB's structure intact."""
+    with lmdb.open(str(path), subdir=False, readonly=True, lock=False) as source, source.begin() as transaction:
+        records = [(key, change(key, record)) for key, record in transaction.cursor()]
+    with (
+        lmdb.open(str(target), subdir=False, lock=False, map_size=1 << 28, lib_version=0) as copy,
+        copy.begin(write=True) as transaction,
+    ):
+        for key, record in records:
+            if record is not None:
+                transaction.put(key, record)
+    return target
+
+
+def looked_up(book, states):
+    """What `lookup` says of states, as `get` would."""
+    found = book.lookup(states)
+    columns = (column.ravel().tolist() for column in found)
+    return [
+        Value(score, None if distance < 0 else distance) if known else None
+        for score, distance, known in zip(*columns, strict=True)
+    ]
+
+
+CORRUPTION = """
+    import random, sys
+    from solver.book import Book
+    from solver.errors import BookError
+
+    path, seed, trials = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    whole = open(path, "rb").read()
+    with Book(path) as book:
+        truth = dict(book.items())
+    chance = random.Random(seed)
+    states = chance.sample(sorted(truth), 200)
+    refused = harmless = 0
+    for trial in range(trials):
+        data = bytearray(whole)
+        kind = trial % 4
+        if kind == 0:
+            data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+        elif kind == 1:
+            data[4096 * chance.randrange(len(data) // 4096) + chance.randrange(64)] = chance.randrange(256)
+        elif kind == 2:
+            del data[chance.choice((0, 1, 15, 100, 4095, 4096, 8191, 8192, chance.randrange(len(data)))) :]
+        else:
+            at = chance.randrange(len(data))
+            data[at : at + 300] = bytes(300)
+            del data[len(whole) :]
+        damaged = path + f".{seed}.{trial}"
+        open(damaged, "wb").write(data)
+        wrong = False
+        try:
+            with Book(damaged) as book:
+                for state in states:
+                    try:
+                        assert book[state] == truth[state], f"trial {trial} answered wrongly"
+                    except BookError:
+                        wrong = True
+                        break
+        except BookError:
+            wrong = True
+        refused += wrong
+        harmless += not wrong
+    print(refused, harmless)
+"""
+
+
+def corrupt(path, seed, trials):
+    """How many of the damaged copies were refused and how many answered rightly; a signal or a wrong answer fails."""
+    code = textwrap.dedent(CORRUPTION)
+    command = [sys.executable, "-c", code, str(path), str(seed), str(trials)]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert run.returncode == 0, (run.returncode, run.stderr[-2000:])
+    return [int(word) for word in run.stdout.split()]
+
+
+def deflated(data):
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    return packer.compress(data) + packer.flush()

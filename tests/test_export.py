@@ -26,8 +26,7 @@ from solver.game import load_game
 from solver.notation import format_action, show
 from solver.player import Player
 from solver.value import Value
-from tests.books import KEYED_BY_STATE, write_values
-from tests.test_book import sample_values
+from tests.books import KEYED_BY_STATE, sample_values, write_values
 from tests.test_cli import ok, run
 from tests.test_player import THIRD
 

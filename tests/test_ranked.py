@@ -19,8 +19,8 @@ from solver.export import export
 from solver.fingerprint import fingerprint
 from solver.game import Rules, load_game
 from solver.value import Value
+from tests.books import corrupt, deflated
 from tests.games import EDGE_GAMES, SMALL_GAMES
-from tests.test_book import corrupt, deflated
 from tests.test_cli import ok, run
 
 RANKED = [text for text in SMALL_GAMES if Rules(load_game(text)).rank]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import time
 
 import click
@@ -11,7 +9,7 @@ import click
 from solver.book.codecs import CODECS
 from solver.book.trim import SIDES, Trim
 from solver.cli.common import Bars, Size, game_option, json_option, quiet_option, workers_option
-from solver.cli.info import describe, text
+from solver.cli.info import report
 from solver.game import load_game
 
 
@@ -73,9 +71,4 @@ def command(
         wanted = Trim(max_ply=max_ply, side=side, plies=plies or 0, max_bytes=max_bytes)
         header = trim(book, target, wanted, game, wdl=wdl, codec=codec, workers=workers, progress=bars)
     seconds = time.perf_counter() - started
-    facts = describe(header, os.path.getsize(target))
-    if as_json:
-        click.echo(json.dumps({**facts, "seconds": seconds, "book": target}))
-        return
-    click.echo(text(facts, header.score_game))
-    click.echo(f"{'time':8} {seconds:.2f} s, written to {target}")
+    report(header, target, seconds, as_json)

@@ -1,0 +1,234 @@
+"""Damaged files: no signal, no wrong value, whatever byte of the file it is."""
+
+import os
+import random
+import struct
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from solver.book import Book, check_book
+from solver.errors import BookError
+from tests.books import KEYED_BY_STATE, corrupt, sample_values, write_values
+
+
+@pytest.mark.parametrize("codec", KEYED_BY_STATE)
+def test_no_corruption_gives_a_wrong_value_or_a_signal(tmp_path, codec):
+    path = tmp_path / "book.lmdb"
+    write_values(path, sample_values(60_000), facts={"codec": codec})
+    refused, harmless = corrupt(path, 1, 200)
+    assert refused > 60
+    assert refused + harmless == 200
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("codec", KEYED_BY_STATE)
+@pytest.mark.parametrize("seed", range(2, 12))
+def test_no_corruption_of_ten_thousand_gives_a_wrong_value_or_a_signal(tmp_path, seed, codec):
+    path = tmp_path / "book.lmdb"
+    write_values(path, sample_values(60_000, seed=seed), facts={"codec": codec})
+    assert sum(corrupt(path, seed, 1000)) == 1000
+
+
+FLIPS = """
+    import os, random, sys
+    from pathlib import Path
+    from solver.book import Book, pages
+    from solver.errors import BookError
+
+    path, begin, step = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    with Book(path) as book:
+        truth = dict(book.items())
+        firsts = list(book.directory)
+    with pages.open_file(Path(path)) as opened:
+        tree = pages._tree(opened)
+        walk = pages._Walk(opened, tree)
+        segments = [at - 16 for leaf in walk.below(tree.root, 1, b"", None) for key, at, _ in leaf if len(key) == 8]
+    places = [(page * 4096 + byte, None) for page in (0, 1, *walk.seen) for byte in range(4096)]
+    places += [(at + byte, first) for at, first in zip(segments, firsts, strict=True) for byte in range(16)]
+    whole = Path(path).read_bytes()
+    file = os.open(path, os.O_RDWR)
+    states = random.Random(1).sample(sorted(truth), 100)
+    tried = refused = 0
+    for number in range(begin, 8 * len(places), step):
+        (place, first), bit = places[number >> 3], number & 7
+        print(f"bit {bit} of byte {place}", file=sys.stderr)
+        os.pwrite(file, bytes([whole[place] ^ 1 << bit]), place)
+        asked = (states[number % 100], states[-1] + 1) if first is None else (first,)
+        try:
+            with Book(path) as book:
+                for state in asked:
+                    assert book.get(state) == truth.get(state), f"another value of {state}"
+        except BookError:
+            refused += 1
+        tried += 1
+        os.pwrite(file, whole[place : place + 1], place)
+        if tried % 1000 == 1:
+            with Book(path) as book:
+                assert book[states[0]] == truth[states[0]]
+    print(tried, refused)
+"""
+
+
+def flipped(path, begin, step):
+    """How many single bits of the pages of the tree and of the heads of segments were flipped, how many refused."""
+    command = [sys.executable, "-c", textwrap.dedent(FLIPS), str(path), str(begin), str(step)]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=900)
+    assert run.returncode == 0, (run.returncode, run.stderr[-300:])
+    return [int(word) for word in run.stdout.split()]
+
+
+def write_with_branches(path, count, pages_a_segment):
+    """A book with a branch page: of short segments, as those of 64 KB would need 10 MB."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("solver.book.writer.SEGMENT_SIZE", 4096 * pages_a_segment - 16)
+        write_values(path, sample_values(count, spread=10**5))
+    return path
+
+
+@pytest.fixture(scope="module")
+def branched(tmp_path_factory):
+    return write_with_branches(tmp_path_factory.mktemp("books") / "branched.lmdb", 100_000, 1)
+
+
+def test_some_bits_of_the_structure(tmp_path, branched):
+    path = tmp_path / "book.lmdb"
+    path.write_bytes(branched.read_bytes())
+    tried, refused = flipped(path, 5, 487)
+    assert tried > 300
+    assert refused > tried // 8
+
+
+@pytest.mark.faults
+def test_every_single_bit_of_the_structure(tmp_path):
+    path = write_with_branches(tmp_path / "book.lmdb", 450_000, 3)
+    tried, refused = flipped(path, 0, 1)
+    assert tried > 8 * 4096 * 5
+    assert refused > tried // 8
+
+
+def put(form, place, *numbers):
+    """An alteration of a file's bytes: of page `place[0]`, at byte `place[1]`."""
+    return lambda data, at: struct.pack_into(form, data, at[place[0]] * 4096 + place[1], *numbers)
+
+
+def node(page, number, form, offset, value):
+    """An alteration of a node: value may be a function of the pages."""
+
+    def change(data, at):
+        (place,) = struct.unpack_from("<H", data, at[page] * 4096 + 16 + 2 * number)
+        number_now = value(at) if callable(value) else value
+        struct.pack_into(form, data, at[page] * 4096 + place + offset, number_now)
+
+    return change
+
+
+def swap_places(data, at):
+    first, second = struct.unpack_from("<HH", data, at["leaf"] * 4096 + 16)
+    struct.pack_into("<HH", data, at["leaf"] * 4096 + 16, second, first)
+
+
+def many_pages(data, at):
+    for meta in (0, 1):
+        struct.pack_into("<Q", data, 4096 * meta + 136, (1 << 24) - 1)
+
+
+ALTERED = {
+    "a record of four gigabytes": node("leaf", 0, "<I", 0, 0xFFFFFFFF),
+    "a record that ends behind the file": node("leaf", -1, "<I", 0, 1 << 19),
+    "a record longer than the file": node("leaf", 3, "<I", 0, 1 << 20),
+    "a run outside the file": node("leaf", 2, "<Q", 16, 1 << 62),
+    "a run at the last page": node("leaf", 2, "<Q", 16, lambda at: at["last"]),
+    "a run in the meta pages": node("leaf", 2, "<Q", 16, 0),
+    "a record of another kind": node("leaf", 2, "<H", 4, 6),
+    "a key outside the page": node("leaf", 2, "<H", 6, 0xFFFF),
+    "a node outside the page": put("<H", ("leaf", 16), 4095),
+    "a node in the head of the page": put("<H", ("leaf", 18), 2),
+    "places over all the page": put("<HH", ("leaf", 12), 4096, 4096),
+    "an odd place": put("<H", ("leaf", 12), 17),
+    "no node": put("<H", ("leaf", 12), 16),
+    "a begin behind the page": put("<H", ("leaf", 14), 0xFFFF),
+    "keys that descend": swap_places,
+    "a branch to itself": node("branch", 0, "<I", 0, lambda at: at["branch"]),
+    "a leaf twice": node("branch", 1, "<I", 0, lambda at: at["leaf"]),
+    "a branch to a segment": node("branch", 1, "<I", 0, 2),
+    "a branch to a meta page": node("branch", 1, "<I", 0, 0),
+    "a branch outside the file": node("branch", 1, "<H", 4, 1),
+    "a branch of one child": put("<H", ("branch", 12), 18),
+    "a leaf that calls itself a branch": put("<H", ("leaf", 10), 1),
+    "a branch that calls itself a leaf": put("<H", ("branch", 10), 2),
+    "a root of no depth": put("<H", ("meta", 94), 1),
+    "a root that is too deep": put("<H", ("meta", 94), 40),
+    "the wrong root": put("<Q", ("meta", 128), 2),
+    "more records than there are": put("<Q", ("meta", 120), 1 << 40),
+    "duplicates": put("<H", ("meta", 92), 4),
+    "a file of many pages": many_pages,
+}
+
+READ_ALL = """
+    import sys
+    from solver.book import Book
+    from solver.errors import BookError
+
+    for path in sys.argv[1:]:
+        try:
+            with Book(path) as book:
+                print("read", sum(1 for _ in book.items()))
+        except BookError as error:
+            print("refused")
+"""
+
+
+def test_pages_altered_by_hand_are_refused(tmp_path, branched):
+    """Each in a file of more than 256 KB; what LMDB would follow beyond the end of the file is a signal."""
+    whole = branched.read_bytes()
+    last, root = (struct.unpack_from("<Q", whole, 4096 + place)[0] for place in (136, 128))
+    (place,) = struct.unpack_from("<H", whole, root * 4096 + 16)
+    at = {"meta": 1, "branch": root, "leaf": struct.unpack_from("<I", whole, root * 4096 + place)[0], "last": last}
+    paths = []
+    for number, change in enumerate(ALTERED.values()):
+        data = bytearray(whole)
+        change(data, at)
+        paths.append(tmp_path / f"{number}.lmdb")
+        paths[-1].write_bytes(data)
+    os.truncate(paths[-1], 4096 << 24)
+    run = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(READ_ALL), *map(str, paths)], capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr
+    assert dict(zip(ALTERED, run.stdout.splitlines(), strict=True)) == dict.fromkeys(ALTERED, "refused")
+
+
+def test_bytes_behind_the_last_page_do_no_harm(tmp_path, sample):
+    """Books of more than 256 KB had 64 KB there once."""
+    path = tmp_path / "padded.lmdb"
+    path.write_bytes(sample[0].read_bytes() + bytes(65536))
+    assert check_book(path).stored == len(sample[1])
+
+
+def test_every_length_of_a_truncated_file_is_refused(sample, tmp_path):
+    whole = sample[0].read_bytes()
+    path = tmp_path / "cut.lmdb"
+    for length in {0, 1, 16, 39, 40, 4095, 4096, 8191, 8192, 8193, len(whole) // 2, len(whole) - 4096, len(whole) - 1}:
+        path.write_bytes(whole[:length])
+        with pytest.raises(BookError):
+            Book(path)
+
+
+def test_the_check_finds_flipped_bits_anywhere(either, tmp_path):
+    whole = either[0].read_bytes()
+    chance = random.Random(9)
+    path = tmp_path / "flipped.lmdb"
+    missed = 0
+    for _ in range(25):
+        data = bytearray(whole)
+        data[chance.randrange(8192, len(data))] ^= 1 << chance.randrange(8)
+        path.write_bytes(data)
+        try:
+            check_book(path)
+            missed += 1  # the bit lies in unused bytes of a page
+        except BookError:
+            pass
+    assert missed <= 3

@@ -1,0 +1,160 @@
+"""Headers that are damaged, of other formats, hostile, or that contradict themselves are refused."""
+
+import os
+from pathlib import Path
+
+import lmdb
+import msgpack
+import pytest
+
+from solver.book import Book, write_book
+from solver.book.format import HEADER_KEY, seal
+from solver.errors import DamagedBook, ForeignBook, GameError, MissingState
+from solver.games import CATALOGUE, FROM_FILES
+from solver.value import Value
+from tests.books import header_of, rewritten, sample_values, write_values
+
+
+def with_header(path, target, **changes):
+    def change(key, record):
+        if key != HEADER_KEY:
+            return record
+        fields = {**msgpack.unpackb(record[4:]), **changes}
+        fields = {name: value for name, value in fields.items() if value != "absent"}
+        return seal(fields.get("book_id", b""), 0, msgpack.packb(fields))
+
+    return rewritten(path, target, change)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"magic": "other"}, ForeignBook, "no mark of a book"),
+        ({"version": 2}, ForeignBook, "format version 2, this package reads 1"),
+        ({"version": "absent"}, ForeignBook, "format version None"),
+        ({"byte_order": "big"}, DamagedBook, "unknown layout"),
+        ({"complete": False}, DamagedBook, "unknown layout"),
+        ({"palette": [[1, 1], [1]]}, DamagedBook, "malformed"),
+        ({"palette": [[1.5, None]]}, DamagedBook, "no \\[score, distance\\]"),
+        ({"stored": -1}, DamagedBook, "malformed"),
+        ({"stored": "many"}, DamagedBook, "stored is no int"),
+        ({"root": "absent"}, DamagedBook, "malformed: KeyError"),
+        ({"method": "guessing"}, DamagedBook, "unknown method"),
+        ({"book_id": b"short"}, DamagedBook, "no book id"),
+    ],
+)
+def test_headers_that_are_not_ours_are_refused(sample, tmp_path, changes, error, message):
+    path = with_header(sample[0], tmp_path / "changed.lmdb", **changes)
+    with pytest.raises(error, match=message):
+        Book(path)
+
+
+LIES = {
+    "a palette of doubles": lambda h: {"palette": [h["palette"][0], *h["palette"]]},
+    "a palette out of order": lambda h: {"palette": h["palette"][::-1]},
+    "a score of no such game": lambda h: {"palette": [[7, 1], *h["palette"][1:]]},
+    "a score beyond 64 bits": lambda h: {"palette": [[1 << 63, None]]},
+    "a margin in a game of outcomes": lambda h: {"palette": [[3, None], *h["palette"]]},
+    "a palette of records that are not there": lambda h: {"palette": 1 << 60},
+    "more values than states": lambda h: {"palette": [[1, d] for d in range(4000)], "numbers": None},
+    "numbers of other states": lambda h: {"numbers": [1] * len(h["palette"])},
+    "numbers of nothing": lambda h: {"numbers": [0, h["stored"], *[0] * (len(h["palette"]) - 2)]},
+    "numbers that are none": lambda h: {"numbers": [[]] * len(h["palette"])},
+    "more states than segments can hold": lambda h: {
+        "stored": 1 << 40, "states": 1 << 40, "counts": {"win": 1 << 40, "draw": 0, "loss": 0}
+    },
+    "no states": lambda h: {"stored": 0, "states": 0, "counts": {"win": 0, "draw": 0, "loss": 0}},
+    "states that do not add up": lambda h: {"states": h["states"] + 1},
+    "terminal states below zero": lambda h: {"terminal": -1, "states": h["states"] - 1},
+    "counts that do not add up": lambda h: {"counts": {**h["counts"], "win": 0}},
+    "a count below zero": lambda h: {"counts": {**h["counts"], "win": -1}},
+    "tiers that do not add up": lambda h: {"tiers": [[0, h["states"] - 1, 0, h["states"] - 1, 0, 0]]},
+    "tiers of another shape": lambda h: {"tiers": [[0, h["states"]]]},
+    "a longest win that is none": lambda h: {"longest": None},
+    "a longest win of another length": lambda h: {"longest": [999, 5]},
+    "a longest win nowhere": lambda h: {"longest": [h["longest"][0], -1]},
+    "a root of no such game": lambda h: {"root": [5, None]},
+    "a part of a game that is all": lambda h: {"scope": "ply 4"},
+    "alpha-beta that is all": lambda h: {"method": "alphabeta"},
+    "an unknown scope": lambda h: {"scope": "nearly"},
+    "an endless name": lambda h: {"game": "nim:" + "1," * 100_000 + "1"},
+    "a name that writes to the terminal": lambda h: {"game": "coins\x1b[2J"},
+    "rules that are no hash": lambda h: {"rules": "\x1b[2J"},
+    "no digest": lambda h: {"digest": ""},
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_headers_that_contradict_themselves_are_refused(lying, tmp_path, lie):
+    """All checksums are right."""
+    path, fields = lying
+    with pytest.raises(DamagedBook, match="malformed|cannot hold"):
+        Book(with_header(path, tmp_path / "lie.lmdb", **LIES[lie](fields)))
+
+
+@pytest.fixture(scope="module")
+def lying(tmp_path_factory):
+    """A small book and the fields of its header."""
+    path = tmp_path_factory.mktemp("books") / "small.lmdb"
+    write_values(path, sample_values(3000))
+    with lmdb.open(str(path), subdir=False, readonly=True, lock=False) as source, source.begin() as transaction:
+        return path, msgpack.unpackb(transaction.get(HEADER_KEY)[4:])
+
+
+@pytest.mark.parametrize("place", ["/dev/zero", "fifo", "exercise.json"])
+def test_a_book_opens_no_path_that_it_names(tmp_path, monkeypatch, place):
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("fifo")
+    Path("exercise.json").write_text("[[3, 12], [2, 4]]")
+    write_book("book.lmdb", header_of({5: Value(0)}, game=f"tree:{place}"), [([5], [0])])
+    with Book("book.lmdb") as book:
+        with pytest.raises(ForeignBook, match=f"name its rules, --game tree:PATH/{place}"):
+            book.game  # noqa: B018
+        with pytest.raises(MissingState):
+            book[6]
+
+
+MONSTROUS = ["9" * 18, ",".join(["9" * 18] * 4), ",".join("1" * 2000), "9" * 4000]
+
+
+@pytest.mark.parametrize("name", [name for name in CATALOGUE if name not in FROM_FILES])
+def test_parameters_without_measure_in_a_header_take_neither_time_nor_memory(tmp_path, name):
+    for text in MONSTROUS:
+        write_book(tmp_path / "book.lmdb", header_of({5: Value(0)}, game=f"{name}:{text}", symmetry=True), [([5], [0])])
+        with Book(tmp_path / "book.lmdb") as book:
+            with pytest.raises((GameError, ForeignBook)):
+                book.game  # noqa: B018
+            with pytest.raises(MissingState):
+                book[6]
+
+
+def bomb(depth):
+    return b"\x91" * depth + b"\x01"
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        b"",
+        b"abc",
+        bomb(100_000),
+        b"\xdb\xff\xff\xff\xff",
+        b"\xdd\xff\xff\xff\xff",
+        b"\xdf\xff\xff\xff\xff",
+        msgpack.packb([1, 2]),
+        msgpack.packb({1: 2}),
+        bytes(2 << 20),
+    ],
+)
+def test_hostile_headers_are_refused(sample, tmp_path, record):
+    def change(key, old):
+        return seal(b"", 0, record) if key == HEADER_KEY else old
+
+    with pytest.raises((DamagedBook, ForeignBook)):
+        Book(rewritten(sample[0], tmp_path / "bomb.lmdb", change))
+
+
+def test_unfinished_files_are_refused(sample, tmp_path):
+    path = rewritten(sample[0], tmp_path / "headless.lmdb", lambda key, record: None if key == HEADER_KEY else record)
+    with pytest.raises(DamagedBook, match="no header: it is no book, or its writing did not end"):
+        Book(path)

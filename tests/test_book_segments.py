@@ -1,0 +1,217 @@
+"""Segments and groups: damaged, out of place, hostile with good checksums; what is read is what is checked."""
+
+import concurrent.futures
+import contextlib
+import itertools
+import random
+import struct
+import tracemalloc
+
+import lmdb
+import pytest
+
+from solver import extras
+from solver.book import Book, check_book, write_book
+from solver.book.codecs import CODECS, compact
+from solver.book.format import seal, segment_key
+from solver.book.segments import groups_of, segment_of
+from solver.errors import DamagedBook
+from tests.books import KEYED_BY_STATE, VALUES, deflated, looked_up, rewritten, sample_values, write_values
+
+
+def swap(records, first, second):
+    records[first], records[second] = records[second], records[first]
+
+
+@pytest.mark.parametrize("damage", ["swapped", "duplicated", "zeroed", "missing", "of another book"])
+def test_segments_out_of_place_are_noticed(sample, tmp_path, damage):
+    path, values = sample
+    with lmdb.open(str(path), subdir=False, readonly=True, lock=False) as source, source.begin() as transaction:
+        records = {bytes(key): bytes(record) for key, record in transaction.cursor()}
+    zero, one = segment_key(0), segment_key(1)
+    if damage == "swapped":
+        swap(records, zero, one)
+    elif damage == "duplicated":
+        records[zero] = records[one]
+    elif damage == "zeroed":
+        records[zero] = bytes(len(records[zero]))
+    elif damage == "missing":
+        del records[zero]
+    else:
+        other = tmp_path / "other.lmdb"
+        write_values(other, {**values, max(values) + 1: VALUES[0]})
+        with lmdb.open(str(other), subdir=False, readonly=True, lock=False) as source, source.begin() as transaction:
+            records[zero] = transaction.get(zero)
+    changed = rewritten(path, tmp_path / "damaged.lmdb", lambda key, record: records.get(bytes(key)))
+    with pytest.raises(DamagedBook), Book(changed) as book:
+        book[min(values)]
+    with pytest.raises(DamagedBook):
+        check_book(changed)
+
+
+def test_hostile_segments_with_good_checksums_raise_nothing_else(either, tmp_path):
+    """Whatever a segment holds, a look-up answers, misses, or says damaged."""
+    path, values = either
+    chance = random.Random(7)
+    with Book(path) as book:
+        book_id = book.header.book_id
+    known = [state for state in sorted(values)[:5000:50]]
+    for trial in range(40):
+
+        def change(key, record):
+            if bytes(key) != segment_key(0):
+                return record
+            body = bytearray(record[4:])
+            for _ in range(50):
+                body[chance.randrange(min(len(body), 3000))] = chance.randrange(256)
+            return seal(book_id, 0, bytes(body))
+
+        changed = rewritten(path, tmp_path / f"hostile{trial}.lmdb", change)
+        try:
+            with Book(changed) as book:
+                for state in known:
+                    with contextlib.suppress(DamagedBook):
+                        book.get(state)
+        except DamagedBook:
+            pass
+
+
+def decoded(header, record, numba_too):
+    """States and palette indices of a segment, ascending and inside the palette, or None if it is refused."""
+    try:
+        groups = [pair for group in groups_of(header, record) for pair in zip(*group, strict=True)]
+    except DamagedBook:
+        groups = None
+    if groups is not None:
+        states, indices = zip(*groups, strict=True)
+        ascending = all(low < high for low, high in itertools.pairwise(states)) and states[-1] < 1 << 63
+        groups = groups if ascending and max(indices) < len(header.palette) else None
+    if numba_too:
+        import numpy as np
+
+        from solver.kernels.reading import decode_segment, tally_values
+
+        room = np.empty(5000, np.int64), np.empty(5000, np.int32)
+        count = decode_segment(record, *room)
+        tallies = np.zeros(len(header.palette), np.int64), np.zeros(len(header.palette), np.int64)
+        whole = count >= 0 and tally_values(*room, count, -1, *tallies) >= 0
+        found = list(zip(*(column[:count].tolist() for column in room), strict=True))
+        assert groups == (found if whole else None)
+    return groups
+
+
+@pytest.mark.parametrize("codec", KEYED_BY_STATE)
+@pytest.mark.parametrize("spread", [2, 40, 10**5])
+def test_what_verification_reads_is_what_a_lookup_answers(tmp_path, spread, codec):
+    """Segments with good checksums, whatever they hold: plain, compiled and look-ups read the same or refuse."""
+    numba_too = extras.has_kernels()
+    write_values(tmp_path / "book.lmdb", sample_values(1000, spread=spread), facts={"codec": codec})
+    chance = random.Random(spread)
+    accepted = 0
+    with Book(tmp_path / "book.lmdb") as book:
+        (record,) = book.segments()
+        palette = book.header.palette
+        for _ in range(150):
+            body = bytearray(record[4:])
+            body[chance.randrange(4, len(body) if chance.random() < 0.5 else 60)] ^= 1 << chance.randrange(8)
+            (start,) = struct.unpack_from("<H", record, 8 + 8 * record[4])  # of the first group
+            body[start - 4 + chance.randrange(3)] ^= chance.randrange(4) << chance.randrange(6)
+            altered = seal(book.header.book_id, 0, bytes(body))
+            try:
+                segment = segment_of(book.path, book.header, 0, book.directory[0], memoryview(altered))
+            except DamagedBook:
+                continue
+            book._mapped.segments[0], book._mapped.find = segment, CODECS[codec].finder()
+            pairs = decoded(book.header, altered, numba_too)
+            if pairs is not None:
+                accepted += 1
+                known = {state: palette[index] for state, index in pairs}
+                asked = {state + step for state in known for step in (-1, 0, 1)}
+                for state in asked:
+                    assert book.get(state) == known.get(state)
+                if numba_too:
+                    assert looked_up(book, [*asked]) == [known.get(state) for state in asked]
+            elif numba_too:
+                with contextlib.suppress(DamagedBook):
+                    book.lookup(range(0, 50_000, 7))
+    assert accepted > 8 or codec == "compact"  # of which few bits can change and leave a group that fits together
+
+
+def group_of(book, number=0):
+    """The bytes of one group of a book's first segment, and its first state."""
+    view, firsts, starts, _ = book._mapped.load(0)
+    return bytes(view[starts[number] : starts[number + 1]]), firsts[number]
+
+
+HEADS = {  # key mode, states - 1, bytes of the keys - 1, those once deflated
+    "a bitmap beyond its bound": lambda mode, count, size, packed: (0, count, 0xFFFF, packed),
+    "more states than a group": lambda mode, count, size, packed: (mode, 6144, size, packed),
+    "offsets of nine bytes": lambda mode, count, size, packed: (9, count, 9 * (count + 1) - 1, packed),
+    "offsets that are not as many": lambda mode, count, size, packed: (2, count, size + 1, packed),
+    "keys that end early": lambda mode, count, size, packed: (mode, count, size + 1, packed),
+    "keys that go on": lambda mode, count, size, packed: (mode, count, size - 1, packed),
+    "keys cut short": lambda mode, count, size, packed: (mode, count, size, packed - 9),
+    "keys behind the group": lambda mode, count, size, packed: (mode, count, size, 0xFFFF),
+    "a state more than keys": lambda mode, count, size, packed: (mode, count + 1, size, packed),
+    "a state less than keys": lambda mode, count, size, packed: (mode, count - 1, size, packed),
+}
+
+
+@pytest.mark.parametrize("lie", HEADS)
+def test_compact_groups_of_other_sizes_than_they_say_are_refused(compacted, lie):
+    with Book(compacted[0]) as book:
+        group, first = group_of(book)
+        head = struct.Struct("<BHHH")
+        altered = head.pack(*HEADS[lie](*head.unpack_from(group))) + group[head.size :]
+        assert len(compact.decode(memoryview(group), first, 1)[0]) == 6144
+        with pytest.raises(DamagedBook, match="a group "):
+            compact.decode(memoryview(altered), first, 1)
+
+
+def test_what_bombs_deflate_to_is_not_made(tmp_path, compacted):
+    """Keys and values of 60 MB in a segment of 64 KB, all checksums right: a look-up makes what the group declares."""
+    with Book(compacted[0]) as book:
+        header, values = book.header, deflated(bytes(60 << 20))
+        bitmap = deflated(b"\xff" * 768)
+    for place, (keys, palette) in enumerate(((values, b""), (bitmap, values))):
+        body = struct.pack("<BHHH", 0, 6143, 767, len(keys) & 0xFFFF) + keys + palette
+        path = tmp_path / f"bomb{place}.lmdb"
+        whole = header._replace(stored=6144, numbers=None, states=6144, counts={"win": 6144, "draw": 0, "loss": 0})
+        write_book(path, whole, [(range(6144), [0] * 6144)], encode=lambda *_, body=body: (body, [6144], [len(body)]))
+        tracemalloc.start()
+        try:
+            with Book(path) as book:
+                for state in (5, 6143, 5, 6143, 6144):
+                    with contextlib.suppress(DamagedBook):
+                        assert book.get(state) in (book.header.palette[0], None)
+                with pytest.raises(DamagedBook, match="a group is malformed"):
+                    list(book)
+                if extras.has_kernels():
+                    from solver.kernels import reading
+
+                    with pytest.raises(DamagedBook, match="a group is malformed"):
+                        list(reading.read_parts(book))
+            assert tracemalloc.get_traced_memory()[1] < 4 << 20
+        finally:
+            tracemalloc.stop()
+
+
+def test_a_compact_book_keeps_some_groups_decoded(tmp_path, monkeypatch):
+    """Whatever was asked before, in few slots: first states, last ones, absent ones."""
+    monkeypatch.setattr(compact, "SLOTS", 3)
+    values = sample_values(40_000) | {2**60 + 2**40 * state: VALUES[state % 50] for state in range(3000)}
+    write_values(tmp_path / "book.lmdb", values, facts={"codec": "compact"})
+    chance = random.Random(6)
+    with Book(tmp_path / "book.lmdb") as book:
+        for state in chance.choices(sorted(values), k=4000):
+            assert [book.get(state + step) for step in (1, 0, -1)] == [values.get(state + step) for step in (1, 0, -1)]
+
+
+def test_threads_share_a_compact_book(compacted):
+    path, values = compacted
+    known = random.Random(3).choices(sorted(values), k=3000)
+    asked = [[state + step for state in known] for step in (0, 1, 0, 1, 0, 1)]
+    with Book(path) as book, concurrent.futures.ThreadPoolExecutor(6) as pool:
+        assert list(pool.map(lambda states: list(map(book.get, states)), asked)) == [
+            list(map(values.get, states)) for states in asked
+        ]
