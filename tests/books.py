@@ -10,9 +10,11 @@ from collections import Counter
 import lmdb
 
 from solver.book import Header, write_book
+from solver.expected import Expectation
 from solver.value import Value, merit_of
 
 KEYED_BY_STATE = ("instant", "compact")  # the codecs that take any states and values; ranked ones are of a game
+EVERY_KEYED = (*KEYED_BY_STATE, "fixed")  # and expectations
 PART = 1 << 16  # a block of any codec
 VALUES = [Value(0), *(Value(1, one) for one in range(1, 30)), *(Value(-1, one) for one in range(30))]
 
@@ -50,6 +52,37 @@ def header_of(values, palette=None, **changes):
         state = min((state for state, value in values.items() if value == slowest), default=0)
         facts["longest"] = slowest.distance, state
     return Header(**{**facts, **changes})
+
+
+def expectations(values):
+    """As many values between -1 and 1, each a step of its own, close to their neighbours here and there."""
+    chance = random.Random(1)
+    return {
+        state: Value(chance.randrange(-(1 << 30), (1 << 30) + 1 >> chance.choice((0, 12))) / (1 << 30))
+        for state in values
+    }
+
+
+def write_expectations(path, values, *, part=PART):
+    """A book of a dict of expectations."""
+    header = header_of(
+        values, palette=[], method="expectiminimax", codec="fixed", root=Value(0.0), score_game=False, longest=None,
+        counts={"win": len(values), "draw": 0, "loss": 0}, expectation=Expectation("utility", 2.0**-30, 2.0**-31),
+    )  # fmt: skip
+    states = sorted(values)
+    numbers = [int(values[state].score * (1 << 30)) + (1 << 30) for state in states]
+    parts = [(states[at : at + part], numbers[at : at + part]) for at in range(0, len(states), part)]
+    return write_book(path, header, parts)
+
+
+def write_sample(path, values, codec):
+    """A book of a dict of values in a codec, of expectations in the codec that is theirs; what it holds."""
+    if codec != "fixed":
+        write_values(path, values, facts={"codec": codec})
+        return values
+    values = expectations(values)
+    write_expectations(path, values)
+    return values
 
 
 def write_values(path, values, *, part=PART, facts=None, **options):

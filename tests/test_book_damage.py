@@ -11,24 +11,24 @@ import pytest
 
 from solver.book import Book, check_book
 from solver.errors import BookError
-from tests.books import KEYED_BY_STATE, corrupt, sample_values, write_values
+from tests.books import EVERY_KEYED, corrupt, sample_values, write_sample, write_values
 
 
-@pytest.mark.parametrize("codec", KEYED_BY_STATE)
+@pytest.mark.parametrize("codec", EVERY_KEYED)
 def test_no_corruption_gives_a_wrong_value_or_a_signal(tmp_path, codec):
     path = tmp_path / "book.lmdb"
-    write_values(path, sample_values(60_000), facts={"codec": codec})
+    write_sample(path, sample_values(60_000), codec)
     refused, harmless = corrupt(path, 1, 200)
     assert refused > 60
     assert refused + harmless == 200
 
 
 @pytest.mark.faults
-@pytest.mark.parametrize("codec", KEYED_BY_STATE)
+@pytest.mark.parametrize("codec", EVERY_KEYED)
 @pytest.mark.parametrize("seed", range(2, 12))
 def test_no_corruption_of_ten_thousand_gives_a_wrong_value_or_a_signal(tmp_path, seed, codec):
     path = tmp_path / "book.lmdb"
-    write_values(path, sample_values(60_000, seed=seed), facts={"codec": codec})
+    write_sample(path, sample_values(60_000, seed=seed), codec)
     assert sum(corrupt(path, seed, 1000)) == 1000
 
 

@@ -1,6 +1,5 @@
 """Games of chance: their rules, their published values, and the plain algorithms against an independent judge."""
 
-import random
 
 
 def play_outs(game, count, chance, length=200):

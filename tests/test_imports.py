@@ -32,7 +32,8 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "conformance": {"errors", "game", "patience", "search", "soundness", "value"},
     "notation": {"errors", "game"},
     "book": {
-        "lmdb", "msgpack", "errors", "expected", "extras", "files", "fingerprint", "game", "progress", "solved", "store", "value",
+        "lmdb", "msgpack", "errors", "expected", "extras", "files", "fingerprint", "game", "progress", "solved",
+        "store", "value",
     },
     "store": {"llvmlite", "numba", "numpy", "errors", "expected", "files", "parallel", "value"},
     "kernels": {
@@ -55,8 +56,8 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "export": {"pyarrow", "book", "errors", "files", "game", "notation", "player", "progress", "sources", "value"},
     "answers": {"book", "errors", "game", "notation", "player", "value"},
     "methods": {
-        "book", "conformance", "errors", "expected", "extras", "game", "kernels", "opening", "options", "search", "solved", "sweep",
-        "value",
+        "book", "conformance", "errors", "expected", "extras", "game", "kernels", "opening", "options", "search",
+        "solved", "sweep", "value",
     },
     "importing": {"errors", "game", "progress", "value"},
     "pipeline": {

@@ -17,7 +17,7 @@ from solver import shipped
 from solver.book.codecs import CHOICES
 from solver.book.reader import Book
 from solver.errors import BookError, GameError
-from solver.game import Game, Rules, load_game
+from solver.game import Game, Rules, load_game, own_method
 from solver.live import SECONDS
 from solver.value import Value
 
@@ -85,6 +85,8 @@ def open_source(
             raise BookError(f"there is no book {source}: solve the game first, or name another file") from None
         raise
     found = None if live else shipped.find(game)
+    if found is None and own_method(game, "chance"):
+        raise BookError(f"{source} is a game of chance, not searched live: solver solve {source} -o BOOK, name that")
     if found is not None:
         note(f"from the book {found.path.name} that comes with the package", quiet)
     return found, game

@@ -22,7 +22,7 @@ from solver.game import game_text as text_of
 from solver.live import SHORT
 from solver.notation import Position, chances, format_action, next_position, parse_action, parse_position, show
 from solver.player import Player
-from solver.search import heuristic, negamax, refuse_chance
+from solver.search import heuristic, negamax
 
 COMMANDS = "hint, undo, swap (sides), help, quit"
 
@@ -74,8 +74,6 @@ def command(
     solver play othello:6,4 --method heuristic --depth 6
     """
     book, game = open_source(source, game_text, live=live, quiet=quiet)
-    if book is None:
-        refuse_chance(Rules(game), "a live search")
     player = Player({} if book is None else book, game, seconds=budget)
     opponent = Opponent(player, method, depth, level)
     table = Table(player, opponent, start, computer=0 if second else 1, dice=random.Random(seed))

@@ -91,30 +91,35 @@ def _fixed(body, states, numbers):
         end = _number(body, 8 + 8 * groups + 2 * group + 2, 2)
         if end > len(body) or end - start < 8:
             return -1
-        mode, count, width = np.int64(body[start]), np.int64(body[start + 1]) + 1, np.int64(body[start + 2])
+        bits, count, width = np.int64(body[start]), np.int64(body[start + 1]) + 1, np.int64(body[start + 2])
         keys = start + 7 + (count * width + 7) // 8
-        size = 0 if mode == 0 else 1 << mode - 1
-        if mode > 4 or width > 32 or keys >= end or at + count > len(states):
+        if bits > 63 or width > 32 or keys >= end or at + count > len(states):
             return -1
-        if mode and keys + count * size != end:
+        if bits and keys + (count * bits + 7) // 8 != end:
             return -1
         least, found = _number(body, start + 3, 4), 0
-        for bit in range(8 * (end - keys) if mode == 0 else count):
-            if mode == 0 and not body[keys + bit // 8] >> bit % 8 & 1:
+        for place in range(count if bits else 8 * (end - keys)):
+            if bits == 0 and not body[keys + place // 8] >> place % 8 & 1:
                 continue
             if found == count:
                 return -1
-            number = 0
-            for digit in range(width):
-                place = found * width + digit
-                number |= (np.int64(body[start + 7 + place // 8]) >> place % 8 & 1) << digit
-            states[at + found] = first + (bit if mode == 0 else _number(body, keys + bit * size, size))
-            numbers[at + found] = least + number
+            states[at + found] = first + (_digits(body, keys, place * bits, bits) if bits else place)
+            numbers[at + found] = least + _digits(body, start + 7, found * width, width)
             found += 1
         if found != count or states[at] != first:
             return -1
         at += count
     return at
+
+
+@numba.njit(cache=True, nogil=True)
+def _digits(body, begin, bit, width):
+    """A number of so many bits, the lowest first, from this one on."""
+    number = np.int64(0)
+    for digit in range(width):
+        place = bit + digit
+        number |= (np.int64(body[begin + place // 8]) >> place % 8 & 1) << digit
+    return number
 
 
 def _compact(record: bytes, body: NDArray[np.uint8], states: States, indices: NDArray[np.int32]) -> int:

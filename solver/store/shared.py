@@ -31,14 +31,17 @@ def shared(function: F) -> F:
 
 @functools.cache
 def compiled(function: F, *helpers: Callable[..., Any]) -> F:
-    """A plain function of arrays and numbers, compiled, and the functions of its module that it calls."""
+    """A plain function of arrays and numbers, compiled, and those that it calls: each may call the ones before it."""
 
     def copied(one: Any, **names: Any) -> Any:
         copy = types.FunctionType(one.__code__, {**one.__globals__, **names})
         copy.__qualname__ = f"{one.__name__}-{_digest()}"
         return numba.njit(copy, cache=True, nogil=True)
 
-    whole: F = copied(function, **{helper.__name__: copied(helper) for helper in helpers})
+    known: dict[str, Any] = {}
+    for helper in helpers:
+        known[helper.__name__] = copied(helper, **known)
+    whole: F = copied(function, **known)
     return whole
 
 

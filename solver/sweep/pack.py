@@ -92,5 +92,5 @@ def _new_ints(size: int) -> NDArray[np.int64]:
 
 
 encode_groups = compiled(instant.encode_groups, instant.put_values, instant.put_keys)
-encode_numbers = compiled(fixed.encode_groups, fixed.put_numbers, fixed.put_keys)
+encode_numbers = compiled(fixed.encode_groups, fixed.put_bits, fixed.put_numbers, fixed.put_offsets)
 lay_out = compiled(compact.lay_out, compact.length, compact.put_keys)

@@ -1,9 +1,9 @@
 """The `fixed` codec: fixed-point numbers in place of palette indices, for books of expectations.
 
 Group, up to 256 states
-    u8 key mode, as in `instant` | u8 states - 1 | u8 bits of a value, 0 to 32 | u32 the least number
+    u8 bits of a key, 0 to 63 | u8 states - 1 | u8 bits of a value, 0 to 32 | u32 the least number
     values: numbers less the least, lowest bits first, side by side
-    keys, as in `instant`
+    keys: state - first, lowest bits first, side by side; or, of 0 bits, a bitmap of first..last state, lowest bit first
 
 Worked group: states 1000, 1001, 1003 with the numbers 70, 73, 70
     00 | 02 | 02 | 46 00 00 00 | 0c | 0b
@@ -14,33 +14,29 @@ Encoding is in the subset of Python that runs plain and compiled alike.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from solver.book.codecs.instant import (
     BLOCK,
     GROUP,
-    KEY_BYTES,
-    KEY_FORMATS,
     OFTEN_WRONG,
     POPULATION,
     counts,
     find_group,
-    find_offset,
     from_bytes,
     groups,
     population,
-    put_keys,
 )
 from solver.errors import DamagedBook
 
-__all__ = ["BLOCK", "GROUP", "counts", "groups", "put_keys"]
+__all__ = ["BLOCK", "GROUP", "counts", "groups"]
 NAME, NUMBER = "fixed", 3
 GROUPS = 1308  # of 40 bytes, values all alike, states side by side
 HEAD = 7
 BASE = 3  # where the least number is
-MOST_BITS = 32
+MOST_BITS, MOST_KEY_BITS = 32, 63
 
 
 def encode_chunk(
@@ -55,7 +51,7 @@ def encode_chunk(
 
 def bound(count: int, index_bytes: int) -> int:
     """An upper bound of the bytes that count states encode to."""
-    return groups(count) * (HEAD + 1) + count * (index_bytes + 8)
+    return groups(count) * (HEAD + 2) + count * (index_bytes + 8)
 
 
 def encode_groups(states: Any, numbers: Any, out: Any, lengths: Any) -> int:
@@ -66,7 +62,7 @@ def encode_groups(states: Any, numbers: Any, out: Any, lengths: Any) -> int:
         count = min(GROUP, len(states) - first)
         start = at
         at = put_numbers(numbers, first, count, out, at)
-        at = put_keys(states, first, count, out, start, at)
+        at = put_offsets(states, first, count, out, start, at)
         lengths[first // GROUP] = at - start
         first += count
     return at
@@ -84,17 +80,40 @@ def put_numbers(numbers: Any, first: int, count: int, out: Any, start: int) -> i
     out[start], out[start + 1], out[start + 2] = 0, count - 1, width
     for byte in range(4):
         out[start + BASE + byte] = least >> 8 * byte & 255
-    at, held, bits = start + HEAD, 0, 0
+    return put_bits(numbers, first, count, least, width, out, start + HEAD)
+
+
+def put_offsets(states: Any, first: int, count: int, out: Any, start: int, at: int) -> int:
+    """Write a group's keys at `at`, and how many bits each has into its head at `start`; the byte behind."""
+    lowest = states[first]
+    span = states[first + count - 1] - lowest
+    width = 0
+    while span >> width:
+        width += 1
+    if (span >> 3) + 1 > count * width + 7 >> 3:
+        out[start] = width
+        return put_bits(states, first, count, lowest, width, out, at)
+    for byte in range((span >> 3) + 1):
+        out[at + byte] = 0
     for i in range(first, first + count):
-        held |= int(numbers[i]) - least << bits
-        bits += width
-        while bits >= 8:
-            out[at] = held & 255
-            at, held, bits = at + 1, held >> 8, bits - 8
-    if bits:
-        out[at] = held
-        at += 1
-    return at
+        offset = states[i] - lowest
+        out[at + (offset >> 3)] |= 1 << (offset & 7)
+    return int(at + (span >> 3) + 1)
+
+
+def put_bits(items: Any, first: int, count: int, least: int, width: int, out: Any, start: int) -> int:
+    """Write so many items, less the least, in `width` bits each from the byte `start` on; the byte behind."""
+    end = start + (count * width + 7 >> 3)
+    for byte in range(start, end):
+        out[byte] = 0
+    for i in range(count):
+        item, left, bit = int(items[first + i]) - least, width, i * width
+        while left > 0:
+            at, shift = start + (bit >> 3), bit & 7
+            out[at] |= item << shift & 255
+            used = 8 - shift
+            item, left, bit = item >> used, left - used, bit + used
+    return end
 
 
 def finder() -> Callable[[Any, int], int | None]:
@@ -107,15 +126,22 @@ def find(segment: Any, state: int) -> int | None:
     view, firsts, starts, _ = segment
     group = bisect_right(firsts, state) - 1
     at = starts[group]
-    mode, count, width = view[at], view[at + 1] + 1, view[at + 2]
+    bits, count, width = view[at], view[at + 1] + 1, view[at + 2]
     keys = at + HEAD + (count * width + 7 >> 3)
     offset = state - firsts[group]
-    if mode:
-        known = view[keys : keys + count * KEY_BYTES[mode]]
-        if mode > 1:
-            known = known.cast(KEY_FORMATS[mode])
-        place = bisect_left(known, offset)
-        if place == count or known[place] != offset:
+    if bits:
+        place, high, mask = 0, count, (1 << bits) - 1
+        while high - place > 1:
+            middle = place + high >> 1
+            bit = middle * bits
+            begin = keys + (bit >> 3)
+            if from_bytes(view[begin : begin + 9], "little") >> (bit & 7) & mask <= offset:
+                place = middle
+            else:
+                high = middle
+        bit = place * bits
+        begin = keys + (bit >> 3)
+        if from_bytes(view[begin : begin + 9], "little") >> (bit & 7) & mask != offset:
             return None
     else:
         byte = keys + (offset >> 3)
@@ -127,14 +153,14 @@ def find(segment: Any, state: int) -> int | None:
         place = from_bytes(view[keys:byte], "little").bit_count() + POPULATION[view[byte] & bit - 1]
     bit = place * width
     begin = at + HEAD + (bit >> 3)
-    packed = from_bytes(view[begin : min(begin + 5, keys)], "little")
+    packed = from_bytes(view[begin : begin + 5], "little")
     number: int = from_bytes(view[at + BASE : at + HEAD], "little") + (packed >> (bit & 7) & (1 << width) - 1)
     return number
 
 
 def find_all(segment: Any, states: Any, found: Any, compiled: Callable[..., Any]) -> None:
     """The numbers of ascending states, none below the segment's first, or -1, written to `found`."""
-    if not compiled(find_sorted, find_group, find_offset, population, number_at)(*segment[:3], states, found):
+    if not compiled(find_sorted, find_group, bits_at, find_place, population)(*segment[:3], states, found):
         raise ValueError("a group does not fit together")
 
 
@@ -147,16 +173,16 @@ def find_sorted(view: Any, firsts: Any, starts: Any, states: Any, found: Any) ->
         at, end = int(starts[group]), int(starts[group + 1])
         if end > len(view) or at + HEAD > end:
             return False
-        mode, count, width = int(view[at]), int(view[at + 1]) + 1, int(view[at + 2])
+        bits, count, width = int(view[at]), int(view[at + 1]) + 1, int(view[at + 2])
         keys = at + HEAD + (count * width + 7 >> 3)
-        if keys > end or width > MOST_BITS or mode > 4 or (mode and keys + (count << mode - 1) > end):
+        if keys > end or width > MOST_BITS or bits > MOST_KEY_BITS or keys + (count * bits + 7 >> 3) > end:
             return False
         offset = states[i] - firsts[group]
         found[i] = -1
         if offset < 0:  # of a first state beyond 63 bits
             return False
-        if mode:
-            place = find_offset(view, keys, mode, count, offset)
+        if bits:
+            place = find_place(view, keys, bits, count, offset)
         else:
             byte = keys + (offset >> 3)
             if byte >= end or not int(view[byte]) >> (offset & 7) & 1:
@@ -167,38 +193,57 @@ def find_sorted(view: Any, firsts: Any, starts: Any, states: Any, found: Any) ->
         if place >= count:
             return False
         if place >= 0:
-            found[i] = number_at(view, at, place * width, width)
+            least = bits_at(view, at + BASE, 0, 32)
+            found[i] = least + bits_at(view, at + HEAD, place * width, width)
     return True
 
 
-def number_at(view: Any, at: int, bit: int, width: int) -> int:
-    """The number whose bits begin with this one in the group at `at`."""
-    number = 0
-    for byte in range((bit & 7) + width + 7 >> 3):
-        number |= int(view[at + HEAD + (bit >> 3) + byte]) << 8 * byte
-    number = number >> (bit & 7) & (1 << width) - 1
-    for byte in range(4):
-        number += int(view[at + BASE + byte]) << 8 * byte
-    return number
+def find_place(view: Any, keys: int, bits: int, count: int, offset: int) -> int:
+    """Which of the offsets at view[keys] this is, or -1."""
+    low, high = 0, count
+    while high - low > 1:
+        middle = (low + high) // 2
+        if bits_at(view, keys, middle * bits, bits) <= offset:
+            low = middle
+        else:
+            high = middle
+    return low if bits_at(view, keys, low * bits, bits) == offset else -1
+
+
+def bits_at(view: Any, begin: int, bit: int, width: int) -> int:
+    """The number of so many bits that begins with this one, counted from the byte `begin`."""
+    number, done = 0, 0
+    while done < width:
+        at, shift = begin + (bit + done >> 3), bit + done & 7
+        number |= (int(view[at]) >> shift) << done
+        done += 8 - shift
+    return number & (1 << width) - 1
 
 
 def decode(body: memoryview, first: int, index_bytes: int) -> tuple[list[int], list[int]]:
     """The states and numbers of a group; raises DamagedBook if they do not fit together."""
     try:
-        mode, count, width = body[0], body[1] + 1, body[2]
+        bits, count, width = body[0], body[1] + 1, body[2]
         keys = HEAD + (count * width + 7 >> 3)
         least = from_bytes(body[BASE:HEAD], "little")
-        packed, mask = from_bytes(body[HEAD:keys], "little"), (1 << width) - 1
-        numbers = [least + (packed >> place * width & mask) for place in range(count)]
-        if mode:
-            offsets = body[keys:].cast(KEY_FORMATS[mode]).tolist()
+        numbers = [least + number for number in _unpacked(body[HEAD:keys], count, width)]
+        if bits:
+            offsets = _unpacked(body[keys:], count, bits)
         else:
-            bits = from_bytes(body[keys:], "little")
-            offsets = [offset for offset in range(bits.bit_length()) if bits >> offset & 1]
+            bitmap = from_bytes(body[keys:], "little")
+            offsets = [offset for offset in range(bitmap.bit_length()) if bitmap >> offset & 1]
     except OFTEN_WRONG as error:
         raise DamagedBook(f"a group is malformed ({error})") from None
-    if width > MOST_BITS or not offsets or offsets[0]:
+    fits = len(body) == keys + (count * bits + 7 >> 3) if bits else len(body) > keys
+    if width > MOST_BITS or bits > MOST_KEY_BITS or not fits:
+        raise DamagedBook("a group is malformed (it has another length than its head says)")
+    if not offsets or offsets[0]:
         raise DamagedBook("a group is malformed (it does not begin with its first state)")
     if len(offsets) != count:
         raise DamagedBook(f"a group of {count} states has {len(offsets)} keys")
     return [first + offset for offset in offsets], numbers
+
+
+def _unpacked(body: memoryview, count: int, width: int) -> list[int]:
+    packed, mask = from_bytes(body, "little"), (1 << width) - 1
+    return [packed >> place * width & mask for place in range(count)]
