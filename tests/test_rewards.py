@@ -3,7 +3,6 @@
 import functools
 import json
 from collections import Counter
-from fractions import Fraction
 from typing import NamedTuple
 
 import pytest

@@ -1,7 +1,6 @@
 """The classical algorithms against the naive twin, the textbook, and closed forms."""
 
 import random
-from fractions import Fraction
 from typing import NamedTuple
 
 import pytest
