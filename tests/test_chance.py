@@ -1,10 +1,13 @@
 """Games of chance: published values, rules written apart, and the plain algorithms against an independent judge."""
 
+import re
 from fractions import Fraction
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from solver.conformance import check_game
 from solver.errors import BudgetExceeded, GameError, MethodError
 from solver.game import load_game
 from solver.search import Budget, expectiminimax, iteration
@@ -151,6 +154,18 @@ def test_nannon_moves():
 def test_einstein_by_other_rules(text):
     game = load_game(f"einstein:{text}")
     assert wins(expectiminimax.solve(game).value.score) == dice_games.einstein(*map(int, text.split(",")))
+
+
+def test_the_guide_shows_a_dice_race_that_works(tmp_path):
+    guide = (Path(__file__).parent.parent / "docs" / "rules.md").read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)
+    (tmp_path / "dash.py").write_text(next(block for block in blocks if "class Dash" in block))
+    game = load_game(f"{tmp_path / 'dash.py'}::Dash")
+    check_game(game)
+    found = expectiminimax.solve(game)
+    assert found.table == chance.solve(game, symmetry=True)
+    assert ">>> expectiminimax.solve(load_game(\"dash.py::Dash\"))" in guide
+    assert f"\n{found.value.score!r}\n" in guide and f"wins {wins(found.value.score)}".replace("/", " of ") in guide
 
 
 class Ways(NamedTuple):

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from solver.game import load_game
+from tests.games import CHANCE_GAMES
 from tests.test_games import play_outs
 
 np = pytest.importorskip("numpy")
@@ -34,7 +35,10 @@ def said(state):
     return found[:count]
 
 
-@pytest.mark.parametrize("text", ["backgammon-bearoff:2,4", "einstein:3,2", "nannon:4,2,4", "pig:7,4", "piglet:10"])
+SLOW = [pytest.param(text, marks=pytest.mark.slow) for text in CHANCE_GAMES if not text.startswith("pig:")]
+
+
+@pytest.mark.parametrize("text", ["pig:7,4", *SLOW])
 def test_compiled_rules_say_the_same(text):
     rules = load_game(text)
     kernels = bind(sys.modules[__name__], rules)
