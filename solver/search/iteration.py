@@ -4,9 +4,10 @@ Every state begins with the least and with the largest utility of all ends. A bo
 its children as its value would, and replaces the old one where it is closer; so the bounds always hold the value, and
 where play ends with probability 1 whatever the players do, they meet. What is between them when they are close enough
 is the error, proved and not assumed (interval iteration: Haddad and Monmege, Theoretical Computer Science 735, 2018).
-Shapley, Stochastic Games, 1953, has the equations. Tier after tier, the last first, each until it is settled.
+Shapley, Stochastic Games, 1953, has the equations. Tier after tier, the last first, each until no bound moves any more.
 
-Floats round; what that adds to the error is not counted, some 1e-15 times the length of a game.
+Floats round; what that adds to the error is not counted. Every state is held with its children: the 16,451 states of
+nannon take 2.2 s.
 """
 
 from __future__ import annotations
