@@ -3,8 +3,8 @@
 Each turn begins with a throw of a die with as many sides as a player had stones. The stone of that number moves; if it
 is gone, the next one above or below that is still there, as the mover likes. The first player's stones go right, up,
 or both, by one square, the second's left, down, or both; whatever stands there is taken, one's own stones as well. Who
-reaches the corner opposite, or takes the other's last stone, wins. The usual board has 5 x 5 squares and six stones
-(Bonnet and Viennot, ACG 2017, have solved boards of up to 4 x 4 and the game with one stone).
+reaches the corner opposite, or takes the other's last stone, wins. The usual board has 5 x 5 squares and six stones;
+Bonnet and Viennot, Advances in Computer Games 2017, solve smaller ones, and the game with one stone.
 
 Players choose how to place their stones; here the start is fixed: stone 1 in the corner, the others along the
 diagonals next to it, each from the bottom row upwards, the second player's turned by half a turn:
@@ -17,9 +17,10 @@ diagonals next to it, each from the bottom row upwards, the second player's turn
 
 A state holds, from the lowest digit on, the throw (base `stones` + 1, 0: to be thrown), then the squares of the mover's
 stones and the other's, counted from the mover's own corner, row by row from 1 on, 0 for none (base number of squares
-+ 1), and the mover. `canonical` drops the mover, and takes throws that leave the same choice for one. Every throw and
-every move raise the tier: twice the steps that the stones are away from their corner, those that are gone farther than
-any, and one more where the die is thrown.
++ 1), and the mover. `canonical` drops the mover, and takes throws that leave the same choice for one. Boards with rows
+and columns exchanged are worth the same, but from this start play seldom reaches both (folding them, too, would save 6 %
+of the states of three stones on 3 x 3). Every throw and every move raise the tier: twice the steps that the stones are
+away from their corner, those that are gone farther than any, and one more where the die is thrown.
 """
 
 from __future__ import annotations
