@@ -18,8 +18,8 @@ diagonals next to it, each from the bottom row upwards, the second player's turn
 A state holds, from the lowest digit on, the throw (base `stones` + 1, 0: to be thrown), then the squares of the mover's
 stones and the other's, counted from the mover's own corner, row by row from 1 on, 0 for none (base number of squares
 + 1), and the mover. `canonical` drops the mover, and takes throws that leave the same choice for one. Boards with rows
-and columns exchanged are worth the same, but from this start play seldom reaches both (folding them, too, would save 6 %
-of the states of three stones on 3 x 3). Every throw and every move raise the tier: twice the steps that the stones are
+and columns exchanged are worth the same, but from this start play seldom reaches both (folding them, too, saves 6 % of
+the states of three stones on 3 x 3). Every throw and every move raise the tier: twice the steps that the stones are
 away from their corner, those that are gone farther than any, and one more where the die is thrown.
 """
 
