@@ -69,7 +69,7 @@ EDGE_GAMES = (
     "quixo:5",
 )
 
-# dice or cards decide in some of their states; only the second ones can come to a state again
+# dice or coins decide in some of their states; in the second ones a state may come again
 CHANCE_ACYCLIC = (
     "backgammon-bearoff:1",
     "backgammon-bearoff:2,4",
@@ -90,4 +90,4 @@ CHANCE_CYCLIC = (
     "nannon:4,2,4",
 )
 CHANCE_GAMES = CHANCE_ACYCLIC + CHANCE_CYCLIC
-LARGE_CHANCE_GAMES = ("pig", "piglet:100", "backgammon-bearoff:15", "nannon", "nannon:12,5,6", "einstein:5,6")
+LARGE_CHANCE_GAMES = ("pig", "backgammon-bearoff:15", "nannon", "einstein:5,6")

@@ -19,6 +19,7 @@ over them for the side to move; `root` score and distance of the start (None: no
     own     a program written apart from this package
 """
 
+from fractions import Fraction
 from typing import NamedTuple
 
 
@@ -141,3 +142,66 @@ ORACLES = (
         for fox, states in enumerate((892_699, 895_094, 895_280, 894_341), 1)
     ),
 )
+
+
+class ChanceOracle(NamedTuple):
+    """The winning chance of the first player, if both play best, to `error`; 0 says that it is exact.
+
+    `states` are those reached, folded by symmetry, chance nodes and finished ones among them. Sources:
+
+        neller  Neller and Presser, Optimal Play of the Dice Game Pig, UMAP Journal 25(1), 2004
+        closed  6 of 7: who throws a 2 to 6 first wins
+        one     Bonnet and Viennot, Analytical Solution for EinStein wuerfelt nicht with One Stone, ACG 2017
+        own     tests/dice_games.py or another program written apart from this package
+    """
+
+    game: str
+    source: str
+    chance: Fraction | float
+    error: float = 0
+    states: int | None = None
+
+    @property
+    def expectation(self) -> Fraction | float:
+        """The value of the start: the expected utility."""
+        return 2 * self.chance - 1
+
+
+CHANCE_ORACLES = (
+    ChanceOracle("pig:2", "closed", Fraction(6, 7), 0, 3),
+    ChanceOracle("pig:5", "own", 0.7970479705, 5e-11, 65),
+    ChanceOracle("pig:15", "own", 0.6537869732, 5e-11, 2_605),
+    ChanceOracle("pig", "neller", 0.5305927253, 5e-11),
+    ChanceOracle("piglet:2", "neller", Fraction(4, 7), 0, 13),
+    ChanceOracle("piglet:3", "own", Fraction(6, 11), 0, 37),
+    ChanceOracle("piglet:10", "own", 0.5224794079, 5e-11, 1_101),
+    ChanceOracle("backgammon-bearoff:1", "own", Fraction(13, 16), 0, 436),
+    ChanceOracle("backgammon-bearoff:2", "own", Fraction(105_030_049, 136_048_896), 0, 15_496),
+    ChanceOracle("backgammon-bearoff:3", "own", Fraction(41_570_430_673, 58_773_123_072), 0, 141_672),
+    ChanceOracle("nannon:4,2,4", "own", 0.52042829623034, 1e-12, 756),
+    ChanceOracle("nannon", "own", 0.51573687096932, 1e-12, 16_451),
+    ChanceOracle("einstein:2,1", "one", Fraction(1), 0, 15),
+    ChanceOracle("einstein:3,1", "one", Fraction(1), 0, 88),
+    ChanceOracle("einstein:4,1", "one", Fraction(1), 0, 295),
+    ChanceOracle("einstein:5,1", "one", Fraction(1), 0, 726),
+    ChanceOracle("einstein:3,2", "own", Fraction(7, 16), 0, 2_569),
+    ChanceOracle("einstein:3,3", "own", Fraction(170, 243), 0, 39_737),
+)
+
+# Piglet to 2 points, by the mover's score, the other's and the turn's total (neller, table of its section on piglet)
+PIGLET = {
+    "0-0-0": Fraction(4, 7),
+    "0-0-1": Fraction(5, 7),
+    "0-1-0": Fraction(2, 5),
+    "0-1-1": Fraction(3, 5),
+    "1-0-0": Fraction(4, 5),
+    "1-1-0": Fraction(2, 3),
+}
+
+# of 36 throws, those that bear off the last one or two checkers: the table in every book on backgammon (for one, Jacoby
+# and Crawford, The Backgammon Book, 1970)
+LAST_CHECKERS = {
+    "1": 36, "2": 36, "3": 36, "4": 34, "5": 31, "6": 27,
+    "11": 36, "21": 36, "22": 26, "31": 34, "32": 25, "33": 17, "41": 29, "42": 23, "43": 17, "44": 11,
+    "51": 23, "52": 19, "53": 14, "54": 10, "55": 6, "61": 15, "62": 13, "63": 10, "64": 8, "65": 6, "66": 4,
+}  # fmt: skip

@@ -8,7 +8,7 @@ import pytest
 
 from solver.game import load_game
 from tests.games import CHANCE_GAMES
-from tests.test_chance import play_outs
+from tests.test_games import play_outs
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
@@ -35,11 +35,14 @@ def said(state):
     return found[:count]
 
 
-@pytest.mark.parametrize("text", CHANCE_GAMES)
+SLOW = [pytest.param(text, marks=pytest.mark.slow) for text in CHANCE_GAMES if not text.startswith("pig:")]
+
+
+@pytest.mark.parametrize("text", ["pig:7,4", *SLOW])
 def test_compiled_rules_say_the_same(text):
     rules = load_game(text)
     kernels = bind(sys.modules[__name__], rules)
-    states = list(play_outs(rules, 20, random.Random(5)))
+    states = list(play_outs(rules, 20, length=200))
     for state in random.Random(6).sample(states, min(len(states), 300)):
         moves = [*rules.chance(state)]
         if not moves and not rules.is_terminal(state):

@@ -8,6 +8,8 @@ from solver.conformance import check_game
 from solver.errors import GameError
 from solver.game import load_game
 from solver.games.connect_four import ConnectFour
+from solver.games.einstein import Einstein
+from solver.games.piglet import Piglet
 
 RULES = """
     import random
@@ -194,6 +196,34 @@ def test_chance_nodes_are_checked(tmp_path, chance, to_move, message):
     with pytest.raises(GameError, match=message) as error:
         check_game(game)
     assert "state " in str(error.value) and "\n" not in str(error.value)
+
+
+def test_a_chance_node_need_not_bear_to_be_asked_for_actions(tmp_path):
+    rules = DICE.format(chance=f"{THROWN}yield 1, state + 1", to_move="0")
+    rules = rules.replace("if state % 2 == 0:", "if 1 // (1 - state % 2):")
+    (tmp_path / "dice_rules.py").write_text(textwrap.dedent(rules))
+    assert 1 in check_game(load_game(f"{tmp_path}/dice_rules.py::Dice"))
+
+
+def forgetful(self, state):
+    """Takes an odd total of the turn for the even one below."""
+    twin = Piglet.canonical(self, state)
+    return twin if self.is_terminal(twin) else twin & ~2
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "message"),
+    [
+        ("canonical", forgetful, "is worth .*, its canonical .*must be equal"),
+        ("bounds", lambda self, state: (0, 0), r"is worth .*, its bounds are \(0, 0\)"),
+        ("outlook", lambda self, state: 0, "speak of sure outcomes: leave them out of a game of chance"),
+        ("replies", lambda self, state: 3, "speak of sure outcomes: leave them out of a game of chance"),
+    ],
+)
+def test_unsound_hints_of_games_of_chance_are_named(name, method, message):
+    base = Einstein if name == "bounds" else Piglet
+    with pytest.raises(GameError, match=message):
+        check_game(type("Hasty", (base,), {name: method})())
 
 
 def test_a_chance_node_has_a_side(tmp_path):

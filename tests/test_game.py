@@ -9,7 +9,7 @@ from solver.game import Rules, game_text, is_built_in, load_game
 from solver.games import CATALOGUE
 from solver.games.connect_four import ConnectFour
 from solver.value import WIN
-from tests.games import LARGE_GAMES, SMALL_GAMES
+from tests.games import CHANCE_GAMES, LARGE_GAMES, SMALL_GAMES
 
 OWN = """
     from typing import NamedTuple
@@ -216,5 +216,5 @@ def test_a_file_that_fails_is_reported_in_a_line(tmp_path):
 
 
 def test_the_catalogue_is_complete():
-    tested = {text.partition(":")[0] for text in SMALL_GAMES + LARGE_GAMES} | {"tree", "chess-ending"}
+    tested = {text.partition(":")[0] for text in SMALL_GAMES + LARGE_GAMES + CHANCE_GAMES} | {"tree", "chess-ending"}
     assert tested == set(CATALOGUE)

@@ -10,7 +10,7 @@ from solver.game import is_score_game, load_game
 from solver.notation import format_action, parse_action, show
 from solver.value import Value
 from tests import naive
-from tests.games import EDGE_GAMES, LARGE_GAMES, SMALL_GAMES
+from tests.games import CHANCE_GAMES, EDGE_GAMES, LARGE_CHANCE_GAMES, LARGE_GAMES, SMALL_GAMES
 from tests.oracles import ORACLES
 
 NAIVELY_SOLVED = 12_100  # states that the naive twin may take
@@ -25,11 +25,17 @@ def play_outs(game, count, seed=1, length=60):
         for _ in range(length):
             if game.is_terminal(state):
                 break
-            state = game.result(state, chance.choice(list(game.actions(state))))
+            state = chance.choice(following(game, state))
             yield state
 
 
-@pytest.mark.parametrize("text", [*SMALL_GAMES, *LARGE_GAMES])
+def following(game, state):
+    """The states that come next: by chance where it decides, else by the actions."""
+    thrown = [child for _, child in game.chance(state)] if hasattr(game, "chance") else []
+    return thrown or [game.result(state, action) for action in game.actions(state)]
+
+
+@pytest.mark.parametrize("text", [*SMALL_GAMES, *LARGE_GAMES, *CHANCE_GAMES, *LARGE_CHANCE_GAMES])
 def test_the_rules_pass_the_public_check(text):
     check_game(load_game(text), playouts=30)
 
@@ -52,7 +58,7 @@ for name in ("and", "or", "xor", "add", "sub", "mul", "floordiv", "mod", "lshift
     setattr(Word, f"__r{name}__", _checked(f"__r{name}__"))
 
 
-@pytest.mark.parametrize("text", [*SMALL_GAMES, *LARGE_GAMES, *EDGE_GAMES])
+@pytest.mark.parametrize("text", [*SMALL_GAMES, *LARGE_GAMES, *EDGE_GAMES, *CHANCE_GAMES, *LARGE_CHANCE_GAMES])
 def test_rules_shift_by_less_than_64_places(text):
     game = load_game(text)
     game = type(game)(*(Word(field) if type(field) is int else field for field in game))
@@ -62,6 +68,8 @@ def test_rules_shift_by_less_than_64_places(text):
         for name in methods:
             if hasattr(game, name) and (name == "utility") == game.is_terminal(state):
                 getattr(game, name)(state)
+        if hasattr(game, "chance") and not game.is_terminal(state) and [*game.chance(state)]:
+            continue
         for action in [] if game.is_terminal(state) else map(Word, game.actions(state)):
             game.result(state, action)
             for name in ("again", "reward", "promise"):
@@ -69,7 +77,7 @@ def test_rules_shift_by_less_than_64_places(text):
                     getattr(game, name)(state, action)
 
 
-@pytest.mark.parametrize("text", [*SMALL_GAMES, *LARGE_GAMES, *EDGE_GAMES])
+@pytest.mark.parametrize("text", [*SMALL_GAMES, *LARGE_GAMES, *EDGE_GAMES, *CHANCE_GAMES, *LARGE_CHANCE_GAMES])
 def test_moves_have_names_that_are_theirs_alone(text):
     game = load_game(text)
     for state in play_outs(game, 10 if text in SMALL_GAMES else 1, length=6 if text in EDGE_GAMES else 60):

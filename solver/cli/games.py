@@ -15,6 +15,7 @@ from solver.games import CATALOGUE
 FEATURES = {
     "canonical": "symmetry",
     "tier": "tiers",
+    "chance": "dice or cards",
     "to_move": "moves again",
     "again": "moves again",
     "reward": "moves that score",
@@ -41,7 +42,13 @@ def command(as_json: bool) -> None:
         parameters = ", ".join(f"{name}={_text(default)}" for name, default in game["parameters"].items())
         click.echo(click.style(game["name"], bold=True) + (f"  {parameters}" if parameters else ""))
         click.echo(f"    {game['about']}")
-        click.echo(f"    {'score' if game['score_game'] else 'win, draw, loss'}; " + ", ".join(game["supports"]))
+        click.echo(f"    {_values(game)}; " + ", ".join(game["supports"]))
+
+
+def _values(game: dict[str, Any]) -> str:
+    if FEATURES["chance"] in game["supports"]:
+        return "expected score" if game["score_game"] else "winning chance"
+    return "score" if game["score_game"] else "win, draw, loss"
 
 
 def _describe(name: str) -> dict[str, Any]:

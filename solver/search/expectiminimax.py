@@ -2,8 +2,8 @@
 
 A state where `chance(state)` yields (weight, next state) pairs is a chance node, whose value is their mean by these
 weights; a state where it yields nothing is a player's. Values are expectations of the utility for the side to move,
-exact: whole numbers and fractions. A chance node is seen from the side that `to_move` names there. About 25
-microseconds a state in bearing off, of which the rules take most.
+exact: whole numbers and fractions. A chance node is seen from the side that `to_move` names there. About 15
+microseconds a state (bearing off three checkers each: 141,672 states in 2.1 s).
 """
 
 from __future__ import annotations

@@ -28,7 +28,8 @@ from solver.expected import (
 )
 from solver.game import Rules
 from solver.progress import Progress, silent
-from solver.search import Budget, roots_of, stuck
+from solver.search import Budget, best_move, roots_of, stuck
+from solver.search.expectiminimax import Chance, chance_of, outcomes_of
 from solver.value import Value
 
 Child = tuple[int, Any, bool, int]
@@ -36,10 +37,12 @@ Child = tuple[int, Any, bool, int]
 
 
 class Expectations(NamedTuple):
-    """The value of the state that was asked for, and those of all that were met, canonical ones, finished ones
-    included, in units of which a margin of 1 has `point`. `cyclic`: some tier had moves that stay in it."""
+    """The value of the state that was asked for, and a best action, None where no player decides; the values of all
+    that were met, canonical ones, finished ones included, in units of which a margin of 1 has `point`. `cyclic`: some
+    tier had moves that stay in it."""
 
     value: Value
+    action: int | None
     table: dict[Any, int]
     point: int
     expectation: Expectation
@@ -61,10 +64,9 @@ def solve(
     GameError where the rules break the protocol; BudgetExceeded.
     """
     rules = Rules(game, symmetry)
-    if rules.chance is None:
-        raise MethodError(f"{rules.name} has no chance(state): use minimax or alpha-beta")
-    roots = [rules.canonical(root) for root in roots_of(rules, state)]
-    children, ends = _reached(rules, roots, budget, progress)
+    chance = chance_of(rules)
+    roots = roots_of(rules, state)
+    children, ends = _reached(rules, chance, roots, budget, progress)
     largest = max((abs(utility) for utility in ends.values()), default=1)
     if largest > 1 and not rules.margins:
         raise GameError(f"{rules.name} has utilities other than -1, 0, 1: a game of margins says score_game = True")
@@ -82,12 +84,12 @@ class _TooWide(Exception):
 
 
 def _reached(
-    rules: Rules, roots: list[Any], budget: Budget | None, progress: Progress
+    rules: Rules, chance: Chance, roots: list[Any], budget: Budget | None, progress: Progress
 ) -> tuple[dict[Any, list[Child]], dict[Any, int]]:
     """The children of all unfinished states from the roots on, and the utilities of the finished ones."""
     children: dict[Any, list[Child]] = {}
     ends: dict[Any, int] = {}
-    waiting = list(roots)
+    waiting = [rules.canonical(root) for root in roots]
     while waiting:
         state = waiting.pop()
         if state in children or state in ends:
@@ -97,7 +99,7 @@ def _reached(
         if rules.is_terminal(state):
             ends[state] = rules.utility(state)
             continue
-        listed = list(_children(rules, state))
+        listed = list(_children(rules, chance, state))
         if not listed:
             raise stuck(rules, state)
         weight = sum(one[0] for one in listed)
@@ -110,12 +112,14 @@ def _reached(
     return children, ends
 
 
-def _children(rules: Rules, state: Any) -> Iterator[Child]:
-    for weight, action, child in rules.children(state):
-        if action is None and not (type(weight) is int and weight > 0):
-            raise GameError(f"{rules.name}: chance({state}) has the weight {weight}: weights are whole numbers above 0")
-        gain = 0 if action is None else rules.gain(state, action)
-        yield weight, rules.canonical(child), bool(rules.same_mover(state, action, child)), gain
+def _children(rules: Rules, chance: Chance, state: Any) -> Iterator[Child]:
+    outcomes = outcomes_of(rules, chance, state)
+    for weight, child in outcomes:
+        yield weight, rules.canonical(child), bool(rules.same_mover(state, None, child)), 0
+    if not outcomes:
+        for action in rules.actions(state):
+            child, gain = rules.result(state, action), rules.gain(state, action)
+            yield 0, rules.canonical(child), bool(rules.same_mover(state, action, child)), gain
 
 
 class _Solve:
@@ -152,8 +156,10 @@ class _Solve:
             self.error += 1
             self.progress("backward", len(self.table), None)
         expectation = described(self.rules.margins, self.span, self.error)
-        value = Value(self.table[root] / self.point)
-        return Expectations(value, self.table, self.point, expectation, self.cyclic)
+        value, action = Value(self.table[self.rules.canonical(root)] / self.point), None
+        if not self.rules.is_terminal(root) and all(action is not None for _, action, _ in self.rules.children(root)):
+            action = best_move(self.rules, root, lambda action, alpha: self._worth(root, action))[1]
+        return Expectations(value, action, self.table, self.point, expectation, self.cyclic)
 
     def _stays(self, tier: int, states: list[Any]) -> bool:
         """Whether some move stays in the tier. Raises GameError where one leads to a lower one."""
@@ -176,6 +182,12 @@ class _Solve:
         if abs(value) > SPAN:
             raise _TooWide
         return value
+
+    def _worth(self, state: Any, action: int) -> int:
+        """What an action makes of a state."""
+        child = self.rules.result(state, action)
+        same, gain = bool(self.rules.same_mover(state, action, child)), self.rules.gain(state, action)
+        return self._seen((0, self.rules.canonical(child), same, gain))
 
     def _value(self, state: Any) -> int:
         """The value by children that are known."""

@@ -1,0 +1,125 @@
+"""Rules of dice games written apart from the package, on tuples and sets, to hold its rules against.
+
+Each function gives winning chances of the side that throws next, if both play best.
+"""
+
+from fractions import Fraction
+from functools import cache
+
+
+@cache
+def bearoff(own, other):
+    """Sorted tuples of the points of each side's checkers; who throws must have some left."""
+    if not other:
+        return Fraction(0)
+    total = Fraction(0)
+    for first in range(1, 7):
+        for second in range(1, 7):
+            dice = [(first,) * 4] if first == second else [(first, second), (second, first)]
+            ends = {end for order in dice for end in borne(own, order)}
+            total += max(1 - bearoff(other, end) for end in ends)
+    return total / 36
+
+
+def borne(checkers, dice):
+    """All that a side can be after these dice in this order."""
+    found = {checkers}
+    for die in dice:
+        found = {after for before in found for after in after_die(before, die)}
+    return found
+
+
+def after_die(checkers, die):
+    if not checkers:
+        return {()}
+    results = set()
+    for place, point in enumerate(checkers):
+        rest = checkers[:place] + checkers[place + 1 :]
+        if point > die:
+            results.add(tuple(sorted((*rest, point - die))))
+        elif point == die or point == max(checkers):
+            results.add(rest)
+    return results
+
+
+def nannon(spots, checkers, sides):
+    """Of the winner of the opening throw, and of each side that throws next by (own, other): value iteration.
+
+    Checkers stand at 0 (home) to spots + 1 (safe), each side counting from its own home.
+    """
+    start = (0, *range(1, checkers))
+    values, throws = {}, {}
+    todo = [(start, start)]
+    while todo:
+        state = todo.pop()
+        if state not in throws:
+            throws[state] = [nannon_moves(*state, die, spots) for die in range(1, sides + 1)]
+            todo += [(other, own) for moves in throws[state] for own, other in moves if set(own) != {spots + 1}]
+
+    def worth(own, other):
+        return 1 if set(own) == {spots + 1} else 1 - values[other, own]
+
+    values = dict.fromkeys(throws, 0.5)
+    change = 1
+    while change > 1e-13:
+        change = 0
+        for state, rolls in throws.items():
+            value = sum(max(worth(*after) for after in moves) for moves in rolls) / sides
+            change = max(change, abs(value - values[state]))
+            values[state] = value
+    opening = [(sides - die, max(worth(*after) for after in throws[start, start][die - 1])) for die in range(1, sides)]
+    return sum(share * value for share, value in opening) / sum(share for share, _ in opening), values
+
+
+def nannon_moves(own, other, die, spots):
+    """What both sides can be after a throw; as they are where no checker can move."""
+    theirs = {spots + 1 - place for place in other if 0 < place <= spots}
+    results = []
+    for place in set(own) - {spots + 1}:
+        target = min(place + die, spots + 1)
+        in_prime = target in theirs and theirs & {target - 1, target + 1}
+        if target <= spots and (target in own or in_prime):
+            continue
+        rest = list(own)
+        rest.remove(place)
+        hit = [0 if spots + 1 - them == target and 0 < them <= spots else them for them in other]
+        results.append((tuple(sorted((*rest, target))), tuple(sorted(hit))))
+    return results or [(own, other)]
+
+
+def einstein(size, stones):
+    """Of the first player from the fixed start: stones lie on squares (x, y), the first player's go up to the right."""
+    corner = [(d - y, y) for d in range(size) for y in range(d + 1)][:stones]
+    first = tuple(corner)
+    second = tuple((size - 1 - x, size - 1 - y) for x, y in corner)
+    return _einstein(first, second, size)
+
+
+@cache
+def _einstein(own, other, size):
+    total = Fraction(0)
+    alive = [number for number, square in enumerate(own) if square]
+    for thrown in range(len(own)):
+        below = [number for number in alive if number <= thrown]
+        above = [number for number in alive if number >= thrown]
+        movable = {thrown} if own[thrown] else {*below[-1:], *above[:1]}
+        best = Fraction(0)
+        for number in movable:
+            for across, up in ((1, 0), (0, 1), (1, 1)):
+                square = own[number][0] + across, own[number][1] + up
+                if max(square) < size:
+                    best = max(best, _after_step(own, other, number, square, size))
+        total += best
+    return total / len(own)
+
+
+def _after_step(own, other, number, square, size):
+    mine = tuple(square if i == number else None if one == square else one for i, one in enumerate(own))
+    others = tuple(None if one == square else one for one in other)
+    if square == (size - 1, size - 1) or not any(others):
+        return Fraction(1)
+
+    def turned(side):
+        return tuple(one and (size - 1 - one[0], size - 1 - one[1]) for one in side)
+
+    return 1 - _einstein(turned(others), turned(mine), size)
