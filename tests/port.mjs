@@ -27,7 +27,8 @@ const commands = {
     const [folder, positions, wdl] = paths;
     const module = await import(pathToFileURL(`${folder}/game.js`));
     const [game, about] = [module.game, { ...module.about, wdl: wdl !== undefined }];
-    const whole = await Book.open(new Uint8Array(readFileSync(`${folder}/book.bin`)));
+    const { rules } = module;
+    const whole = await Book.open(new Uint8Array(readFileSync(`${folder}/book.bin`)), { rules });
     const outcome = (value) => value && { ...value, distance: null };
     const book = wdl ? { get: async (state) => outcome(await whole.get(state)) } : whole;
     const answers = [];

@@ -1,11 +1,14 @@
-// What pytest asks of the reader for JavaScript: node reader.mjs COMMAND FILE.bin [MORE]; prints JSON.
+// What pytest asks of the reader for JavaScript: node reader.mjs COMMAND FILE.bin [MORE [GAME.js]]; prints JSON.
 import { createServer } from "node:http";
 import { readFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
 import { Book, DamagedBook, remote } from "../solver/web/reader/book.js";
 import * as compact from "../solver/web/reader/compact.js";
 import * as instant from "../solver/web/reader/instant.js";
+import * as ranked from "../solver/web/reader/ranked.js";
 
-const [command, path, more] = process.argv.slice(2);
+const [command, path, more, game] = process.argv.slice(2);
+const { rules } = game ? await import(pathToFileURL(game)) : {}; // of a ranked book
 const bytes = path && new Uint8Array(readFileSync(path));
 
 /** [state, score, distance] of each line of a CSV table. */
@@ -37,7 +40,7 @@ async function compare(book, rows) {
 /** What opening and reading all of some bytes ends with: "read", "DamagedBook", or another error's name. */
 async function outcome(data) {
   try {
-    await (await Book.open(data)).check();
+    await (await Book.open(data, { rules })).check();
     return "read";
   } catch (error) {
     return error instanceof DamagedBook ? error.name : `${error.name}: ${error.message}`;
@@ -47,8 +50,8 @@ async function outcome(data) {
 const commands = {
   async answers() {
     const rows = [...table(more)];
-    const book = await Book.open(bytes.buffer);
-    const few = await Book.open({ read: async (begin, end) => bytes.slice(begin, end) }, { segments: 1 });
+    const book = await Book.open(bytes.buffer, { rules });
+    const few = await Book.open({ read: async (begin, end) => bytes.slice(begin, end) }, { segments: 1, rules });
     await book.check();
     let at = 0;
     for await (const [state, { score, distance }] of few.entries()) {
@@ -86,10 +89,10 @@ const commands = {
       const data = bytes.slice(at + 4, at + 4 + size);
       let name = await outcome(data);
       try {
-        const book = await Book.open(data);
-        for (const state of states) {
+        const book = await Book.open(data, { rules });
+        for (const state of states.map(BigInt)) {
           const value = await book.get(state);
-          if (value !== undefined && !Number.isInteger(value.score)) name = "no value";
+          if (value !== undefined && typeof value.score !== "bigint" && !Number.isInteger(value.score)) name = "no value";
         }
       } catch (error) {
         if (!(error instanceof DamagedBook)) name = `${error.name}: ${error.message}`;
@@ -97,6 +100,29 @@ const commands = {
       counts[name] = (counts[name] ?? 0) + 1;
     }
     return counts;
+  },
+
+  /** How many of some states, as JSON texts, are not in the book. */
+  async absent() {
+    const book = await Book.open(bytes, { rules });
+    const found = await Promise.all(JSON.parse(more).map((state) => book.get(BigInt(state))));
+    return found.filter((value) => value === undefined).length;
+  },
+
+  /** How many states of a table answer as it does. */
+  async lookups() {
+    const book = await Book.open(bytes, { rules });
+    let right = 0;
+    for (const [state, score, distance] of table(more)) {
+      const value = await book.get(state);
+      right += value?.score === score && value.distance === distance;
+    }
+    return right;
+  },
+
+  /** What opening says without the rules. */
+  async ruleless() {
+    return Book.open(bytes).catch((error) => `${error.name}: ${error.message}`);
   },
 
   /** Over HTTP: with range requests, without, a file that is missing, one that changes while it is read. */
@@ -135,7 +161,12 @@ const commands = {
   /** The groups of the documentation: offsets and indices, the indices found at offsets 0 to 9, of cut copies errors. */
   async groups() {
     const result = [];
-    for (const [codec, hex] of [[instant, "080201070902 0b"], [compact, "0002000000 0300 e30600 63e7640700"]]) {
+    const documented = [
+      [instant, "080201070902 0b"],
+      [compact, "0002000000 0300 e30600 63e7640700"],
+      [ranked, "0300 e3e0e2e20000"],
+    ];
+    for (const [codec, hex] of documented) {
       const data = Uint8Array.from(hex.replaceAll(" ", "").match(/../g), (byte) => parseInt(byte, 16));
       const segment = (end) => ({ bytes: data, view: new DataView(data.buffer), starts: [0, end] });
       const { offsets, indices } = await codec.decode(segment(data.length), 0, 1);
@@ -157,7 +188,7 @@ const commands = {
 
   async time() {
     const states = [...table(more)].map((row) => row[0]).sort(() => Math.random() - 0.5);
-    const book = await Book.open(bytes);
+    const book = await Book.open(bytes, { rules });
     const times = [];
     for (const state of states) {
       const started = process.hrtime.bigint();

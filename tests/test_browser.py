@@ -21,7 +21,7 @@ from solver.notation import parse_position
 from solver.player import Player
 
 pytestmark = pytest.mark.browser
-GAMES = ("connect-four:4,4", "tic-tac-toe", "mu-torere", "kalah:3,2", "hexapawn")
+GAMES = ("connect-four:4,4", "tic-tac-toe", "mu-torere", "kalah:3,2", "hexapawn", "connect-four:4,3 ranked")
 DESKTOP, PHONE = (1200, 900), (360, 780)
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage",
@@ -59,7 +59,8 @@ def books(tmp_path_factory):
     """A folder with the pages of all games in folders of their own, and their books."""
     folder = tmp_path_factory.mktemp("pages")
     for number, name in enumerate(GAMES):
-        with pipeline.solve(load_game(name), folder / f"{number}.lmdb") as book:
+        text, _, codec = name.partition(" ")
+        with pipeline.solve(load_game(text), folder / f"{number}.lmdb", codec=codec or "instant") as book:
             export(book, f"{folder}/{number}/")
     return folder
 

@@ -210,14 +210,15 @@ def test_what_has_no_translation_is_named_by_its_line(tmp_path, kind):
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """The page of a game, solved and exported once; with what Node needs beside it."""
+    """The page of a game, or of its ranked book, made once; with what Node needs beside it."""
     made = {}
 
     def page(name):
         if name not in made:
             folder = tmp_path_factory.mktemp("page")
             shutil.copy(site.WEB / "package.json", folder)
-            pipeline.solve(load_game(name), folder / "book.lmdb").close()
+            text, _, codec = name.partition(" ")
+            pipeline.solve(load_game(text), folder / "book.lmdb", codec=codec or "instant").close()
             with Book(folder / "book.lmdb") as book:
                 export(book, f"{folder}/site/")
             made[name] = folder
@@ -238,7 +239,11 @@ def positions_of(rules, count, seed=3):
 
 
 @needs_node
-@pytest.mark.parametrize("name", ["tic-tac-toe", "connect-four:4,4", "kalah:3,2", "dots-and-boxes:2,2", "nine-holes"])
+@pytest.mark.parametrize(
+    "name",
+    ["tic-tac-toe", "connect-four:4,4", "kalah:3,2", "dots-and-boxes:2,2", "nine-holes", "connect-four:4,4 ranked",
+     "dots-and-boxes:2,2 ranked"],
+)  # fmt: skip
 def test_a_page_says_what_a_player_says(pages, name, tmp_path):
     folder = pages(name)
     with Book(folder / "book.lmdb") as book:
@@ -256,7 +261,7 @@ def test_a_page_says_what_a_player_says(pages, name, tmp_path):
             assert {name: [words.replace("\u2212", "-"), best] for name, words, best in answer["moves"]} == said
             if moves:
                 assert answer["words"].replace("\u2212", "-") == in_all(value.value, rules, position.gained)
-            assert answer["record"] == record_of(rules, position)
+            assert answer["record"] == record_of(rules, position, ranked=book.ranking is not None)
             best = player.best(position.state) if moves else None
             assert answer["chosen"] == (best if best is None else format_action(rules.game, position.state, best))
 

@@ -14,8 +14,7 @@ from solver.book.format import seal
 from solver.book.ranking import Ranking
 from solver.book.segments import segment_of
 from solver.conformance import check_game
-from solver.errors import BookError, DamagedBook, ForeignBook, GameError, MethodError
-from solver.export import export
+from solver.errors import BookError, DamagedBook, ForeignBook, GameError
 from solver.fingerprint import fingerprint
 from solver.game import Rules, load_game
 from solver.value import Value
@@ -322,19 +321,16 @@ def test_a_missing_state_has_a_symbol_of_its_own(tmp_path, palette, index_bytes)
     assert (counts, keys, indices) == ([2, 1], [0, 1, 2], [palette - 1, -1, 0])
 
 
-def test_what_cannot_be_ranked_is_refused_in_one_line(tmp_path, monkeypatch, small):
+def test_what_cannot_be_ranked_is_refused_in_one_line(tmp_path, monkeypatch):
     monkeypatch.setattr(extras, "has_kernels", lambda: False)
     path = tmp_path / "book.lmdb"
     for arguments, expected, words in (
         (("solve", "nim", "--codec", "ranked", "-o", path), 2, "choose the codec compact"),
         (("solve", "tic-tac-toe", "--codec", "ranked", "--method", "alphabeta", "-o", path), 2, "the codec compact"),
-        (("export", small, "-o", tmp_path / "book.bin"), 2, "solver pack it compact first"),
     ):
         code, out, err = run(*arguments)
         assert (code, out) == (expected, "") and words in err and "Traceback" not in err
     assert [*tmp_path.iterdir()] == []
-    with pytest.raises(MethodError, match="compact first"), Book(small) as book:
-        export(book, tmp_path / "book.bin")
     with solve("tic-tac-toe", path, method="alphabeta"), pytest.raises(BookError, match="too few"):
         packing.pack(path, path, "ranked")
 

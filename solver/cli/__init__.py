@@ -9,6 +9,7 @@ and nowhere else:
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import io
 import os
@@ -91,8 +92,10 @@ class Commands(click.Group):
             error.show()
             code = error.exit_code
         except (click.Abort, KeyboardInterrupt):
+            _stop_asking()
             code = _say(f"interrupted{_how_to_go_on(*arguments, **options)}", 130)
         except Terminated:
+            _stop_asking()
             code = _say(f"terminated{_how_to_go_on(*arguments, **options)}", 143)
         except BrokenPipeError:  # the reader of a pipe has seen enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -107,10 +110,10 @@ class Commands(click.Group):
                 raise
             code = _say(str(fault), _exit_code(fault))
         finally:
-            _asked.clear()
+            _stop_asking()
             sys.unraisablehook = hook
-            if hasattr(signal, "setitimer"):
-                signal.setitimer(signal.ITIMER_REAL, 0)
+            if _asked:
+                atexit.register(_ignore_signals)
         sys.exit(code or 0)
 
 
@@ -118,6 +121,7 @@ _asked: list[int] = []  # the signal that asked for an end
 
 
 def _catch_signals() -> None:
+    _asked.clear()
     signal.signal(signal.SIGINT, _end)
     signal.signal(signal.SIGTERM, _end)
     if hasattr(signal, "SIGALRM"):
@@ -134,6 +138,17 @@ def _end(number: int, frame: Any) -> None:
     raise KeyboardInterrupt if number == signal.SIGINT else Terminated
 
 
+def _stop_asking() -> None:
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _ignore_signals() -> None:
+    """While the interpreter ends its handlers are gone: a second signal must not take the place of the exit code."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+
+
 def _report_lost(lost: Any) -> None:
     """Nothing of our own exceptions, which come again; of others what Python would say."""
     if not isinstance(lost.exc_value, (KeyboardInterrupt, Terminated)):
@@ -142,7 +157,7 @@ def _report_lost(lost: Any) -> None:
 
 def _end_again(number: int, frame: Any) -> None:
     """Raise once more what a callback out of the compiler may have swallowed, unless the end is under way."""
-    if _asked and not isinstance(sys.exc_info()[1], (KeyboardInterrupt, Terminated)):
+    if _asked and not isinstance(sys.exc_info()[1], (click.Abort, KeyboardInterrupt, Terminated)):
         raise KeyboardInterrupt if _asked[0] == signal.SIGINT else Terminated
 
 

@@ -50,8 +50,6 @@ def export(
         raise MethodError(f"{path}: what to write is not known: {known}")
     if columns is not None and (is_page or ending == BINARY):
         raise MethodError(f"{path} holds the whole book: columns are chosen for {', '.join(TABLES)}")
-    if (is_page or ending == BINARY) and book.ranking is not None:
-        raise MethodError(f"{book.path} is ranked, which only the game's rules can read: solver pack it compact first")
     site.check_folder(target) if is_page else check_target(target)
     try:
         if is_page:

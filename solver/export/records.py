@@ -20,12 +20,15 @@ MOVES = 2000  # of all records together: there are games with hundreds at a time
 Record = dict[str, Any]
 
 
-def record_of(rules: Rules, position: Position) -> Record:
-    """The record of a position. Raises GameError where `cells` or `place` make no board."""
+def record_of(rules: Rules, position: Position, ranked: bool = False) -> Record:
+    """The record of a position; `ranked`: with what a ranked book asks of the rules.
+
+    Raises GameError where `cells` or `place` make no board.
+    """
     state, mover = position.state, int(position.mover or 0)
     over = bool(rules.is_terminal(state))
     board = board_of(rules.game, state, mover)
-    return {
+    record = {
         "state": str(state),
         "mover": mover,
         "end": [_number(rules.utility(state)), _number(rules.plies_left(state))] if over else None,
@@ -33,6 +36,15 @@ def record_of(rules: Rules, position: Position) -> Record:
         "moves": [] if over else [_move(rules, position, action, board) for action in rules.actions(state)],
         "board": board,
     }
+    return record if over or not ranked else {**record, "told": _told(rules, rules.canonical(state))}
+
+
+def _told(rules: Rules, key: int) -> list[str]:
+    """The rank of a state, its outlook, and its replies where the outlook is 0, as text."""
+    assert rules.rank is not None
+    outlook = int(rules.outlook(key)) if rules.outlook else 0
+    replies = int(rules.replies(key)) if rules.replies and not outlook else 0
+    return [str(rules.rank(key)), str(outlook), str(replies)]
 
 
 def is_drawn(game: Any) -> bool:
@@ -70,14 +82,14 @@ def _number(item: Any) -> int | float:
     return int(item) if int(item) == item else float(item)
 
 
-def sampled(rules: Rules, count: int, seed: int = 0) -> list[Record]:
+def sampled(rules: Rules, count: int, seed: int = 0, ranked: bool = False) -> list[Record]:
     """Records along random games, the start first, none twice; fewer where the game has fewer, or they take long."""
     chance = random.Random(seed)
     found: dict[tuple[int, int | None], Record] = {}
     position = first_position(rules)
     for _ in range(20 * count):
         if (position.state, position.mover) not in found:
-            found[position.state, position.mover] = record_of(rules, position)
+            found[position.state, position.mover] = record_of(rules, position, ranked)
         if len(found) == count or sum(len(record["moves"]) for record in found.values()) > MOVES:
             break
         ended = position.ply == LONGEST or rules.is_terminal(position.state)

@@ -1,10 +1,11 @@
 """A book as a page: a folder for any static host, with a board and every move's value, and no server behind it.
 
     index.html page.css page.js ...   the page, as it lies in `web/site`
-    book.js instant.js compact.js     the book's reader, as it lies in `web/reader`
+    book.js instant.js compact.js ... the book's reader, as it lies in `web/reader`
     book.bin                          the book
     game.js                           the rules, translated to JavaScript, or as a table of all positions where they
-                                      have no translation; and records of positions from Python
+                                      have no translation; and records of positions from Python. A ranked book's have
+                                      what it asks of them (`book.ranking`), and want the translation
 
 The page answers nothing before its rules have agreed with Python's on the records.
 """
@@ -32,6 +33,7 @@ WEB = resources.files("solver") / "web"
 BOOK, GAME = "book.bin", "game.js"
 RULES = ("initial", "actions", "result", "is_terminal", "utility")
 OPTIONAL = ("plies_left", "to_move", "again", "reward", "format_action")
+RANKS = ("rank", "unrank", "outlook", "replies")  # of a ranked book
 
 
 def write(book: Book, folder: Path, progress: Progress) -> None:
@@ -81,31 +83,42 @@ def game_of(book: Book) -> str:
         "scores": rules.scores,
         "adds": rules.reward is not None,
     }
+    ranked = book.ranking is not None
     try:
-        port = translation(rules)
+        port = translation(rules, ranked)
     except MethodError as error:
+        if ranked:
+            raise MethodError(f"{error}: write it otherwise, or pack the book compact first") from None
         records = all_of(rules, TABLED)
         if records is None:
             raise MethodError(f"{error}: write it otherwise (a game of {TABLED:,} positions needs none)") from None
-        port = f'import {{ tabled }} from "./rules.js";\n\nexport const game = tabled({_json(records)});\n'
+        table = f"export const rules = undefined;\nexport const game = tabled({_json(records)});"
+        port = f'import {{ tabled }} from "./rules.js";\n\n{table}\n'
         samples = "[]"
     else:
-        samples = _json(sampled(rules, CHECKED))
+        samples = _json(sampled(rules, CHECKED, ranked=ranked))
     return f"{MARK}\n{port}\nexport const about = {_json(about)};\nexport const records = {samples};\n"
 
 
-def translation(rules: Rules) -> str:
-    """The part of game.js that has the rules. Raises MethodError with the line that has no translation."""
+def translation(rules: Rules, ranked: bool = False) -> str:
+    """The part of game.js that has the rules; `ranked`: with those that a ranked book asks.
+
+    Raises MethodError with the line that has no translation.
+    """
     game = rules.game
     text = ("cells", "place") if is_drawn(game) else ("view", "show")
-    names = [*RULES, *(name for name in (*OPTIONAL, *text) if own_method(game, name) is not None)]
+    wanted = (*OPTIONAL, *text, *(RANKS if ranked else ()))
+    names = [*RULES, *(name for name in wanted if own_method(game, name) is not None)]
     if rules.folds:
         names.append("canonical")
     port = Port(game)
-    listed = ", ".join(f"{name}: {port.method(name)}" for name in names)
+    listed = {name: port.method(name) for name in names}
+    if ranked and "rank" not in listed:
+        listed |= dict.fromkeys(("rank", "unrank"), f"within({port.method('size')})")
+    methods = ", ".join(f"{name}: {function}" for name, function in listed.items())
     return (
-        f'import * as py from "./python.js";\nimport {{ translated }} from "./rules.js";\n\n{port.text()}\n\n'
-        f"export const game = translated({{ {listed} }});\n"
+        'import * as py from "./python.js";\nimport { translated, within } from "./rules.js";\n\n'
+        f"{port.text()}\n\nexport const rules = {{ {methods} }};\nexport const game = translated(rules);\n"
     )
 
 

@@ -8,7 +8,8 @@
  *     await book.get(1);                                            // undefined: the book has no such state
  *
  * States are whole numbers below 2^63: BigInt, or a Number that is a safe integer. Values are for the side to move. A
- * book stores no finished states, and of states that are each other's images by symmetry only the canonical one.
+ * book stores no finished states, and of states that are each other's images by symmetry only the canonical one. A book
+ * of the codec `ranked` has values without states: `Book.open(source, { rules })` takes the game's rules (`ranking.js`).
  *
  * Nothing wrong is answered: the head is checked when a book is opened, each segment when it is first touched, by
  * checksums and bounds; what does not hold raises DamagedBook.
@@ -16,13 +17,15 @@
 
 import * as compact from "./compact.js";
 import * as instant from "./instant.js";
+import * as ranked from "./ranked.js";
+import { Ranking } from "./ranking.js";
 
 /**
  * Codecs by their number. Each has `find(segment, group, offset, indexBytes)`: the palette index of the state so far
  * (a BigInt >= 0) behind the first of a group, or undefined; and `decode(...)` without offset: { offsets, indices } of
  * a whole group. Both may return promises, and throw RangeError for a malformed group.
  */
-const CODECS = new Map([instant, compact].map((codec) => [codec.NUMBER, codec]));
+const CODECS = new Map([instant, compact, ranked].map((codec) => [codec.NUMBER, codec]));
 
 const MAGIC = [0x73, 0x6f, 0x6c, 0x76, 0x65, 0x72, 0x0d, 0x0a];
 const VERSION = 1;
@@ -76,23 +79,25 @@ export class Book {
   #codec;
   #segments = new Map(); // by number, the last used last; promises while they are read
   #most;
+  #ranking; // of a ranked book
   #last = -1;
 
   /**
    * Open a book: an ArrayBuffer, a view of one, `remote(url)`, or any object with `read(begin, end)`, a promise of that
    * part of the file, shorter where the file ends before, and perhaps `size`. At most `segments` of them, of 64 KB, are
-   * kept in memory.
+   * kept in memory. A ranked book wants the `rules` of its game, those it was made with; the others leave them alone.
    */
-  static async open(source, { segments = 256 } = {}) {
+  static async open(source, { segments = 256, rules } = {}) {
     const from = typeof source.read === "function" ? source : local(source);
-    return new Book(from, await readHead(from), Math.max(1, segments));
+    return new Book(from, await readHead(from), Math.max(1, segments), rules);
   }
 
-  constructor(source, head, most) {
+  constructor(source, head, most, rules) {
     this.#source = source;
     this.#head = head;
     this.#codec = CODECS.get(head.codec);
     this.#most = most;
+    this.#ranking = head.codec === ranked.NUMBER ? new Ranking(rules, head.facts, head.palette) : undefined;
     /** What the book says of itself: game, rules, method, scope, symmetry, counts, root, longest, digest. */
     this.facts = head.facts;
     /** How many states have a value in the book. */
@@ -103,6 +108,12 @@ export class Book {
   /** A promise of the value of a state, { score, distance, outcome }, or of undefined if the book lacks it. */
   async get(state) {
     const key = stateOf(state);
+    if (this.#ranking) return this.#ranking.value(key, (rank) => this.#index(rank));
+    return this.#head.palette[await this.#index(key)];
+  }
+
+  /** The palette index at a key: a state, or in a ranked book a rank; or undefined. */
+  async #index(key) {
     const { firsts, palette, indexBytes } = this.#head;
     const number = lastNotAbove(firsts, key);
     if (number < 0 || key >= STATE_LIMIT) return undefined;
@@ -111,31 +122,47 @@ export class Book {
     if (segment instanceof Promise) segment = await segment;
     const group = lastNotAbove(segment.firsts, key);
     const index = await guarded(number, () => this.#codec.find(segment, group, key - segment.firsts[group], indexBytes));
-    if (index === undefined) return undefined;
-    if (!(index < palette.length)) throw malformed(number, "a value is outside the palette");
-    return palette[index];
+    if (index !== undefined && !(index < palette.length)) throw malformed(number, "a value is outside the palette");
+    return index;
   }
 
-  /** All [state, value] pairs, states as BigInt, ascending; raises DamagedBook where they are not. */
+  /**
+   * All [state, value] pairs, states as BigInt, ascending, or those of a ranked book by their ranks; raises DamagedBook
+   * where they are not.
+   */
   async *entries() {
-    const { firsts, palette, indexBytes, stored } = this.#head;
-    let last = -1n;
+    const { palette, stored } = this.#head;
     let count = 0;
+    for await (const { keys, indices } of this.#groups()) {
+      for (let place = 0; place < keys.length; place++) {
+        const state = !this.#ranking ? keys[place] : indices[place] < 0 ? -1n : this.#ranking.state(keys[place]);
+        if (state < 0n) continue;
+        const value = this.#ranking ? await this.get(state) : palette[indices[place]];
+        if (value === undefined) throw new DamagedBook(`the book lacks what its rules want to tell state ${state}`);
+        yield [state, value];
+        count++;
+      }
+    }
+    if (count !== stored) throw new DamagedBook(`the book stores ${count} states, it says ${stored}`);
+  }
+
+  /** The keys of each group, states or ranks, with their palette indices; -1 at a rank without a value. */
+  async *#groups() {
+    const { firsts, palette, indexBytes } = this.#head;
+    let last = -1n;
     for (let number = 0; number < firsts.length; number++) {
       const segment = await this.#load(number);
       for (let group = 0; group < segment.firsts.length; group++) {
         const { offsets, indices } = await guarded(number, () => this.#codec.decode(segment, group, indexBytes));
-        for (let place = 0; place < offsets.length; place++) {
-          const state = segment.firsts[group] + BigInt(offsets[place]);
-          if (state <= last || state >= STATE_LIMIT) throw malformed(number, "its states are not ascending");
+        const keys = offsets.map((offset) => segment.firsts[group] + BigInt(offset));
+        for (const [place, key] of keys.entries()) {
+          if (key <= last || key >= STATE_LIMIT) throw malformed(number, "its states are not ascending");
           if (!(indices[place] < palette.length)) throw malformed(number, "a value is outside the palette");
-          yield [state, palette[indices[place]]];
-          last = state;
-          count++;
+          last = key;
         }
+        yield { keys, indices };
       }
     }
-    if (count !== stored) throw new DamagedBook(`the book stores ${count} states, it says ${stored}`);
   }
 
   /** Read and check all of the file; raises DamagedBook. */

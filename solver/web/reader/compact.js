@@ -1,9 +1,10 @@
 /**
- * The `compact` codec: groups of some thousand states, keys and values deflated. A group is inflated as a whole, to no
- * more than it says, and the last ones are kept.
+ * The `compact` codec: groups of some thousand states, keys and values deflated.
  *
  *     u8 key mode | u16 states - 1 | u16 bytes of the keys - 1 | u16 bytes of the keys, deflated | keys | values
  */
+
+import { indexIn, inflate, keeping } from "./deflated.js";
 
 export const NUMBER = 1;
 
@@ -15,7 +16,7 @@ const MOST_KEYS = 12 << 10;
 export async function find(segment, group, offset, indexBytes) {
   const decoded = await inflatedGroup(segment, group, indexBytes);
   const place = decoded.mode ? placeInPlanes(decoded, offset) : placeInBitmap(decoded, offset);
-  return place === undefined ? undefined : indexAt(decoded, place, indexBytes);
+  return place === undefined ? undefined : indexIn(decoded.values, place, indexBytes);
 }
 
 /** The offsets of all states of a group from its first, Numbers or BigInts, and their palette indices. */
@@ -24,26 +25,11 @@ export async function decode(segment, group, indexBytes) {
   const { mode, keys, count } = decoded;
   const offsets = mode ? Array.from({ length: count }, (_, place) => keyAt(decoded, place)) : marked(keys);
   if (offsets.length !== count || BigInt(offsets[0]) !== 0n) throw new RangeError("a group has other keys than states");
-  return { offsets, indices: offsets.map((_, place) => indexAt(decoded, place, indexBytes)) };
+  return { offsets, indices: offsets.map((_, place) => indexIn(decoded.values, place, indexBytes)) };
 }
 
-const KEPT = 256; // inflated groups, of 18 KB where an index takes a byte and 36 KB at most
-const kept = []; // a ring: { groups, group }
-let next = 0;
-
-/** A promise of the parts of a group, which may have been inflated before. */
-function inflatedGroup(segment, group, indexBytes) {
-  const groups = (segment.inflated ??= new Map());
-  const known = groups.get(group);
-  if (known !== undefined) return known;
-  const parts = inflateGroup(segment, group, indexBytes);
-  const oldest = kept[next];
-  if (oldest) oldest.groups.delete(oldest.group);
-  kept[next] = { groups, group };
-  next = (next + 1) % KEPT;
-  groups.set(group, parts);
-  return parts;
-}
+// of 18 KB where an index takes a byte, and 36 KB at most
+const inflatedGroup = keeping(256, inflateGroup);
 
 async function inflateGroup({ bytes, view, starts }, group, indexBytes) {
   const begin = starts[group];
@@ -61,25 +47,6 @@ async function inflateGroup({ bytes, view, starts }, group, indexBytes) {
     inflate(bytes.subarray(middle, end), count * indexBytes),
   ]);
   return { mode, count, keys, values: new DataView(values.buffer) };
-}
-
-/** What was deflated, which is to be so many bytes; nothing more is made, whatever the data say. */
-async function inflate(data, size) {
-  const found = new Uint8Array(size);
-  const stream = new Blob([data]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  const reader = stream.getReader();
-  let at = 0;
-  try {
-    for (let next = await reader.read(); !next.done; next = await reader.read()) {
-      found.set(next.value, at); // throws RangeError beyond the end
-      at += next.value.length;
-    }
-  } catch (error) {
-    reader.cancel().catch(() => {});
-    throw new RangeError(`a group does not inflate: ${error.message}`);
-  }
-  if (at !== size) throw new RangeError("a group ends early");
-  return found;
 }
 
 function placeInBitmap({ keys, count }, offset) {
@@ -126,9 +93,4 @@ function marked(keys) {
     for (let bit = 0; bit < 8; bit++) if ((keys[at] >> bit) & 1) offsets.push(8 * at + bit);
   }
   return offsets;
-}
-
-function indexAt({ values }, place, indexBytes) {
-  const at = place * indexBytes;
-  return indexBytes === 1 ? values.getUint8(at) : indexBytes === 2 ? values.getUint16(at, true) : values.getUint32(at, true);
 }

@@ -7,7 +7,7 @@
 
 import { Book, remote } from "./book.js";
 import { createBoard } from "./board.js";
-import { about, game, records } from "./game.js";
+import { about, game, records, rules } from "./game.js";
 import { firstDifference } from "./rules.js";
 import { chosen, examine, finalMargin, inAll, inWords, kindOf } from "./values.js";
 
@@ -26,7 +26,7 @@ async function begin() {
   if (differs) {
     throw new Error(`The rules run otherwise here than in Python, at state ${differs.record.state}: export the page again`);
   }
-  book = await Book.open(remote("book.bin"));
+  book = await Book.open(remote("book.bin"), { rules });
   if (book.facts.digest !== about.digest) throw new Error("book.bin and game.js are of two exports: reload, or export again");
   $("summary").textContent = about.summary;
   listFacts();

@@ -8,6 +8,8 @@
  *     moves(state, mover)     [{ name, child, mover, gain, place }]: where it leads, who is to move there, what it scores
  *                             at once, the cells to choose in turn
  *     board(state, mover)     rows of one character a cell, or text
+ *     told(key)               what a ranked book asks of an unfinished state: [rank, outlook, replies], as text; of other
+ *                             games undefined
  *
  * All of it makes up the record of a position, which `solver export` also has from Python.
  */
@@ -42,8 +44,18 @@ export function translated(rules) {
       if (rules.view) return String(rules.view(state, BigInt(mover)));
       return rules.show ? String(rules.show(state)) : `#${state}`;
     },
+    told: rules.rank && ((key) => toldBy(rules, key)),
   };
 }
+
+/** Replies mean something only where neither side wins at once. */
+function toldBy({ rank, outlook, replies }, key) {
+  const found = outlook ? Number(outlook(key)) : 0;
+  return [rank(key), found, replies && !found ? replies(key) : 0].map(String);
+}
+
+/** The ranks of a game whose states are all numbers below its size, and the states of those: the same. */
+export const within = (size) => (number) => (py.lt(number, size()) ? number : -1n);
 
 /** The game of a table: the records of all positions, the first of them the start. */
 export function tabled(records) {
@@ -75,6 +87,7 @@ export function recordOf(game, state, mover) {
     key: String(game.key(state)),
     moves: moves.map((move) => ({ ...move, child: String(move.child) })),
     board: game.board(state, mover),
+    ...(game.told && !end ? { told: game.told(game.key(state)) } : {}),
   };
 }
 

@@ -1,0 +1,127 @@
+"""Ranked books in JavaScript: the reader and the page answer what Python answers, with rules that were translated."""
+
+import json
+import random
+import shutil
+import struct
+
+import pytest
+
+from solver import extras, packing, solve
+from solver.book import Book
+from solver.errors import MethodError
+from solver.export import export, site
+from solver.export.records import sampled
+from solver.game import Rules, load_game
+from tests.test_export import SIMPLE, exported, needs_node, node, resealed
+from tests.test_page import node as page_node
+from tests.test_page import positions_of
+from tests.test_ranked import RANKS, reachable, write_rules
+
+RANKED = {  # those whose rules tell values, and those whose ranks are the states
+    "connect-four:3,4,3": {},
+    "connect-four:3,3,3": {"symmetry": False},
+    "tic-tac-toe": {},
+    "tic-tac-toe opening": {"max_ply": 4},
+    "dots-and-boxes:2,1": {},
+}
+
+
+@pytest.fixture(scope="module")
+def ranked(tmp_path_factory):
+    """The ranked book of a game and its page, made once, in a folder that says to Node what modules are."""
+    made = {}
+
+    def of(name, **options):
+        if name not in made:
+            folder = tmp_path_factory.mktemp("ranked")
+            shutil.copy(site.WEB / "package.json", folder)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(extras, "has_kernels", lambda: "5,4" in name)  # a small game needs none
+                with solve(name.split()[0], folder / "book.lmdb", codec="ranked", **options) as book:
+                    export(book, f"{folder}/site/")
+            made[name] = folder
+        return made[name]
+
+    return of
+
+
+@needs_node
+@pytest.mark.parametrize("name", [*RANKED, pytest.param("connect-four:4,3", marks=pytest.mark.slow)])
+def test_every_state_answers_as_in_python(ranked, tmp_path, name):
+    folder = ranked(name, **RANKED.get(name, {}))
+    page = folder / "site"
+    table = exported(folder / "book.lmdb", tmp_path / "b.csv", SIMPLE)
+    found = node("answers", page / "book.bin", table, page / "game.js")
+    with Book(folder / "book.lmdb") as book:
+        assert found["right"] == [len(book)] * 2
+        assert (found["entries"], found["length"], found["facts"]["codec"]) == (len(book), len(book), "ranked")
+        others = [str(state) for state in reachable(Rules(book.game)) if state not in book][:2000]
+    assert found["refused"] == ["TypeError"] * 6
+    assert node("absent", page / "book.bin", json.dumps(others), page / "game.js") == len(others)
+
+
+@needs_node
+@pytest.mark.slow
+def test_random_states_of_a_larger_game_answer_as_in_python(ranked, tmp_path):
+    pytest.importorskip("numba")
+    folder = ranked("connect-four:5,4")
+    with Book(folder / "book.lmdb") as book:
+        rules = Rules(book.game)
+        positions = {rules.canonical(one.state) for one in positions_of(rules, 30_000)}
+        rows = [(state, book[state]) for state in sorted(positions) if not rules.is_terminal(state)]
+    lines = [f"{state},{value.score},{'' if value.distance is None else value.distance}" for state, value in rows]
+    (tmp_path / "b.csv").write_text("\n".join(["state,score,distance", *lines]))
+    page = folder / "site"
+    assert len(rows) > 5000
+    assert node("lookups", page / "book.bin", tmp_path / "b.csv", page / "game.js") == len(rows)
+
+
+@needs_node
+def test_a_wrong_rank_is_found_before_the_page_answers(ranked):
+    rules = Rules(load_game("connect-four:4,3"))
+    text = site.translation(rules, ranked=True)
+    records = sampled(rules, 60, ranked=True)
+    assert all(("told" in record) == (record["end"] is None) for record in records)
+    for number, (right, wrong) in enumerate(((text, text), ("py.sub(left, 1n)", "py.sub(left, 2n)"))):
+        path = ranked("tic-tac-toe") / "site" / f"ranks{number}.js"
+        altered = text.replace(right, wrong)
+        path.write_text(f"{altered}\nexport const records = {json.dumps(records)};\n")
+        assert len(page_node("differences", path)) == number
+
+
+@needs_node
+def test_every_damaged_byte_is_refused(ranked):
+    page = ranked("tic-tac-toe") / "site"
+    size = (page / "book.bin").stat().st_size
+    assert node("damage", page / "book.bin", "", page / "game.js") == {"DamagedBook": 2 * size + 1}
+
+
+@needs_node
+def test_forged_files_are_borne(ranked, tmp_path):
+    """Segments and heads altered, with checksums that hold: answers, no answer or DamagedBook, never another error."""
+    folder, chance = ranked("connect-four:3,3,3", symmetry=False), random.Random(5)
+    data = (folder / "site" / "book.bin").read_bytes()
+    forged = [struct.pack("<I", len(data)) + resealed(data, chance) for _ in range(150)]
+    (tmp_path / "forged").write_bytes(b"".join(forged))
+    with Book(folder / "book.lmdb") as book:
+        states = json.dumps({"states": [str(state) for state in chance.sample([*book], 30)]})
+    found = node("forged", tmp_path / "forged", states, folder / "site" / "game.js")
+    assert set(found) <= {"read", "DamagedBook"} and sum(found.values()) == 150 and found["DamagedBook"] > 50
+
+
+@needs_node
+def test_without_rules_a_ranked_book_says_what_it_wants(ranked):
+    said = node("ruleless", ranked("tic-tac-toe") / "site" / "book.bin")
+    assert said.startswith("TypeError: the book is ranked") and "{ rules }" in said
+
+
+def test_rules_without_translation_are_refused(tmp_path):
+    """Small as the game is: a table has no ranks."""
+    game = load_game(write_rules(tmp_path / "heaps.py", RANKS + "\n    def show(self, state):\n        import re\n"))
+    with solve(game, tmp_path / "book.lmdb") as book:
+        export(book, f"{tmp_path}/table/")
+    packing.pack(tmp_path / "book.lmdb", tmp_path / "ranked.lmdb", "ranked", game)
+    with Book(tmp_path / "ranked.lmdb", game) as book, pytest.raises(MethodError, match=r"'import re'.*compact first"):
+        export(book, f"{tmp_path}/site/")
+    assert not (tmp_path / "site").exists()
