@@ -282,6 +282,9 @@ def test_worked_group():
     assert payload.hex(" ") == "00 02 02 46 00 00 00 0c 0b"
     assert (counts, lengths) == ([3], [9])
     assert fixed.decode(memoryview(payload), 1000, 4) == ([1000, 1001, 1003], [70, 73, 70])
+    payload, _, _ = fixed.encode_chunk([1000, 1020, 1050], [70, 73, 70], 0, 4)
+    assert payload.hex(" ") == "05 02 02 46 00 00 00 0c 40 02 25"
+    assert fixed.decode(memoryview(payload), 1000, 4) == ([1000, 1020, 1050], [70, 73, 70])
 
 
 def test_altered_values_are_found(tmp_path, pig):

@@ -91,19 +91,20 @@ def _fixed(body, states, numbers):
         end = _number(body, 8 + 8 * groups + 2 * group + 2, 2)
         if end > len(body) or end - start < 8:
             return -1
-        bits, count, width = np.int64(body[start]), np.int64(body[start + 1]) + 1, np.int64(body[start + 2])
+        mode, count, width = np.int64(body[start]), np.int64(body[start + 1]) + 1, np.int64(body[start + 2])
         keys = start + 7 + (count * width + 7) // 8
-        if bits > 63 or width > 32 or keys >= end or at + count > len(states):
-            return -1
-        if bits and keys + (count * bits + 7) // 8 != end:
+        lows = mode - 1 if mode else mode
+        highs = keys + (count * lows + 7) // 8
+        if mode > 63 or width > 32 or highs >= end or at + count > len(states):
             return -1
         least, found = _number(body, start + 3, 4), 0
-        for place in range(count if bits else 8 * (end - keys)):
-            if bits == 0 and not body[keys + place // 8] >> place % 8 & 1:
+        for bit in range(8 * (end - highs)):
+            if not body[highs + bit // 8] >> bit % 8 & 1:
                 continue
             if found == count:
                 return -1
-            states[at + found] = first + (_digits(body, keys, place * bits, bits) if bits else place)
+            offset = bit if mode == 0 else (bit - found << lows) + _digits(body, keys, found * lows, lows)
+            states[at + found] = first + offset
             numbers[at + found] = least + _digits(body, start + 7, found * width, width)
             found += 1
         if found != count or states[at] != first:

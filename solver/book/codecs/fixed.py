@@ -1,13 +1,21 @@
 """The `fixed` codec: fixed-point numbers in place of palette indices, for books of expectations.
 
 Group, up to 256 states
-    u8 bits of a key, 0 to 63 | u8 states - 1 | u8 bits of a value, 0 to 32 | u32 the least number
+    u8 key mode | u8 states - 1 | u8 bits of a value, 0 to 32 | u32 the least number
     values: numbers less the least, lowest bits first, side by side
-    keys: state - first, lowest bits first, side by side; or, of 0 bits, a bitmap of first..last state, lowest bit first
+    keys, mode 0: bitmap of first..last state, lowest bit first; modes 1 to 63: of state - first the mode - 1 lowest
+        bits, side by side; then from a new byte on the rest of each in unary (Elias 1974, Fano 1971): as many zeros as
+        it is more than that of the state before, and a one
+
+Such keys take 2 bits a state more than the logarithm of their mean distance.
 
 Worked group: states 1000, 1001, 1003 with the numbers 70, 73, 70
     00 | 02 | 02 | 46 00 00 00 | 0c | 0b
     bitmap, 3 states, 2 bits a value, from 70 on: 0 3 0, keys 1000 + {0, 1, 3}
+
+Worked group: states 1000, 1020, 1050 with the same
+    05 | 02 | 02 | 46 00 00 00 | 0c | 40 02 | 25
+    mode 5: of 0, 20, 50 the 4 lowest bits 0 4 2; the rest 0 1 3: 1 01 001
 
 Encoding is in the subset of Python that runs plain and compiled alike.
 """
@@ -36,7 +44,7 @@ NAME, NUMBER = "fixed", 3
 GROUPS = 1308  # of 40 bytes, values all alike, states side by side
 HEAD = 7
 BASE = 3  # where the least number is
-MOST_BITS, MOST_KEY_BITS = 32, 63
+MOST_BITS, MOST_MODE = 32, 63
 
 
 def encode_chunk(
@@ -84,35 +92,39 @@ def put_numbers(numbers: Any, first: int, count: int, out: Any, start: int) -> i
 
 
 def put_offsets(states: Any, first: int, count: int, out: Any, start: int, at: int) -> int:
-    """Write a group's keys at `at`, and how many bits each has into its head at `start`; the byte behind."""
+    """Write a group's keys at `at`, and their mode into its head at `start`; the byte behind."""
     lowest = states[first]
-    span = states[first + count - 1] - lowest
-    width = 0
-    while span >> width:
-        width += 1
-    if (span >> 3) + 1 > count * width + 7 >> 3:
-        out[start] = width
-        return put_bits(states, first, count, lowest, width, out, at)
-    for byte in range((span >> 3) + 1):
-        out[at + byte] = 0
-    for i in range(first, first + count):
-        offset = states[i] - lowest
-        out[at + (offset >> 3)] |= 1 << (offset & 7)
-    return int(at + (span >> 3) + 1)
+    span = int(states[first + count - 1] - lowest)
+    low_bits = 0
+    while span // count >> low_bits > 1:
+        low_bits += 1
+    lows = at + (count * low_bits + 7 >> 3)
+    end = lows + ((span >> low_bits) + count + 7 >> 3)
+    if (span >> 3) + 1 <= end - at:
+        low_bits, lows, end = -1, at, at + (span >> 3) + 1
+    out[start] = low_bits + 1
+    for byte in range(at, end):
+        out[byte] = 0
+    if low_bits >= 0:
+        put_bits(states, first, count, lowest, low_bits, out, at)
+    for i in range(count):
+        offset = int(states[first + i] - lowest)
+        bit = offset if low_bits < 0 else (offset >> low_bits) + i
+        out[lows + (bit >> 3)] |= 1 << (bit & 7)
+    return int(end)
 
 
 def put_bits(items: Any, first: int, count: int, least: int, width: int, out: Any, start: int) -> int:
-    """Write so many items, less the least, in `width` bits each from the byte `start` on; the byte behind."""
+    """Write the lowest `width` bits of so many items, less the least, from the byte `start` on; the byte behind."""
     end = start + (count * width + 7 >> 3)
     for byte in range(start, end):
         out[byte] = 0
     for i in range(count):
-        item, left, bit = int(items[first + i]) - least, width, i * width
-        while left > 0:
-            at, shift = start + (bit >> 3), bit & 7
-            out[at] |= item << shift & 255
-            used = 8 - shift
-            item, left, bit = item >> used, left - used, bit + used
+        item, done = int(items[first + i]) - least & (1 << width) - 1, 0
+        while done < width:
+            bit = i * width + done
+            out[start + (bit >> 3)] |= item << (bit & 7) & 255
+            item, done = item >> 8 - (bit & 7), done + 8 - (bit & 7)
     return end
 
 
@@ -126,22 +138,12 @@ def find(segment: Any, state: int) -> int | None:
     view, firsts, starts, _ = segment
     group = bisect_right(firsts, state) - 1
     at = starts[group]
-    bits, count, width = view[at], view[at + 1] + 1, view[at + 2]
+    mode, count, width = view[at], view[at + 1] + 1, view[at + 2]
     keys = at + HEAD + (count * width + 7 >> 3)
     offset = state - firsts[group]
-    if bits:
-        place, high, mask = 0, count, (1 << bits) - 1
-        while high - place > 1:
-            middle = place + high >> 1
-            bit = middle * bits
-            begin = keys + (bit >> 3)
-            if from_bytes(view[begin : begin + 9], "little") >> (bit & 7) & mask <= offset:
-                place = middle
-            else:
-                high = middle
-        bit = place * bits
-        begin = keys + (bit >> 3)
-        if from_bytes(view[begin : begin + 9], "little") >> (bit & 7) & mask != offset:
+    if mode:
+        place = _place(view[keys : starts[group + 1]], mode - 1, count, offset)
+        if place < 0:
             return None
     else:
         byte = keys + (offset >> 3)
@@ -158,9 +160,29 @@ def find(segment: Any, state: int) -> int | None:
     return number
 
 
+def _place(keys: Any, low_bits: int, count: int, offset: int) -> int:
+    """Which of the keys, `low_bits` of each and the rest in unary, an offset is; or -1."""
+    lows = count * low_bits + 7 >> 3
+    unary, high, low = from_bytes(keys[lows:], "little"), offset >> low_bits, offset & (1 << low_bits) - 1
+    before, behind = high - 1, high + count  # bits that hold fewer than `high` zeros, and that hold as many
+    while behind - before > 1:
+        middle = before + behind >> 1
+        if middle - (unary & (1 << middle) - 1).bit_count() < high:
+            before = middle
+        else:
+            behind = middle
+    while unary >> behind & 1:
+        place = behind - high
+        bit = place * low_bits
+        if from_bytes(keys[bit >> 3 : (bit >> 3) + 9], "little") >> (bit & 7) & (1 << low_bits) - 1 == low:
+            return place
+        behind += 1
+    return -1
+
+
 def find_all(segment: Any, states: Any, found: Any, compiled: Callable[..., Any]) -> None:
     """The numbers of ascending states, none below the segment's first, or -1, written to `found`."""
-    if not compiled(find_sorted, find_group, bits_at, find_place, population)(*segment[:3], states, found):
+    if not compiled(find_sorted, find_group, bits_at, population, find_place)(*segment[:3], states, found):
         raise ValueError("a group does not fit together")
 
 
@@ -173,16 +195,17 @@ def find_sorted(view: Any, firsts: Any, starts: Any, states: Any, found: Any) ->
         at, end = int(starts[group]), int(starts[group + 1])
         if end > len(view) or at + HEAD > end:
             return False
-        bits, count, width = int(view[at]), int(view[at + 1]) + 1, int(view[at + 2])
+        mode, count, width = int(view[at]), int(view[at + 1]) + 1, int(view[at + 2])
         keys = at + HEAD + (count * width + 7 >> 3)
-        if keys > end or width > MOST_BITS or bits > MOST_KEY_BITS or keys + (count * bits + 7 >> 3) > end:
+        lows = keys + (count * (mode - 1) + 7 >> 3) if mode else keys
+        if lows > end or width > MOST_BITS or mode > MOST_MODE:
             return False
         offset = states[i] - firsts[group]
         found[i] = -1
         if offset < 0:  # of a first state beyond 63 bits
             return False
-        if bits:
-            place = find_place(view, keys, bits, count, offset)
+        if mode:
+            place = find_place(view, keys, lows, end, mode - 1, offset)
         else:
             byte = keys + (offset >> 3)
             if byte >= end or not int(view[byte]) >> (offset & 7) & 1:
@@ -198,16 +221,23 @@ def find_sorted(view: Any, firsts: Any, starts: Any, states: Any, found: Any) ->
     return True
 
 
-def find_place(view: Any, keys: int, bits: int, count: int, offset: int) -> int:
-    """Which of the offsets at view[keys] this is, or -1."""
-    low, high = 0, count
-    while high - low > 1:
-        middle = (low + high) // 2
-        if bits_at(view, keys, middle * bits, bits) <= offset:
-            low = middle
-        else:
-            high = middle
-    return low if bits_at(view, keys, low * bits, bits) == offset else -1
+def find_place(view: Any, keys: int, lows: int, end: int, low_bits: int, offset: int) -> int:
+    """`_place`, compiled: the unary parts are view[lows:end]."""
+    high, low = offset >> low_bits, offset & (1 << low_bits) - 1
+    byte, ones = lows, 0
+    while byte < end and 8 * (byte + 1 - lows) - ones - population(int(view[byte])) < high:
+        ones += population(int(view[byte]))
+        byte += 1
+    bit = 8 * (byte - lows)
+    while bit - ones < high and bit < 8 * (end - lows):
+        ones += int(view[lows + (bit >> 3)]) >> (bit & 7) & 1
+        bit += 1
+    while bit < 8 * (end - lows) and int(view[lows + (bit >> 3)]) >> (bit & 7) & 1:
+        if (ones + 1) * low_bits <= 8 * (lows - keys) and bits_at(view, keys, ones * low_bits, low_bits) == low:
+            return ones
+        ones += 1
+        bit += 1
+    return -1
 
 
 def bits_at(view: Any, begin: int, bit: int, width: int) -> int:
@@ -223,19 +253,19 @@ def bits_at(view: Any, begin: int, bit: int, width: int) -> int:
 def decode(body: memoryview, first: int, index_bytes: int) -> tuple[list[int], list[int]]:
     """The states and numbers of a group; raises DamagedBook if they do not fit together."""
     try:
-        bits, count, width = body[0], body[1] + 1, body[2]
+        mode, count, width = body[0], body[1] + 1, body[2]
         keys = HEAD + (count * width + 7 >> 3)
         least = from_bytes(body[BASE:HEAD], "little")
         numbers = [least + number for number in _unpacked(body[HEAD:keys], count, width)]
-        if bits:
-            offsets = _unpacked(body[keys:], count, bits)
-        else:
-            bitmap = from_bytes(body[keys:], "little")
-            offsets = [offset for offset in range(bitmap.bit_length()) if bitmap >> offset & 1]
+        lows = keys + (count * (mode - 1) + 7 >> 3) if mode else keys
+        bitmap = from_bytes(body[lows:], "little")
+        offsets = [offset for offset in range(bitmap.bit_length()) if bitmap >> offset & 1]
+        if mode:
+            parts = _unpacked(body[keys:lows], count, mode - 1)
+            offsets = [offset - i << mode - 1 | low for i, (offset, low) in enumerate(zip(offsets, parts, strict=True))]
     except OFTEN_WRONG as error:
         raise DamagedBook(f"a group is malformed ({error})") from None
-    fits = len(body) == keys + (count * bits + 7 >> 3) if bits else len(body) > keys
-    if width > MOST_BITS or bits > MOST_KEY_BITS or not fits:
+    if width > MOST_BITS or mode > MOST_MODE or lows >= len(body):
         raise DamagedBook("a group is malformed (it has another length than its head says)")
     if not offsets or offsets[0]:
         raise DamagedBook("a group is malformed (it does not begin with its first state)")
