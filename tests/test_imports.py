@@ -9,7 +9,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "solver"
 HEAVY = {"numpy", "numba", "llvmlite"}
-HOMES = {"kernels", "store", "sweep"}  # of those
+HOMES = {"kernels", "learning", "store", "sweep"}  # of those
 ALLOWED = {  # third-party packages and other rooms that each may import anywhere in its code, the lowest rooms first
     "value": set(),
     "errors": set(),
@@ -69,6 +69,7 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "sampling": {"book", "errors", "game", "progress", "streaming", "value"},
     "grading": {"errors", "game", "notation", "player", "value"},
     "strategy": {"game", "progress", "search", "value"},
+    "learning": {"msgpack", "numpy", "errors", "files", "fingerprint", "game", "soundness"},
     "trimming": {
         "book", "errors", "extras", "files", "game", "kernels", "memory", "opening", "packing", "parallel", "progress",
         "search", "solved", "strategy", "streaming", "sweep", "value",

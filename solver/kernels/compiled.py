@@ -57,7 +57,7 @@ def bind(
     Kernels see `game` and booleans, all constants: `SCORES` (values have no distances: a score game, or `outcomes`
     alone are asked for), `ALTERNATES` (players strictly alternate), `FOLDS` (fold states by `canonical`), `TIERS` (ask
     for them), and whether the rules have `AGAIN`, `REWARD`, `REPLIES`, `OUTLOOK`, `FOLLOWUP`, `BOUNDS`,
-    `LONGEST`.
+    `LONGEST`, `FEATURES`.
     """
     asked = Rules(game, symmetry)
     if asked.plain_only:
@@ -219,6 +219,10 @@ def _one_start(self: Any) -> Iterator[int]:
     yield self.initial()
 
 
+def _no_features(self: Any, state: int) -> Iterator[int]:
+    yield 0
+
+
 # compiled where a game lacks them, but never asked: a constant of the kernel says so (all promises are equal)
 _NOT_IN_THE_RULES: dict[str, Any] = {
     "starts": _one_start,
@@ -235,6 +239,7 @@ _NOT_IN_THE_RULES: dict[str, Any] = {
     "followup": _zero,
     "longest": _zero,
     "bounds": _no_bounds,
+    "features": _no_features,
     "promise": _nothing,
 }
 
