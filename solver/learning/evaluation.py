@@ -132,7 +132,7 @@ def read(path: str | os.PathLike[str]) -> Evaluation:
 
 
 def _packed(weights: Numbers, biases: Numbers) -> tuple[int, int, bytes, bytes]:
-    return *weights.shape, weights.astype("<f4").tobytes(), biases.astype("<f4").tobytes()  # type: ignore[return-value]
+    return *weights.shape, weights.astype("<f4").tobytes(), biases.astype("<f4").tobytes()
 
 
 def _unpacked(inputs: int, outputs: int, weights: bytes, biases: bytes) -> tuple[Numbers, Numbers]:
