@@ -61,10 +61,9 @@ class Foresight:
     def _load(self) -> None:
         try:
             from solver.kernels.lookahead import Lookahead
-            from solver.kernels.model import new_model
+            from solver.kernels.model import model_of
 
-            one = self.evaluation
-            model = None if one is None else new_model(one.layers, one.activation, one.scale)
+            model = None if self.evaluation is None else model_of(self.evaluation)
             ahead = Lookahead(self.rules.game, model=model, symmetry=self.rules.symmetry)
             ahead.warm()
             self._ahead = ahead
@@ -138,7 +137,7 @@ def _evaluation_of(rules: Rules, evaluate: Any) -> Any:
 
 def plainly(rules: Rules, evaluation: Any) -> Callable[[Any], float]:
     """`evaluate(state)` of a learned evaluation in plain Python; of all symmetric states it is that of their image."""
-    from solver.kernels.model import LIMIT
+    from solver.kernels.evaluation import LIMIT
 
     layers = [(weights.T.tolist(), biases.tolist()) for weights, biases in evaluation.layers]
     between: Callable[[float], float] = math.tanh if evaluation.activation == "tanh" else _relu

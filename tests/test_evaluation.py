@@ -5,11 +5,12 @@ import pytest
 
 from solver.conformance import check_game
 from solver.errors import BookError, DamagedBook, ForeignBook, GameError
-from solver.game import load_game
+from solver.game import Rules, load_game
 from solver.kernels import evaluation as files
 from solver.kernels import features as kernels
 from solver.kernels.compiled import bind
 from solver.kernels.evaluation import Evaluation, estimates, game_of, read, write
+from tests.games import EDGE_GAMES, SMALL_GAMES
 
 
 def evaluation(game="connect-four:4,4", features=5, hidden=(3,)):
@@ -202,3 +203,42 @@ class Race(NamedTuple):
 """)
     with pytest.raises(GameError, match=message):
         check_game(load_game(f"{path}::Race"))
+
+
+FEATURED = [name for name in (*SMALL_GAMES, *EDGE_GAMES) if Rules(load_game(name)).features is not None]
+
+
+@pytest.mark.parametrize("name", FEATURED)
+def test_features_are_as_many_for_every_state_and_the_same_for_its_image(name):
+    rules = Rules(load_game(name))
+    states = [state for state in check_game(rules.game, playouts=3) if not rules.is_terminal(state)]
+    found = [list(rules.features(state)) for state in states]
+    assert len({len(row) for row in found}) <= 1
+    for state, row in zip(states, found, strict=True):
+        assert list(rules.features(rules.canonical(state))) == row
+
+
+@pytest.mark.parametrize("name", ["tic-tac-toe", "connect-four:4,3", "hexapawn", "kalah:2,3", "othello"])
+def test_compiled_features_are_those_of_plain_python(name):
+    rules = Rules(load_game(name))
+    states = [state for state in check_game(rules.game, playouts=5) if not rules.is_terminal(state)]
+    plain = [list(rules.features(state)) for state in states]
+    table = np.zeros((len(states), len(plain[0])), np.int16)
+    assert bind(kernels, rules.game).tabulate(np.array(states), table)
+    assert table.tolist() == plain
+
+
+def test_features_of_connect_four_by_hand():
+    """5 wide, 5 high, after 1 5 1 5 1 5: who moves wins on top of the first column, and must stop the other there."""
+    game = load_game("connect-four:5,5")
+    state = game.initial()
+    for column in (0, 4, 0, 4, 0, 4):
+        state = game.result(state, column)
+    found = list(game.features(state))
+    assert found[:11] == [1, 6, *game.bounds(state), 1, 0, 5, 5, 1, 0, 0]
+    assert found[11:31] == [0] * 20  # both threats can be taken now
+    upright, level, slanting = (found[i : i + 6] for i in (31, 37, 43))
+    assert upright == [1, 1, 1, 1, 0, 0]  # one wants a stone: three and an empty cell; one wants two
+    assert level == [0, 0, 0, 0, 3, 3]  # of each row's two lines, each side's own
+    assert slanting == [0, 0, 0, 0, 2, 2]  # from the two lower stones
+    assert found[49:] == [0] * 15  # as many stones of both in cells that are images

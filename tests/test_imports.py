@@ -70,7 +70,11 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "sampling": {"book", "errors", "game", "progress", "streaming", "value"},
     "grading": {"errors", "game", "notation", "player", "value"},
     "strategy": {"game", "progress", "search", "value"},
-    "learning": {"msgpack", "numpy", "errors", "files", "fingerprint", "game", "soundness"},
+    "learning": {
+        "cma", "msgpack", "numpy", "sklearn", "threadpoolctl", "book", "errors", "extras", "files", "fingerprint",
+        "game", "grading", "kernels", "notation", "parallel", "player", "progress", "search", "soundness", "streaming",
+        "value",
+    },
     "trimming": {
         "book", "errors", "extras", "files", "game", "kernels", "memory", "opening", "packing", "parallel", "progress",
         "search", "solved", "strategy", "streaming", "sweep", "value",
@@ -81,8 +85,8 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     },
     "cli": {
         "click", "matplotlib", "tqdm", "answers", "book", "comparing", "conformance", "errors", "estimation", "export",
-        "extras", "game", "games", "grading", "kernels", "live", "methods", "notation", "options", "packing",
-        "pipeline", "player", "sampling", "search", "shipped", "trimming", "value", "verification",
+        "extras", "game", "games", "grading", "kernels", "learning", "live", "methods", "notation", "options",
+        "packing", "pipeline", "player", "sampling", "search", "shipped", "trimming", "value", "verification",
     },
 }
 

@@ -102,6 +102,12 @@ def write(path: str | os.PathLike[str], evaluation: Evaluation) -> None:
         partial.write_bytes(HEAD.pack(MAGIC, VERSION, hashlib.sha256(body).digest()) + body)
 
 
+def is_evaluation(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins as an evaluation does."""
+    with open(path, "rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
+
+
 def read(path: str | os.PathLike[str]) -> Evaluation:
     """The evaluation of a file. Raises BookError, ForeignBook or DamagedBook, in one line."""
     name = Path(path).name

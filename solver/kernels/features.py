@@ -37,6 +37,20 @@ def features(state, out):
 
 
 @kernel
+def list_tiers(states, tiers):
+    """The tiers (n,) int64 of states (n,) int64, 0 where the rules know none."""
+    for i in range(len(states)):
+        tiers[i] = game.tier(states[i])
+
+
+@kernel
+def guess(states, guesses):
+    """What `evaluate` of the rules says of unfinished states (n,) int64 into guesses (n,) float64; 0 without it."""
+    for i in range(len(states)):
+        guesses[i] = game.evaluate(states[i])
+
+
+@kernel
 def tabulate(states, table):
     """The features of unfinished states (n,) int64 as the rows of a table (n, features) int16; False if one has more
     or fewer."""

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types as nb
 
+from solver.kernels.evaluation import LIMIT, Evaluation
 from solver.store.shared import shared
-
-LIMIT = 0.999999  # of what a model says before it is scaled: a finished game is worth more
 
 
 class Model(NamedTuple):
@@ -42,6 +41,11 @@ MODEL = nb.NamedTuple(
     ],
     Model,
 )
+
+
+def model_of(evaluation: Evaluation) -> Model:
+    """A learned evaluation as arrays."""
+    return new_model(evaluation.layers, evaluation.activation, evaluation.scale)
 
 
 def new_model(layers: Sequence[tuple[Any, Any]] = (), activation: str = "tanh", scale: float = 1.0) -> Model:
