@@ -44,10 +44,8 @@ def evaluation(game, hidden=(), scale=1.0, seed=1, activation="tanh", part=64):
     rules, draw = Rules(game), np.random.default_rng(seed)
     count = len(list(rules.features(game.initial()))) if rules.features else 63
     widths = [count, *hidden, 1]
-    layers = [
-        (draw.integers(-3, 4, shape).astype(np.float32) / part, draw.integers(-3, 4, shape[1]).astype(np.float32) / part)
-        for shape in zip(widths, widths[1:], strict=False)
-    ]
+    shapes = zip(widths, widths[1:], strict=False)
+    layers = [tuple(draw.integers(-3, 4, size).astype("f4") / part for size in (shape, shape[1])) for shape in shapes]
     return Evaluation("a game", identity(game), count, activation, layers, scale, {}, {})
 
 
