@@ -6,10 +6,10 @@ import pytest
 from solver.conformance import check_game
 from solver.errors import BookError, DamagedBook, ForeignBook, GameError
 from solver.game import Rules, load_game
+from solver.kernels import evaluation as files
 from solver.kernels import features as kernels
 from solver.kernels.compiled import bind
-from solver.learning import evaluation as files
-from solver.learning.evaluation import Evaluation, estimates, game_of, read, write
+from solver.kernels.evaluation import Evaluation, estimates, game_of, read, write
 from tests.games import EDGE_GAMES, SMALL_GAMES
 
 
@@ -155,17 +155,12 @@ def test_an_evaluation_is_of_one_game(tmp_path):
 
 def test_without_features_the_bits_of_the_state_are_taken():
     game = load_game("mu-torere")
-    own, out = bind(kernels, game), np.zeros(200, np.int64)
-    state = next(iter(game.actions(game.initial()))) and game.result(game.initial(), 0)
-    count = own.features(game.initial(), out)
-    key = game.canonical(game.initial())
-    assert count in (kernels.BITS, 2 * kernels.BITS)
-    assert sum(int(bit) << place % kernels.BITS for place, bit in enumerate(out[:count])) == key
-    assert own.features(state, out) == count
-    table = np.zeros((1, count), np.int16)
-    assert own.tabulate(np.array([state]), table)
-    assert table[0].tolist() == out[:count].tolist()
-    assert not own.tabulate(np.array([state]), np.zeros((1, count - 1), np.int16))
+    own = bind(kernels, game)
+    states = [game.initial(), game.result(game.initial(), 0)]
+    tables = {count: np.zeros((2, count), np.int16) for count in (kernels.BITS, 2 * kernels.BITS, kernels.BITS - 1)}
+    (count,) = [count for count, table in tables.items() if own.tabulate(np.array(states), table)]
+    for state, row in zip(states, tables[count], strict=True):
+        assert sum(int(bit) << place % kernels.BITS for place, bit in enumerate(row)) == game.canonical(state)
 
 
 @pytest.mark.parametrize(

@@ -35,8 +35,8 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     },
     "store": {"llvmlite", "numba", "numpy", "errors", "files", "parallel"},
     "kernels": {
-        "llvmlite", "numba", "numpy", "book", "conformance", "errors", "fingerprint", "game", "parallel",
-        "progress", "search", "solved", "sources", "store", "value",
+        "llvmlite", "msgpack", "numba", "numpy", "book", "conformance", "errors", "files", "fingerprint", "game",
+        "parallel", "progress", "search", "solved", "soundness", "sources", "store", "value",
     },
     "sweep": {
         "numba", "numpy", "book", "conformance", "errors", "game", "kernels", "options",
@@ -48,9 +48,10 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "estimation": {
         "errors", "extras", "game", "kernels", "memory", "opening", "parallel", "progress", "search", "sweep",
     },
-    "live": {"conformance", "errors", "extras", "game", "kernels", "patience", "search", "value"},
+    "foresight": {"errors", "extras", "game", "kernels", "search"},
+    "live": {"conformance", "errors", "extras", "foresight", "game", "kernels", "patience", "search", "value"},
     "shipped": {"book", "errors", "game"},
-    "player": {"book", "errors", "game", "live", "search", "shipped", "value"},
+    "player": {"book", "errors", "foresight", "game", "live", "search", "shipped", "value"},
     "export": {"pyarrow", "book", "errors", "files", "game", "notation", "player", "progress", "sources", "value"},
     "answers": {"book", "errors", "game", "notation", "player", "value"},
     "methods": {

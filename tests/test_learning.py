@@ -12,9 +12,9 @@ from solver.cli import main
 from solver.errors import MethodError
 from solver.game import Rules
 from solver.grading import grade
+from solver.kernels.evaluation import read, write
 from solver.learning import contest, samples
 from solver.learning.contenders import Setting, chooser, contender
-from solver.learning.evaluation import read, write
 from solver.learning.evolution import evolve
 from solver.learning.figures import figures, folded_board, truth_of
 from solver.learning.matches import judged, match

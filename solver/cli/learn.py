@@ -16,7 +16,7 @@ from solver.errors import MethodError
 from solver.game import Game
 
 if TYPE_CHECKING:
-    from solver.learning.evaluation import Evaluation
+    from solver.kernels.evaluation import Evaluation
 
 STATES, DEPTH, GENERATIONS, HIDDEN = 200_000, 4, 400, "32"
 MEASURES = {"sign": "sign", "correlation": "correlation", "best_moves": "best moves"}
@@ -69,7 +69,7 @@ def command(
     if not extras.has_learning():
         raise MethodError(extras.learning_remedy())
     _check_options(asked)
-    from solver.learning.evaluation import write
+    from solver.kernels.evaluation import write
 
     book, game = open_source(source, game_text, live=live or asked["method"] == "evolve", quiet=quiet)
     with Bars(quiet) as bars:

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from solver.book import Book
 from solver.errors import MethodError
 from solver.game import Game, Rules, load_game
+from solver.kernels.evaluation import Evaluation, game_of, is_evaluation, read
 from solver.learning.contest import Chooser
-from solver.learning.evaluation import Evaluation, game_of, is_evaluation, read
 from solver.learning.moves import Board
 from solver.learning.players import Asked, ByBook, Deep, Random
 from solver.player import Player

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from solver import extras
 from solver.errors import MethodError
 from solver.game import Game, Rules, game_text
+from solver.kernels.evaluation import LIMIT, Evaluation, identity
 from solver.learning import contest, samples
-from solver.learning.evaluation import LIMIT, Evaluation, identity
 from solver.learning.figures import folded_board
 from solver.learning.moves import Board, States, Worths, best_moves, guess_of
 from solver.learning.players import Greedy, Random

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.learning.evaluation import Numbers
+from solver.kernels.evaluation import Numbers
 from solver.progress import Progress, silent
 
 TOLD = 0.9

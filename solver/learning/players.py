@@ -9,11 +9,12 @@ import numpy as np
 from solver.book import Book
 from solver.errors import MissingState
 from solver.game import Rules
+from solver.kernels import lookahead
+from solver.kernels.evaluation import Evaluation
+from solver.kernels.model import model_of
 from solver.learning.contest import Numbers, Turn
-from solver.learning.evaluation import Evaluation
-from solver.learning.moves import Board, Guess, Worths, best_moves, guess_of
+from solver.learning.moves import Board, Guess, Worths, best_moves, first_moves, guess_of
 from solver.parallel import Workers
-from solver.search import heuristic
 
 PACE = 1e-6  # a ply sooner is better by that much of a win
 
@@ -34,19 +35,15 @@ class Deep:
     def __init__(self, board: Board, evaluation: Evaluation | None, depth: int, workers: int | None = None) -> None:
         guess = board.guesses if evaluation is None else guess_of(board, evaluation)
         self.greedy = Greedy(board, guess) if depth == 1 else None
-        self.asked = Asked(board.rules, self._best, workers)
-        self.rules, self.depth, self.guess = board.rules, depth, guess
+        model = None if evaluation is None else model_of(evaluation)
+        self.ahead = lookahead.Chooser(board.rules.game, model=model, symmetry=board.rules.symmetry, workers=workers)
+        self.depth = depth
 
     def choose(self, turn: Turn) -> Numbers:
-        return self.asked.choose(turn) if self.greedy is None else self.greedy.choose(turn)
-
-    def _best(self, state: int) -> int:
-        found = heuristic.search(self.rules.game, state, depth=self.depth, evaluate=self._one)
-        assert found.action is not None
-        return found.action
-
-    def _one(self, state: int) -> float:
-        return float(self.guess(np.array([state], np.int64))[0])
+        if self.greedy is not None:
+            return self.greedy.choose(turn)
+        begins = first_moves(turn.children.parents, len(turn.states))[:-1]
+        return begins + self.ahead.choose(turn.states, self.depth).places
 
 
 class Random:

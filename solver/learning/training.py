@@ -10,8 +10,8 @@ from solver import extras
 from solver.book import Book
 from solver.errors import MethodError
 from solver.game import Game, Rules, game_text
+from solver.kernels.evaluation import Evaluation, identity
 from solver.learning import samples
-from solver.learning.evaluation import Evaluation, identity
 from solver.learning.figures import Truth, figures, folded_board, truth_of
 from solver.learning.fitting import TOLD, Split, fit
 from solver.learning.moves import Board, States, guess_of

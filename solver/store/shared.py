@@ -16,7 +16,8 @@ from typing import Any, TypeVar
 import numba
 
 PACKAGE = Path(__file__).parent.parent
-SOURCES = ("store/*.py", "sweep/*.py", "kernels/edges.py", "book/codecs/*.py", "value.py")
+KERNELS = ("edges", "table", "bounds", "borrowing", "model", "depth", "deepening")  # and what those call
+SOURCES = ("store/*.py", "sweep/*.py", *(f"kernels/{name}.py" for name in KERNELS), "book/codecs/*.py", "value.py")
 
 F = TypeVar("F", bound=Callable[..., Any])
 
