@@ -38,9 +38,12 @@ def test_a_standing_by_hand():
     assert (found.wins, found.draws, found.losses, found.pairs) == (4, 1, 3, (1, 0, 1, 1, 1))
     assert found.share == (4 + 0.5) / 8 == 0.5625
     variance = ((1 - 0.5625) ** 2 + (0.75 - 0.5625) ** 2 + (0.5 - 0.5625) ** 2 + 0.5625**2) / 4
-    middle, half = 0.5625 + Z**2 / 8, Z * math.sqrt(variance / 4 + Z**2 / 64)
-    assert found.low == pytest.approx((middle - half) / (1 + Z**2 / 4))
-    assert found.high == pytest.approx((middle + half) / (1 + Z**2 / 4))
+    assert variance == 0.13671875
+    trials = 4 * 0.5625 * 0.4375 / variance
+    assert trials == pytest.approx(7.2)
+    middle, half = 0.5625 + Z**2 / 14.4, Z * math.sqrt(0.5625 * 0.4375 / 7.2 + Z**2 / (4 * 7.2**2))
+    assert found.low == pytest.approx((middle - half) / (1 + Z**2 / 7.2))
+    assert found.high == pytest.approx((middle + half) / (1 + Z**2 / 7.2))
     assert found.elo == pytest.approx(400 * math.log10(0.5625 / 0.4375))
     assert found.margin is None
 
@@ -49,6 +52,8 @@ def test_the_interval_is_wilsons_where_nothing_is_drawn():
     """81 of 263: Wilson's interval is 0.2553 to 0.3662 (Newcombe, Statistics in Medicine 17, 1998, table I)."""
     low, high = interval(81 / 263, 81 / 263 * (1 - 81 / 263), 263)
     assert (round(low, 4), round(high, 4)) == (0.2553, 0.3662)
+    games, pairs = interval(0.7, 0.21, 400), interval(0.7, 0.105, 200)
+    assert games == pytest.approx(pairs)  # pairs of independent games without draws tell as much as the games
     assert interval(1.0, 0.0, 29) == pytest.approx((0.8830, 1.0), abs=5e-5)  # the same table, 29 of 29
 
 

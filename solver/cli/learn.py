@@ -18,7 +18,7 @@ from solver.game import Game
 if TYPE_CHECKING:
     from solver.kernels.evaluation import Evaluation
 
-STATES, DEPTH, GENERATIONS, HIDDEN = 200_000, 4, 300, "32"
+STATES, DEPTH, GENERATIONS, HIDDEN = 200_000, 4, 400, "32"
 MEASURES = {"sign": "sign", "correlation": "correlation", "best_moves": "best moves"}
 
 

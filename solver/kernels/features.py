@@ -1,7 +1,7 @@
 """A state as numbers that a model can weigh: the game's own `features`, or else the bits of the state.
 
-A state's bits are its cells, one bit or a few each, in most games: those of the image that `canonical` takes, so that
-symmetric states have the same, in two sets, one for each player to move, where the game has `to_move`.
+A state's bits are its cells, one bit or a few each, in most games; in two sets, one for each player to move, where the
+game has `to_move`. Features are those of the image that `canonical` takes, so that symmetric states have the same.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ BITS = 63  # of a state
 
 @inlined
 def features(state, out):
-    """The features of an unfinished state into out (n,) int64, as many as fit; how many there are."""
+    """The features of an unfinished state, folded already, into out (n,) int64, as many as fit; how many there are."""
     count = 0
     if FEATURES:
         for number in game.features(state):
@@ -28,11 +28,10 @@ def features(state, out):
                 out[count] = number
             count += 1
         return count
-    key = game.canonical(state) if FOLDS else state
-    mover = 0 if ALTERNATES or AGAIN else game.to_move(key)
+    mover = 0 if ALTERNATES or AGAIN else game.to_move(state)
     count = BITS if ALTERNATES or AGAIN else 2 * BITS
     for place in range(min(count, len(out))):
-        out[place] = key >> place % BITS & (place // BITS == mover)
+        out[place] = state >> place % BITS & (place // BITS == mover)
     return count
 
 
@@ -56,7 +55,7 @@ def tabulate(states, table):
     or fewer."""
     out = np.empty(table.shape[1], np.int64)
     for i in range(len(states)):
-        if features(states[i], out) != table.shape[1]:
+        if features(game.canonical(states[i]) if FOLDS else states[i], out) != table.shape[1]:
             return False
         for place in range(len(out)):
             table[i, place] = out[place]

@@ -101,8 +101,8 @@ def play(
 ) -> Played:
     """Play a game from each of the unfinished states `starts` (n,).
 
-    `seats` (n, 2) int64 are places among the players: who is to move at the start, and the other. A chooser that is there
-    several times is asked once a ply.
+    `seats` (n, 2) int64 are places among the players: who is to move at the start, and the other. A chooser that is
+    there several times is asked once a ply.
     """
     asked = np.array([next(i for i, one in enumerate(players) if one is player) for player in players])
     states, live = starts.copy(), np.arange(len(starts))

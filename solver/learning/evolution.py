@@ -2,13 +2,14 @@
 
 A generation's linear models all play the same openings, both colours, against the mean of the generations so far and
 some of its predecessors, each one ply ahead: a model's fitness is its share of the points. Weights are for features
-divided by their spread in random play. Every `CHECKED` generations the mean plays the best so far from openings that
-no generation sees, and takes its place if it wins; when it has failed `PATIENCE` times in a row, evolution ends.
+divided by their spread in random play; those of the first generation are random around 0. Every `CHECKED` generations
+the mean enters a league, in which all such means have met, from openings that no generation sees. Who leads it in the
+end is what has evolved; it ends early when `PATIENCE` newcomers in a row have not taken the lead. Of the covariance
+only the diagonal is kept, which takes fewer games.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -27,16 +28,14 @@ from solver.learning.standing import Standing, standing
 from solver.progress import Progress, silent
 from solver.search import refuse_chance
 
-DIAG=bool(int(os.environ.get('DIAG','0')))
-POPULATION = int(os.environ.get('POP','20'))
-OPENINGS = int(os.environ.get('OPN','24'))  # of a generation
-RIVALS = int(os.environ.get('RIV','3'))  # that each model plays from each of them
+POPULATION = 40
+OPENINGS = 16  # of a generation
+RIVALS = 2  # that each model plays from each of them, with both colours
 FORMER = 12  # former means to choose rivals from
-POOL = 1000  # openings that generations draw from
-HELD = int(os.environ.get("HLD","100"))  # openings that no generation sees
+POOL = 240  # openings, as few plies deep as there are that many: the deeper, the more of them are decided
 SPREAD = 1.0  # of the first generation's weights
 CHECKED = 10
-PATIENCE = int(os.environ.get("PAT","8"))
+PATIENCE = 12
 SCALING = 5_000  # states of random play that tell the spread of features
 Weights = NDArray[np.float64]
 
@@ -49,7 +48,8 @@ class Evolved(NamedTuple):
 
 
 class _Field:
-    """Who plays whom: the board, the features' spread, and openings for generations and for checks."""
+    """Who plays whom: the board, the features' spread, and openings: `pool` for generations, `held` for checks, and
+    those by which the outcome is `judged`."""
 
     def __init__(self, rules: Rules, seed: int) -> None:
         self.board = Board(rules)
@@ -57,12 +57,11 @@ class _Field:
         self.board.compare(drawn)
         spread = self.board.tabulate(drawn).std(axis=0, dtype=np.float64)
         self.spread = np.where(spread == 0, 1.0, spread)
-        self.scale = self._largest(drawn[:HELD], seed) if rules.scores else 1.0
-        states = samples.openings(folded_board(rules), POOL, seed=seed)
-        part = min(HELD, len(states) // 2)
-        self.held, self.pool = states[:part], states[part:] if part else states
-        if not part:
-            self.held = states
+        self.scale = self._largest(drawn[:POOL], seed) if rules.scores else 1.0
+        opened = samples.openings(folded_board(rules), POOL, seed=seed)
+        if len(opened) < 3:
+            raise MethodError(f"{rules.name} is over too soon to evolve by play: solve it")
+        self.judged, self.held, self.pool = np.array_split(opened, 3)
 
     def _largest(self, starts: States, seed: int) -> float:
         """The largest margin of random games, what an estimate of 1 stands for."""
@@ -97,12 +96,39 @@ class _Crowd:
             distinct, places = np.unique(states, return_inverse=True)  # models come to the same states
             table = self.board.tabulate(distinct).astype(np.float32)[places]
             sums = np.einsum("ij,ij->i", table, self.weights[models]) + self.biases[models]
-            return np.tanh(sums).astype(np.float64) * self.scale
+            worths: Worths = np.tanh(sums).astype(np.float64) * self.scale
+            return worths
 
         return best_moves(children.parents, self.board.worths(children, guess), len(turn.states))
 
 
-def evolve(game: Game, *, generations: int = 300, seed: int = 0, progress: Progress = silent) -> Evaluation:
+class _League:
+    """Means of generations, each of which has met all others from the openings that are held out."""
+
+    def __init__(self, field: _Field) -> None:
+        self.field = field
+        self.entered: list[Evolved] = []
+        self.points = np.zeros((0, 0))
+
+    def enter(self, mean: Weights, generation: int) -> None:
+        """Let a newcomer meet all others."""
+        number = len(self.entered)
+        self.entered.append(Evolved(mean, generation))
+        points = np.full((number + 1, number + 1), 0.5)
+        points[:number, :number] = self.points
+        if number:
+            pairs = np.array([(number, other) for other in range(number)])
+            points[number, :number] = self.field.points([one.weights for one in self.entered], pairs, self.field.held)
+            points[:number, number] = 1 - points[number, :number]
+        self.points = points
+
+    def leader(self) -> int:
+        """The place of who has the most points, the latest of equals."""
+        totals = self.points.sum(axis=1)
+        return int(np.flatnonzero(totals == totals.max())[-1])
+
+
+def evolve(game: Game, *, generations: int = 400, seed: int = 0, progress: Progress = silent) -> Evaluation:
     """A linear evaluation that has evolved by play against its like; figures say how it fares against its beginnings.
 
     The same seed evolves the same. Raises MethodError for games of chance, without the extra [learn], or where the game
@@ -130,31 +156,28 @@ def evolve(game: Game, *, generations: int = 300, seed: int = 0, progress: Progr
 
 
 def _evolve(field: _Field, generations: int, seed: int, progress: Progress) -> tuple[list[Weights], Evolved]:
-    """The first generation, and the best mean of all."""
+    """The first generation, and the mean that leads the league."""
     import cma
 
     draw = np.random.default_rng(seed)
     start = np.zeros(field.board.features + 1)
-    options = {"popsize": POPULATION, "seed": seed + 1, "verbose": -9, "CMA_diagonal": DIAG}
+    options = {"popsize": POPULATION, "seed": seed + 1, "verbose": -9, "CMA_diagonal": True}
     strategy = cma.CMAEvolutionStrategy(start, SPREAD, options)
     first: list[Weights] = []
     former: list[Weights] = []
-    best, waited = Evolved(start, 0), 0
+    league = _League(field)
     for generation in range(1, generations + 1):
         models = strategy.ask()
         first = first or [np.array(model) for model in models]
         former = [*former[-FORMER + 1 :], np.array(strategy.mean)]
         strategy.tell(models, (-_fitness(field, models, former, draw)).tolist())
-        progress("evolving", generation, generations, f"best of generation {best.generations}")
-        if generation % CHECKED == 0:
-            mean = np.array(strategy.mean)
-            share = _share(field, mean, best.weights)
-            waited = 0 if share > 0.5 else waited + 1
-            if share > 0.5:
-                best = Evolved(mean, generation)
-            if waited == PATIENCE:
+        if generation % CHECKED == 0 or generation == generations:
+            league.enter(np.array(strategy.mean), generation)
+            if len(league.entered) - league.leader() > PATIENCE:
                 break
-    return first, best
+        leading = league.entered[league.leader()].generations if league.entered else 0
+        progress("evolving", generation, generations, f"generation {leading} leads")
+    return first, league.entered[league.leader()]
 
 
 def _fitness(field: _Field, models: list[Weights], former: list[Weights], draw: np.random.Generator) -> Worths:
@@ -168,19 +191,15 @@ def _fitness(field: _Field, models: list[Weights], former: list[Weights], draw: 
     return points
 
 
-def _share(field: _Field, one: Weights, other: Weights) -> float:
-    return float(field.points([one, other], np.array([(0, 1)]), field.held)[0])
-
-
 def _figures(
     field: _Field, whole: Evaluation, weights: Weights, first: list[Weights], seed: int
 ) -> dict[str, Any]:
-    """Shares of the points, both colours from openings that no generation has seen: against the first generation, each
-    of its models alike, the rules' own `evaluate`, and random moves."""
+    """Shares of the points, both colours from openings that were used for nothing else: against the first generation,
+    each of its models alike, and the best of them; against random moves, and the rules' own `evaluate`."""
     board, guess = field.board, guess_of(field.board, whole)
-    begun = np.repeat(field.held, 2)
-    seats = np.tile([[0, 1], [1, 0]], (len(field.held), 1))
-    colours = np.tile([1, -1], len(field.held))
+    begun = np.repeat(field.judged, 2)
+    seats = np.tile([[0, 1], [1, 0]], (len(field.judged), 1))
+    colours = np.tile([1, -1], len(field.judged))
 
     def share(other: contest.Chooser) -> Standing:
         played = contest.play(board, begun, seats, [Greedy(board, guess), other])
@@ -188,7 +207,7 @@ def _figures(
         return standing(list(zip(scores[::2].tolist(), scores[1::2].tolist(), strict=True)))
 
     pairs = np.array([(0, model) for model in range(1, len(first) + 1)])
-    beginnings = field.points([weights, *first], pairs, field.held)
+    beginnings = field.points([weights, *first], pairs, field.judged)
     figures: dict[str, Any] = {
         "first_generation": float(np.mean(beginnings)),
         "first_generation_best": float(np.min(beginnings)),

@@ -64,9 +64,9 @@ class Board:
 
     def compare(self, states: States) -> None:
         """Raise UncompiledRules if compiled features of the first few of the states are others than plain ones."""
-        features, some = self.rules.features, states[:COMPARED]
+        features, canonical, some = self.rules.features, Rules(self.rules.game).canonical, states[:COMPARED]
         for state, row in zip(some.tolist(), self.tabulate(some).tolist(), strict=True):
-            if features is not None and list(features(state)) != row:
+            if features is not None and list(features(canonical(state))) != row:
                 raise UncompiledRules(
                     f"{self.rules.name}: features({state}) compiled are others than in Python: see docs/rules.md"
                 )

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from solver.game import Rules
+from solver.kernels.lookahead import Chooser
 from solver.learning.moves import States, Worths
 from solver.progress import Progress, silent
-from solver.search import heuristic
+
+PART = 1 << 12  # states between two reports of progress
 
 
-def searched(rules: Rules, states: States, depth: int, progress: Progress = silent) -> Worths:
-    """The score of each state (n,) float64, or its estimate, as a search of that depth sees it."""
-    found = np.zeros(len(states))
-    evaluate = rules.evaluate or _nothing
-    for place, state in enumerate(states.tolist()):
-        found[place] = heuristic.search(rules.game, state, depth=depth, evaluate=evaluate).value.score
-        if place % 100 == 0:
-            progress("searching", place, len(states))
-    return found
+class Searches:
+    """Searches of one game by the rules' own `evaluate`; without one every state that is not finished is even."""
 
+    def __init__(self, rules: Rules) -> None:
+        self.scores = rules.scores
+        self._chooser = Chooser(rules.game, symmetry=rules.symmetry)
 
-def _nothing(state: Any) -> int:
-    return 0
+    def values(self, states: States, depth: int, progress: Progress = silent) -> Worths:
+        """The score of each unfinished state (n,) float64, or its estimate, as a search of that depth sees it."""
+        found = np.zeros(len(states))
+        for begin in range(0, len(states), PART):
+            part = slice(begin, begin + PART)
+            found[part] = self._chooser.choose(states[part], depth).merits
+            progress("searching", min(begin + PART, len(states)), len(states))
+        return found if self.scores else np.clip(found, -1, 1)

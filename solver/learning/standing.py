@@ -1,14 +1,14 @@
 """What a match tells: wins, draws and losses, the share of the points, and the difference in Elo, with intervals.
 
 Each opening is played twice, with both colours, and such a pair is one observation, since its two games are not
-independent: in an opening that is won for who moves, both win one. The interval is that of Wilson (1927) with the
-variance of the pairs in place of s (1 - s), so that it is right for draws as well, and says something where all games
-were won:
+independent: in an opening that is won for who moves, both win one. The interval is that of Wilson (1927) for as many
+trials as would vary as much as the pairs do, which draws and pairs make vary less:
 
-    s = mean points of a pair / 2,  v = variance of that,  z = 1.96,  n pairs
-    (s + z**2 / 2n  ±  z sqrt(v / n + z**2 / 4n**2)) / (1 + z**2 / n)
+    s = mean points of a pair / 2,  v = variance of that,  z = 1.96,  m = pairs * s (1 - s) / v
+    (s + z**2 / 2m  ±  z sqrt(s (1 - s) / m + z**2 / 4m**2)) / (1 + z**2 / m)
 
-Elo's difference is 400 log10(s / (1 - s)); the interval's ends are those of the share.
+Where all games were won, or lost, m is the number of pairs; it is never more than its square. Elo's difference is 400
+log10(s / (1 - s)); the interval's ends are those of the share.
 """
 
 from __future__ import annotations
@@ -61,8 +61,10 @@ def _halves(score: float) -> int:
 
 def interval(share: float, variance: float, number: int) -> tuple[float, float]:
     """The 95 % interval of a share, the mean of so many observations of that variance."""
-    squared = Z * Z / number
-    middle, half = share + squared / 2, Z * math.sqrt(variance / number + squared / (4 * number))
+    single = share * (1 - share)
+    trials = number / max(variance / single, 1 / number) if single else number
+    squared = Z * Z / trials
+    middle, half = share + squared / 2, Z * math.sqrt(single / trials + squared / (4 * trials))
     low, high = ((middle + part) / (1 + squared) for part in (-half, half))
     return max(0.0, round(low, DIGITS)), min(1.0, round(high, DIGITS))
 

@@ -16,7 +16,7 @@ from solver.learning.figures import Truth, figures, folded_board, truth_of
 from solver.learning.fitting import TOLD, Split, fit
 from solver.learning.moves import Board, States, guess_of
 from solver.learning.samples import Sample
-from solver.learning.searches import searched
+from solver.learning.searches import Searches
 from solver.progress import Progress, silent
 from solver.search import refuse_chance
 
@@ -59,8 +59,9 @@ def learn(
         truth = truth_of(source)
     else:
         drawn = samples.by_play(board, number, seed=model.seed)
-        sample = Sample(drawn, searched(rules, drawn, depth, progress))
-        truth = _searching(rules, depth)
+        searches = Searches(rules)
+        sample = Sample(drawn, searches.values(drawn, depth, progress))
+        truth = _searching(searches, depth)
     facts = {
         "source": "book" if of_book else f"searches of depth {depth}",
         "model": model.name,
@@ -69,11 +70,11 @@ def learn(
     return _fitted(board, sample, truth, model, facts, progress)
 
 
-def _searching(rules: Rules, depth: int) -> Truth:
+def _searching(searches: Searches, depth: int) -> Truth:
     """The values of the search that a move is from: a ply less deep than that of the state before it."""
 
     def truth(states: States) -> Any:
-        return searched(rules, states, max(1, depth - 1), silent), np.ones(len(states), np.bool_)
+        return searches.values(states, max(1, depth - 1)), np.ones(len(states), np.bool_)
 
     return truth
 
