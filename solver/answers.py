@@ -15,7 +15,7 @@ from solver.book.reader import Book
 from solver.errors import BookError, GameError, PositionError, SolverError
 from solver.game import game_text
 from solver.notation import Position, format_action, parse_position
-from solver.player import Move, Outcome, Player
+from solver.player import Answer, Move, Outcome, Player
 from solver.value import Value
 
 DUMPS = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
@@ -69,7 +69,7 @@ class Answers:
             return None
         return (
             f'{self._head}{digits}","state":{state},"to_move":{mover},"ply":null,"gained":null,"terminal":false,'
-            f'{self._fields(value)},"estimate":null,"exact":true,"source":"book",{found}'
+            f'{self._fields(value)},"estimate":null,"exact":true,"source":"book","evaluation":null,{found}'
             f'"elapsed_us":{(time.perf_counter() - started) * 1e6:.1f}}}\n'
         )
 
@@ -121,6 +121,7 @@ class Answers:
             "estimate": answer.estimate,
             "exact": answer.exact,
             "source": answer.source,
+            "evaluation": self.player.foresight.name if _is_estimated(answer, moves) else None,
         }
         if moves is not None:
             facts["best"] = [format_action(self.game, state, move.action) for move in moves if move.best]
@@ -149,6 +150,10 @@ class Answers:
             "best": move.best,
             "child": {"state": move.child, **_value(move.child_value)},
         }
+
+
+def _is_estimated(answer: Answer, moves: list[Move] | None) -> bool:
+    return any(one.estimate is not None for one in (answer, *(moves or ())))
 
 
 def _value(value: Value | None) -> dict[str, Any]:

@@ -19,6 +19,19 @@ def remedy() -> str:
     return _defect() or INSTALL
 
 
+LEARN = "pip install 'solverbook[learn]' brings scikit-learn and cma, which learning needs"
+
+
+def has_learning() -> bool:
+    """Whether the extra [learn], scikit-learn and cma, and [solve] with it, is at hand."""
+    return all(importlib.util.find_spec(name) for name in ("sklearn", "cma")) and has_kernels()
+
+
+def learning_remedy() -> str:
+    """What to do where `has_learning()` is False."""
+    return LEARN if not all(importlib.util.find_spec(name) for name in ("sklearn", "cma")) else remedy()
+
+
 @functools.cache
 def _defect() -> str | None:
     """Why the extra [solve] cannot be used, in one line; None if it can."""

@@ -66,6 +66,7 @@ OPTIONAL = {
     "canonical": ("state",),  # one of the states equivalent by symmetry; without it no symmetry saving
     "tier": ("state",),  # an int >= 0 that never decreases along a move; without it plain retrograde analysis
     "evaluate": ("state",),  # estimate for the side to move, |evaluate| < |utility|; without it no heuristic play
+    "features": ("state",),  # yields small ints for the side to move, as many for every state: learned evaluations
     "plies_left": ("state",),  # of a terminal state: plies that its outcome still takes; 0 without it
     "bounds": ("state",),  # (lower, upper) static bounds of the score; without it fewer cuts
     "longest": ("state",),  # the most plies that the game can still take; without it quick wins are found less quickly
@@ -103,8 +104,8 @@ class Rules:
     Made once by whoever solves, searches or plays, and handed down. With `outcomes` only who wins is asked, not how
     soon, so that merits are scores, as in games of margins and of chance. All methods are bound, plain callables; what
     nothing can stand in for is None where the game lacks it: `to_move`, `again`, `reward`, `chance`, `evaluate`,
-    `bounds`, `promise`, `size`, `rank`, `outlook`, `replies`. States may be any hashable objects in the plain searches.
-    Raises GameError where a required method is missing, or two do not go together.
+    `features`, `bounds`, `promise`, `size`, `rank`, `outlook`, `replies`. States may be any hashable objects in the
+    plain searches. Raises GameError where a required method is missing, or two do not go together.
     """
 
     def __init__(self, game: Any, symmetry: bool = True, outcomes: bool = False) -> None:
@@ -127,6 +128,7 @@ class Rules:
         self.gain: Callable[[Any, Any], int] = self.reward or _no_gain
         self.chance: Callable[[Any], Iterator[tuple[Any, Any]]] | None = own_method(game, "chance")
         self.evaluate: Callable[[Any], Any] | None = own_method(game, "evaluate")
+        self.features: Callable[[Any], Iterator[int]] | None = own_method(game, "features")
         self.bounds: Callable[[Any], tuple[int, int]] | None = own_method(game, "bounds")
         self.outlook: Callable[[Any], int] | None = own_method(game, "outlook")
         self.replies: Callable[[Any], int] | None = own_method(game, "replies")

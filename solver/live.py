@@ -15,21 +15,25 @@ from typing import Any
 
 from solver import extras
 from solver.errors import BudgetExceeded, MethodError, UncompiledRules
+from solver.foresight import QUICK, Foresight
 from solver.game import Rules, is_built_in
 from solver.value import Value
 
 SECONDS = 5.0
-QUICK = 2_000  # nodes that plain alpha-beta may take before the compiled one, which takes time to load, is asked
 PLAYOUTS = 20  # random games in which a user's rules are checked
 PATIENCE = 60.0  # seconds of computing beyond the budget after which the rules are given up
 SHORT = 0.3  # seconds in which the compiled search cannot be loaded
 
 
 class Live:
-    """The searches of one game, whose tables are kept; one thread at a time may `solve` or ask what `attains`."""
+    """The searches of one game, whose tables are kept; one thread at a time may `solve` or ask what `attains`.
 
-    def __init__(self, rules: Rules) -> None:
+    Estimates are by the `foresight`.
+    """
+
+    def __init__(self, rules: Rules, foresight: Foresight) -> None:
         self.rules = rules
+        self.foresight = foresight
         self.game, self._symmetry = rules.game, rules.symmetry
         self.solved: dict[Any, Value] = {}  # what searches have found, canonical states
         self._table: dict[Any, Any] = {}
@@ -62,10 +66,11 @@ class Live:
             self._team = None
         finally:
             self._loaded.set()
+            self.foresight.load(wait=False)
 
     def is_loading(self) -> bool:
-        """Whether the compiled search has been asked for and is not there yet."""
-        return self._started and not self._loaded.is_set()
+        """Whether a compiled search has been asked for and is not there yet."""
+        return (self._started and not self._loaded.is_set()) or self.foresight.is_loading()
 
     def solve(self, states: list[int], parent: int | None, budget: Any) -> None:
         """Solve states of unknown value exactly, as far as the budget goes; `parent` of the others needs no search.
@@ -184,28 +189,34 @@ class Live:
             return
         self.solved.update(solution_of(found.table))
 
+    def _load_foresight(self, budget: Any) -> None:
+        """Have the compiled search of limited depth loaded, if there is time for it; a plain one goes on meanwhile."""
+        seconds, nodes = budget.seconds_left, budget.nodes_left
+        if (nodes is None or nodes > QUICK) and (seconds is None or seconds > SHORT):
+            self.foresight.load(wait=seconds is None)
+
     def estimates(self, states: list[int], budget: Any) -> dict[int, Value | float]:
         """One search of limited depth for all states, deepened while the budget lasts: exact values or estimates.
 
         One ply is always searched. Without `evaluate` only what the players can force is found.
         """
-        from solver.search import Budget, heuristic
+        from solver.search import Budget
 
-        blind = self.rules.evaluate is None
+        foresight, blind = self.foresight, self.foresight.name is None
         if blind and self.rules.scores:
             return {}
         if budget.seconds_left is None and budget.nodes_left is None:
             budget = Budget(seconds=SECONDS)
-        look = functools.partial(heuristic.search, self.game, symmetry=self._symmetry)
-        if blind:
-            look = functools.partial(look, evaluate=_even)
+        self._load_foresight(budget)
         found: dict[int, Value | float] = {}
+        first: dict[int, int | None] = {}
         todo, depth = states, 1
         with contextlib.suppress(BudgetExceeded, MethodError):
             while todo:
                 guesses = {}
                 for state in todo:
-                    result = look(state, depth=depth, budget=budget if depth > 1 else None)
+                    result = foresight.look(state, depth, first.get(state), budget if depth > 1 else None)
+                    first[state] = result.action
                     if result.exact:
                         found[state] = result.value
                     elif result.value.score or not blind:
@@ -218,8 +229,3 @@ class Live:
 def _fair_part(budget: Any, left: int) -> Any:
     """What one of so many searches may spend of a budget that was begun on."""
     return budget.part(1 / left)
-
-
-def _even(state: Any) -> int:
-    """The estimate of one who cannot tell."""
-    return 0

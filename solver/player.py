@@ -25,8 +25,10 @@ from solver import shipped
 from solver.book.format import Header
 from solver.book.reader import Book
 from solver.errors import GameError, MissingState, PositionError
+from solver.foresight import Foresight
 from solver.game import Game, Rules, game_text, load_game
 from solver.live import SECONDS, Live
+from solver.search import Budget
 from solver.search.settling import covers, settled
 from solver.value import WIN, Value, drop_value, keeps, lift_value, value_of
 
@@ -81,7 +83,8 @@ class Player:
     A game may be given by its name. Alone it is played from the book of it that comes with the package (`shipped`), if
     there is one; `Player({}, game)` searches live all the same. `seconds` and `nodes` bound the live search for each
     answer, with all moves of a state if those are asked for; loading compiled code counts. `live=False` forbids it.
-    Values found live are kept for the session. A book's rules must be the game's (ForeignBook).
+    Values found live are kept for the session. A book's rules must be the game's (ForeignBook), and so must those of
+    `evaluate`, a file that `solver learn` wrote, which makes the estimates instead of the rules' own `evaluate`.
 
     A game of chance is not searched live: its values come from its book alone.
 
@@ -97,6 +100,7 @@ class Player:
         seconds: float | None = SECONDS,
         nodes: int | None = None,
         live: bool = True,
+        evaluate: Any = None,
     ) -> None:
         header, game = None, load_game(game) if isinstance(game, str) else game
         if not isinstance(source, Mapping):
@@ -112,21 +116,20 @@ class Player:
         if game is None:
             raise TypeError("a mapping of values does not know its game: Player(values, game)")
         self.game: Game = game
-        self.solution = source
-        self.seconds, self.nodes = seconds, nodes
+        self.solution, self.seconds, self.nodes = source, seconds, nodes
         self.rules = rules = Rules(game, header is None or header.symmetry)
         self.live = live and not (header is not None and header.is_gapless) and rules.chance is None
-        self.canonical = rules.canonical
-        self._same_mover = rules.same_mover
+        self.canonical, self._same_mover = rules.canonical, rules.same_mover
         self._lifted = functools.lru_cache(maxsize=1 << 16)(lift_value)
         self._settled, self._covers = _looking_ahead(rules, source, header)
         self._stores_ends = not isinstance(source, Book)
-        self._searching = Live(rules) if self.live else None
+        self._given, self.foresight = evaluate, Foresight(rules, evaluate)
+        self._searching = Live(rules, self.foresight) if self.live else None
         self._solved: dict[Any, Value] = self._searching.solved if self._searching else {}
         self._turn = threading.Lock()
 
     def __reduce__(self) -> Any:
-        again = functools.partial(Player, seconds=self.seconds, nodes=self.nodes, live=self.live)
+        again = functools.partial(Player, seconds=self.seconds, nodes=self.nodes, live=self.live, evaluate=self._given)
         return again, (self.solution, self.game)
 
     def value(self, state: int) -> Answer:
@@ -299,8 +302,6 @@ class Player:
         return self._searching is not None and self._searching.is_loading()
 
     def _budget(self) -> Any:
-        from solver.search import Budget
-
         return Budget(self.nodes, self.seconds)
 
     def _remedy(self) -> str:

@@ -1,7 +1,7 @@
 """Whether what rules say to hasten a search is true, as far as single states show: `docs/rules.md` has the contracts.
 
 `canonical`, `replies`, `bounds` and `longest` are held against values of plain searches, which ask for none of them,
-`outlook` and `followup` against two plies of play.
+`outlook` and `followup` against two plies of play. `features` are counted.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ SECONDS = 0.3  # for those of all
 COMPARED_NODES = 3_000  # nodes for the value of a state whose symmetric twin is compared, or a tenth of a second
 COMPARED_SECONDS = 0.5  # for all of them
 CLOSE = 1e-9  # expectations that are not farther apart are equal
+MOST_FEATURES = 1024  # of a state
+FEATURE_LIMIT = 1 << 15  # features lie between, so that a table of them is of 16 bits
 Children = Iterable[tuple[Any, Any]]  # actions and the states they lead to
 
 
@@ -84,8 +86,10 @@ class Hints:
         self._outlook, self._followup, self._replies, self._bounds, self._longest = (
             own_method(rules.game, name) for name in names
         )
+        self._features = rules.features
+        self._feature_count: int | None = None
         self._speak_of_values = bool(self._replies or self._bounds or self._longest)
-        self._speak = self._speak_of_values or bool(self._outlook or self._followup)
+        self._speak = self._speak_of_values or bool(self._outlook or self._followup or self._features)
         self._seconds = SECONDS
         self._table: dict[Any, int] = {}
 
@@ -133,12 +137,25 @@ class Hints:
         outlook = 0 if self._outlook is None else self._outlook(state)
         if self._outlook is not None and outlook != self._foreseen(state, children):
             return f"has outlook {outlook}, by two plies of play {self._foreseen(state, children)}: they must be equal"
-        if outlook:
-            return None
+        found = None if self._features is None else self._look_at_features(list(self._features(state)), state)
+        if outlook or found is not None:
+            return found
         replies = self._replying(state, children)
         if not replies:
             return "has no legal replies: their bits must hold a best action wherever outlook is 0"
         return None if self._outlook is None else self._look_beyond(state, replies)
+
+    def _look_at_features(self, found: list[Any], state: Any) -> str | None:
+        """What is wrong with the features of a state: their number, which must always be the same, their range."""
+        count = self._feature_count = self._feature_count or len(found)
+        if not 0 < len(found) == count <= MOST_FEATURES:
+            return f"has {len(found)} features, others {count}: as many for each state, from 1 to {MOST_FEATURES}"
+        for number in found:
+            if type(number) is not int or not -FEATURE_LIMIT <= number < FEATURE_LIMIT:
+                return f"has the feature {number!r}: features are whole numbers from -32768 to 32767"
+        if self._features is not None and list(self._features(state)) != found:
+            return "has features that differ from call to call: rules must be deterministic"
+        return None
 
     def _look_at_value(self, state: Any, children: Children, value: Callable[[Any], Value]) -> str | None:
         found = value(state)

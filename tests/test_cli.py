@@ -88,7 +88,7 @@ def test_query_has_the_agreed_shape(book):
     facts = json.loads(ok("query", book, "a1 b1 a2 b2", "--json"))
     assert list(facts) == [
         "game", "position", "state", "to_move", "ply", "gained", "terminal", "value", "score", "distance", "estimate",
-        "exact", "source", "best", "moves", "elapsed_us",
+        "exact", "source", "evaluation", "best", "moves", "elapsed_us",
     ]  # fmt: skip
     assert (facts["value"], facts["distance"], facts["best"]) == ("win", 1, ["a3"])
     move = facts["moves"][0]

@@ -9,7 +9,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "solver"
 HEAVY = {"numpy", "numba", "llvmlite"}
-HOMES = {"kernels", "store", "sweep"}  # of those
+HOMES = {"kernels", "learning", "store", "sweep"}  # of those
 ALLOWED = {  # third-party packages and other rooms that each may import anywhere in its code, the lowest rooms first
     "value": set(),
     "errors": set(),
@@ -37,8 +37,8 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     },
     "store": {"llvmlite", "numba", "numpy", "errors", "expected", "files", "parallel", "value"},
     "kernels": {
-        "llvmlite", "numba", "numpy", "book", "conformance", "errors", "expected", "fingerprint", "game", "parallel",
-        "progress", "search", "solved", "sources", "store", "value",
+        "llvmlite", "msgpack", "numba", "numpy", "book", "conformance", "errors", "expected", "files", "fingerprint",
+        "game", "parallel", "progress", "search", "solved", "soundness", "sources", "store", "value",
     },
     "sweep": {
         "numba", "numpy", "book", "conformance", "errors", "expected", "game", "kernels", "options",
@@ -50,9 +50,10 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "estimation": {
         "errors", "extras", "game", "kernels", "memory", "opening", "parallel", "progress", "search", "sweep",
     },
-    "live": {"conformance", "errors", "extras", "game", "kernels", "patience", "search", "value"},
+    "foresight": {"errors", "extras", "game", "kernels", "search"},
+    "live": {"conformance", "errors", "extras", "foresight", "game", "kernels", "patience", "search", "value"},
     "shipped": {"book", "errors", "game"},
-    "player": {"book", "errors", "game", "live", "search", "shipped", "value"},
+    "player": {"book", "errors", "foresight", "game", "live", "search", "shipped", "value"},
     "export": {"pyarrow", "book", "errors", "files", "game", "notation", "player", "progress", "sources", "value"},
     "answers": {"book", "errors", "game", "notation", "player", "value"},
     "methods": {
@@ -71,6 +72,11 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "sampling": {"book", "errors", "game", "progress", "streaming", "value"},
     "grading": {"errors", "game", "notation", "player", "value"},
     "strategy": {"game", "progress", "search", "value"},
+    "learning": {
+        "cma", "msgpack", "numpy", "sklearn", "threadpoolctl", "book", "errors", "extras", "files", "fingerprint",
+        "game", "grading", "kernels", "notation", "parallel", "player", "progress", "search", "soundness", "streaming",
+        "value",
+    },
     "trimming": {
         "book", "errors", "extras", "files", "game", "kernels", "memory", "opening", "packing", "parallel", "progress",
         "search", "solved", "strategy", "streaming", "sweep", "value",
@@ -81,8 +87,8 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     },
     "cli": {
         "click", "matplotlib", "tqdm", "answers", "book", "comparing", "conformance", "errors", "estimation", "export",
-        "extras", "game", "games", "grading", "kernels", "live", "methods", "notation", "options", "packing",
-        "pipeline", "player", "sampling", "search", "shipped", "trimming", "value", "verification",
+        "extras", "game", "games", "grading", "kernels", "learning", "live", "methods", "notation", "options",
+        "packing", "pipeline", "player", "sampling", "search", "shipped", "trimming", "value", "verification",
     },
 }
 

@@ -37,6 +37,8 @@ COMMANDS = {
     "play": ("solver.cli.play", "Play in the terminal."),
     "sample": ("solver.cli.sample", "Choose stored states at random."),
     "grade": ("solver.cli.grade", "Judge games by a book."),
+    "learn": ("solver.cli.learn", "Learn to evaluate positions."),
+    "match": ("solver.cli.match", "Let players meet, and say who is better."),
     "diff": ("solver.cli.diff", "Say what tells two books apart."),
     "merge": ("solver.cli.merge", "Write a book of the states of two."),
     "export": ("solver.cli.export", "Write a book as a table, or for other languages."),

@@ -242,6 +242,12 @@ budget_option = click.option(
 game_option = click.option(
     "--game", "game_text", metavar="GAME", help="The rules of a book made from your own file: my_game.py::Class."
 )
+evaluate_option = click.option(
+    "--evaluate",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Estimate by an evaluation that solver learn wrote, not by the rules' own.",
+)
 live_option = click.option("--live", is_flag=True, help="Search a GAME, even if a book of it comes with the package.")
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="No bars, no notes.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")

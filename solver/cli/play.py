@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import random
-from typing import Any
 
 import click
 
 from solver.cli.common import (
     budget_option,
+    evaluate_option,
     game_option,
     in_words,
     live_option,
@@ -47,6 +47,7 @@ COMMANDS = "hint, undo, swap (sides), help, quit"
     help="Below 10 it plays a second-best move now and then: nine times in ten at 1.",
 )
 @click.option("--seed", type=int, metavar="N", help="Of the dice; the same ones each time.")
+@evaluate_option
 @live_option
 @game_option
 @quiet_option
@@ -59,6 +60,7 @@ def command(
     depth: int,
     level: int,
     seed: int | None,
+    evaluate: str | None,
     live: bool,
     game_text: str | None,
     quiet: bool,
@@ -73,8 +75,10 @@ def command(
     solver play tic-tac-toe --second
     solver play othello:6,4 --method heuristic --depth 6
     """
+    if evaluate is not None and method == "negamax":
+        raise click.UsageError("negamax asks the rules' own evaluate: --evaluate goes with --method best or heuristic")
     book, game = open_source(source, game_text, live=live, quiet=quiet)
-    player = Player({} if book is None else book, game, seconds=budget)
+    player = Player({} if book is None else book, game, seconds=budget, evaluate=evaluate)
     opponent = Opponent(player, method, depth, level)
     table = Table(player, opponent, start, computer=0 if second else 1, dice=random.Random(seed))
     if method == "best" and budget > SHORT and player.rules.tiered:  # most others have cycles
@@ -89,6 +93,7 @@ def greeting(table: Table, book: str | None, budget: float) -> str:
     how = f"level {opponent.level}"
     if opponent.method != "best":
         how += f", {opponent.method} of depth {opponent.depth}"
+        how += f" by {table.player.foresight.name}" if table.player.foresight.evaluation is not None else ""
     else:
         how += f", from {book}" if book is not None else ""
         how += f", searching live, {budget:g} s at most a move" if opponent.player.live else ""
@@ -101,7 +106,7 @@ class Opponent:
 
     def __init__(self, player: Player, method: str, depth: int, level: int) -> None:
         self.player, self.method, self.depth, self.level = player, method, depth, level
-        if method == "heuristic":
+        if method == "heuristic" and player.foresight.name is None:
             heuristic.estimates_of(player.rules)  # raises without any
 
     def choose(self, state: int) -> tuple[int, bool]:
@@ -113,8 +118,12 @@ class Opponent:
         if self.method == "best":
             move = self.player.choose(state)
             return move.action, move.best or (move.value is not None and move.value.score > 0)
-        search: Any = heuristic.search if self.method == "heuristic" else negamax.search
-        return search(self.player.game, state, depth=self.depth).action, True
+        if self.method == "heuristic":
+            found = self.player.foresight.search(state, self.depth)
+        else:
+            found = negamax.search(self.player.game, state, depth=self.depth)
+        assert found.action is not None
+        return found.action, True
 
 
 class Table:

@@ -13,6 +13,7 @@ from solver.answers import Answers
 from solver.cli.common import (
     at_the_end,
     budget_option,
+    evaluate_option,
     game_option,
     in_all,
     in_words,
@@ -40,6 +41,7 @@ BLOCK = 1 << 16
 @click.option("--no-moves", is_flag=True, help="The value alone, not every move's.")
 @click.option("--book-only", is_flag=True, help="No live search: exit 3 where the book is silent.")
 @budget_option
+@evaluate_option
 @live_option
 @game_option
 @quiet_option
@@ -50,6 +52,7 @@ def command(
     no_moves: bool,
     book_only: bool,
     budget: float,
+    evaluate: str | None,
     live: bool,
     game_text: str | None,
     quiet: bool,
@@ -62,8 +65,8 @@ def command(
     compiling the search, which happens once, counts.
 
     In JSON what is not known exactly is null; "estimate" then is what a search of limited depth takes it for: from -1,
-    lost, to 1, won, or a margin; null without one. Moves are sorted best first, those of which nothing is known before
-    those that are known to lose.
+    lost, to 1, won, or a margin; null without one. "evaluation" says by what: "evaluate", the rules' own, or the FILE
+    of --evaluate. Moves are sorted best first, those of which nothing is known before those that are known to lose.
 
     In a game of chance values are expectations, from -1, lost, to 1, won, with the winning chance that they amount to;
     where dice or cards decide, their outcomes are listed by number, which POSITION takes for a move.
@@ -75,8 +78,10 @@ def command(
     solver query connect-four-5x5.lmdb 4453
     solver query connect-four-5x5.lmdb --no-moves - < positions.txt
     """
+    if evaluate is not None and book_only:
+        raise click.UsageError("--book-only makes no estimates, so --evaluate has no part in it: leave one out")
     book, game = open_source(source, game_text, live=live, quiet=quiet)
-    player = Player({} if book is None else book, game, seconds=budget, live=not book_only)
+    player = Player({} if book is None else book, game, seconds=budget, live=not book_only, evaluate=evaluate)
     answers = Answers(player, moves=not no_moves)
     missing, inexact = 0, 0
     for position in positions:
@@ -136,7 +141,8 @@ def text(player: Player, facts: dict[str, Any]) -> str:
         whose = f" for {side}" if rules.again is not None else ""
         lines.append(f"the game is over: {at_the_end(value, rules, gained)}{whose}")
     else:
-        lines.append(f"{in_all(value, rules, gained, facts['estimate'])} for {side} ({facts['source']})")
+        source = facts["source"] if facts["estimate"] is None else f"{facts['source']} by {facts['evaluation']}"
+        lines.append(f"{in_all(value, rules, gained, facts['estimate'])} for {side} ({source})")
     if facts.get("moves"):
         rows = [
             ("*" if move["best"] else " ", move["move"], _words(rules, move), move["source"]) for move in facts["moves"]

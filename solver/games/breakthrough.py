@@ -54,6 +54,17 @@ class Breakthrough(NamedTuple):
         most = 2 * self.height * self.width * self.rows + 1
         return pawns.balance(self.width, self.height, state) / most
 
+    def features(self, state: int) -> Iterator[int]:
+        """Moves, captures, pawns in danger and pawns by cell, from the mover's side; columns as their mirror images."""
+        for mover in range(2):
+            yield from pawns.chances(self.width, self.height, state, mover, True)
+        own, others = pawns.mine(self.width, self.height, state), pawns.theirs(self.width, self.height, state)
+        upwards = state >> 2 * self.width * self.height == 0
+        for row in range(self.height):
+            for column in range((self.width + 1) // 2):
+                yield pawns.count(self.width, self.height, own, row, column, upwards)
+                yield pawns.count(self.width, self.height, others, row, column, not upwards)
+
     def format_action(self, state: int, action: int) -> str:
         return pawns.move_name(self.width, self.height, state, action)
 

@@ -195,6 +195,46 @@ class ConnectFour(NamedTuple):
         theirs = self._wins(occupied & ~state, occupied).bit_count()
         return (mine - theirs) / (self.width * self.height + 1)
 
+    def features(self, state: int) -> Iterator[int]:
+        """Who moves and what is left, what the next plies bring, threats by row, open lines, and the stones' balance.
+
+        Threats, empty cells that complete a line, are told apart by whether the mover is the first player: who comes
+        to a row's cells first depends on that (Allis 1988). Columns count as their mirror images.
+        """
+        occupied = self._occupied(state)
+        mine, theirs = state & occupied, occupied & ~state
+        playable = self._playable(occupied)
+        wins, losses = self._wins(mine, occupied), self._wins(theirs, occupied)
+        first = 1 - occupied.bit_count() % 2
+        lower, upper = self.bounds(state)
+        yield first
+        yield occupied.bit_count()
+        yield lower
+        yield upper
+        yield 1 if wins & playable else 0
+        yield -1 if self.followup(state) < 0 else 0
+        yield (playable & ~(losses >> 1)).bit_count()  # cells that can be taken without giving away the one above
+        yield (playable & ~(wins >> 1)).bit_count()
+        yield (losses & playable).bit_count()
+        yield (wins & wins << 1).bit_count()
+        yield (losses & losses << 1).bit_count()
+        for row in range(self.height):
+            cells = (self._bottom() << row) & ~playable
+            yield first * (wins & cells).bit_count()
+            yield first * (losses & cells).bit_count()
+            yield (1 - first) * (wins & cells).bit_count()
+            yield (1 - first) * (losses & cells).bit_count()
+        for direction in range(3):
+            own, others = self._open_lines(mine, theirs, direction), self._open_lines(theirs, mine, direction)
+            for missing in range(3):
+                yield own >> 8 * missing & 255
+                yield others >> 8 * missing & 255
+        for column in range((self.width + 1) // 2):
+            for row in range(self.height):
+                cell = 1 << column * (self.height + 1) + row
+                cell |= 1 << (self.width - 1 - column) * (self.height + 1) + row
+                yield (mine & cell).bit_count() - (theirs & cell).bit_count()
+
     def format_action(self, state: int, action: int) -> str:
         return str(action + 1)
 
@@ -288,6 +328,30 @@ class ConnectFour(NamedTuple):
                     after &= stones >> place * step
                 cells |= before & after
         return cells & self._bottom() * ((1 << self.height) - 1) & ~occupied
+
+    def _open_lines(self, stones: int, others: int, direction: int) -> int:
+        """Lines of a direction, upright, level or slanting both ways, of these stones and one, two or three empty
+        cells: three numbers of eight bits."""
+        lines = 0
+        for slant in range(2 if direction == 2 else 1):
+            step = (1, self.height + 1, self.height + 2 * slant)[direction]
+            if self._fits(step):
+                lines += self._open_along(stones, others, step)
+        return lines
+
+    def _open_along(self, stones: int, others: int, step: int) -> int:
+        free = self._bottom() * ((1 << self.height) - 1) & ~others
+        lines = free
+        one = two = three = four = 0  # lines with at least so many empty cells
+        for place in range(self.connect):
+            lines &= free >> place * step
+            empty = (free & ~stones) >> place * step
+            four |= three & empty
+            three |= two & empty
+            two |= one & empty
+            one |= empty
+        counted = (lines & three & ~four).bit_count() << 16 | (lines & two & ~three).bit_count() << 8
+        return counted | (lines & one & ~two).bit_count()
 
     def _fits(self, step: int) -> bool:
         """Whether a line has room on the board; where it has none, it must not be shifted for: 64 bits are no shift."""

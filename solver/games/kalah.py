@@ -110,6 +110,42 @@ class Kalah(NamedTuple):
         lower, upper = self.bounds(state)
         return (lower + upper) // 2
 
+    def features(self, state: int) -> Iterator[int]:
+        """Stores, seeds and empty houses of both sides; house by house seeds, moves into the store, and captures."""
+        lower, upper = self.bounds(state)
+        yield lower + upper  # twice the difference of the stores
+        yield upper - lower
+        yield self.to_move(state)
+        for side in range(2):
+            seeds = empty = again = 0
+            for house in range(self.houses):
+                count = self._count(state, side * self.houses + house)
+                seeds += count
+                empty += 1 if count == 0 else 0
+                again += 1 if self._ends_in_store(count, house) else 0
+            yield seeds
+            yield empty
+            yield again
+        for side in range(2):
+            for house in range(self.houses):
+                count = self._count(state, side * self.houses + house)
+                yield count
+                yield 1 if self._ends_in_store(count, house) else 0
+                yield self._caught(state, side, house)
+
+    def _ends_in_store(self, count: int, house: int) -> bool:
+        return count > 0 and count % (2 * self.houses + 1) == self.houses - house
+
+    def _caught(self, state: int, side: int, house: int) -> int:
+        """The seeds that the side would capture opposite its house, if one of its moves without a full round ends there
+        and it is empty."""
+        if self._count(state, side * self.houses + house):
+            return 0
+        for start in range(house):
+            if self._count(state, side * self.houses + start) == house - start:
+                return self._count(state, (2 - side) * self.houses - 1 - house)
+        return 0
+
     def format_action(self, state: int, action: int) -> str:
         return str(action + 1)
 

@@ -73,10 +73,37 @@ class Othello(NamedTuple):
     def evaluate(self, state: int) -> int:
         """The mover's moves less the other's, and three for each corner."""
         mine, theirs = self._mine(state), self._theirs(state)
-        row = (1 << self.width - 1) | 1
-        corners = row | row << self.width * (self.height - 1)
+        corners = self._corners()
         mobility = self._moves(mine, theirs).bit_count() - self._moves(theirs, mine).bit_count()
         return mobility + 3 * ((mine & corners).bit_count() - (theirs & corners).bit_count())
+
+    def features(self, state: int) -> Iterator[int]:
+        """Discs, moves, discs beside empty cells, who must pass, what is left, and the cells' balance.
+
+        Cells count as their images by reflection, on a square board also in the diagonals.
+        """
+        mine, theirs = self._mine(state), self._theirs(state)
+        moves, answers = self._moves(mine, theirs), self._moves(theirs, mine)
+        empty = (1 << self.width * self.height) - 1 & ~(mine | theirs)
+        beside = 0
+        for direction in range(9):
+            beside |= self._shifted(empty, direction)
+        yield mine.bit_count()
+        yield theirs.bit_count()
+        yield empty.bit_count() % 2
+        yield 0 if moves else 1
+        yield 0 if answers else 1
+        yield moves.bit_count()
+        yield answers.bit_count()
+        yield (moves & self._corners()).bit_count()
+        yield (answers & self._corners()).bit_count()
+        yield (mine & beside).bit_count()
+        yield (theirs & beside).bit_count()
+        for row in range(self.height // 2):
+            for column in range(self.width // 2):
+                if self.width != self.height or column >= row:
+                    cells = self._images(row, column)
+                    yield (mine & cells).bit_count() - (theirs & cells).bit_count()
 
     def canonical(self, state: int) -> int:
         """The start is kept by the half turn and, on a square, by reflection in the diagonals."""
@@ -122,6 +149,19 @@ class Othello(NamedTuple):
 
     def _theirs(self, state: int) -> int:
         return state >> self.width * self.height
+
+    def _corners(self) -> int:
+        row = (1 << self.width - 1) | 1
+        return row | row << self.width * (self.height - 1)
+
+    def _images(self, row: int, column: int) -> int:
+        """A cell with its images by the board's symmetries."""
+        cells = self._four(row, column)
+        return cells | self._four(column, row) if self.width == self.height else cells
+
+    def _four(self, row: int, column: int) -> int:
+        low, high, right = row * self.width, (self.height - 1 - row) * self.width, self.width - 1 - column
+        return 1 << low + column | 1 << low + right | 1 << high + column | 1 << high + right
 
     def _shifted(self, discs: int, direction: int) -> int:
         """All discs one step on in one of eight directions; what leaves the board is gone."""

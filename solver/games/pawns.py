@@ -107,6 +107,58 @@ def balance(width: int, height: int, state: int) -> int:
     return total
 
 
+def turned(width: int, height: int, state: int) -> int:
+    """The state with the other to move."""
+    return state ^ 1 << 2 * width * height
+
+
+def chances(width: int, height: int, state: int, other: int, diagonal: bool) -> Iterator[int]:
+    """What one side may do, the mover or the other: moves straight on and aside, captures, pawns that are attacked, and
+    those of them that are covered; the rows that its first pawn has gone, and the pawns without another in their way.
+    """
+    if other:
+        state = turned(width, height, state)
+    own, others = mine(width, height, state), theirs(width, height, state)
+    against = turned(width, height, state)
+    reached = stepped(width, height, state, own, -1) | stepped(width, height, state, own, 1)
+    attacked = stepped(width, height, against, others, -1) | stepped(width, height, against, others, 1)
+    empty = targets(width, height, state, 0, False)
+    yield (stepped(width, height, state, own, 0) & empty).bit_count()
+    yield (reached & empty).bit_count() if diagonal else 0
+    yield (reached & others).bit_count()
+    yield (own & attacked).bit_count()
+    yield (own & attacked & reached).bit_count()
+    yield furthest(width, height, state)
+    yield (own & ~in_the_way(width, height, against, others)).bit_count()
+
+
+def in_the_way(width: int, height: int, state: int, pawns: int) -> int:
+    """The cells before pawns of the mover, those aside included, which a pawn of the other cannot pass unseen."""
+    cells = 0
+    for _ in range(height - 1):
+        aside = stepped(width, height, state, pawns, -1) | stepped(width, height, state, pawns, 1)
+        pawns = aside | stepped(width, height, state, pawns, 0)
+        cells |= pawns
+    return cells
+
+
+def furthest(width: int, height: int, state: int) -> int:
+    """The rows that the mover's first pawn has gone."""
+    own, turn = mine(width, height, state), state >> 2 * width * height
+    most = 0
+    for gone in range(height):
+        row = height - 1 - gone if turn else gone
+        if own >> row * width & (1 << width) - 1:
+            most = gone
+    return most
+
+
+def count(width: int, height: int, pawns: int, row: int, column: int, upwards: bool) -> int:
+    """Pawns in this cell and its mirror image, the row as their owner counts, who moves upwards or not."""
+    line = pawns >> (row if upwards else height - 1 - row) * width
+    return (line & (1 << column | 1 << width - 1 - column)).bit_count()
+
+
 def cell_name(width: int, cell: int) -> str:
     return "abcdefghijklmnopqrstuvwxyz"[cell % width] + str(cell // width + 1)
 

@@ -103,6 +103,29 @@ class TicTacToe(NamedTuple):
         balance = (self._count_lines(cells & ~theirs) - self._count_lines(cells & ~mine)) / (lines + 1)
         return -balance if self.misere else balance
 
+    def features(self, state: int) -> Iterator[int]:
+        """Whose turn it is, cells that complete a line, open lines by the marks they want, and the cells' balance.
+
+        Cells count as their images by reflection, on a square board also in the diagonals.
+        """
+        mine = state & (1 << self._bits()) - 1
+        theirs = state >> self._bits()
+        wins, losses = self._completing(mine, theirs), self._completing(theirs, mine)
+        yield 1 - self.tier(state) % 2
+        yield self.tier(state)
+        yield min(wins.bit_count(), 1)
+        yield wins.bit_count()
+        yield min(losses.bit_count(), 1)
+        yield losses.bit_count()
+        for missing in range(1, 4):
+            yield self._open_lines(mine, theirs, missing)
+            yield self._open_lines(theirs, mine, missing)
+        for row in range((self.height + 1) // 2):
+            for column in range((self.width + 1) // 2):
+                if self.width != self.height or column >= row:
+                    cells = self._images(row, column)
+                    yield (mine & cells).bit_count() - (theirs & cells).bit_count()
+
     def format_action(self, state: int, action: int) -> str:
         return "abcdefghijklmnopqrstuvwxyz"[action % (self.width + 1)] + str(action // (self.width + 1) + 1)
 
@@ -158,6 +181,49 @@ class TicTacToe(NamedTuple):
         for step in (1, self.width, self.width + 1, self.width + 2):
             lines += self._starts(stones, step).bit_count()
         return lines
+
+    def _images(self, row: int, column: int) -> int:
+        """A cell with its images by the board's symmetries."""
+        cells = self._four(row, column)
+        return cells | self._four(column, row) if self.width == self.height else cells
+
+    def _four(self, row: int, column: int) -> int:
+        high, right = (self.height - 1 - row) * (self.width + 1), self.width - 1 - column
+        low = row * (self.width + 1)
+        return 1 << low + column | 1 << low + right | 1 << high + column | 1 << high + right
+
+    def _missing(self, marks: int, others: int, step: int, missing: int) -> int:
+        """Where lines begin of marks and exactly so many empty cells, one to three."""
+        if (self.line - 1) * step >= self._bits():
+            return 0
+        free = self._cells() & ~others
+        lines = free
+        one = two = three = four = 0  # lines with at least so many empty cells
+        for place in range(self.line):
+            lines &= free >> place * step
+            empty = (free & ~marks) >> place * step
+            four |= three & empty
+            three |= two & empty
+            two |= one & empty
+            one |= empty
+        if missing == 1:
+            return lines & one & ~two
+        return lines & (two & ~three if missing == 2 else three & ~four)
+
+    def _open_lines(self, marks: int, others: int, missing: int) -> int:
+        lines = 0
+        for step in (1, self.width, self.width + 1, self.width + 2):
+            lines += self._missing(marks, others, step, missing).bit_count()
+        return lines
+
+    def _completing(self, marks: int, others: int) -> int:
+        """The empty cells that complete a line of these marks."""
+        cells = 0
+        for step in (1, self.width, self.width + 1, self.width + 2):
+            lines = self._missing(marks, others, step, 1)
+            for place in range(self.line if lines else 0):
+                cells |= lines << place * step
+        return cells & self._cells() & ~(marks | others)
 
     def _least_flip(self, state: int) -> int:
         """The least of a state's images by the two reflections and the half turn, and itself."""

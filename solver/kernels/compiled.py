@@ -43,7 +43,7 @@ def kernel(function: F) -> F:
 
 
 def inlined(function: F) -> F:
-    """Mark a kernel whose body goes into its callers."""
+    """Mark a kernel whose body goes into its callers; Python cannot call it."""
     function.is_inlined = True  # type: ignore[attr-defined]
     return kernel(function)
 
@@ -57,7 +57,7 @@ def bind(
     Kernels see `game` and booleans, all constants: `SCORES` (values have no distances: a score game, or `outcomes`
     alone are asked for), `ALTERNATES` (players strictly alternate), `FOLDS` (fold states by `canonical`), `TIERS` (ask
     for them), and whether the rules have `AGAIN`, `REWARD`, `REPLIES`, `OUTLOOK`, `FOLLOWUP`, `BOUNDS`,
-    `LONGEST`.
+    `LONGEST`, `EVALUATE`, `FEATURES`.
     """
     asked = Rules(game, symmetry)
     if asked.plain_only:
@@ -70,7 +70,7 @@ def bind(
     kernels = {name: item for name, item in vars(module).items() if getattr(item, "is_kernel", False)}
     for name, function in kernels.items():
         scope[name] = kernels[name] = _compile(function, scope, identity, taught)
-    return types.SimpleNamespace(**kernels)
+    return types.SimpleNamespace(**{name: one for name, one in kernels.items() if not _is_inlined(vars(module)[name])})
 
 
 FAILURES = (ArithmeticError, LookupError, ValueError, TypeError, AssertionError, RuntimeError)  # what rules may raise
@@ -103,14 +103,19 @@ def uncompiled(game: Game, error: Exception) -> UncompiledRules:
     return UncompiledRules(f"{type(game).__name__} cannot be compiled: {reason(type(game), str(error))}")
 
 
+def _is_inlined(function: Any) -> bool:
+    return getattr(function, "is_inlined", False)
+
+
 def _compile(function: Any, scope: dict[str, Any], identity: str, taught: _Taught) -> Any:
     """A dispatcher of a copy that lives in `scope` and has cache files of its own."""
     copy = types.FunctionType(renamed(function.__code__, taught.names), scope, function.__name__, function.__defaults__)
     copy.__qualname__ = f"{function.__name__}-{identity}"
     copy.__module__ = function.__module__
-    inlined = getattr(function, "is_inlined", False)
-    options = {"forceinline": inlined, "boundscheck": taught.arrays, "no_cfunc_wrapper": True}
-    return numba.njit(copy, cache=True, nogil=True, **options)
+    options: dict[str, Any] = {"cache": True, "no_cfunc_wrapper": True}
+    if _is_inlined(function):
+        options = {"forceinline": True, **PART}
+    return numba.njit(copy, nogil=True, boundscheck=taught.arrays, **options)
 
 
 def _with_a_field(cls: type) -> Any:
@@ -219,7 +224,12 @@ def _one_start(self: Any) -> Iterator[int]:
     yield self.initial()
 
 
-# compiled where a game lacks them, but never asked: a constant of the kernel says so (all promises are equal)
+def _no_features(self: Any, state: int) -> Iterator[int]:
+    yield 0
+
+
+# compiled where a game lacks them, but never asked: a constant of the kernel says so (all promises and estimates are
+# equal)
 _NOT_IN_THE_RULES: dict[str, Any] = {
     "starts": _one_start,
     "rank": _within,
@@ -235,6 +245,8 @@ _NOT_IN_THE_RULES: dict[str, Any] = {
     "followup": _zero,
     "longest": _zero,
     "bounds": _no_bounds,
+    "evaluate": _zero,
+    "features": _no_features,
     "promise": _nothing,
 }
 

@@ -213,7 +213,7 @@ KEEP = (_NUMBERS, nb.int64, nb.int64, _NUMBERS, _NUMBERS)
 LIST_STARTS = (nb.int64, _NUMBERS, _NUMBERS)
 
 
-def _caller(result: Any, arguments: tuple[Any, ...], builder: Any, context: Any, values: Any) -> Any:
+def caller(result: Any, arguments: tuple[Any, ...], builder: Any, context: Any, values: Any) -> Any:
     """Call the compiled function at the address values[0], which takes and returns those types; errors go on."""
     kind = context.call_conv.get_function_type(result, arguments)
     function = builder.inttoptr(values[0], kind.as_pointer())
@@ -228,7 +228,7 @@ def _edges_at(typingctx, address, states, begin, end, win, listed):
     result = nb.UniTuple(nb.int64, 2)
 
     def emit(context, builder, signature, values):
-        return _caller(result, EDGES, builder, context, values)
+        return caller(result, EDGES, builder, context, values)
 
     return result(nb.int64, states, *EDGES[1:]), emit
 
@@ -236,7 +236,7 @@ def _edges_at(typingctx, address, states, begin, end, win, listed):
 @intrinsic
 def _keep_at(typingctx, address, states, begin, end, kept, report):
     def emit(context, builder, signature, values):
-        return _caller(nb.int64, KEEP, builder, context, values)
+        return caller(nb.int64, KEEP, builder, context, values)
 
     return nb.int64(nb.int64, states, *KEEP[1:]), emit
 

@@ -13,7 +13,8 @@ from solver.fingerprint import HINTS, fingerprint
 from solver.game import Rules, own_method
 
 HOME = Path(__file__).parent
-ALSO = (*HINTS, "rank", "unrank")
+ALSO = (*HINTS, "rank", "unrank", "evaluate", "features")
+ASKED = ("again", "reward", "replies", "outlook", "followup", "bounds", "longest", "evaluate", "features")
 
 
 def constants_of(rules: Rules, outcomes: bool = False, tiers: bool = True) -> dict[str, bool]:
@@ -25,7 +26,7 @@ def constants_of(rules: Rules, outcomes: bool = False, tiers: bool = True) -> di
         "TIERS": tiers and rules.tiered,
         **{
             name.upper(): own_method(rules.game, name) is not None
-            for name in ("again", "reward", "replies", "outlook", "followup", "bounds", "longest")
+            for name in ASKED
         },
     }
 

@@ -1,0 +1,155 @@
+"""`solver learn`."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from solver import extras
+from solver.book.reader import Book
+from solver.cli.common import Bars, game_option, json_option, live_option, note, open_source, quiet_option
+from solver.errors import MethodError
+from solver.game import Game
+
+if TYPE_CHECKING:
+    from solver.kernels.evaluation import Evaluation
+
+STATES, DEPTH, GENERATIONS, HIDDEN = 200_000, 4, 400, "32"
+MEASURES = {"sign": "sign", "correlation": "correlation", "best_moves": "best moves"}
+
+
+class Layers(click.ParamType):  # type: ignore[type-arg]
+    """The widths of one or two hidden layers: 32 or 32,16."""
+
+    name = "layers"
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> tuple[int, ...]:
+        if isinstance(value, tuple):
+            return value
+        if not re.fullmatch(r"[0-9]{1,3}(,[0-9]{1,3})?", value) or any(int(width) < 1 for width in value.split(",")):
+            self.fail(f"{value[:40]!r} are no layers: one or two widths up to 999, as 32 or 32,16", parameter, context)
+        return tuple(int(width) for width in value.split(","))
+
+
+@click.command("learn")
+@click.argument("source", metavar="BOOK|GAME")
+@click.option("-o", "--output", type=click.Path(dir_okay=False), required=True, metavar="FILE", help="FILE.eval.")
+@click.option("--method", type=click.Choice(["fit", "evolve"]), default="fit", help="By values, or by play; fit.")
+@click.option("--model", type=click.Choice(["linear", "network"]), help="What is fitted; linear.")
+@click.option("--hidden", type=Layers(), metavar="N[,N]", help=f"Widths of a network's hidden layers; {HIDDEN}.")
+@click.option("--states", type=click.IntRange(100, 50_000_000), metavar="N", help=f"To fit to; {STATES:,}.")
+@click.option("--depth", type=click.IntRange(1, 60), metavar="N", help=f"Of searches, where no book is; {DEPTH}.")
+@click.option("--generations", type=click.IntRange(1, 100_000), metavar="N", help=f"To evolve at most; {GENERATIONS}.")
+@click.option("--seed", type=click.IntRange(0, 2**31 - 2), default=0, metavar="S", help="Of all that is random; 0.")
+@live_option
+@json_option
+@game_option
+@quiet_option
+def command(
+    source: str, output: str, as_json: bool, live: bool, game_text: str | None, quiet: bool, **asked: Any
+) -> None:
+    """Learn to evaluate positions: from a book, from searches where there is none, or by evolution through self-play.
+
+    FILE.eval is data: the features of the rules, a model's weights, what it was made from, and how good it is on states
+    that it never saw. Of a book, states are drawn by ply and value alike. Of a GAME, whose complete book does not come
+    with the package, or with --live, states of random play are searched so many plies deep. --method evolve needs no
+    values. The same seed learns the same. Needs solverbook[learn].
+
+    \b
+    solver learn connect-four-5x5.lmdb -o c4.eval
+    solver learn connect-four-5x5.lmdb -o c4.eval --model network --hidden 32,16
+    solver learn connect-four:6,5 --states 20000 --depth 6 -o c4.eval
+    solver learn connect-four:5,5 --method evolve -o c4.eval
+    solver match c4.eval evaluate
+    """
+    if not extras.has_learning():
+        raise MethodError(extras.learning_remedy())
+    _check_options(asked)
+    from solver.kernels.evaluation import write
+
+    book, game = open_source(source, game_text, live=live or asked["method"] == "evolve", quiet=quiet)
+    with Bars(quiet) as bars:
+        found = _learned(book, game, asked, bars, quiet)
+    write(output, found)
+    click.echo(json.dumps(facts(found, output)) if as_json else text(found, output))
+
+
+def _check_options(asked: dict[str, Any]) -> None:
+    """Raise MethodError for options that would be ignored."""
+    evolves = asked["method"] == "evolve"
+    idle = ("model", "hidden", "states", "depth") if evolves else ("generations",)
+    for name in idle:
+        if asked[name] is not None:
+            raise MethodError(f"--method {asked['method']} makes no use of --{name}: leave it out")
+    if asked["hidden"] is not None and asked["model"] != "network":
+        raise MethodError("--hidden is for a network: add --model network")
+
+
+def _learned(book: Book | None, game: Game, asked: dict[str, Any], bars: Bars, quiet: bool) -> Evaluation:
+    if asked["method"] == "evolve":
+        from solver.learning.evolution import evolve
+
+        return evolve(game, generations=asked["generations"] or GENERATIONS, seed=asked["seed"], progress=bars)
+    from solver.learning.training import Model, learn
+
+    hidden = (asked["hidden"] or Layers().convert(HIDDEN, None, None)) if asked["model"] == "network" else ()
+    source: Book | Game = game if book is None else book
+    if book is not None and asked["depth"] is not None:
+        raise MethodError("--depth is for searches, a book has values: leave it out, or add --live to a game's name")
+    if book is not None and book.header.scope != "complete":
+        note(f"{book.path.name} holds {book.header.scope} only: what lies beyond is learned from nothing", quiet)
+    return learn(
+        source,
+        model=Model(hidden, asked["seed"]),
+        states=asked["states"] or STATES,
+        depth=asked["depth"] or DEPTH,
+        progress=bars,
+    )
+
+
+def facts(found: Evaluation, output: str) -> dict[str, Any]:
+    """What was learned, and how good it is."""
+    return {
+        "game": found.game,
+        "rules": found.rules,
+        "features": found.features,
+        "shape": found.shape(),
+        "training": found.training,
+        "figures": found.figures,
+        "file": output,
+        "bytes": os.path.getsize(output),
+    }
+
+
+def text(found: Evaluation, output: str) -> str:
+    """The same for people."""
+    training, figures = found.training, found.figures
+    lines = [f"game     {found.game}", f"model    {training['model']}, {found.features} features"]
+    if "generations" in training:
+        lines.append(f"source   {training['source']}, {training['generations']} generations")
+        for name, share in figures.items():
+            lines.append(f"{share:8.2%} of the points against {name.replace('_', ' ')}")
+    else:
+        lines += [f"source   {training['source']}, {training['states']:,} states", *_measures(figures)]
+    return "\n".join([*lines, f"written  {output}, {os.path.getsize(output):,} bytes"])
+
+
+def _measures(figures: dict[str, Any]) -> list[str]:
+    """A row for the model, one for the rules' own `evaluate`."""
+    names = "".join(f"{name:>13}" for name in MEASURES.values())
+    lines = [f"on {figures['states']:,} states that it never saw:", f"{'':9}{names}"]
+    for name, prefix in (("learned", ""), ("evaluate", "evaluate_")):
+        if f"{prefix}sign" in figures:
+            cells = (_cell(measure, figures[prefix + measure]) for measure in MEASURES)
+            lines.append(f"{name:9}" + "".join(f"{cell:>13}" for cell in cells))
+    return lines
+
+
+def _cell(measure: str, figure: float | None) -> str:
+    if figure is None:
+        return "-"
+    return f"{figure:.3f}" if measure == "correlation" else f"{figure:.2%}"

@@ -1,0 +1,116 @@
+"""`solver match`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from solver import extras
+from solver.cli.common import Bars, Seconds, json_option, note, open_book, quiet_option, workers_option
+from solver.errors import MethodError
+from solver.game import Rules, game_text
+
+if TYPE_CHECKING:
+    from solver.grading import Tally
+    from solver.learning.matches import Match
+    from solver.learning.standing import Standing
+
+
+@click.command("match")
+@click.argument("first", metavar="A")
+@click.argument("second", metavar="B")
+@click.option("--game", "named", metavar="GAME", help="Where no player is a file that says it, or it is your own.")
+@click.option("--games", type=click.IntRange(2, 1_000_000), default=400, metavar="N", help="How many; 400.")
+@click.option("--depth", type=click.IntRange(1, 99), default=1, metavar="N", help="Plies that evaluations look; 1.")
+@click.option("--plies", type=click.IntRange(0, 200), metavar="N", help="Of openings; as few as give enough of them.")
+@click.option("--budget", type=Seconds(0.001, 1e6), default=1.0, metavar="SECONDS", help="Of alphabeta, for a move; 1.")
+@click.option("--seed", type=click.IntRange(0, 2**31 - 2), default=0, metavar="S", help="Other openings; 0.")
+@click.option("--book", "judge", metavar="BOOK|GAME", help="Says how often each keeps what a position is worth.")
+@click.option("--save", type=click.File("w"), metavar="FILE", help="The games, one a line, as `grade` takes them.")
+@workers_option
+@json_option
+@quiet_option
+def command(first: str, second: str, as_json: bool, quiet: bool, **asked: Any) -> None:
+    """Let two players meet: evaluations, books and methods, from random openings, each played with both colours.
+
+    A and B are files of evaluations (`solver learn`) or of complete books, `evaluate` (the rules' own), `random`, or
+    `alphabeta` (exact where the budget allows it). An evaluation looks --depth plies ahead, or as c4.eval@6 says. The
+    interval is of 95 %, with each opening's two games as one observation.
+
+    \b
+    solver match c4.eval evaluate
+    solver match c4.eval@2 evaluate@6 --games 1000 --book connect-four-5x5.lmdb
+    solver match random evaluate --game othello
+    """
+    if not extras.has_kernels():
+        raise MethodError(extras.remedy())
+    from solver.game import load_game
+    from solver.learning.contenders import Setting, chooser, contender, game_between
+    from solver.learning.matches import judged, match
+
+    own = None if asked["named"] is None else load_game(asked["named"])
+    both = contender(first, own), contender(second, own)
+    rules = Rules(game_between(both, asked["named"]))
+    setting = Setting(rules, asked["depth"], asked["seed"], asked["budget"], asked["workers"])
+    players = chooser(both[0], setting), chooser(both[1], setting._replace(seed=setting.seed + 1))
+    with Bars(quiet) as bars:
+        played = match(
+            rules, *players, games=asked["games"], plies=asked["plies"], seed=asked["seed"], progress=bars
+        )
+    if len(played.games) < asked["games"] - 1:
+        note(f"the game has {len(played.games) // 2} such openings: that is {len(played.games)} games", quiet)
+    tallies = None
+    if asked["judge"] is not None:
+        with open_book(asked["judge"], asked["named"], quiet=quiet) as book:
+            book.check_rules(rules.game)
+            tallies = judged(played, book)
+    if asked["save"] is not None:
+        asked["save"].write("".join(f"{line}\n" for line in played.games))
+    names = first, second
+    click.echo(json.dumps(facts(rules, names, played, tallies)) if as_json else text(rules, names, played, tallies))
+
+
+def facts(
+    rules: Rules, names: tuple[str, str], played: Match, tallies: tuple[Tally, Tally] | None
+) -> dict[str, Any]:
+    """The match as facts; `kept` are shares of the moves whose value the book knows."""
+    return {
+        "game": game_text(rules.game),
+        "players": list(names),
+        "games": len(played.games),
+        "plies": max(played.plies),
+        **played.standing._asdict(),
+        "grades": None if tallies is None else [_shares(tally) for tally in tallies],
+    }
+
+
+def _shares(tally: Tally) -> dict[str, Any]:
+    kept = tally.kept / tally.moves if tally.moves else None
+    return {**tally._asdict(), "share_kept": kept}
+
+
+def text(rules: Rules, names: tuple[str, str], played: Match, tallies: tuple[Tally, Tally] | None) -> str:
+    """The same for people."""
+    found = played.standing
+    openings = f"{len(played.games) // 2:,} openings of {max(played.plies)} plies, each with both colours"
+    lines = [
+        f"{names[0]} against {names[1]}, {game_text(rules.game)}: {len(played.games):,} games, {openings}",
+        f"won {found.wins:,}, drawn {found.draws:,}, lost {found.losses:,}",
+        f"share    {found.share:.2%} of the points, with 95 % between {found.low:.2%} and {found.high:.2%}",
+        f"Elo      {_elo(found, found.elo, found.share)}, between {_elo(found, found.elo_low, found.low)}"
+        f" and {_elo(found, found.elo_high, found.high)}",
+    ]
+    if found.margin is not None:
+        lines.append(f"margin   {found.margin:+.2f} a game")
+    for name, tally in zip(names, tallies or (), strict=False):
+        if tally.moves:
+            lines.append(f"{name} keeps the value with {tally.kept / tally.moves:.2%} of {tally.moves:,} moves")
+    return "\n".join(lines)
+
+
+def _elo(found: Standing, difference: float | None, share: float) -> str:
+    if difference is None:
+        return "+∞" if share > 0.5 else "-∞"
+    return f"{difference:+.0f}"

@@ -1,0 +1,86 @@
+"""Players of matches by their names: a file of an evaluation or a book, `evaluate`, `random`, `alphabeta`."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import NamedTuple
+
+from solver.book import Book
+from solver.errors import MethodError
+from solver.game import Game, Rules, load_game
+from solver.kernels.evaluation import Evaluation, game_of, is_evaluation, read
+from solver.learning.contest import Chooser
+from solver.learning.moves import Board
+from solver.learning.players import Asked, ByBook, Deep, Random
+from solver.player import Player
+
+NAMES = ("evaluate", "random", "alphabeta")
+MOST_DEPTH = 99
+
+
+class Contender(NamedTuple):
+    """What a name stands for: an evaluation or a book where it is a file; how deep it looks, None if as all do."""
+
+    name: str
+    file: Evaluation | Book | None
+    depth: int | None
+
+
+class Setting(NamedTuple):
+    """What all players of a match have in common."""
+
+    rules: Rules
+    depth: int = 1
+    seed: int = 0
+    seconds: float = 1.0
+    workers: int | None = None
+
+
+def contender(text: str, game: Game | None = None) -> Contender:
+    """What NAME or NAME@DEPTH names; `game` is needed for files of a game of your own.
+
+    Raises MethodError with the choice there is, BookError for a file that cannot be used.
+    """
+    found = re.fullmatch(r"(.+)@([0-9]{1,3})", text)
+    name, depth = (found[1], int(found[2])) if found and not os.path.exists(text) else (text, None)
+    if depth is not None and not 1 <= depth <= MOST_DEPTH:
+        raise MethodError(f"{text}: look ahead 1 to {MOST_DEPTH} plies")
+    if os.path.isfile(name):
+        file: Evaluation | Book = read(name) if is_evaluation(name) else Book(name, game)
+    elif name in NAMES:
+        file = None  # type: ignore[assignment]
+    else:
+        raise MethodError(f"no player {name!r}: name a file of an evaluation or a book, or {', '.join(NAMES)}")
+    if depth is not None and (isinstance(file, Book) or name in ("random", "alphabeta")):
+        raise MethodError(f"{text}: only evaluations look some plies ahead")
+    return Contender(name, file, depth)
+
+
+def game_between(contenders: tuple[Contender, Contender], text: str | None) -> Game:
+    """The game that the files of a match are of, or that `text` names. Raises MethodError, ForeignBook."""
+    named = None if text is None else load_game(text)
+    for one in contenders:
+        if isinstance(one.file, Book):
+            named = one.file.game if named is None else named
+            one.file.check_rules(named)
+        elif one.file is not None:
+            named = game_of(one.file, named)
+    if named is None:
+        raise MethodError("no player is a file that says of which game it is: name it with --game")
+    return named
+
+
+def chooser(one: Contender, setting: Setting) -> Chooser:
+    """Who plays under that name. Raises MethodError where the rules have no `evaluate`."""
+    rules, depth = setting.rules, one.depth or setting.depth
+    if one.name == "random" and one.file is None:
+        return Random(setting.seed)
+    if one.name == "alphabeta" and one.file is None:
+        player = Player({}, rules.game, seconds=setting.seconds)
+        return Asked(rules, player.best, 1)
+    if isinstance(one.file, Book):
+        return ByBook(Board(rules), one.file)
+    if one.file is None and rules.evaluate is None:
+        raise MethodError(f"{rules.name} has no evaluate(state): name an evaluation's file")
+    return Deep(Board(rules), one.file, depth, setting.workers)

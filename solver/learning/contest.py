@@ -1,0 +1,142 @@
+"""Games between players, many at once: all of them make their next move together, from openings by random play."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solver.errors import MethodError
+from solver.game import Rules
+from solver.learning.moves import Board, Children, States, Worths
+from solver.progress import Progress, silent
+
+MOST_PLIES = 500  # of a game, which is drawn then
+FEWEST_PLIES = 2  # of an opening
+MOST_OPENING = 40
+WALKS = 8  # random openings that are tried for each that is wanted
+Numbers = NDArray[np.int64]
+
+
+class Turn(NamedTuple):
+    """The states (n,) in which a player is to move, their moves, the numbers of the games, and the ply.
+
+    `movers` are the places of the player among all, where one chooser plays for several.
+    """
+
+    states: States
+    children: Children
+    games: Numbers
+    movers: Numbers
+    ply: int
+
+
+class Chooser(Protocol):
+    """Who plays: `choose(turn)` gives for each state the place of the chosen move among the children, (n,) int64."""
+
+    def choose(self, turn: Turn) -> Numbers: ...
+
+
+class Opening(NamedTuple):
+    """A state, and the actions that lead there from the start."""
+
+    state: int
+    actions: tuple[int, ...]
+
+
+class Played(NamedTuple):
+    """How games ended, for who was to move at the opening: scores (n,) float64, in a score game margins; and, if they
+    were recorded, each game's actions behind the opening."""
+
+    scores: Worths
+    actions: list[list[int]]
+
+
+def openings(rules: Rules, number: int, plies: int | None = None, seed: int = 0) -> list[Opening]:
+    """So many unfinished states, distinct up to symmetry, by random moves; fewer where the game has no more.
+
+    With `plies` moves each, or as few as give enough of them. Raises MethodError where there are none.
+    """
+    draw = random.Random(seed)
+    best: list[Opening] = []
+    for count in (plies,) if plies is not None else range(FEWEST_PLIES, MOST_OPENING):
+        found: dict[int, Opening] = {}
+        for _ in range(WALKS * number):
+            opening = _walk(rules, count, draw)
+            if opening is not None:
+                found.setdefault(rules.canonical(opening.state), opening)
+            if len(found) == number:
+                return list(found.values())
+        if len(found) > len(best):
+            best = list(found.values())
+        if not found:
+            break
+    if not best:
+        raise MethodError(f"{rules.name} is over within {plies or FEWEST_PLIES} plies: take shorter openings, --plies")
+    return best
+
+
+def _walk(rules: Rules, plies: int, draw: random.Random) -> Opening | None:
+    state, played = rules.game.initial(), []
+    for _ in range(plies):
+        if rules.is_terminal(state):
+            return None
+        action = draw.choice(list(rules.actions(state)))
+        state = rules.result(state, action)
+        played.append(action)
+    return None if rules.is_terminal(state) else Opening(state, tuple(played))
+
+
+def play(
+    board: Board,
+    starts: States,
+    seats: Numbers,
+    players: Sequence[Chooser],
+    *,
+    record: bool = False,
+    progress: Progress = silent,
+) -> Played:
+    """Play a game from each of the unfinished states `starts` (n,).
+
+    `seats` (n, 2) int64 are places among the players: who is to move at the start, and the other. A chooser that is
+    there several times is asked once a ply.
+    """
+    asked = np.array([next(i for i, one in enumerate(players) if one is player) for player in players])
+    states, live = starts.copy(), np.arange(len(starts))
+    seat = np.zeros(len(starts), np.int64)
+    scores = np.zeros(len(starts))
+    actions: list[list[int]] = [[] for _ in starts] if record else []
+    for ply in range(MOST_PLIES):
+        if not len(live):
+            break
+        movers = seats[live, seat[live]]
+        for player in np.unique(asked[movers]).tolist():
+            own = asked[movers] == player
+            games = live[own]
+            turn = Turn(states[games], board.children(states[games]), games, movers[own], ply)
+            chosen = players[player].choose(turn)
+            if record:
+                _record(board.rules, turn, chosen, actions)
+            _move(turn, chosen, states, seat, scores)
+        live = live[states[live] >= 0]
+        progress("playing", len(starts) - len(live), len(starts))
+    return Played(scores, actions)
+
+
+def _move(turn: Turn, chosen: Numbers, states: States, seat: Numbers, scores: Worths) -> None:
+    """Make the chosen moves; the states of finished games become -1."""
+    children, games = turn.children, turn.games
+    ended = children.ended[chosen]
+    gain = np.where(ended, children.worths[chosen], children.rewards[chosen])
+    scores[games] += np.where(seat[games] == 0, gain, -gain)
+    seat[games] ^= ~children.same[chosen]
+    states[games] = np.where(ended, -1, children.states[chosen])
+
+
+def _record(rules: Rules, turn: Turn, chosen: Numbers, actions: list[list[int]]) -> None:
+    begins = np.searchsorted(turn.children.parents, np.arange(len(turn.states)))
+    for game, state, place in zip(turn.games.tolist(), turn.states.tolist(), (chosen - begins).tolist(), strict=True):
+        actions[game].append(list(rules.actions(state))[place])

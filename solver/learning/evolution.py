@@ -1,0 +1,218 @@
+"""Evaluations by evolution through self-play, from random weights, without values of any kind (CMA-ES, Hansen 2001).
+
+A generation's linear models all play the same openings, both colours, against the mean of the generations so far and
+some of its predecessors, each one ply ahead: a model's fitness is its share of the points. Weights are for features
+divided by their spread in random play; those of the first generation are random around 0. Every `CHECKED` generations
+the mean enters a league, in which all such means have met, from openings that no generation sees. Who leads it in the
+end is what has evolved; it ends early when `PATIENCE` newcomers in a row have not taken the lead. Of the covariance
+only the diagonal is kept, which takes fewer games.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solver import extras
+from solver.errors import MethodError
+from solver.game import Game, Rules, game_text
+from solver.kernels.evaluation import LIMIT, Evaluation, identity
+from solver.learning import contest, samples
+from solver.learning.figures import folded_board
+from solver.learning.moves import Board, States, Worths, best_moves, guess_of
+from solver.learning.players import Greedy, Random
+from solver.learning.standing import Standing, standing
+from solver.progress import Progress, silent
+from solver.search import refuse_chance
+
+POPULATION = 40
+OPENINGS = 16  # of a generation
+RIVALS = 2  # that each model plays from each of them, with both colours
+FORMER = 12  # former means to choose rivals from
+POOL = 240  # openings, as few plies deep as there are that many: the deeper, the more of them are decided
+SPREAD = 1.0  # of the first generation's weights
+CHECKED = 10
+PATIENCE = 12
+SCALING = 5_000  # states of random play that tell the spread of features
+Weights = NDArray[np.float64]
+
+
+class Evolved(NamedTuple):
+    """Weights and bias last, (features + 1,), of features divided by their spread; and the generations they took."""
+
+    weights: Weights
+    generations: int
+
+
+class _Field:
+    """Who plays whom: the board, the features' spread, and openings: `pool` for generations, `held` for checks, and
+    those by which the outcome is `judged`."""
+
+    def __init__(self, rules: Rules, seed: int) -> None:
+        self.board = Board(rules)
+        drawn = samples.by_play(self.board, SCALING, seed=seed)
+        self.board.compare(drawn)
+        spread = self.board.tabulate(drawn).std(axis=0, dtype=np.float64)
+        self.spread = np.where(spread == 0, 1.0, spread)
+        self.scale = self._largest(drawn[:POOL], seed) if rules.scores else 1.0
+        opened = samples.openings(folded_board(rules), POOL, seed=seed)
+        if len(opened) < 3:
+            raise MethodError(f"{rules.name} is over too soon to evolve by play: solve it")
+        self.judged, self.held, self.pool = np.array_split(opened, 3)
+
+    def _largest(self, starts: States, seed: int) -> float:
+        """The largest margin of random games, what an estimate of 1 stands for."""
+        seats = np.zeros((len(starts), 2), np.int64)
+        return float(np.abs(contest.play(self.board, starts, seats, [Random(seed)]).scores).max()) or 1.0
+
+    def points(self, models: Sequence[Weights], pairs: NDArray[np.int64], starts: States) -> Worths:
+        """The points of the first of each pair of models (n, 2), mean of both colours from all the starts: (n,)."""
+        seats = np.repeat(np.concatenate([pairs, pairs[:, ::-1]]), len(starts), axis=0)
+        begun = np.tile(starts, 2 * len(pairs))
+        crowd = _Crowd(self, models)
+        played = contest.play(self.board, begun, seats, [crowd] * len(models))
+        points = (np.sign(played.scores) + 1) / 2
+        both = points.reshape(2, len(pairs), len(starts)).mean(axis=2)
+        points_of_first: Worths = (both[0] + 1 - both[1]) / 2
+        return points_of_first
+
+
+class _Crowd:
+    """Linear models that play one ply ahead, all of whose moves are chosen together."""
+
+    def __init__(self, field: _Field, models: Sequence[Weights]) -> None:
+        self.board, self.scale = field.board, LIMIT * field.scale
+        weights = np.array(models)
+        self.weights, self.biases = (weights[:, :-1] / field.spread).astype(np.float32), weights[:, -1]
+
+    def choose(self, turn: contest.Turn) -> NDArray[np.int64]:
+        children = turn.children
+        models = turn.movers[children.parents[~children.ended]]
+
+        def guess(states: States) -> Worths:
+            distinct, places = np.unique(states, return_inverse=True)  # models come to the same states
+            table = self.board.tabulate(distinct).astype(np.float32)[places]
+            sums = np.einsum("ij,ij->i", table, self.weights[models]) + self.biases[models]
+            worths: Worths = np.tanh(sums).astype(np.float64) * self.scale
+            return worths
+
+        return best_moves(children.parents, self.board.worths(children, guess), len(turn.states))
+
+
+class _League:
+    """Means of generations, each of which has met all others from the openings that are held out."""
+
+    def __init__(self, field: _Field) -> None:
+        self.field = field
+        self.entered: list[Evolved] = []
+        self.points = np.zeros((0, 0))
+
+    def enter(self, mean: Weights, generation: int) -> None:
+        """Let a newcomer meet all others."""
+        number = len(self.entered)
+        self.entered.append(Evolved(mean, generation))
+        points = np.full((number + 1, number + 1), 0.5)
+        points[:number, :number] = self.points
+        if number:
+            pairs = np.array([(number, other) for other in range(number)])
+            points[number, :number] = self.field.points([one.weights for one in self.entered], pairs, self.field.held)
+            points[:number, number] = 1 - points[number, :number]
+        self.points = points
+
+    def leader(self) -> int:
+        """The place of who has the most points, the latest of equals."""
+        totals = self.points.sum(axis=1)
+        return int(np.flatnonzero(totals == totals.max())[-1])
+
+
+def evolve(game: Game, *, generations: int = 400, seed: int = 0, progress: Progress = silent) -> Evaluation:
+    """A linear evaluation that has evolved by play against its like; figures say how it fares against its beginnings.
+
+    The same seed evolves the same. Raises MethodError for games of chance, without the extra [learn], or where the game
+    has too few openings.
+    """
+    if not extras.has_learning():
+        raise MethodError(extras.learning_remedy())
+    rules = Rules(game)
+    refuse_chance(rules, "evolution")
+    field = _Field(rules, seed)
+    first, evolved = _evolve(field, generations, seed, progress)
+    weights = evolved.weights
+    layer = (
+        (weights[:-1] / field.spread).astype(np.float32).reshape(-1, 1),
+        weights[-1:].astype(np.float32),
+    )
+    facts: dict[str, Any] = {
+        "source": "evolution by self-play",
+        "model": "linear",
+        "seed": seed,
+        "generations": evolved.generations,
+    }
+    whole = Evaluation(game_text(game), identity(game), field.board.features, "relu", [layer], field.scale, facts, {})
+    return whole._replace(figures=_figures(field, whole, weights, first, seed))
+
+
+def _evolve(field: _Field, generations: int, seed: int, progress: Progress) -> tuple[list[Weights], Evolved]:
+    """The first generation, and the mean that leads the league."""
+    import cma
+
+    draw = np.random.default_rng(seed)
+    start = np.zeros(field.board.features + 1)
+    options = {"popsize": POPULATION, "seed": seed + 1, "verbose": -9, "CMA_diagonal": True}
+    strategy = cma.CMAEvolutionStrategy(start, SPREAD, options)
+    first: list[Weights] = []
+    former: list[Weights] = []
+    league = _League(field)
+    for generation in range(1, generations + 1):
+        models = strategy.ask()
+        first = first or [np.array(model) for model in models]
+        former = [*former[-FORMER + 1 :], np.array(strategy.mean)]
+        strategy.tell(models, (-_fitness(field, models, former, draw)).tolist())
+        if generation % CHECKED == 0 or generation == generations:
+            league.enter(np.array(strategy.mean), generation)
+            if len(league.entered) - league.leader() > PATIENCE:
+                break
+        leading = league.entered[league.leader()].generations if league.entered else 0
+        progress("evolving", generation, generations, f"generation {leading} leads")
+    return first, league.entered[league.leader()]
+
+
+def _fitness(field: _Field, models: list[Weights], former: list[Weights], draw: np.random.Generator) -> Worths:
+    """The share of the points of each model, against the last mean and former ones."""
+    chosen = draw.choice(len(former), min(RIVALS - 1, len(former)), replace=False).tolist()
+    rivals = [former[-1], *(former[place] for place in chosen)]
+    starts = draw.choice(field.pool, min(OPENINGS, len(field.pool)), replace=False)
+    numbers = np.arange(len(models))
+    pairs = np.array([(model, len(models) + rival) for model in numbers for rival in range(len(rivals))])
+    points: Worths = field.points([*models, *rivals], pairs, starts).reshape(len(models), len(rivals)).mean(axis=1)
+    return points
+
+
+def _figures(
+    field: _Field, whole: Evaluation, weights: Weights, first: list[Weights], seed: int
+) -> dict[str, Any]:
+    """Shares of the points, both colours from openings that were used for nothing else: against the first generation,
+    each of its models alike, and the best of them; against random moves, and the rules' own `evaluate`."""
+    board, guess = field.board, guess_of(field.board, whole)
+    begun = np.repeat(field.judged, 2)
+    seats = np.tile([[0, 1], [1, 0]], (len(field.judged), 1))
+    colours = np.tile([1, -1], len(field.judged))
+
+    def share(other: contest.Chooser) -> Standing:
+        played = contest.play(board, begun, seats, [Greedy(board, guess), other])
+        scores = played.scores * colours
+        return standing(list(zip(scores[::2].tolist(), scores[1::2].tolist(), strict=True)))
+
+    pairs = np.array([(0, model) for model in range(1, len(first) + 1)])
+    beginnings = field.points([weights, *first], pairs, field.judged)
+    figures: dict[str, Any] = {
+        "first_generation": float(np.mean(beginnings)),
+        "first_generation_best": float(np.min(beginnings)),
+        "random": share(Random(seed)).share,
+    }
+    if board.rules.evaluate is not None:
+        figures["evaluate"] = share(Greedy(board, board.guesses)).share
+    return figures

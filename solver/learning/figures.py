@@ -1,0 +1,78 @@
+"""What a guess is worth, measured on states it never saw."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solver.book import Book
+from solver.game import Rules
+from solver.learning.moves import Board, Guess, States, Worths, best_moves, first_moves
+from solver.learning.samples import Sample
+
+PLAYED = 5_000  # states whose moves are looked at
+Truth = Callable[[States], tuple[Worths, NDArray[np.bool_]]]
+"""Scores of unfinished states (n,), folded where their source is, and which are known."""
+Figures = dict[str, Any]
+
+
+def figures(board: Board, guess: Guess, sample: Sample, truth: Truth) -> Figures:
+    """Three measures, each None where nothing could be measured. The board's children are folded as `truth` is.
+
+    `sign`: the share of states not drawn of which the guess says who wins; a guess of 0 counts a half. `correlation`
+    of guesses and scores (Pearson). `best_moves`: of states in which some move is worse than another, the share in
+    which the move that the guess likes best, one ply ahead, is a best one.
+    """
+    guesses = guess(sample.states)
+    decided = sample.scores != 0
+    signs = np.sign(guesses[decided]) * np.sign(sample.scores[decided])
+    return {
+        "sign": float(np.mean((signs + 1) / 2)) if decided.any() else None,
+        "correlation": _correlation(guesses, sample.scores),
+        "best_moves": best_share(board, guess, sample.states[:PLAYED], truth),
+    }
+
+
+def _correlation(one: Worths, other: Worths) -> float | None:
+    if np.ptp(one) == 0 or np.ptp(other) == 0:
+        return None
+    return float(np.corrcoef(one, other)[0, 1])
+
+
+def best_share(board: Board, guess: Guess, states: States, truth: Truth) -> float | None:
+    """The share of states in which the first of the moves that the guess likes best is a best one, where some are not.
+
+    States of which a move is not known are left out.
+    """
+    children = board.children(states)
+    known = children.ended.copy()
+    worths = np.sign(children.worths) if not board.rules.scores else children.worths.copy()
+    left = ~children.ended
+    scores, found = truth(children.states[left])
+    known[left] = found
+    worths[left] = np.where(children.same[left], scores, -scores) + children.rewards[left]
+    begins = first_moves(children.parents, len(states))[:-1]
+    best, worst = np.maximum.reduceat(worths, begins), np.minimum.reduceat(worths, begins)
+    judged = (best > worst) & np.logical_and.reduceat(known, begins)
+    if not judged.any():
+        return None
+    chosen = best_moves(children.parents, board.worths(children, guess), len(states))
+    return float(np.mean(worths[chosen][judged] == best[judged]))
+
+
+def truth_of(book: Book) -> Truth:
+    """What a book says of states, folded as it is."""
+
+    def truth(states: States) -> tuple[Worths, NDArray[np.bool_]]:
+        values = book.lookup(states)
+        return values.scores.astype(np.float64), values.known
+
+    return truth
+
+
+def folded_board(rules: Rules) -> Board:
+    """A board whose children are folded by symmetry."""
+    return Board(rules, symmetry=rules.symmetry)

@@ -1,0 +1,84 @@
+"""Matches: two players from random openings, each with both colours, and what a book says of their moves."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from solver.book import Book
+from solver.errors import MethodError
+from solver.game import Rules
+from solver.grading import Tally, graded
+from solver.learning.contest import Chooser, Opening, openings, play
+from solver.learning.moves import Board
+from solver.learning.standing import Standing, standing
+from solver.notation import format_action
+from solver.player import Player
+from solver.progress import Progress, silent
+from solver.search import refuse_chance
+
+
+class Match(NamedTuple):
+    """The standing as the first player sees it, the games as moves from the start, and the openings' longest.
+
+    Of games 0, 2, 4, ... the first player moves first from the opening, of the others the second, from the same one.
+    """
+
+    standing: Standing
+    games: list[str]
+    plies: list[int]
+
+
+def match(
+    rules: Rules,
+    first: Chooser,
+    second: Chooser,
+    *,
+    games: int = 400,
+    plies: int | None = None,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Match:
+    """Play so many games, half as many openings, fewer if the game has no more; `plies` as `contest.openings` has it.
+
+    The same seed plays the same, if the players do. Raises MethodError for games of chance, or without openings.
+    """
+    refuse_chance(rules, "a match")
+    if games < 2:
+        raise MethodError(f"{games} games are no match: each opening is played twice, play 2 or more")
+    opened = openings(rules, games // 2, plies, seed)
+    starts = np.repeat([opening.state for opening in opened], 2)
+    seats = np.tile([[0, 1], [1, 0]], (len(opened), 1))
+    played = play(Board(rules), starts, seats, [first, second], record=True, progress=progress)
+    scores = (played.scores * np.tile([1, -1], len(opened))).tolist()
+    pairs = list(zip(scores[::2], scores[1::2], strict=True))
+    twice = [opening for opening in opened for _ in range(2)]
+    lines = [_line(rules, opening, actions) for opening, actions in zip(twice, played.actions, strict=True)]
+    return Match(standing(pairs, rules.scores), lines, [len(opening.actions) for opening in twice])
+
+
+def _line(rules: Rules, opening: Opening, actions: list[int]) -> str:
+    """A game in the game's notation."""
+    state, words = rules.game.initial(), []
+    for action in (*opening.actions, *actions):
+        words.append(format_action(rules.game, state, action))
+        state = rules.result(state, action)
+    return " ".join(words)
+
+
+def judged(played: Match, book: Book) -> tuple[Tally, Tally]:
+    """What a book says of the moves behind the openings: tallies of the first player and of the second.
+
+    Moves whose value the book does not know are left out.
+    """
+    tallies = [Tally(), Tally()]
+    player = Player(book, live=False)
+    for number, (line, plies) in enumerate(zip(played.games, played.plies, strict=True)):
+        moves = [move for move in graded(player, number + 1, line) if move.ply > plies]
+        for move in moves:
+            if move.before is not None:
+                seat = (move.side != moves[0].side) ^ number % 2
+                so_far = tallies[seat]
+                tallies[seat] = Tally(so_far.moves + 1, so_far.perfect + move.perfect, so_far.kept + move.kept)
+    return tallies[0], tallies[1]

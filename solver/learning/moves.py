@@ -1,0 +1,143 @@
+"""The moves of many states at once, and what each is worth one ply ahead: where learning and matches look at games."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solver.errors import UncompiledRules
+from solver.game import Rules
+from solver.kernels import features as kernels
+from solver.kernels.compiled import bind, compiling
+from solver.kernels.edges import MOST_ACTIONS, OPEN, CompiledMoves, new_edges
+from solver.kernels.evaluation import Evaluation, estimates
+from solver.value import WIN
+
+ROOM = 1 << 16  # moves listed at a time
+COMPARED = 64  # states whose compiled features are held against the plain ones
+States = NDArray[np.int64]
+Worths = NDArray[np.float64]
+Guess = Callable[[States], Worths]
+"""What unfinished states (n,) are thought to be worth for the side to move: from -1 to 1, in a score game margins."""
+
+
+class Children(NamedTuple):
+    """The moves of some states, state by state, each state's in the order of its actions; arrays (moves,).
+
+    `parents` are places among the states; `states` what a move leads to; `ended` whether that is finished, and `worths`
+    then what the move is worth, 1 for a win at once, in a score game the margin. `same` says whether the player moves
+    again, `rewards` what the move scores.
+    """
+
+    parents: NDArray[np.int64]
+    states: States
+    ended: NDArray[np.bool_]
+    worths: Worths
+    same: NDArray[np.bool_]
+    rewards: Worths
+
+
+class Board:
+    """The compiled rules of a game as learning needs them; `symmetry` folds the children that `children` lists."""
+
+    def __init__(self, rules: Rules, symmetry: bool = False) -> None:
+        self.rules = rules
+        self.unit = 1.0 if rules.scores else float(WIN)
+        self._moves = CompiledMoves(Rules(rules.game, symmetry), tiers=False)
+        self._own = bind(kernels, rules.game)
+        if rules.features is not None:
+            self.features = len(list(rules.features(rules.game.initial())))
+        else:
+            self.features = kernels.BITS if rules.to_move is None else 2 * kernels.BITS
+
+    def tabulate(self, states: States) -> NDArray[np.int16]:
+        """The features of unfinished states, (n, features). Raises UncompiledRules where Python yields others."""
+        table = np.zeros((len(states), self.features), np.int16)
+        with compiling(self.rules.game):
+            whole = self._own.tabulate(states, table)
+        if not whole:
+            raise UncompiledRules(f"{self.rules.name}: features are not as many for every state: run `solver check`")
+        return table
+
+    def compare(self, states: States) -> None:
+        """Raise UncompiledRules if compiled features of the first few of the states are others than plain ones."""
+        features, canonical, some = self.rules.features, Rules(self.rules.game).canonical, states[:COMPARED]
+        for state, row in zip(some.tolist(), self.tabulate(some).tolist(), strict=True):
+            if features is not None and list(features(canonical(state))) != row:
+                raise UncompiledRules(
+                    f"{self.rules.name}: features({state}) compiled are others than in Python: see docs/rules.md"
+                )
+
+    def tiers(self, states: States) -> States:
+        """The tier of each state."""
+        tiers = np.zeros(len(states), np.int64)
+        with compiling(self.rules.game):
+            self._own.list_tiers(states, tiers)
+        return tiers
+
+    def guesses(self, states: States) -> Worths:
+        """What the rules' own `evaluate` says of each, 0 without it."""
+        found = np.zeros(len(states))
+        with compiling(self.rules.game):
+            self._own.guess(states, found)
+        return found
+
+    def children(self, states: States) -> Children:
+        """The moves of unfinished states."""
+        parts, begin, room = [], 0, ROOM
+        with compiling(self.rules.game):
+            while begin < len(states):
+                listed = new_edges(room)  # type: ignore[no-untyped-call]
+                listed.rewards[:] = 0
+                count, end = self._moves.kernels.edges(states, begin, len(states), WIN, listed)
+                if count < 0 or (end == begin and room > MOST_ACTIONS):
+                    raise UncompiledRules(f"{self.rules.name}: state {states[end]} has no moves, or too many")
+                room = 2 * room if end == begin else room
+                if count:
+                    parts.append(self._part(begin, count, listed))
+                begin = end
+        return Children(*(np.concatenate(column) for column in zip(*parts, strict=True))) if parts else _no_children()
+
+    def _part(self, begin: int, count: int, listed: object) -> Children:
+        keys, _, owners, merits, rewards = (column[:count] for column in listed)  # type: ignore[attr-defined]
+        ended = merits != OPEN
+        worths = np.where(ended, merits / self.unit, 0.0).astype(np.float64)
+        return Children(begin + (owners >> 1), keys, ended, worths, owners & 1 == 1, rewards.astype(np.float64))
+
+    def worths(self, children: Children, guess: Guess) -> Worths:
+        """What each move is worth to who makes it: its end, or what `guess` says of where it leads."""
+        worths = children.worths.copy()
+        left = ~children.ended
+        guessed = guess(children.states[left])
+        worths[left] = np.where(children.same[left], guessed, -guessed) + children.rewards[left]
+        return worths
+
+
+def _no_children() -> Children:
+    none, nothing = np.zeros(0, np.int64), np.zeros(0)
+    return Children(none, none, none == 1, nothing, none == 1, nothing)
+
+
+def first_moves(parents: NDArray[np.int64], states: int) -> NDArray[np.int64]:
+    """Where each state's moves begin, and the end: (states + 1,)."""
+    return np.searchsorted(parents, np.arange(states + 1))
+
+
+def best_moves(parents: NDArray[np.int64], worths: Worths, states: int) -> NDArray[np.int64]:
+    """The place of each state's best move, the first of equals: (states,)."""
+    begins = first_moves(parents, states)[:-1]
+    best = np.maximum.reduceat(worths, begins) if states else worths
+    places = np.where(worths == best[parents], np.arange(len(worths)), len(worths))
+    return np.minimum.reduceat(places, begins) if states else begins
+
+
+def guess_of(board: Board, evaluation: Evaluation) -> Guess:
+    """The guess that a learned evaluation makes."""
+
+    def guess(states: States) -> Worths:
+        return estimates(evaluation, board.tabulate(states)).astype(np.float64) * evaluation.scale
+
+    return guess

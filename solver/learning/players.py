@@ -1,0 +1,92 @@
+"""Who plays matches: by guesses one ply ahead or deeper, by a book, by exact search, or at random."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from solver.book import Book
+from solver.errors import MissingState
+from solver.game import Rules
+from solver.kernels import lookahead
+from solver.kernels.evaluation import Evaluation
+from solver.kernels.model import model_of
+from solver.learning.contest import Numbers, Turn
+from solver.learning.moves import Board, Guess, Worths, best_moves, first_moves, guess_of
+from solver.parallel import Workers
+
+PACE = 1e-6  # a ply sooner is better by that much of a win
+
+
+class Greedy:
+    """The move that a guess likes best, one ply ahead; ends are seen."""
+
+    def __init__(self, board: Board, guess: Guess) -> None:
+        self.board, self.guess = board, guess
+
+    def choose(self, turn: Turn) -> Numbers:
+        return best_moves(turn.children.parents, self.board.worths(turn.children, self.guess), len(turn.states))
+
+
+class Deep:
+    """The move that an evaluation, or the rules' own `evaluate`, likes best so many plies ahead."""
+
+    def __init__(self, board: Board, evaluation: Evaluation | None, depth: int, workers: int | None = None) -> None:
+        guess = board.guesses if evaluation is None else guess_of(board, evaluation)
+        self.greedy = Greedy(board, guess) if depth == 1 else None
+        model = None if evaluation is None else model_of(evaluation)
+        self.ahead = lookahead.Chooser(board.rules.game, model=model, symmetry=board.rules.symmetry, workers=workers)
+        self.depth = depth
+
+    def choose(self, turn: Turn) -> Numbers:
+        if self.greedy is not None:
+            return self.greedy.choose(turn)
+        begins = first_moves(turn.children.parents, len(turn.states))[:-1]
+        return begins + self.ahead.choose(turn.states, self.depth).places
+
+
+class Random:
+    """Any move, by the seed, the game's number and the ply alone."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+
+    def choose(self, turn: Turn) -> Numbers:
+        begins = np.searchsorted(turn.children.parents, np.arange(len(turn.states) + 1))
+        draws = np.random.default_rng([self.seed, turn.ply]).random(int(turn.games.max()) + 1)[turn.games]
+        return begins[:-1] + (draws * np.diff(begins)).astype(np.int64)
+
+
+class ByBook:
+    """A best move of a complete book: the quickest win, else a draw, else the longest loss."""
+
+    def __init__(self, board: Board, book: Book) -> None:
+        self.board, self.book = board, book
+        self.rules = Rules(book.game, book.symmetry)
+
+    def choose(self, turn: Turn) -> Numbers:
+        return best_moves(turn.children.parents, self.board.worths(turn.children, self._values), len(turn.states))
+
+    def _values(self, states: Numbers) -> Worths:
+        canonical = self.rules.canonical
+        values = self.book.lookup(np.array([canonical(state) for state in states.tolist()], np.int64))
+        if not values.known.all():
+            state = states[~values.known][0]
+            raise MissingState(f"{self.book.path.name} lacks state {state}: play by a complete book")
+        scores: Worths = values.scores.astype(np.float64)
+        return scores if self.rules.scores else scores * (1 - PACE * np.maximum(0, values.distances + 1))
+
+
+class Asked:
+    """Whatever answers a state with an action, asked state by state on all cores."""
+
+    def __init__(self, rules: Rules, best: Callable[[int], int], workers: int | None = None) -> None:
+        self.rules, self.best, self.workers = rules, best, workers
+
+    def choose(self, turn: Turn) -> Numbers:
+        states = turn.states.tolist()
+        with Workers(self.workers) as team:
+            actions = list(team.map(self.best, states))
+        places = [list(self.rules.actions(state)).index(action) for state, action in zip(states, actions, strict=True)]
+        return np.searchsorted(turn.children.parents, np.arange(len(states))) + np.array(places, np.int64)

@@ -1,0 +1,174 @@
+"""States to learn from, with their values: of a book, by ply and value alike, or of play, valued by searches.
+
+From a book, states are drawn without any twice, as evenly as there are any from each ply (the rules' tier) and each of
+win, draw and loss for the side to move: uniformly drawn, nearly all would be full boards. That reads the book twice.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solver import streaming
+from solver.book import Book
+from solver.errors import MethodError
+from solver.learning.moves import Board, States, Worths
+from solver.progress import Progress, silent
+
+FEWEST = 50  # states that anything can be learned from
+
+
+class Sample(NamedTuple):
+    """Unfinished states (n,) int64 in random order, and their scores (n,) float64, for the side to move."""
+
+    states: States
+    scores: Worths
+
+
+def from_book(book: Book, board: Board, number: int, *, seed: int = 0, progress: Progress = silent) -> Sample:
+    """So many stored states of a book, all if there are fewer. Raises MethodError where they are too few."""
+    counts = _strata(book, board, progress)
+    draw = np.random.default_rng(seed)
+    wanted = {key: np.sort(draw.choice(count, share, replace=False)) for (key, count), share in _shares(counts, number)}
+    signs, scores = _signs(book)
+    passed = dict.fromkeys(counts, 0)
+    states: list[States] = []
+    found: list[Worths] = []
+    for part, indices in _parts(book, progress, "reading again"):
+        chosen = _chosen(_keys(board, part, signs[indices]), wanted, passed)
+        states.append(part[chosen])
+        found.append(scores[indices[chosen]])
+    sample = Sample(np.concatenate(states), np.concatenate(found))
+    if len(sample.states) < FEWEST:
+        raise MethodError(f"{book.path.name} has {len(sample.states)} states, too few to learn from: take a larger one")
+    order = draw.permutation(len(sample.states))
+    return Sample(sample.states[order], sample.scores[order])
+
+
+def _shares(counts: dict[int, int], number: int) -> list[tuple[tuple[int, int], int]]:
+    """How many states to take of each stratum: as many of each, or all it has."""
+    left, strata = number, sorted(counts.items(), key=lambda item: (item[1], item[0]))
+    shares = []
+    for place, (key, count) in enumerate(strata):
+        share = min(count, left // (len(strata) - place))
+        shares.append(((key, count), share))
+        left -= share
+    return shares
+
+
+def _signs(book: Book) -> tuple[NDArray[np.int64], Worths]:
+    """Of each value of the palette: 0, 1 or 2 for loss, draw and win, and the score."""
+    scores = np.array([value.score for value in book.header.palette], np.float64)
+    return np.sign(scores).astype(np.int64) + 1, scores
+
+
+def _strata(book: Book, board: Board, progress: Progress) -> dict[int, int]:
+    """How many states each stratum has."""
+    signs, _ = _signs(book)
+    counts: dict[int, int] = {}
+    for part, indices in _parts(book, progress, "reading"):
+        for key, count in zip(*np.unique(_keys(board, part, signs[indices]), return_counts=True), strict=True):
+            counts[int(key)] = counts.get(int(key), 0) + int(count)
+    return counts
+
+
+def _parts(book: Book, progress: Progress, name: str) -> Any:
+    """The book's states and palette indices, as arrays."""
+
+    def renamed(step: str, done: int, total: int | None, note: str = "") -> None:
+        progress(name, done, total, note)
+
+    for states, indices in streaming.pieces(book, renamed):
+        yield np.asarray(states, np.int64), np.asarray(indices, np.int64)
+
+
+def _keys(board: Board, states: States, signs: NDArray[np.int64]) -> NDArray[np.int64]:
+    return 3 * board.tiers(states) + signs
+
+
+def _chosen(
+    keys: NDArray[np.int64], wanted: dict[int, NDArray[np.int64]], passed: dict[int, int]
+) -> NDArray[np.int64]:
+    """The places of states that are wanted by their numbers within their strata; `passed` counts on."""
+    chosen = []
+    order = np.argsort(keys, kind="stable")
+    begins = np.flatnonzero(np.diff(keys[order], prepend=-1))
+    for begin, end in zip(begins, [*begins[1:], len(keys)], strict=True):
+        key = int(keys[order[begin]])
+        first = passed[key]
+        numbers = wanted[key]
+        low, high = np.searchsorted(numbers, (first, first + end - begin))
+        chosen.append(order[begin + numbers[low:high] - first])
+        passed[key] = first + int(end - begin)
+    return np.sort(np.concatenate(chosen)) if chosen else np.zeros(0, np.int64)
+
+
+def by_play(board: Board, number: int, *, seed: int = 0) -> States:
+    """Distinct unfinished states of random play from the start, as evenly from each ply as there are any.
+
+    Raises MethodError where they are too few.
+    """
+    rules, draw = board.rules, np.random.default_rng(seed)
+    plies: list[States] = []
+    games = max(64, number // 4)
+    for _ in range(8):
+        states = np.full(games, rules.game.initial(), np.int64)
+        ply = 0
+        while len(states) and ply < MOST_PLIES:
+            if ply == len(plies):
+                plies.append(states[:0])
+            plies[ply] = np.union1d(plies[ply], states)
+            states = random_children(board, states, draw)
+            ply += 1
+        found = _even(plies, number, draw)
+        if len(found) == number:
+            break
+        games *= 2
+    if len(found) < FEWEST:
+        raise MethodError(f"{rules.name} has {len(found)} states by random play, too few to learn from")
+    shuffled: States = draw.permutation(found)
+    return shuffled
+
+
+MOST_PLIES = 300  # of a random game
+
+
+def openings(board: Board, number: int, *, seed: int = 0) -> States:
+    """So many distinct unfinished states in random order, after as few random plies as lead to that many; or the most
+    that any number of plies does."""
+    draw = np.random.default_rng(seed)
+    best = np.zeros(0, np.int64)
+    states = np.full(8 * number, board.rules.game.initial(), np.int64)
+    while len(states) and len(best) < number:
+        states = random_children(board, states, draw)
+        found = np.unique(states)
+        best = found if len(found) > len(best) else best
+    chosen: States = draw.permutation(best)[:number]
+    return chosen
+
+
+def random_children(board: Board, states: States, draw: np.random.Generator) -> States:
+    """A random child of each state, but for finished ones, which are left out."""
+    if not len(states):
+        return states
+    children = board.children(states)
+    begins = np.flatnonzero(np.diff(children.parents, prepend=-1))
+    counts = np.diff(np.append(begins, len(children.parents)))
+    chosen = begins + draw.integers(0, counts)
+    left: States = children.states[chosen][~children.ended[chosen]]
+    return left
+
+
+def _even(plies: list[States], number: int, draw: np.random.Generator) -> States:
+    """So many of the states, as many of each ply, none twice: of two plies that have a state the earlier."""
+    seen = np.zeros(0, np.int64)
+    parts = []
+    for states in plies:
+        parts.append(np.setdiff1d(states, seen, assume_unique=True))
+        seen = np.union1d(seen, states)
+    counts = {ply: len(part) for ply, part in enumerate(parts)}
+    shares = [draw.choice(parts[ply], share, replace=False) for (ply, _), share in _shares(counts, number)]
+    found: States = np.concatenate(shares)
+    return found

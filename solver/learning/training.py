@@ -1,0 +1,106 @@
+"""`learn`: an evaluation of a game from the values of a book, or from searches where there is none."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from solver import extras
+from solver.book import Book
+from solver.errors import MethodError
+from solver.game import Game, Rules, game_text
+from solver.kernels.evaluation import Evaluation, identity
+from solver.learning import samples
+from solver.learning.figures import Truth, figures, folded_board, truth_of
+from solver.learning.fitting import TOLD, Split, fit
+from solver.learning.moves import Board, States, guess_of
+from solver.learning.samples import Sample
+from solver.learning.searches import Searches
+from solver.progress import Progress, silent
+from solver.search import refuse_chance
+
+HELD = 8  # of so many states to fit to one more is held out to know when to stop, and one to judge the model
+
+
+class Model(NamedTuple):
+    """What is to be fitted: a linear model, or a network of one or two hidden layers; and the seed of all chance."""
+
+    hidden: tuple[int, ...] = ()
+    seed: int = 0
+
+    @property
+    def name(self) -> str:
+        return f"network {'x'.join(map(str, self.hidden))}" if self.hidden else "linear"
+
+
+LINEAR = Model()
+
+
+def learn(
+    source: Book | Game, *, model: Model = LINEAR, states: int = 200_000, depth: int = 4, progress: Progress = silent
+) -> Evaluation:
+    """An evaluation fitted to so many states, with figures from others that it never saw.
+
+    From a book, their values are its own; of a game, states of random play are valued by searches of that depth with
+    the rules' `evaluate`, or without where they have none. The same seed learns the same. Raises MethodError where
+    there is too little to learn from, for games of chance, and without the extra [learn].
+    """
+    if not extras.has_learning():
+        raise MethodError(extras.learning_remedy())
+    of_book = isinstance(source, Book)
+    rules = Rules(source.game, source.symmetry) if isinstance(source, Book) else Rules(source)
+    refuse_chance(rules, "learning")
+    board = folded_board(rules)
+    number = states + 2 * (states // HELD)
+    truth: Truth
+    if isinstance(source, Book):
+        sample = samples.from_book(source, board, number, seed=model.seed, progress=progress)
+        truth = truth_of(source)
+    else:
+        drawn = samples.by_play(board, number, seed=model.seed)
+        searches = Searches(rules)
+        sample = Sample(drawn, searches.values(drawn, depth, progress))
+        truth = _searching(searches, depth)
+    facts = {
+        "source": "book" if of_book else f"searches of depth {depth}",
+        "model": model.name,
+        "seed": model.seed,
+    }
+    return _fitted(board, sample, truth, model, facts, progress)
+
+
+def _searching(searches: Searches, depth: int) -> Truth:
+    """The values of the search that a move is from: a ply less deep than that of the state before it."""
+
+    def truth(states: States) -> Any:
+        return searches.values(states, max(1, depth - 1)), np.ones(len(states), np.bool_)
+
+    return truth
+
+
+def _fitted(
+    board: Board, sample: Sample, truth: Truth, model: Model, facts: dict[str, Any], progress: Progress
+) -> Evaluation:
+    game = board.rules.game
+    board.compare(sample.states)
+    table = board.tabulate(sample.states)
+    largest = float(np.abs(sample.scores).max()) or 1.0
+    values = sample.scores / largest
+    part = len(values) // (HELD + 2)
+    fitted, held, kept = slice(2 * part, None), slice(part, 2 * part), slice(0, part)
+    split = Split(table[fitted], values[fitted], table[held], values[held])
+    found = fit(split, model.hidden, model.seed, progress)
+    facts |= {"states": len(split.values), "steps": found.steps}
+    scale = largest / TOLD if board.rules.scores else 1.0
+    whole = Evaluation(
+        game_text(game), identity(game), board.features, "relu", found.layers, float(scale), facts, {}
+    )
+    unseen = Sample(sample.states[kept], sample.scores[kept])
+    progress("judging", 0, 1)
+    measured = {"states": part, **figures(board, guess_of(board, whole), unseen, truth)}
+    if board.rules.evaluate is not None:
+        own = figures(board, board.guesses, unseen, truth)
+        measured |= {f"evaluate_{name}": figure for name, figure in own.items()}
+    progress("judging", 1, 1)
+    return whole._replace(figures=measured)

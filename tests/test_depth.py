@@ -1,0 +1,309 @@
+"""The compiled search of limited depth against the plain one, models as arrays, and who plays by them."""
+
+import json
+import random
+from typing import NamedTuple
+
+import pytest
+from click.testing import CliRunner
+
+from solver.cli import main
+from solver.errors import BudgetExceeded, ForeignBook, GameError, MethodError, UncompiledRules
+from solver.foresight import Foresight, plainly
+from solver.game import Rules, load_game
+from solver.player import Player
+from solver.search import Budget, heuristic
+from solver.value import WIN, Value
+from tests import naive
+
+np = pytest.importorskip("numpy")
+pytest.importorskip("numba")
+
+from solver.kernels import lookahead  # noqa: E402
+from solver.kernels.evaluation import Evaluation, estimates, identity, write  # noqa: E402
+from solver.kernels.lookahead import Chooser, Lookahead  # noqa: E402
+from solver.kernels.model import model_of, new_model, weighed  # noqa: E402
+
+GAMES = ("connect-four:4,3", "othello:4,4", "hexapawn:3,4", "dots-and-boxes:2,2", "achi")
+MORE = ("kalah:2,4,false", "breakthrough:3,3,1", "tic-tac-toe:3,3,3,true", "quixo:2,true", "mu-torere")
+
+
+def positions(game, count, seed=0):
+    """Unfinished states of random games."""
+    chance, found = random.Random(seed), []
+    while len(found) < count:
+        state = game.initial()
+        while not game.is_terminal(state) and chance.random() < 0.95:
+            found.append(state)
+            state = game.result(state, chance.choice(list(game.actions(state))))
+    return chance.sample(found, count)
+
+
+def evaluation(game, hidden=(), scale=1.0, seed=1, activation="tanh", part=64):
+    """A model whose weights are multiples of 1 / part: sums of a few are exact."""
+    rules, draw = Rules(game), np.random.default_rng(seed)
+    count = len(list(rules.features(game.initial()))) if rules.features else 63
+    widths = [count, *hidden, 1]
+    shapes = zip(widths, widths[1:], strict=False)
+    layers = [tuple(draw.integers(-3, 4, size).astype("f4") / part for size in (shape, shape[1])) for shape in shapes]
+    return Evaluation("a game", identity(game), count, activation, layers, scale, {}, {})
+
+
+def plain(game, state, depth, evaluate=None):
+    rules = Rules(game)
+    return heuristic.search(game, state, depth=depth, evaluate=evaluate or rules.evaluate or (lambda state: 0))
+
+
+def assert_is_the_plain_search(text, count):
+    """Value and action, at every depth, with what the table keeps of earlier searches and without."""
+    game = load_game(text)
+    ahead = Lookahead(game, table=1 << 16)
+    truth = naive.solve(game) if text != "othello:4,4" else {}
+    chance = random.Random(5)
+    for state in positions(game, count):
+        for depth in range(1, 5):
+            if chance.random() < 0.2:
+                ahead.use(None)
+            wanted, found = plain(game, state, depth), ahead.search(state, depth=depth)
+            at_once = ahead.look(state, depth)
+            assert (found.value, found.action) == (wanted.value, wanted.action), (state, depth)
+            assert (at_once.value, at_once.action) == (wanted.value, wanted.action), (state, depth)
+            if truth and found.exact:
+                assert found.value == truth[state]
+            if wanted.value.distance is not None:
+                assert found.exact == wanted.exact
+
+
+@pytest.mark.parametrize("text", GAMES)
+def test_values_and_moves_are_those_of_the_plain_search(text):
+    assert_is_the_plain_search(text, 8)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", [*GAMES, *MORE])
+def test_values_and_moves_of_more_states_are_those_of_the_plain_search(text):
+    assert_is_the_plain_search(text, 60)
+
+
+@pytest.mark.parametrize("text", ["connect-four:4,3", "hexapawn:3,4", "achi"])
+def test_wins_and_losses_within_the_depth_are_exact(text):
+    game = load_game(text)
+    ahead = Lookahead(game)
+    for state, value in list(naive.solve(game).items())[:2000]:
+        if not game.is_terminal(state):
+            found = ahead.search(state, depth=4)
+            if value.distance is not None and value.distance <= 4:
+                assert (found.value, found.exact) == (value, True)
+            else:
+                assert -1 < found.value.score < 1 or found.value == value
+    assert ahead.search(game.initial(), depth=1).counts.nodes > 0
+
+
+def test_finished_states_are_what_the_rules_say():
+    ahead = Lookahead(load_game("connect-four:4,3"))
+    state = ahead.rules.game.initial()
+    for action in (0, 1, 0, 1, 0, 1, 2, 3, 2, 3, 2, 3):  # full
+        state = ahead.rules.game.result(state, action)
+    assert ahead.search(state, depth=3)[:3] == plain(ahead.rules.game, state, 3)[:3]
+
+
+def test_a_budget_ends_the_search_and_what_was_found_is_kept(monkeypatch):
+    monkeypatch.setattr(lookahead, "CHUNK", 64)
+    game = load_game("connect-four:4,3")
+    ahead = Lookahead(game)
+    wanted = plain(game, game.initial(), 8)
+    for budget in (Budget(nodes=100), Budget(seconds=0)):
+        with pytest.raises(BudgetExceeded):
+            ahead.search(game.initial(), depth=8, budget=budget)
+    assert ahead.nodes < 1000
+    budget = Budget(nodes=10**6)
+    found = ahead.search(game.initial(), depth=8, budget=budget)
+    assert (found.value, found.action) == (wanted.value, wanted.action)
+    assert 0 < 10**6 - budget.nodes_left == found.counts.nodes
+    with pytest.raises(MethodError, match="at least 1 ply"):
+        ahead.search(game.initial(), depth=0)
+
+
+def test_states_with_very_many_moves_and_deep_searches_are_given_room():
+    game = load_game("coins:6000,5500,false")
+    assert Lookahead(game).search(6000, depth=2).value == plain(game, 6000, 2).value
+    deep = load_game("achi")
+    assert Lookahead(deep).search(deep.initial(), depth=130).value == naive.solve(deep)[deep.initial()]
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_many_states_at_once_are_searched_as_one_by_one(workers, monkeypatch):
+    monkeypatch.setattr(lookahead, "SHARE", 7)
+    game = load_game("hexapawn:3,4")
+    states = positions(game, 60)
+    for depth in (1, 3):
+        choices = Chooser(game, workers=workers).choose(states, depth)
+        for state, action, place, merit in zip(states, *choices, strict=True):
+            found = plain(game, state, depth)
+            assert action == found.action == list(game.actions(state))[place]
+            score, distance = found.value
+            assert merit == (score if distance is None else score * (WIN - distance))
+
+
+class Bold(NamedTuple):
+    """Coins with an estimate that is not below the utilities from ten coins on."""
+
+    def initial(self):
+        return 30
+
+    def actions(self, state):
+        yield from range(1, min(3, state) + 1)
+
+    def result(self, state, action):
+        return state - action
+
+    def is_terminal(self, state):
+        return state == 0
+
+    def utility(self, state):
+        return -1
+
+    def evaluate(self, state):
+        return 0.5 if state < 10 else 1
+
+
+def test_estimates_out_of_bounds_are_refused():
+    ahead = Lookahead(Bold())
+    assert ahead.search(8, depth=1).value == plain(Bold(), 8, 1).value
+    with pytest.raises(GameError, match=r"evaluate\(29\) is 1: an estimate must lie strictly between -1 and 1"):
+        ahead.search(30, depth=1)
+    with pytest.raises(GameError, match="is 1: an estimate"):
+        Chooser(Bold()).choose([8, 30], 1)
+
+
+# learned evaluations
+
+
+@pytest.mark.parametrize(("hidden", "activation"), [((), "tanh"), ((5,), "tanh"), ((4, 3), "tanh"), ((6, 2), "relu")])
+def test_models_as_arrays_are_a_product_of_matrices(hidden, activation):
+    one = evaluation(load_game("connect-four:4,3"), hidden, activation=activation)
+    model = model_of(one)
+    assert model.shape.tolist() == one.shape()
+    table = np.random.default_rng(2).integers(-4, 5, (50, one.features))
+    found = [weighed(model.shape, model.weights, model.relu, row, model.units) for row in table]
+    assert np.allclose(found, estimates(one, table), atol=1e-6)
+    assert np.allclose(found, [_numpy(one, row) for row in table], atol=1e-12)
+
+
+def _numpy(one, row):
+    numbers = row.astype(float)
+    for weights, biases in one.layers[:-1]:
+        numbers = numbers @ weights.astype(float) + biases
+        numbers = np.tanh(numbers) if one.activation == "tanh" else np.maximum(numbers, 0)
+    weights, biases = one.layers[-1]
+    return np.clip(np.tanh(numbers @ weights.astype(float) + biases)[0], -0.999999, 0.999999)
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden", "scale"),
+    [("connect-four:4,3", (), 1.0), ("hexapawn:3,4", (4,), 1.0), ("dots-and-boxes:2,2", (), 4.0), ("achi", (), 1.0)],
+)
+def test_a_search_by_a_model_is_the_plain_one_by_it(text, hidden, scale):
+    game = load_game(text)
+    ahead = Lookahead(game)
+    kernel = ahead._depth.kernels.list_moves
+    for seed in (1, 2):
+        one = evaluation(game, hidden, scale, seed)
+        ahead.use(model_of(one))
+        evaluate = plainly(Rules(game), one)
+        for state in positions(game, 10):
+            for depth in (1, 2, 4):
+                wanted, found = plain(game, state, depth, evaluate), ahead.search(state, depth=depth)
+                assert (found.value.distance, found.exact) == (wanted.value.distance, wanted.exact)
+                assert found.value.score == pytest.approx(wanted.value.score, abs=1e-9)
+                again = Chooser(game, model=model_of(one), workers=1).choose([state], depth)
+                assert again.actions[0] == found.action
+    assert len(kernel.signatures) == 1  # no model is compiled
+
+
+def test_a_model_of_other_features_is_refused():
+    game = load_game("connect-four:4,3")
+    wrong = new_model([(np.ones((3, 1)), np.zeros(1))])
+    with pytest.raises(UncompiledRules, match="features as many for each state"):
+        Lookahead(game, model=wrong).search(game.initial(), depth=2)
+
+
+# who plays by them
+
+
+@pytest.mark.parametrize("learned", [False, True])
+def test_plain_and_compiled_foresight_are_the_same(learned):
+    game = load_game("connect-four:4,3")
+    rules, one = Rules(game), evaluation(game) if learned else None
+    slow, quick = Foresight(rules, one), Foresight(rules, one)
+    assert slow.name == ("a learned evaluation" if learned else "evaluate")
+    quick.load(wait=True)
+    assert quick._ahead is not None and not quick.is_loading()
+    for state in positions(game, 10):
+        for depth in (1, 3, 7):  # deep enough for `search` to leave plain Python
+            found = quick.look(state, depth)
+            assert found.value.score == pytest.approx(slow.look(state, depth).value.score, abs=1e-12)
+            assert slow.search(state, depth).action == found.action
+
+
+def test_rules_that_do_not_compile_are_searched_plainly(monkeypatch):
+    game = load_game("connect-four:4,3")
+    foresight = Foresight(Rules(game))
+    foresight.load(wait=True)
+
+    def fails(*arguments):
+        raise UncompiledRules("no")
+
+    monkeypatch.setattr(foresight._ahead, "look", fails)
+    assert foresight.look(game.initial(), 3).value == plain(game, game.initial(), 3).value
+    assert foresight._ahead is None
+
+
+def test_a_player_estimates_by_an_evaluation(tmp_path):
+    game, other = load_game("connect-four:6,5"), load_game("connect-four:5,5")
+    write(tmp_path / "mine.eval", evaluation(game)._replace(game="connect-four:6,5"))
+    own = Player({}, game, nodes=500)
+    learned = Player({}, game, nodes=500, evaluate=tmp_path / "mine.eval")
+    assert (own.foresight.name, learned.foresight.name) == ("evaluate", "mine.eval")
+    one, two = own.value(game.initial()), learned.value(game.initial())
+    assert one.source == two.source == "search"
+    assert one.estimate != two.estimate
+    assert Player({}, game, evaluate=learned.foresight.evaluation).foresight.name == "a learned evaluation"
+    with pytest.raises(ForeignBook, match="learn it again"):
+        Player({}, other, evaluate=tmp_path / "mine.eval")
+
+
+def test_wins_that_limited_depth_sees_are_known_without_evaluate():
+    game = load_game("achi")
+    state, value = next(
+        (state, value) for state, value in naive.solve(game).items() if value.score == 1 and value.distance == 3
+    )
+    player = Player({}, game)
+    player._searching._cyclic, player._searching._retrograde = True, lambda state, budget: None
+    answer = player.value(state)
+    assert (answer.value, answer.exact, answer.source) == (Value(1, 3), True, "search") == (value, True, "search")
+
+
+def run(*arguments):
+    done = CliRunner().invoke(main, list(arguments))
+    return done.exit_code, done.output
+
+
+def test_query_and_play_say_by_what_they_estimate(tmp_path):
+    path = str(tmp_path / "mine.eval")
+    write(path, evaluation(load_game("connect-four:6,5"))._replace(game="connect-four:6,5"))
+    asked = ("query", "connect-four:6,5", "start", "--budget", "0.4", "--no-moves", "--json")
+    for more, name in (((), "evaluate"), (("--evaluate", path), "mine.eval")):
+        code, output = run(*asked, *more)
+        facts = json.loads(output.splitlines()[0])
+        assert code == 0 and (facts["source"], facts["evaluation"]) == ("search", name)
+        assert "(search by " + name + ")" in run(*asked[:-1], *more)[1]
+    assert json.loads(run("query", "tic-tac-toe", "start", "--json")[1].splitlines()[-1])["evaluation"] is None
+    code, output = run("query", "connect-four:5,5", "start", "--live", "--evaluate", path)
+    assert code == 5 and "learn it again" in output
+    code, output = run("query", "connect-four:6,5", "start", "--book-only", "--evaluate", path)
+    assert code == 2 and "leave one out" in output
+    code, output = run("play", "connect-four:6,5", "--method", "negamax", "--evaluate", path)
+    assert code == 2 and "best or heuristic" in output
+    code, output = run("play", "connect-four:6,5", "--method", "heuristic", "--evaluate", path, "--second")
+    assert code == 0 and "heuristic of depth 4 by mine.eval" in output and "computer:" in output

@@ -1,0 +1,244 @@
+"""Learned evaluations: what a file keeps, what is refused, and the features that they weigh."""
+
+import numpy as np
+import pytest
+
+from solver.conformance import check_game
+from solver.errors import BookError, DamagedBook, ForeignBook, GameError
+from solver.game import Rules, load_game
+from solver.kernels import evaluation as files
+from solver.kernels import features as kernels
+from solver.kernels.compiled import bind
+from solver.kernels.evaluation import Evaluation, estimates, game_of, read, write
+from tests.games import EDGE_GAMES, SMALL_GAMES
+
+
+def evaluation(game="connect-four:4,4", features=5, hidden=(3,)):
+    draw = np.random.default_rng(1)
+    widths = [features, *hidden, 1]
+    layers = [
+        (draw.normal(size=(widths[i], widths[i + 1])).astype(np.float32), draw.normal(size=widths[i + 1]).astype("f4"))
+        for i in range(len(widths) - 1)
+    ]
+    identity = files.identity(load_game(game))
+    return Evaluation(game, identity, features, "tanh", layers, 1.0, {"seed": 0, "source": "a book"}, {"sign": 0.5})
+
+
+@pytest.mark.parametrize("hidden", [(), (3,), (4, 2)])
+def test_what_is_written_is_read(tmp_path, hidden):
+    written = evaluation(hidden=hidden)
+    write(tmp_path / "a.eval", written)
+    found = read(tmp_path / "a.eval")
+    assert found.shape() == written.shape() == [5, *hidden, 1]
+    assert found._replace(layers=[]) == written._replace(layers=[])
+    for one, other in zip(found.layers, written.layers, strict=True):
+        assert all(np.array_equal(*pair) for pair in zip(one, other, strict=True))
+    write(tmp_path / "b.eval", found)
+    assert (tmp_path / "a.eval").read_bytes() == (tmp_path / "b.eval").read_bytes()
+
+
+def test_estimates_are_what_the_layers_say():
+    one = evaluation(hidden=())
+    weights, biases = one.layers[0]
+    table = np.arange(15, dtype=np.int16).reshape(3, 5)
+    by_hand = [np.tanh(sum(float(w) * int(x) for w, x in zip(weights[:, 0], row, strict=True)) + biases[0])
+               for row in table]
+    assert np.allclose(estimates(one, table), np.clip(by_hand, -files.LIMIT, files.LIMIT), atol=1e-6)
+    large = one._replace(layers=[(weights * 1000, biases)])
+    assert np.abs(estimates(large, table)).max() < 1
+    net = evaluation(hidden=(3,))._replace(activation="relu")
+    (first, bias), (last, end) = net.layers
+    assert np.allclose(estimates(net, table), np.clip(np.tanh(np.maximum(table @ first + bias, 0) @ last + end)[:, 0],
+                                                      -files.LIMIT, files.LIMIT), atol=1e-6)
+
+
+def test_damaged_files_are_refused_in_one_line(tmp_path):
+    path = tmp_path / "a.eval"
+    write(path, evaluation())
+    whole = path.read_bytes()
+    draw = np.random.default_rng(0)
+    bad = tmp_path / "bad.eval"
+    copies = [whole[:length] for length in range(len(whole))]
+    for place in range(len(whole)):
+        for bit in (1, 128):
+            copies.append(whole[:place] + bytes([whole[place] ^ bit]) + whole[place + 1 :])
+    copies += [whole + b"\0", draw.bytes(1000), b""]
+    assert len(copies) > 1000
+    for copy in copies:
+        bad.write_bytes(copy)
+        with pytest.raises((DamagedBook, ForeignBook)) as error:
+            read(bad)
+        assert "\n" not in str(error.value)
+
+
+def sealed(fields):
+    import hashlib
+
+    import msgpack
+
+    body = msgpack.packb(fields)
+    return files.HEAD.pack(files.MAGIC, files.VERSION, hashlib.sha256(body).digest()) + body
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"layers": []},
+        {"layers": [(5, 1, b"", b"")]},
+        {"layers": [(0, 1, b"", b"1234")]},
+        {"layers": [(4, 1, bytes(16), bytes(4))]},
+        {"layers": [(5, 2, bytes(40), bytes(8))]},
+        {"layers": [(5, 1, b"\xff" * 20, bytes(4))]},
+        {"layers": [(5, 1, bytes(20), bytes(4))] * 2},
+        {"layers": [(5, 1, bytes(20))]},
+        {"layers": {"a": 1}},
+        {"activation": "exec"},
+        {"features": 0},
+        {"features": 10**6},
+        {"scale": 0.0},
+        {"scale": 1},
+        {"game": 5},
+        {"training": []},
+        {"figures": {"a": [1]}},
+        {"more": 1},
+    ],
+)
+def test_files_that_contradict_themselves_are_refused(tmp_path, change):
+    good = {**evaluation()._asdict(), "layers": [(5, 1, bytes(20), bytes(4))]}
+    path = tmp_path / "a.eval"
+    path.write_bytes(sealed(good))
+    read(path)
+    path.write_bytes(sealed({**good, **change}))
+    with pytest.raises(DamagedBook):
+        read(path)
+
+
+def test_altered_bytes_behind_a_right_checksum_are_refused_or_read(tmp_path):
+    """A checksum can be made anew: whatever the bytes, there is an evaluation that holds together or one error."""
+    write(tmp_path / "a.eval", evaluation())
+    body = (tmp_path / "a.eval").read_bytes()[files.HEAD.size :]
+    import hashlib
+
+    path = tmp_path / "b.eval"
+    for place in range(len(body)):
+        for byte in (0, 0x7F, 0xC1, 0xDF, 0xFF):
+            altered = body[:place] + bytes([byte]) + body[place + 1 :]
+            path.write_bytes(files.HEAD.pack(files.MAGIC, files.VERSION, hashlib.sha256(altered).digest()) + altered)
+            try:
+                found = read(path)
+            except DamagedBook as error:
+                assert "\n" not in str(error)
+            else:
+                estimates(found, np.zeros((1, found.features), np.int16))
+
+
+def test_other_versions_and_missing_files(tmp_path):
+    path = tmp_path / "a.eval"
+    with pytest.raises(BookError, match="cannot be read"):
+        read(path)
+    write(path, evaluation())
+    whole = bytearray(path.read_bytes())
+    whole[len(files.MAGIC)] = 9
+    path.write_bytes(whole)
+    with pytest.raises(ForeignBook, match="version 9"):
+        read(path)
+
+
+def test_an_evaluation_is_of_one_game(tmp_path):
+    one = evaluation()
+    assert game_of(one) == load_game("connect-four:4,4")
+    with pytest.raises(ForeignBook, match="learn it again"):
+        game_of(one, load_game("connect-four:5,4"))
+    with pytest.raises(ForeignBook, match="--game"):
+        game_of(one._replace(game="mine.py::Game"))
+
+
+def test_without_features_the_bits_of_the_state_are_taken():
+    game = load_game("mu-torere")
+    own = bind(kernels, game)
+    states = [game.initial(), game.result(game.initial(), 0)]
+    tables = {count: np.zeros((2, count), np.int16) for count in (kernels.BITS, 2 * kernels.BITS, kernels.BITS - 1)}
+    (count,) = [count for count, table in tables.items() if own.tabulate(np.array(states), table)]
+    for state, row in zip(states, tables[count], strict=True):
+        assert sum(int(bit) << place % kernels.BITS for place, bit in enumerate(row)) == game.canonical(state)
+
+
+@pytest.mark.parametrize(
+    ("features", "message"),
+    [
+        ("range(state + 1)", "features, others"),
+        ("()", "has 0 features"),
+        ("(1.5,)", "has the feature 1.5"),
+        ("(1 << 15,)", "has the feature 32768"),
+        ("(1,) * 2000", "has 2000 features"),
+        ("(__import__('random').random() > 0.5,) * 1", "has the feature (True|False)"),
+        ("(__import__('random').randrange(1000),)", "differ from call to call"),
+    ],
+)
+def test_bad_features_are_named(tmp_path, features, message):
+    path = tmp_path / "race.py"
+    path.write_text(f"""
+from typing import NamedTuple
+
+class Race(NamedTuple):
+    goal: int = 10
+
+    def initial(self):
+        return 0
+
+    def actions(self, state):
+        yield from (1, 2)
+
+    def result(self, state, action):
+        return state + action
+
+    def is_terminal(self, state):
+        return state >= self.goal
+
+    def utility(self, state):
+        return -1
+
+    def features(self, state):
+        yield from {features}
+""")
+    with pytest.raises(GameError, match=message):
+        check_game(load_game(f"{path}::Race"))
+
+
+FEATURED = [name for name in (*SMALL_GAMES, *EDGE_GAMES) if Rules(load_game(name)).features is not None]
+
+
+@pytest.mark.parametrize("name", FEATURED)
+def test_features_are_as_many_for_every_state_and_the_same_for_its_image(name):
+    rules = Rules(load_game(name))
+    states = [state for state in check_game(rules.game, playouts=3) if not rules.is_terminal(state)]
+    found = [list(rules.features(state)) for state in states]
+    assert len({len(row) for row in found}) <= 1
+    for state, row in zip(states, found, strict=True):
+        assert list(rules.features(rules.canonical(state))) == row
+
+
+@pytest.mark.parametrize("name", ["tic-tac-toe", "connect-four:4,3", "hexapawn", "kalah:2,3", "othello"])
+def test_compiled_features_are_those_of_plain_python(name):
+    rules = Rules(load_game(name))
+    states = [state for state in check_game(rules.game, playouts=5) if not rules.is_terminal(state)]
+    plain = [list(rules.features(state)) for state in states]
+    table = np.zeros((len(states), len(plain[0])), np.int16)
+    assert bind(kernels, rules.game).tabulate(np.array(states), table)
+    assert table.tolist() == plain
+
+
+def test_features_of_connect_four_by_hand():
+    """5 wide, 5 high, after 1 5 1 5 1 5: who moves wins on top of the first column, and must stop the other there."""
+    game = load_game("connect-four:5,5")
+    state = game.initial()
+    for column in (0, 4, 0, 4, 0, 4):
+        state = game.result(state, column)
+    found = list(game.features(state))
+    assert found[:11] == [1, 6, *game.bounds(state), 1, 0, 5, 5, 1, 0, 0]
+    assert found[11:31] == [0] * 20  # both threats can be taken now
+    upright, level, slanting = (found[i : i + 6] for i in (31, 37, 43))
+    assert upright == [1, 1, 1, 1, 0, 0]  # one wants a stone: three and an empty cell; one wants two
+    assert level == [0, 0, 0, 0, 3, 3]  # of each row's two lines, each side's own
+    assert slanting == [0, 0, 0, 0, 2, 2]  # from the two lower stones
+    assert found[49:] == [0] * 15  # as many stones of both in cells that are images

@@ -1,0 +1,290 @@
+"""Learning: what is sampled, fitted and evolved, who plays whom, and what a match tells."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from solver import extras, load_game, pipeline, shipped
+from solver.cli import main
+from solver.errors import MethodError
+from solver.game import Rules
+from solver.grading import grade
+from solver.kernels.evaluation import read, write
+from solver.learning import contest, samples
+from solver.learning.contenders import Setting, chooser, contender
+from solver.learning.evolution import evolve
+from solver.learning.figures import figures, folded_board, truth_of
+from solver.learning.matches import judged, match
+from solver.learning.moves import Board
+from solver.learning.players import ByBook, Greedy, Random
+from solver.learning.standing import Z, elo, interval, standing
+from solver.learning.training import Model, learn
+from solver.player import Player
+
+
+def book_of(text):
+    return shipped.find(load_game(text))
+
+
+# -- what a match tells
+
+
+def test_a_standing_by_hand():
+    """Four pairs: 2, 1½, 1 and 0 points of 2."""
+    found = standing([(1, 1), (1, 0), (1, -1), (-1, -1)])
+    assert (found.wins, found.draws, found.losses, found.pairs) == (4, 1, 3, (1, 0, 1, 1, 1))
+    assert found.share == (4 + 0.5) / 8 == 0.5625
+    variance = ((1 - 0.5625) ** 2 + (0.75 - 0.5625) ** 2 + (0.5 - 0.5625) ** 2 + 0.5625**2) / 4
+    assert variance == 0.13671875
+    trials = 4 * 0.5625 * 0.4375 / variance
+    assert trials == pytest.approx(7.2)
+    middle, half = 0.5625 + Z**2 / 14.4, Z * math.sqrt(0.5625 * 0.4375 / 7.2 + Z**2 / (4 * 7.2**2))
+    assert found.low == pytest.approx((middle - half) / (1 + Z**2 / 7.2))
+    assert found.high == pytest.approx((middle + half) / (1 + Z**2 / 7.2))
+    assert found.elo == pytest.approx(400 * math.log10(0.5625 / 0.4375))
+    assert found.margin is None
+
+
+def test_the_interval_is_wilsons_where_nothing_is_drawn():
+    """81 of 263: Wilson's interval is 0.2553 to 0.3662 (Newcombe, Statistics in Medicine 17, 1998, table I)."""
+    low, high = interval(81 / 263, 81 / 263 * (1 - 81 / 263), 263)
+    assert (round(low, 4), round(high, 4)) == (0.2553, 0.3662)
+    games, pairs = interval(0.7, 0.21, 400), interval(0.7, 0.105, 200)
+    assert games == pytest.approx(pairs)  # pairs of independent games without draws tell as much as the games
+    assert interval(1.0, 0.0, 29) == pytest.approx((0.8830, 1.0), abs=5e-5)  # the same table, 29 of 29
+
+
+def test_elo_differences():
+    assert elo(0.5) == 0
+    assert elo(10 / 11) == pytest.approx(400)
+    assert elo(0.64) == pytest.approx(-elo(0.36)) == pytest.approx(99.96, abs=0.01)
+    assert elo(0.0) is None and elo(1.0) is None
+    whole = standing([(1, 1)] * 10)
+    assert whole.elo is None and whole.elo_high is None and whole.elo_low > 0
+
+
+def test_margins_of_a_score_game():
+    found = standing([(5, -2), (0, 3)], score_game=True)
+    assert (found.wins, found.draws, found.losses, found.margin) == (2, 1, 1, 1.5)
+
+
+# -- games
+
+
+@pytest.mark.parametrize("name", ["tic-tac-toe", "hexapawn:4,4", "connect-four:4,3", "kalah:3,2", "dots-and-boxes:2,1"])
+def test_two_perfect_players_get_what_the_opening_is_worth(name, tmp_path):
+    """Wins, margins, who moves again, and what moves score: the score of a game is the value of where it began."""
+    rules = Rules(load_game(name))
+    with pipeline.solve(rules.game, tmp_path / "a.lmdb") as book:
+        opened = contest.openings(rules, 20, plies=2)
+        board = Board(rules)
+        seats = np.tile([[0, 1]], (len(opened), 1))
+        starts = np.array([opening.state for opening in opened])
+        perfect = ByBook(board, book)
+        played = contest.play(board, starts, seats, [perfect, ByBook(board, book)], record=True)
+        for opening, score, actions in zip(opened, played.scores.tolist(), played.actions, strict=True):
+            assert np.sign(score) == np.sign(book[rules.canonical(opening.state)].score)
+            if rules.scores:
+                assert score == book[rules.canonical(opening.state)].score
+            state = opening.state
+            for action in actions:
+                assert action in rules.actions(state)
+                state = rules.result(state, action)
+            assert rules.is_terminal(state)
+
+
+def test_openings_are_distinct_and_the_seeds():
+    rules = Rules(load_game("connect-four:5,5"))
+    found = contest.openings(rules, 60, seed=3)
+    assert found == contest.openings(rules, 60, seed=3) != contest.openings(rules, 60, seed=4)
+    assert len({rules.canonical(opening.state) for opening in found}) == 60
+    for opening in found:
+        state = rules.game.initial()
+        for action in opening.actions:
+            assert action in rules.actions(state)
+            state = rules.result(state, action)
+        assert state == opening.state and not rules.is_terminal(state)
+
+
+def test_a_game_with_few_openings_gives_what_it_has():
+    rules = Rules(load_game("tic-tac-toe"))
+    assert len(contest.openings(rules, 1000, plies=2)) == 12  # distinct up to symmetry: 3 + 2 + ... (5 + 5 + 2)
+    with pytest.raises(MethodError, match="over within 9 plies"):
+        contest.openings(rules, 10, plies=9)
+
+
+def test_games_in_circles_are_drawn(monkeypatch):
+    monkeypatch.setattr(contest, "MOST_PLIES", 6)
+    rules = Rules(load_game("mu-torere"))
+    played = match(rules, Random(0), Random(1), games=20)
+    assert sum((played.standing.wins, played.standing.draws, played.standing.losses)) == len(played.games)
+    assert played.standing.draws > 0
+
+
+def test_a_match_is_the_same_again_and_its_games_can_be_graded():
+    book = book_of("tic-tac-toe")
+    rules = Rules(book.game)
+    board = Board(rules)
+    first = match(rules, Random(1), Greedy(board, board.guesses), games=30, plies=1)
+    again = match(rules, Random(1), Greedy(board, board.guesses), games=30, plies=1)
+    assert first == again
+    one, other = judged(first, book)
+    whole = grade(Player(book, live=False), first.games).total
+    assert one.moves + other.moves == whole.moves - len(first.games)  # but for the openings' moves
+    perfect = judged(match(rules, ByBook(board, book), Random(2), games=30, plies=2), book)
+    assert perfect[0].kept == perfect[0].moves == perfect[0].perfect > perfect[1].kept
+
+
+# -- samples
+
+
+def test_samples_are_spread_over_plies_and_values():
+    book = book_of("connect-four:4,4")
+    board = folded_board(Rules(book.game))
+    sample = samples.from_book(book, board, 2000, seed=1)
+    assert len(np.unique(sample.states)) == len(sample.states) == 2000
+    assert [book[state].score for state in sample.states.tolist()] == sample.scores.tolist()
+    key = 3 * board.tiers(sample.states) + sample.scores.astype(int) + 1
+    counts = dict(zip(*np.unique(key, return_counts=True), strict=True))
+    there: dict[int, int] = {}
+    for state, value in book.items():
+        place = 3 * board.rules.tier(state) + value.score + 1
+        there[place] = there.get(place, 0) + 1
+    share = max(counts.values())
+    assert all(counts.get(place, 0) in (number, share, share - 1) for place, number in there.items())
+    again = samples.from_book(book, board, 2000, seed=1)
+    assert np.array_equal(again.states, sample.states)
+    assert not np.array_equal(samples.from_book(book, board, 2000, seed=2).states, sample.states)
+
+
+def test_states_of_random_play_are_unfinished_and_distinct():
+    rules = Rules(load_game("connect-four:4,4"))
+    found = samples.by_play(folded_board(rules), 500, seed=1)
+    assert len(np.unique(found)) == len(found) == 500
+    assert not any(rules.is_terminal(state) for state in found.tolist())
+    assert all(rules.canonical(state) == state for state in found.tolist())
+
+
+# -- learning
+
+
+@pytest.mark.parametrize("hidden", [(), (8,)])
+def test_learning_from_a_book_beats_the_rules_own_evaluate(hidden, tmp_path):
+    book = book_of("connect-four:4,4")
+    found = learn(book, model=Model(hidden), states=4000)
+    assert found.shape() == [found.features, *hidden, 1]
+    assert found.figures["sign"] > max(0.85, found.figures["evaluate_sign"])
+    assert found.figures["best_moves"] > found.figures["evaluate_best_moves"]
+    write(tmp_path / "a.eval", found)
+    write(tmp_path / "b.eval", learn(book, model=Model(hidden), states=4000))
+    assert (tmp_path / "a.eval").read_bytes() == (tmp_path / "b.eval").read_bytes()
+    write(tmp_path / "b.eval", learn(book, model=Model(hidden, seed=1), states=4000))
+    assert (tmp_path / "a.eval").read_bytes() != (tmp_path / "b.eval").read_bytes()
+
+
+def test_what_is_learned_beats_chance_on_a_tiny_game(tmp_path):
+    book = book_of("tic-tac-toe")
+    write(tmp_path / "a.eval", learn(book, states=500))
+    setting = Setting(Rules(book.game))
+    players = [chooser(contender(name), setting) for name in (str(tmp_path / "a.eval"), "random")]
+    found = match(setting.rules, *players, games=24, plies=2).standing
+    assert found.wins + found.draws + found.losses == 24
+    assert found.low > 0.6
+
+
+def test_figures_of_a_perfect_guess_are_perfect():
+    book = book_of("tic-tac-toe")
+    board = folded_board(Rules(book.game))
+    sample, truth = samples.from_book(book, board, 300), truth_of(book)
+    perfect = figures(board, lambda states: truth(states)[0] * 0.9, sample, truth)
+    assert perfect == {"sign": 1.0, "correlation": pytest.approx(1.0), "best_moves": 1.0}
+    wrong = figures(board, lambda states: truth(states)[0] * -0.9, sample, truth)
+    assert wrong["sign"] == 0 and wrong["correlation"] == pytest.approx(-1) and wrong["best_moves"] < 0.5
+    blind = figures(board, lambda states: np.zeros(len(states)), sample, truth)
+    assert blind["sign"] == 0.5 and blind["correlation"] is None
+
+
+def test_learning_from_searches():
+    found = learn(load_game("tic-tac-toe"), states=200, depth=3)
+    assert found.training["source"] == "searches of depth 3"
+    assert found.figures["sign"] > 0.7
+
+
+def test_margins_are_learned():
+    found = learn(book_of("kalah:3"), states=2000)
+    assert found.scale > 1 and found.figures["correlation"] > max(0.6, found.figures["evaluate_correlation"])
+
+
+def test_games_without_features_learn_by_the_bits_of_their_states():
+    found = learn(book_of("achi"), model=Model((16,)), states=2000)
+    assert found.figures["sign"] > 0.6
+
+
+def test_evolution_beats_its_beginnings_and_is_the_same_again():
+    game = load_game("tic-tac-toe:4,4,3")
+    found = evolve(game, generations=20, seed=1)
+    assert found.figures["first_generation"] > 0.6
+    again = evolve(game, generations=20, seed=1)
+    assert found.figures == again.figures and np.array_equal(found.layers[0][0], again.layers[0][0])
+
+
+# -- the command line
+
+
+def run(*words):
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+def test_learn_and_match_from_the_command_line(tmp_path):
+    path = tmp_path / "a.eval"
+    done = run("learn", "connect-four:4,4", "-o", path, "--states", 2000, "-q")
+    assert done.exit_code == 0 and "sign" in done.output and "evaluate" in done.output
+    facts = json.loads(run("learn", "connect-four:4,4", "-o", path, "--states", 2000, "-q", "--json").output)
+    assert facts["features"] == read(path).features and facts["training"]["states"] == 2000
+    games = tmp_path / "games.txt"
+    done = run(
+        *("match", path, "evaluate@1", "--games", 20, "--book", "connect-four:4,4", "--json", "-q", "--save", games)
+    )
+    found = json.loads(done.output)
+    assert found["games"] == 20 == found["wins"] + found["draws"] + found["losses"]
+    assert found["low"] <= found["share"] <= found["high"]
+    assert all(0 < graded["share_kept"] <= 1 for graded in found["grades"])
+    assert len(games.read_text().splitlines()) == 20
+    assert run("grade", "connect-four:4,4", games, "-q").exit_code == 0
+    done = run("match", path, "random", "--games", 20, "-q")
+    assert done.exit_code == 0 and "Elo" in done.output
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (("match", "nobody", "random", "--game", "tic-tac-toe"), 2, "no player 'nobody'"),
+        (("match", "random", "random"), 2, "--game"),
+        (("match", "random@2", "random", "--game", "tic-tac-toe"), 2, "only evaluations look"),
+        (("match", "evaluate@0", "random", "--game", "tic-tac-toe"), 2, "look ahead 1 to"),
+        (("match", "evaluate", "random", "--game", "nim"), 2, "no evaluate"),
+        (("match", "bad.eval", "random"), 5, "damaged"),
+        (("learn", "tic-tac-toe", "-o", "x.eval", "--hidden", "8"), 2, "--model network"),
+        (("learn", "tic-tac-toe", "-o", "x.eval", "--depth", "3"), 2, "leave it out"),
+        (("learn", "tic-tac-toe", "-o", "x.eval", "--generations", "3"), 2, "makes no use of --generations"),
+        (("learn", "tic-tac-toe", "-o", "x.eval", "--method", "evolve", "--states", "300"), 2, "no use of --states"),
+        (("learn", "hexapawn", "-o", "x.eval"), 2, "too few to learn from"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(words, code, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    whole = b"solver.eval\0" + bytes(100)
+    (tmp_path / "bad.eval").write_bytes(whole[:12] + b"\1" + whole[13:])
+    done = run(*words, "-q")
+    assert done.exit_code == code and message in done.output
+    assert done.output.count("\n") == 1
+
+
+def test_a_missing_extra_names_the_remedy(monkeypatch):
+    monkeypatch.setattr(extras, "has_learning", lambda: False)
+    monkeypatch.setattr(extras.importlib.util, "find_spec", lambda name: None)
+    done = run("learn", "tic-tac-toe", "-o", "x.eval")
+    assert done.exit_code == 2 and "solverbook[learn]" in done.output
