@@ -57,9 +57,10 @@ if TYPE_CHECKING:
     )
     from solver.game import Game, load_game
     from solver.grading import grade
+    from solver.moves import Answer, Move, Outcome
     from solver.packing import pack
     from solver.pipeline import solve
-    from solver.player import Answer, Move, Player
+    from solver.player import Player
     from solver.sampling import sample
     from solver.trimming import trim
     from solver.value import Solution, Value
@@ -76,8 +77,9 @@ _HOMES = {  # in reading order
     "Value": "value",
     "Solution": "value",
     "Player": "player",
-    "Answer": "player",
-    "Move": "player",
+    "Answer": "moves",
+    "Move": "moves",
+    "Outcome": "moves",
     "verify": "verification",
     "pack": "packing",
     "trim": "trimming",

@@ -14,8 +14,9 @@ from typing import Any
 from solver.book.reader import Book
 from solver.errors import BookError, GameError, PositionError, SolverError
 from solver.game import game_text
+from solver.moves import Answer, Move, Outcome
 from solver.notation import Position, format_action, parse_position
-from solver.player import Answer, Move, Outcome, Player
+from solver.player import Player
 from solver.value import Value
 
 DUMPS = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode

@@ -16,6 +16,7 @@ import typing
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
+from solver import parameters
 from solver.errors import GameError
 from solver.games import CATALOGUE, FROM_FILES
 from solver.loading import is_user_file, user_class
@@ -109,9 +110,7 @@ class Rules:
     """
 
     def __init__(self, game: Any, symmetry: bool = True, outcomes: bool = False) -> None:
-        self.game = game
-        self.symmetry = symmetry
-        self.outcomes = outcomes
+        self.game, self.symmetry, self.outcomes = game, symmetry, outcomes
         self.margins = is_score_game(game)
         self.scores = self.margins or outcomes or own_method(game, "chance") is not None
         self.plain_only = bool(getattr(game, "plain_only", False))
@@ -263,11 +262,11 @@ def load_game(text: str) -> Game:
     """
     source, own, rest = text.partition("::")
     if own:
-        name, _, parameters = rest.partition(":")
+        name, _, values = rest.partition(":")
         cls: Any = user_class(source, name)
         check_signatures(cls)
     else:
-        name, _, parameters = text.partition(":")
+        name, _, values = text.partition(":")
         if name not in CATALOGUE:
             raise GameError(
                 f"no game {name!r}: choose one of {', '.join(CATALOGUE)}, or name a file: my_game.py::Class"
@@ -275,7 +274,7 @@ def load_game(text: str) -> Game:
         module, _, class_name = CATALOGUE[name].partition(":")
         cls = getattr(importlib.import_module(f"solver.games.{module}"), class_name)
     try:
-        game = cls.from_text(parameters) if own_method(cls, "from_text") else cls(**_parameters(cls, parameters))
+        game = cls.from_text(values) if own_method(cls, "from_text") else cls(**parameters.parsed(cls, values))
         validate(game)
     except (ValueError, TypeError) as error:
         raise GameError(f"{text}: {error}") from None
@@ -290,7 +289,7 @@ def validate(game: Any) -> None:
         if not isinstance(value, (int, float, str, tuple)):
             kind = type(value).__name__
             raise ValueError(f"{name} is a {kind}: parameters are numbers, truth values or one tuple of whole numbers")
-        if not all(-STATE_LIMIT <= number < STATE_LIMIT for number in _integers(value)):
+        if not all(-STATE_LIMIT <= number < STATE_LIMIT for number in parameters.integers(value)):
             raise ValueError(f"{name} is out of range: at most 2**63 - 1")
     if own_method(game, "check"):
         game.check()
@@ -302,7 +301,7 @@ def game_text(game: Any) -> str:
     A user's own game is named by its file's base name (or its module): where it lay is not part of its name.
     """
     cls = type(game)
-    values = game.to_text() if own_method(game, "to_text") else _positional(game)
+    values = game.to_text() if own_method(game, "to_text") else parameters.written(game)
     return _class_text(cls) + (f":{values}" if values else "")
 
 
@@ -317,77 +316,17 @@ def check_signatures(cls: type) -> None:
         raise GameError(
             f"{cls.__name__} must be a typing.NamedTuple of its parameters: class {cls.__name__}(NamedTuple)"
         )
-    for name, parameters in {**REQUIRED, **OPTIONAL}.items():
+    for name, expected in {**REQUIRED, **OPTIONAL}.items():
         method = getattr(cls, name, None)
         if method is None and name in REQUIRED:
             raise _lacking(cls, name)
         if method is None or name in cls._fields:
             continue
         found = tuple(inspect.signature(method).parameters)[1:]
-        if found != parameters:
+        if found != expected:
             raise GameError(
-                f"{cls.__name__}.{name} takes ({', '.join(found)}): name its parameters ({', '.join(parameters)})"
+                f"{cls.__name__}.{name} takes ({', '.join(found)}): name its parameters ({', '.join(expected)})"
             )
-
-
-def _parameters(cls: Any, text: str) -> dict[str, Any]:
-    """Values by field from `5,4`, `width=5,height=4` or both, converted by the fields' annotations."""
-    kinds = typing.get_type_hints(cls)
-    fields = list(cls._fields)
-    values: dict[str, Any] = {}
-    position = 0
-    for part in text.split(",") if text else []:
-        name, named, value = part.partition("=")
-        name = name.strip() if named else ""
-        if not named:
-            if position >= len(fields):
-                raise ValueError(
-                    f"too many parameters: it takes {', '.join(fields)}" if fields else "it takes no parameters"
-                )
-            name, value = fields[position], part
-        if name not in kinds or name not in fields:
-            raise ValueError(f"no parameter {name!r}: it takes {', '.join(fields)}")
-        if typing.get_origin(kinds[name]) is tuple:  # takes all unnamed numbers
-            values[name] = (*values.get(name, ()), _convert(name, value, int))
-            continue
-        if name in values:
-            raise ValueError(f"{name} is given twice")
-        values[name] = _convert(name, value, kinds[name])
-        position += not named
-    return values
-
-
-def _convert(name: str, text: str, kind: Any) -> Any:
-    text = text.strip()
-    if kind is bool:
-        known = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-        if text.lower() not in known:
-            raise ValueError(f"{name} is true or false, not {text!r}")
-        return known[text.lower()]
-    if kind is int:
-        if not (text.lstrip("-").isdecimal() and text.isascii() and len(text) <= 20):
-            raise ValueError(f"{name} is a whole number below 2**63, not {text[:40]!r}")
-        return int(text)
-    if kind is float:
-        return float(text)
-    return text
-
-
-def _positional(game: Any) -> str:
-    """The parameters as `5,4`, defaults at the end left out."""
-    values = list(game)
-    defaults = [game._field_defaults.get(field) for field in game._fields]
-    while values and values[-1] == defaults[len(values) - 1]:
-        values.pop()
-    parts: list[str] = []
-    for field, value in zip(game._fields, values, strict=False):
-        if isinstance(value, tuple):
-            parts += [str(number) for number in value]
-        elif any(isinstance(other, tuple) for other in values):
-            parts.append(f"{field}={str(value).lower()}")
-        else:
-            parts.append(str(value).lower())
-    return ",".join(parts)
 
 
 def _class_text(cls: type) -> str:
@@ -399,11 +338,3 @@ def _class_text(cls: type) -> str:
     if is_user_file(cls.__module__):
         return f"{os.path.basename(file)}::{cls.__name__}"
     return f"{cls.__module__}::{cls.__name__}"
-
-
-def _integers(value: Any) -> Iterator[int]:
-    if isinstance(value, tuple):
-        for part in value:
-            yield from _integers(part)
-    elif isinstance(value, int):
-        yield value

@@ -56,7 +56,7 @@ def only_chance(rules: Rules) -> str | None:
 def no_scores(rules: Rules) -> str | None:
     """A reason against these and score games."""
     reason = f"{rules.name} is a score game, which retrograde analysis cannot take: use minimax"
-    return reason if rules.scores else no_chance(rules)
+    return no_chance(rules) or (reason if rules.scores else None)
 
 
 class Method(NamedTuple):

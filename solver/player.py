@@ -19,7 +19,7 @@ import contextlib
 import functools
 import threading
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from solver import shipped
 from solver.book.format import Header
@@ -28,53 +28,12 @@ from solver.errors import GameError, MissingState, PositionError
 from solver.foresight import Foresight
 from solver.game import Game, Rules, game_text, load_game
 from solver.live import SECONDS, Live
+from solver.moves import MISSING, Answer, Move, Outcome, as_best, from_moves, rank
 from solver.search import Budget
 from solver.search.settling import covers, settled
 from solver.value import WIN, Value, drop_value, keeps, lift_value, value_of
 
 EXACT = 0.75  # the part of a budget for exact searches, before estimates are made
-
-
-class Answer(NamedTuple):
-    """What a state is worth for the side to move: `value` if that is known (`exact`), else perhaps an `estimate`.
-
-    An estimate lies between -1 and 1, or within the margins of a score game; it is ±1 where a win or loss is certain
-    but perhaps not its distance. Where moves score at once, both are of what is still to come.
-    """
-
-    value: Value | None
-    exact: bool
-    source: str
-    estimate: float | None = None
-
-
-class Outcome(NamedTuple):
-    """What chance may do at a state: the probability, the state that it leads to, and what that is worth for the side
-    to move at the chance node; `child_value` is the same worth seen from that state, for its side to move."""
-
-    probability: float
-    value: Value | None
-    child: int
-    child_value: Value | None
-
-
-class Move(NamedTuple):
-    """An action, what it is worth for the side that plays it, and the state it leads to.
-
-    `child_value` is the same worth seen from that state, for its side to move.
-    """
-
-    action: int
-    value: Value | None
-    exact: bool
-    source: str
-    best: bool
-    child: int
-    child_value: Value | None
-    estimate: float | None = None
-
-
-MISSING = Answer(None, False, "missing")
 
 
 class Player:
@@ -202,9 +161,9 @@ class Player:
         if all(move.value is None and move.estimate is None for move in moves):
             raise MissingState(f"no move from state {state} has a known value: {self._remedy()}")
         promise = self.rules.promise
-        move = min(moves, key=_rank)
+        move = min(moves, key=rank)
         if promise is not None and not move.exact:  # of equal guesses the most promising
-            move = min(moves, key=lambda one: (*_rank(one), -promise(state, one.action)))
+            move = min(moves, key=lambda one: (*rank(one), -promise(state, one.action)))
         return move._replace(best=all(one.exact for one in moves))
 
     def line(self, state: int, most: int = 1000) -> Iterator[tuple[int, int]]:
@@ -251,11 +210,11 @@ class Player:
         if value is None or any(one.value is None for one in outcomes):
             raise MissingState(f"what chance makes of state {state} is not known: {self._remedy()}")
 
-        def rank(number: int) -> tuple[float, float]:
+        def distance(number: int) -> tuple[float, float]:
             one = outcomes[number]
             return abs((one.value or value).score - value.score), -one.probability
 
-        return min(range(len(outcomes)), key=rank)
+        return min(range(len(outcomes)), key=distance)
 
     def _undecided(self, state: int) -> PositionError | GameError:
         if self.rules.chance is not None and any(True for _ in self.rules.chance(state)):
@@ -283,13 +242,13 @@ class Player:
             moves, answer = self._moves(state, answers), answers.get(state, answer)
         if not moves:
             return answer, []
-        ranks = [_rank(move) for move in moves]
+        ranks = [rank(move) for move in moves]
         best = min(ranks)
         order = sorted(range(len(moves)), key=ranks.__getitem__)  # stable: equals stay in the game's order
         known = moves[order[0]].exact or moves[order[0]].estimate is not None
-        moves = [_as_best(moves[at]) if known and ranks[at] == best else moves[at] for at in order]
+        moves = [as_best(moves[at]) if known and ranks[at] == best else moves[at] for at in order]
         if not answer.exact and self.live:
-            answer = _from_moves(moves)
+            answer = from_moves(moves)
         return answer, moves
 
     def prepare(self, wait: bool = True) -> None:
@@ -367,7 +326,7 @@ class Player:
         """
         if self._covers is not None:
             known = [move for move in moves if move.value is not None and keeps(move.value, value)]
-            for move in sorted(known, key=_rank):
+            for move in sorted(known, key=rank):
                 if self._covers(state=state, action=move.action):
                     return move._replace(best=True)
         for move in moves:
@@ -432,27 +391,3 @@ def _looking_ahead(rules: Rules, solution: Mapping[int, Value], header: Header |
     ahead = functools.partial(settled, told, plies=header.trim.depth, find=solution.get)
     beyond = functools.partial(covers, told, plies=header.trim.depth + 1, find=solution.get)
     return functools.lru_cache(maxsize=1 << 16)(ahead), None if header.trim.side is None else beyond
-
-
-def _as_best(move: Move) -> Move:
-    """A move marked as best: `_replace`, but quick."""
-    action, value, exact, source, _, child, child_value, estimate = move
-    return Move(action, value, exact, source, True, child, child_value, estimate)
-
-
-def _from_moves(moves: list[Move]) -> Answer:
-    """What all moves, best first, make of their state."""
-    first = moves[0]
-    if all(move.exact for move in moves):
-        return Answer(first.value, True, "search")
-    estimate = first.estimate if first.value is None else first.value.score
-    return MISSING if estimate is None else Answer(None, False, "search", estimate)
-
-
-def _rank(move: Move) -> tuple[float, bool, int]:
-    """Higher scores first, quick wins, slow losses, no distance being the slowest; estimates by their number, or 0."""
-    if move.value is None:
-        return -(move.estimate or 0), True, 0
-    score, distance = move.value
-    plies = WIN if distance is None else distance
-    return -score, False, plies if score > 0 else -plies

@@ -94,7 +94,7 @@ def decoded(header, record, numba_too):
         room = np.empty(5000, np.int64), np.empty(5000, np.int32)
         count = decode_segment(record, *room)
         tallies = np.zeros(len(header.palette), np.int64), np.zeros(len(header.palette), np.int64)
-        whole = count >= 0 and tally_values(*room, count, -1, *tallies) >= 0
+        whole = count >= 0 and tally_values(*room, count, -1, len(tallies[0]), *tallies) >= 0
         found = list(zip(*(column[:count].tolist() for column in room), strict=True))
         assert groups == (found if whole else None)
     return groups

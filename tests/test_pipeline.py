@@ -372,9 +372,18 @@ def test_options_about_an_unfinished_book_need_one(option):
 @pytest.mark.parametrize("method", ["auto", *methods.METHODS])
 def test_methods_refuse_what_they_cannot_do_before_any_work(method):
     asked = options.Options(method=method)
-    with pytest.raises(MethodError, match="Dice.* has chance nodes: use expectiminimax"):
-        methods.refuse(Rules(Dice()), asked, keeps=False)
-    methods.refuse(Rules(load_game("coins")), asked, keeps=False)
+    dice, coins = Rules(Dice()), Rules(load_game("coins"))
+    if method == "expectiminimax":
+        methods.refuse(dice, asked, keeps=False)
+        with pytest.raises(MethodError, match="coins is no game of chance: use minimax"):
+            methods.refuse(coins, asked, keeps=False)
+        return
+    if method == "auto":
+        methods.refuse(dice, asked, keeps=False)
+    else:
+        with pytest.raises(MethodError, match="Dice is a game of chance: use expectiminimax"):
+            methods.refuse(dice, asked, keeps=False)
+    methods.refuse(coins, asked, keeps=False)
     kalah = Rules(load_game("kalah:2,2"))
     if method == "retrograde":
         assert methods.METHODS[method].refusal(kalah) == (

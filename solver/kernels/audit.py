@@ -10,7 +10,6 @@ let go again, and a pass over all moves for each quarter of the memory that a by
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -22,9 +21,28 @@ from solver.book import Book
 from solver.book.check import check_counts
 from solver.book.format import Header
 from solver.errors import DamagedBook
-from solver.expected import MIDDLE
 from solver.game import Game
+from solver.kernels import residuals
 from solver.kernels.compiled import bind, compiling, kernel
+from solver.kernels.marks import (
+    AT,
+    CHILD_MISSING,
+    COUNT,
+    CULPRIT,
+    FAULT,
+    FAULTS,
+    LOOKS,
+    NOT_CANONICAL,
+    TERMINAL,
+    WRONG_TIER,
+    WRONG_VALUE,
+    Reached,
+    look_up,
+    mark_start,
+    mark_starts,
+    tally,
+    tally_ends,
+)
 from solver.kernels.reading import read_all
 from solver.parallel import Workers
 from solver.progress import Progress, silent
@@ -33,6 +51,7 @@ from solver.store.runs import LOOK, Key, Runs, States, merged, places_in
 from solver.store.sorting import sort_unique
 from solver.store.work import Work
 
+__all__ = ["mark_start", "check_values", "mark_starts", "tally_ends"]  # kernels are bound beside `audit`
 game: Any = None  # constants of the bound copies
 SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = TIERS = False
 
@@ -41,15 +60,6 @@ SMALL_CHUNK = 1 << 12  # where states lie in files: all that one call looks at i
 ENDS = 1 << 18  # finished children of one call
 START_ENDS = 1 << 21
 LEAST_SPAN = 1 << 20  # states that one pass marks
-FINE, CHILD_MISSING, WRONG_VALUE, TERMINAL, NOT_CANONICAL, WRONG_TIER = range(6)
-FAULT, CULPRIT, AT, COUNT, LOOKS = range(5)  # slots of the report
-FAULTS = {
-    CHILD_MISSING: "has a child that the book lacks",
-    WRONG_VALUE: "has another value than its children give it",
-    TERMINAL: "is terminal and should not be stored",
-    NOT_CANONICAL: "is not the canonical one of its symmetric states",
-    WRONG_TIER: "or one of its children is of a tier that the header does not list",
-}
 
 
 class Stored(NamedTuple):
@@ -62,25 +72,6 @@ class Stored(NamedTuple):
     distances: NDArray[np.int64]
     prefixes: NDArray[np.int64]
     shift: int
-
-
-class Numbered(NamedTuple):
-    """`Stored` of a book of expectations: numbers of steps, how many of them a margin of 1 has, and by how many 1024ths
-    of a step a number may differ from what its children make of it."""
-
-    states: States
-    numbers: NDArray[np.int64]
-    point: int
-    slack: int
-    prefixes: NDArray[np.int64]
-    shift: int
-
-
-class Reached(NamedTuple):
-    """Marks (n,) uint8 of the states[low:low + n] that some move leads to."""
-
-    low: int
-    marks: NDArray[np.uint8]
 
 
 @kernel
@@ -118,7 +109,7 @@ def audit(stored, reached, tiers, tallies, begin, end, ends, report):
                 score = game.utility(child)
                 distance = 0 if SCORES or score == 0 else game.plies_left(child)
             else:
-                place = _look_up(states, key, prefixes, shift)
+                place = look_up(states, key, prefixes, shift)
                 report[LOOKS] += 1
                 if place < 0:
                     report[FAULT] = CHILD_MISSING
@@ -137,127 +128,10 @@ def audit(stored, reached, tiers, tallies, begin, end, ends, report):
         if best_score != scores[indices[i]] or best_distance != distances[indices[i]]:
             report[FAULT] = WRONG_VALUE
             return
-        if not _tally(state, best_score, False, tiers, tallies):
+        if not tally(state, best_score, False, tiers, tallies):
             report[FAULT] = WRONG_TIER
             return
     report[AT] = end
-
-
-@kernel
-def audit_chances(stored, reached, tiers, tallies, begin, end, ends, report):
-    """`audit` of a book of expectations, whose values are rounded."""
-    report[:] = 0
-    for i in range(begin, end):
-        state = stored.states[i]
-        report[CULPRIT], report[AT] = state, i
-        if game.is_terminal(state):
-            report[FAULT] = TERMINAL
-            return
-        if FOLDS and game.canonical(state) != state:
-            report[FAULT] = NOT_CANONICAL
-            return
-        mark, total, best = report[COUNT], np.int64(0), np.int64(0)
-        for weight, child in game.chance(state):
-            if report[COUNT] == len(ends):
-                report[COUNT] = mark
-                return
-            total += weight
-            best += weight * _seen_from(state, child, stored, reached, ends, report)
-        if total == 0:
-            best = np.int64(-(1 << 62))
-            for action in game.actions(state):
-                if report[COUNT] == len(ends):
-                    report[COUNT] = mark
-                    return
-                gain = game.reward(state, action) * stored.point if REWARD else 0
-                best = max(best, gain + _seen_from(state, game.result(state, action), stored, reached, ends, report))
-        if report[FAULT]:
-            return
-        own, weight = stored.numbers[i] - MIDDLE, max(total, 1)
-        if abs(own * weight - best) > weight * stored.slack // 1024:
-            report[FAULT] = WRONG_VALUE
-            return
-        if not _tally(state, own, False, tiers, tallies):
-            report[FAULT] = WRONG_TIER
-            return
-    report[AT] = end
-
-
-@kernel
-def _seen_from(state, child, stored, reached, ends, report):
-    """The steps that a child is worth for the side to move at the state; marked where reached, kept where finished."""
-    key = game.canonical(child) if FOLDS else child
-    worth = np.int64(0)
-    if game.is_terminal(child):
-        ends[report[COUNT]] = key
-        report[COUNT] += 1
-        worth = game.utility(child) * stored.point
-    else:
-        place = _look_up(stored.states, key, stored.prefixes, stored.shift)
-        report[LOOKS] += 1
-        if place < 0:
-            report[FAULT] = CHILD_MISSING
-        else:
-            if reached.low <= place < reached.low + len(reached.marks):
-                reached.marks[place - reached.low] = 1
-            worth = stored.numbers[place] - MIDDLE
-    return worth if game.to_move(child) == game.to_move(state) else -worth
-
-
-@kernel
-def mark_starts(stored, reached, begin, ends, report):
-    """Go on at start number `begin`, until `ends` is full of finished ones: `reached` is set for the others.
-
-    report (5,) int64 gets CHILD_MISSING and the first unfinished start that is missing, the number of the start to go
-    on with, and how many finished ones `ends` holds.
-    """
-    report[:] = 0
-    if begin == 0:
-        _mark_start(game.initial(), stored, reached, ends, report)
-    for start in game.starts():
-        if report[FAULT] or report[COUNT] == len(ends):
-            break
-        report[AT] += 1
-        if report[AT] > begin:
-            _mark_start(start, stored, reached, ends, report)
-
-
-@kernel
-def _mark_start(start, stored, reached, ends, report):
-    key = game.canonical(start) if FOLDS else start
-    if game.is_terminal(start):
-        ends[report[COUNT]] = key
-        report[COUNT] += 1
-        return
-    place = _look_up(stored.states, key, stored.prefixes, stored.shift)
-    if place < 0:
-        report[FAULT], report[CULPRIT] = CHILD_MISSING, start
-    elif reached.low <= place < reached.low + len(reached.marks):
-        reached.marks[place - reached.low] = 1
-
-
-@kernel
-def tally_ends(ends, tiers, tallies):
-    """Tally distinct finished states; the first whose tier is none of `tiers`, or -1."""
-    for i in range(len(ends)):
-        if not _tally(ends[i], game.utility(ends[i]), True, tiers, tallies):
-            return ends[i]
-    return np.int64(-1)
-
-
-@kernel
-def _tally(state, score, finished, tiers, tallies):
-    """Count a state in tallies (tiers, 5); False if its tier is none of `tiers` (sorted)."""
-    row = 0
-    if TIERS:
-        tier = game.tier(state)
-        row = np.searchsorted(tiers, tier)
-        if row == len(tiers) or tiers[row] != tier:
-            return False
-    tallies[row, 0] += 1
-    tallies[row, 1] += finished
-    tallies[row, 2 if score > 0 else 4 if score < 0 else 3] += 1
-    return True
 
 
 @kernel
@@ -266,22 +140,6 @@ def _is_better(score, distance, best_score, best_distance):
     if score != best_score:
         return score > best_score
     return distance < best_distance if score > 0 else distance > best_distance
-
-
-@kernel
-def _look_up(states, key, prefixes, shift):
-    """The index of key in states, or -1."""
-    prefix = key >> shift
-    if prefix < 0 or prefix + 1 >= len(prefixes):
-        return -1
-    low, high = prefixes[prefix], prefixes[prefix + 1]
-    while low < high:
-        middle = (low + high) // 2
-        if states[middle] < key:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < len(states) and states[low] == key else -1
 
 
 def check_values(
@@ -296,14 +154,13 @@ def check_values(
         _Audit(book, game, work, team, memory, progress).run()
 
 
-def _stored(states: States, indices: NDArray[Any], header: Header, work: Work) -> Stored | Numbered:
+def _stored(states: States, indices: NDArray[Any], header: Header, work: Work) -> Any:
     bits = min(22, len(states).bit_length())
     shift = max(0, (int(states[-1]).bit_length() if len(states) else 0) - bits)
     cells = np.arange((1 << bits) + 1, dtype=np.int64) << shift
     prefixes = places_in(states, cells, work.read)
     if header.expectation is not None:
-        _, step, error = header.expectation
-        return Numbered(states, indices, round(1 / step), math.ceil(1024 * 2 * error / step), prefixes, shift)
+        return residuals.Numbered(states, indices, *residuals.scale(header.expectation), prefixes, shift)
     scores = np.array([value.score for value in header.palette], np.int64)
     distances = np.array([value.distance or 0 for value in header.palette], np.int64)
     return Stored(states, indices, scores, distances, prefixes, shift)
@@ -315,13 +172,11 @@ class _Audit:
     def __init__(self, book: Book, game: Game, work: Work, team: Workers, memory: int, progress: Progress) -> None:
         self.book, self.team, self.work, self.memory, self.progress = book, team, work, memory, progress
         header = book.header
-        self.kernels = bind(
-            sys.modules[__name__], game, header.symmetry, header.wdl, tiers=header.tiers is not None
-        )
+        module = sys.modules[__name__] if header.expectation is None else residuals
+        self.kernels = bind(module, game, header.symmetry, header.wdl, tiers=header.tiers is not None)
         self.tiers = np.array([tier.tier for tier in header.tiers or ()], np.int64)
         self.tallies = np.zeros((max(1, len(self.tiers)), 5), np.int64)
         self.ends = Runs(work, memory // 8)
-        self.audit = self.kernels.audit if header.expectation is None else self.kernels.audit_chances
         self.stored = _stored(*read_all(book, work, memory, progress), header, work)
 
     def run(self) -> None:
@@ -350,7 +205,7 @@ class _Audit:
             looks, end = 0, min(begin + chunk, stored)
             while begin < end and not report[FAULT]:
                 ends = np.empty(ENDS, np.int64)
-                self.audit(self.stored, reached, self.tiers, tallies, begin, end, ends, report)
+                self.kernels.audit(self.stored, reached, self.tiers, tallies, begin, end, ends, report)
                 found.append(ends[: sort_unique(ends, np.empty_like(ends), report[COUNT])].copy())
                 looks += report[LOOKS]
                 if report[AT] == begin and not report[FAULT]:

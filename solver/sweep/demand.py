@@ -34,6 +34,11 @@ def book_bytes(rules: Rules, cyclic: bool) -> float:
     return CYCLIC_BOOK_BYTES if cyclic else BOOK_BYTES
 
 
+def backward_bytes(rules: Rules, cyclic: bool) -> float:
+    """Bytes of disk that a state still takes when all are counted: its value, and the book twice."""
+    return (8 if rules.chance is not None else 2 if cyclic else 1) + 2 * book_bytes(rules, cyclic)
+
+
 def needs(rules: Rules, stored: int, cyclic: bool) -> tuple[int, int]:
     """Bytes of memory, where there is enough, and of disk, for so many stored states."""
     chance = rules.chance is not None

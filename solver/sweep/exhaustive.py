@@ -128,9 +128,7 @@ def _solved_sorted(forward: Forward, resumed: Any, options: Options, team: Worke
     give_back()
     cyclic = any(layer.cyclic for layer in forward.layers)
     if not options.anyway:
-        values = 8 if rules.chance is not None else 2 if cyclic else 1
-        bytes_each = values + 2 * demand.book_bytes(rules, cyclic)
-        _refuse_without_room(work, forward.states.size, bytes_each)
+        _refuse_without_room(work, forward.states.size, demand.backward_bytes(rules, cyclic))
     kind = Backward if rules.chance is None else ExpectationPass
     backward = kind(forward, memory=_memory(options) // 2, progress=options.progress)
     if resumed is not None and resumed["pass"] == "backward":

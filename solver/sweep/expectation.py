@@ -107,9 +107,10 @@ def expect(moves, known, begin, end, low, high, point, values):
 
 
 @shared
-def count_inside(moves, known, own, begin, end, point, begins, outside, weight):
-    """For the states begin..end of the tier in row `own`: begins (n + 1,) gets the number of moves that stay in it, in
-    the next state's place, outside (n,) and weight (n,) what `Net` says. Returns as `expect`."""
+def count_inside(moves, known, own, begin, end, point, net):
+    """For the states begin..end of the tier in row `own`: net.begins (n + 1,) gets the number of moves that stay in it,
+    in the next state's place, outside (n,) and weight (n,) what `Net` says. Returns as `expect`."""
+    begins, _, _, outside, weight = net
     edges, (rows, places, highs) = new_edges(ROOM), new_places(ROOM)
     base, at = known.table[own, BEGIN], begin
     while at < end:
@@ -151,8 +152,9 @@ def count_inside(moves, known, own, begin, end, point, begins, outside, weight):
 
 
 @shared
-def list_inside(moves, known, own, begin, end, begins, targets, weights):
-    """The moves of the states begin..end that stay in the tier, into targets and weights, as `Net` says."""
+def list_inside(moves, known, own, begin, end, net):
+    """The moves of the states begin..end that stay in the tier, into net.targets and net.weights."""
+    begins, targets, weights, _, _ = net
     edges, (rows, places, highs) = new_edges(ROOM), new_places(ROOM)
     base, at, entry = known.table[own, BEGIN], begin, begins[begin]
     while at < end:
@@ -262,13 +264,13 @@ class Bounds:
 
     def build(self, own: int, known: Known, team: Workers) -> None:
         """List the moves that stay in the tier in row `own`."""
-        begins, _, _, outside, weight = self.net
+        begins = self.net.begins
         self.states = known.states[known.table[own, BEGIN] :]
 
         def count(begin: int) -> None:
             end = min(begin + BLOCK, self.size)
             point = SPAN // self.span
-            culprit = count_inside(self.moves, known, own, begin, end, point, begins, outside, weight)
+            culprit = count_inside(self.moves, known, own, begin, end, point, self.net)
             if culprit >= 0:
                 raise confirmed(self.rules.game, [int(culprit)], f"state {culprit} {FAULTS[UNKNOWN_CHILD]}")
 
@@ -281,7 +283,7 @@ class Bounds:
 
         def enter(begin: int) -> None:
             end = min(begin + BLOCK, self.size)
-            list_inside(self.moves, known, own, begin, end, begins, self.net.targets, self.net.weights)
+            list_inside(self.moves, known, own, begin, end, self.net)
 
         for _ in team.map(enter, range(0, self.size, BLOCK)):
             pass

@@ -1,0 +1,111 @@
+"""The auditor's arithmetic of expectations: each against what its children make of it, roundings apart."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solver.expected import MIDDLE, Expectation
+from solver.kernels.compiled import kernel
+from solver.kernels.marks import (
+    AT,
+    CHILD_MISSING,
+    COUNT,
+    CULPRIT,
+    FAULT,
+    LOOKS,
+    NOT_CANONICAL,
+    TERMINAL,
+    WRONG_TIER,
+    WRONG_VALUE,
+    look_up,
+    mark_start,
+    mark_starts,
+    tally,
+    tally_ends,
+)
+
+__all__ = ["mark_start", "mark_starts", "tally_ends"]  # bound beside `audit`
+game: Any = None  # constants of the bound copies
+REWARD = FOLDS = TIERS = False
+
+
+class Numbered(NamedTuple):
+    """`Stored` of a book of expectations: numbers of steps, how many of them a margin of 1 has, and by how many 1024ths
+    of a step a number may differ from what its children make of it."""
+
+    states: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+    point: int
+    slack: int
+    prefixes: NDArray[np.int64]
+    shift: int
+
+
+def scale(expectation: Expectation) -> tuple[int, int]:
+    """`point` and `slack` of a book."""
+    return round(1 / expectation.step), math.ceil(1024 * 2 * expectation.error / expectation.step)
+
+
+@kernel
+def audit(stored, reached, tiers, tallies, begin, end, ends, report):
+    """`audit.audit` of a book of expectations, whose values are rounded."""
+    report[:] = 0
+    for i in range(begin, end):
+        state = stored.states[i]
+        report[CULPRIT], report[AT] = state, i
+        if game.is_terminal(state):
+            report[FAULT] = TERMINAL
+            return
+        if FOLDS and game.canonical(state) != state:
+            report[FAULT] = NOT_CANONICAL
+            return
+        mark, total, best = report[COUNT], np.int64(0), np.int64(0)
+        for weight, child in game.chance(state):
+            if report[COUNT] == len(ends):
+                report[COUNT] = mark
+                return
+            total += weight
+            best += weight * _seen_from(state, child, stored, reached, ends, report)
+        if total == 0:
+            best = np.int64(-(1 << 62))
+            for action in game.actions(state):
+                if report[COUNT] == len(ends):
+                    report[COUNT] = mark
+                    return
+                gain = game.reward(state, action) * stored.point if REWARD else 0
+                best = max(best, gain + _seen_from(state, game.result(state, action), stored, reached, ends, report))
+        if report[FAULT]:
+            return
+        own, weight = stored.numbers[i] - MIDDLE, max(total, 1)
+        if abs(own * weight - best) > weight * stored.slack // 1024:
+            report[FAULT] = WRONG_VALUE
+            return
+        if not tally(state, own, False, tiers, tallies):
+            report[FAULT] = WRONG_TIER
+            return
+    report[AT] = end
+
+
+@kernel
+def _seen_from(state, child, stored, reached, ends, report):
+    """The steps that a child is worth for the side to move at the state; marked where reached, kept where finished."""
+    key = game.canonical(child) if FOLDS else child
+    worth = np.int64(0)
+    if game.is_terminal(child):
+        ends[report[COUNT]] = key
+        report[COUNT] += 1
+        worth = game.utility(child) * stored.point
+    else:
+        place = look_up(stored.states, key, stored.prefixes, stored.shift)
+        report[LOOKS] += 1
+        if place < 0:
+            report[FAULT] = CHILD_MISSING
+        else:
+            if reached.low <= place < reached.low + len(reached.marks):
+                reached.marks[place - reached.low] = 1
+            worth = stored.numbers[place] - MIDDLE
+    return worth if game.to_move(child) == game.to_move(state) else -worth

@@ -1,0 +1,76 @@
+"""A game's parameters as text: `5,4`, `width=5,height=4`, and back."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Iterator
+from typing import Any
+
+
+def parsed(cls: Any, text: str) -> dict[str, Any]:
+    """Values by field from `5,4`, `width=5,height=4` or both, converted by the fields' annotations."""
+    kinds = typing.get_type_hints(cls)
+    fields = list(cls._fields)
+    values: dict[str, Any] = {}
+    position = 0
+    for part in text.split(",") if text else []:
+        name, named, value = part.partition("=")
+        name = name.strip() if named else ""
+        if not named:
+            if position >= len(fields):
+                raise ValueError(
+                    f"too many parameters: it takes {', '.join(fields)}" if fields else "it takes no parameters"
+                )
+            name, value = fields[position], part
+        if name not in kinds or name not in fields:
+            raise ValueError(f"no parameter {name!r}: it takes {', '.join(fields)}")
+        if typing.get_origin(kinds[name]) is tuple:  # takes all unnamed numbers
+            values[name] = (*values.get(name, ()), _convert(name, value, int))
+            continue
+        if name in values:
+            raise ValueError(f"{name} is given twice")
+        values[name] = _convert(name, value, kinds[name])
+        position += not named
+    return values
+
+
+def _convert(name: str, text: str, kind: Any) -> Any:
+    text = text.strip()
+    if kind is bool:
+        known = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+        if text.lower() not in known:
+            raise ValueError(f"{name} is true or false, not {text!r}")
+        return known[text.lower()]
+    if kind is int:
+        if not (text.lstrip("-").isdecimal() and text.isascii() and len(text) <= 20):
+            raise ValueError(f"{name} is a whole number below 2**63, not {text[:40]!r}")
+        return int(text)
+    if kind is float:
+        return float(text)
+    return text
+
+
+def written(game: Any) -> str:
+    """The parameters as `5,4`, defaults at the end left out."""
+    values = list(game)
+    defaults = [game._field_defaults.get(field) for field in game._fields]
+    while values and values[-1] == defaults[len(values) - 1]:
+        values.pop()
+    parts: list[str] = []
+    for field, value in zip(game._fields, values, strict=False):
+        if isinstance(value, tuple):
+            parts += [str(number) for number in value]
+        elif any(isinstance(other, tuple) for other in values):
+            parts.append(f"{field}={str(value).lower()}")
+        else:
+            parts.append(str(value).lower())
+    return ",".join(parts)
+
+
+def integers(value: Any) -> Iterator[int]:
+    """All whole numbers in a parameter."""
+    if isinstance(value, tuple):
+        for part in value:
+            yield from integers(part)
+    elif isinstance(value, int):
+        yield value
