@@ -35,6 +35,7 @@ bench: setup
 	$(BIN)/python scripts/bench_solve.py
 	$(BIN)/python scripts/bench_book.py
 	$(BIN)/python scripts/bench_search.py
+	$(BIN)/python scripts/bench_depth.py --publish
 
 bench-large: setup
 	$(BIN)/python scripts/bench_large.py

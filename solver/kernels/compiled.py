@@ -56,7 +56,7 @@ def bind(
 
     Kernels see `game` and booleans, all constants: `SCORES` (values have no distances: a score game, or `outcomes`
     alone are asked for), `ALTERNATES` (players strictly alternate), `FOLDS` (fold states by `canonical`), `TIERS` (ask
-    for them), and whether the rules have `AGAIN`, `REWARD`, `REPLIES`, `OUTLOOK`, `FOLLOWUP`, `BOUNDS`,
+    for them), and whether the rules have `AGAIN`, `REWARD`, `PROMISES`, `REPLIES`, `OUTLOOK`, `FOLLOWUP`, `BOUNDS`,
     `LONGEST`, `EVALUATE`, `FEATURES`.
     """
     asked = Rules(game, symmetry)

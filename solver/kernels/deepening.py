@@ -6,7 +6,9 @@ the estimate of where it stands then. That value is found, whatever order and wi
 
 The first move is searched with the whole window, of the others it is only asked whether they are better (principal
 variation search: Marsland and Campbell, Parallel Search of Strongly Ordered Game Trees, 1982). Moves are ordered by the
-table's, then by `promise`. The last ply takes neither frames nor table.
+table's, then by `promise`; where the rules have none, the move comes second that was too good when the path was last at
+this ply (Akl and Newborn, The Principal Continuation and the Killer Heuristic, 1977). The last ply takes neither frames
+nor table.
 """
 
 from __future__ import annotations
@@ -38,6 +40,7 @@ from solver.kernels.depth import (
     GAIN,
     INFINITY,
     KEY,
+    KILLER,
     LEFT,
     OPEN,
     OPENED,
@@ -163,6 +166,8 @@ def go_back(memory, path, ply, scores):
         frames[ply, BEST_ROW] = row
     if merit < beta and frames[ply, UNTRIED] > 0:
         return OPENED
+    if merit >= beta:
+        frames[ply, KILLER] = moves[row, ACTION] + 1
     put_away(memory, path, ply)
     return FOUND
 

@@ -26,14 +26,14 @@ from solver.kernels.model import MODEL, Model, weighed
 from solver.kernels.parts import PART
 
 game: Any = None  # constants of the bound copies
-SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = BOUNDS = FEATURES = False
+SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = BOUNDS = FEATURES = PROMISES = False
 WIN = value.WIN
 LARGEST = 1 << 53  # above all merits that a float64 holds exactly
 MOST_LEFT = 1 << 30  # plies that an ended game may still take
 INFINITY = np.inf
 
 # columns of `frames`, the plies of the path
-STATE, KEY, LEFT, FIRST, END, UNTRIED, ROW, BEST_ROW, CUT, SCOUTS, OPEN = range(11)
+STATE, KEY, LEFT, FIRST, END, UNTRIED, ROW, BEST_ROW, CUT, SCOUTS, OPEN, KILLER = range(12)
 FRAME = 12
 ALPHA, BETA, BEST = range(3)  # columns of `windows`
 WINDOW = 4
@@ -158,7 +158,9 @@ def list_moves(path, model, ply, wanted):
                     break
         else:
             untried += 1
-            moves[last, PROMISE] = FOREMOST if action == wanted else game.promise(state, action)
+            moves[last, PROMISE] = game.promise(state, action) if PROMISES else action + 1 == frames[ply, KILLER]
+            if action == wanted:
+                moves[last, PROMISE] = FOREMOST
         last += 1
     search[COUNT] += nodes
     search[CULPRIT] = state
