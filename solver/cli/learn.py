@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from solver import extras
-from solver.book.reader import Book
+from solver.book import Book, check_target
 from solver.cli.common import Bars, game_option, json_option, live_option, note, open_source, quiet_option
 from solver.errors import MethodError
 from solver.game import Game
@@ -71,8 +72,12 @@ def command(
     _check_options(asked)
     from solver.kernels.evaluation import write
 
+    check_target(output)
     book, game = open_source(source, game_text, live=live or asked["method"] == "evolve", quiet=quiet)
-    with Bars(quiet) as bars:
+    if book is not None and book.header.scope != "complete" and not os.path.exists(source):
+        note(f"which holds {book.header.scope} only: states are searched instead", quiet)
+        book = None
+    with book or contextlib.nullcontext(), Bars(quiet) as bars:
         found = _learned(book, game, asked, bars, quiet)
     write(output, found)
     click.echo(json.dumps(facts(found, output)) if as_json else text(found, output))

@@ -37,7 +37,7 @@ def command(first: str, second: str, as_json: bool, quiet: bool, **asked: Any) -
 
     A and B are files of evaluations (`solver learn`) or of complete books, `evaluate` (the rules' own), `random`, or
     `alphabeta` (exact where the budget allows it). An evaluation looks --depth plies ahead, or as c4.eval@6 says. The
-    interval is of 95 %, with each opening's two games as one observation.
+    interval is of 95 %, with each opening's two games as one observation. A game is drawn after 2,000 plies.
 
     \b
     solver match c4.eval evaluate

@@ -95,11 +95,14 @@ def game_of(evaluation: Evaluation, game: Game | None = None) -> Game:
 
 
 def write(path: str | os.PathLike[str], evaluation: Evaluation) -> None:
-    """Write an evaluation, whole or not at all; equal ones make equal bytes."""
+    """Write an evaluation, whole or not at all; equal ones make equal bytes. Raises BookError."""
     _check(evaluation)
     body = msgpack.packb({**evaluation._asdict(), "layers": [_packed(*layer) for layer in evaluation.layers]})
-    with replacing(Path(path)) as partial:
-        partial.write_bytes(HEAD.pack(MAGIC, VERSION, hashlib.sha256(body).digest()) + body)
+    try:
+        with replacing(Path(path)) as partial:
+            partial.write_bytes(HEAD.pack(MAGIC, VERSION, hashlib.sha256(body).digest()) + body)
+    except OSError as error:
+        raise BookError(f"{path} cannot be written ({error.strerror}): name another file, or make room") from None
 
 
 def is_evaluation(path: str | os.PathLike[str]) -> bool:

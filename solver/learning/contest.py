@@ -14,7 +14,7 @@ from solver.game import Rules
 from solver.learning.moves import Board, Children, States, Worths
 from solver.progress import Progress, silent
 
-MOST_PLIES = 500  # of a game, which is drawn then
+MOST_PLIES = 2000  # of a game, which is drawn then
 FEWEST_PLIES = 2  # of an opening
 MOST_OPENING = 40
 WALKS = 8  # random openings that are tried for each that is wanted
