@@ -46,8 +46,8 @@ class Foresight:
         self._started = False
         self._loaded = threading.Event()
 
-    def load(self, wait: bool) -> None:
-        """Begin to load the compiled search in a thread, unless that is under way."""
+    def load(self, wait: bool, seconds: float | None = None) -> None:
+        """Begin to load the compiled search in a thread, unless that is under way; wait for it, so long at most."""
         with self._loading:
             if not self._started:
                 self._started = True
@@ -56,7 +56,7 @@ class Foresight:
                 else:
                     self._loaded.set()
         if wait:
-            self._loaded.wait()
+            self._loaded.wait(seconds)
 
     def _load(self) -> None:
         try:

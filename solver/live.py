@@ -66,7 +66,11 @@ class Live:
             self._team = None
         finally:
             self._loaded.set()
-            self.foresight.load(wait=False)
+
+    def prepare(self, wait: bool) -> None:
+        """Begin to load both compiled searches, exact and of limited depth."""
+        self.load(wait)
+        self.foresight.load(wait)
 
     def is_loading(self) -> bool:
         """Whether a compiled search has been asked for and is not there yet."""
@@ -190,10 +194,10 @@ class Live:
         self.solved.update(solution_of(found.table))
 
     def _load_foresight(self, budget: Any) -> None:
-        """Have the compiled search of limited depth loaded, if there is time for it; a plain one goes on meanwhile."""
+        """Have the compiled search of limited depth loaded, if there is time for it; half of the time undisturbed."""
         seconds, nodes = budget.seconds_left, budget.nodes_left
         if (nodes is None or nodes > QUICK) and (seconds is None or seconds > SHORT):
-            self.foresight.load(wait=seconds is None)
+            self.foresight.load(True, None if seconds is None else seconds / 2)
 
     def estimates(self, states: list[int], budget: Any) -> dict[int, Value | float]:
         """One search of limited depth for all states, deepened while the budget lasts: exact values or estimates.

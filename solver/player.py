@@ -254,7 +254,7 @@ class Player:
     def prepare(self, wait: bool = True) -> None:
         """Load the compiled search, so that the first live one need not wait for it."""
         if self._searching is not None:
-            self._searching.load(wait)
+            self._searching.prepare(wait)
 
     def is_preparing(self) -> bool:
         """Whether the compiled search is being loaded, so that answers are made without it."""
