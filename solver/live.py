@@ -156,18 +156,35 @@ class Live:
 
     def attains(self, state: int, action: int, child: int, value: Value, same_mover: bool, budget: Any) -> bool:
         """Whether an action keeps the state's value, so that its child's is `value`; False where the budget ends."""
-        from solver.search import alphabeta
-
         if self._cyclic:
             return False
+        if value.distance is None and not self.rules.scores and (-value.score, value.score)[same_mover] < 0:
+            return True  # a loss, however soon
         try:
+            if not self._loaded.is_set():
+                found = self._quickly(state, budget)
+                if found is not None:
+                    return bool(found == action)
             if self._team is not None:
                 reaches = functools.partial(self._compiled, self._team.reaches, budget, child, value)
                 return bool(reaches() if same_mover else not reaches(more=True))
-            found = alphabeta.solve(self.game, state, table=self._table, symmetry=self._symmetry, budget=budget)
+            return bool(self._plain_action(state, budget) == action)
         except (BudgetExceeded, MethodError, UncompiledRules):
             return False
-        return found.action == action
+
+    def _quickly(self, state: int, budget: Any) -> Any:
+        """A best action, if plain alpha-beta soon has one; else None, and the compiled search is waited for."""
+        try:
+            return self._plain_action(state, budget.part(0.5, nodes=QUICK))
+        except BudgetExceeded:
+            if budget.nodes_left is None or budget.nodes_left > QUICK:
+                self._await(budget)
+            return None
+
+    def _plain_action(self, state: int, budget: Any) -> Any:
+        from solver.search import alphabeta
+
+        return alphabeta.solve(self.game, state, table=self._table, symmetry=self._symmetry, budget=budget).action
 
     def _compiled(self, ask: Callable[..., Any], budget: Any, *arguments: Any, **options: Any) -> Any:
         """The answer of the compiled search, whose nodes the budget counts."""

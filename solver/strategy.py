@@ -18,6 +18,7 @@ from solver.search.settling import assured
 from solver.value import Value, merit_of, sign_of
 
 Find = Callable[[int], Value | None]
+LATER = 0.3  # what a reply two plies later weighs of one now: they share more
 Child = tuple[int, bool]  # a canonical state, and whether the side is to move there
 
 
@@ -58,6 +59,7 @@ class _Walk:
         self.rules, self.find, self.side, self.plies = rules, find, side, plies
         self.stored: set[int] = set()  # where the other is to move, but no reply tells the value: see `_replies`
         self.seen: set[Child] = set()
+        self._width: dict[int, int] = {}  # see `_least`
 
     def run(self, progress: Progress) -> list[int]:
         rules, order = self.rules, []
@@ -140,13 +142,30 @@ class _Walk:
                 heapq.heappush(heap, (costs[child] / now, child, now))
         return chosen
 
-    def _cost(self, child: Child) -> int:
-        """How many states more must be known if play comes there."""
+    def _cost(self, child: Child) -> float:
+        """How many states more must be known if play comes there, and a part of what must be after the best answers."""
         state, own = child
         if own:
             return 1
         replies = {move.child for move in self._moves(child) if move.child is not None}
-        return sum(reply not in self.seen and not self._is_near(reply[0]) for reply in replies)
+        new = (reply[0] for reply in replies if reply not in self.seen and not self._is_near(reply[0]))
+        return sum(1 + LATER * self._least(reply) for reply in new)
+
+    def _least(self, state: int) -> int:
+        """The least number of replies, not won or lost within the plies, to a best move of the side."""
+        known = self._width.get(state)
+        if known is None:
+            value, widths = self.find(state), [0]
+            if value is not None:
+                merit = merit_of(sign_of(value) if self.rules.outcomes else value)
+                best = [move.child for move in self._moves((state, True)) if move.merit == merit]
+                widths = [0 if child is None else self._breadth(child) for child in best]
+            known = self._width[state] = min(widths, default=0)
+        return known
+
+    def _breadth(self, child: Child) -> int:
+        children = [move.child for move in self._moves(child) if move.child is not None]
+        return sum(not self._is_near(state) for state, _ in children)
 
     def _is_near(self, state: int) -> bool:
         value = self.find(state)

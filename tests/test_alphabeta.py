@@ -296,13 +296,18 @@ def test_distances_beyond_the_tables_fields_are_refused():
 
 
 def test_a_null_window_says_whether_a_state_reaches_a_value():
+    """Among them wins and losses without a distance, as books without distances have them."""
     game = load_game("connect-four:4,3")
     searcher = Searcher(game)
-    order = [Value(1, 1), Value(1, 2), Value(1, 5), Value(0), Value(-1, 6), Value(-1, 2)]
-    for state, value in list(naive.solve(game).items())[:300]:
+    order = [Value(1, 1), Value(1, 2), Value(1, 5), Value(1), Value(0), Value(-1), Value(-1, 6), Value(-1, 2)]
+    lost = 0
+    for state, value in list(naive.solve(game).items())[::7]:
         if not game.is_terminal(state):
+            lost += value.score < 0
             for bound in order:
                 assert searcher.reaches(state, bound) == (merit_of(value) >= merit_of(bound))
+                assert searcher.reaches(state, bound, more=True) == (merit_of(value) > merit_of(bound))
+    assert lost > 20
 
 
 # Wilson; Irving, Donkers and Uiterwijk 2000; Takeshita and others 2015

@@ -103,6 +103,25 @@ def test_a_side_needs_nothing_but_its_book(books, tmp_path, monkeypatch, text, p
                     assert all(said[state] == value for state, value in book.items())
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("side", ["first", "second"])
+def test_what_a_book_without_distances_lacks_is_played_by_search_not_by_guess(
+    books, tmp_path, monkeypatch, side, compiled
+):
+    """Where the value of a state is in the book, and of its moves none, whoever wins."""
+    if compiled:
+        pytest.importorskip("numba")
+        monkeypatch.setattr("solver.live.QUICK", 0)
+    monkeypatch.setattr(Player, "_estimate", None)
+    trim(books("connect-four:4,3"), tmp_path / "side.lmdb", side=side, max_ply=5, wdl=True)
+    with Book(tmp_path / "side.lmdb") as book, Book(books("connect-four:4,3")) as whole:
+        rules, player = Rules(whole.game), Player(book, seconds=None)
+        for state in (state for state in book if rules.tier(state) in (4, 5)):
+            move = player.choose(state)
+            assert move.best and sign_of(move.value) == sign_of(whole[state])
+    assert verify(tmp_path / "side.lmdb", play=True).played == (side,)
+
+
 @pytest.mark.parametrize("text", ["tic-tac-toe", "hexapawn", "kalah:2,3", "mu-torere"])
 def test_what_is_beyond_a_ply_is_searched_live(books, tmp_path, text):
     with Book(books(text)) as whole:

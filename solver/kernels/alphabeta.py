@@ -391,8 +391,8 @@ def solve(table, frames, moves, busy, search, allowance):
         else:
             search[HIGH] = min(search[HIGH], search[RESULT])
         if longest > 0:
-            # no win or loss takes longer than the game
-            if 0 < search[HIGH] < WIN - longest:
+            # no win or loss takes longer than the game; what bounds the question need not bound the merit
+            if 0 < search[HIGH] < WIN - longest and search[LOW] <= 0:
                 search[HIGH] = 0
-            if longest - WIN < search[LOW] < 0:
+            if longest - WIN < search[LOW] < 0 and search[HIGH] >= 0:
                 search[LOW] = 0
