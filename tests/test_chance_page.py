@@ -180,8 +180,9 @@ def in_words(value, of):
 def said_of(player, position):
     """What a page is to say of all moves, or of all that chance may do: (name, value in words, whether it is best)."""
     game, state, of = player.game, position.state, player.solution.expectation.of
-    moves = [(format_action(game, state, one.action), in_words(one.value, of), one.best) for one in player.analyse(state)]
-    return moves + [(str(at), in_words(one.value, of), False) for at, one in enumerate(player.outcomes(state), 1)]
+    moves = [(format_action(game, state, one.action), one.value, one.best) for one in player.analyse(state)]
+    outcomes = [(str(number), one.value, False) for number, one in enumerate(player.outcomes(state), 1)]
+    return [(name, in_words(value, of), best) for name, value, best in moves + outcomes]
 
 
 @needs_node
