@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { Book } from "../solver/web/reader/book.js";
+import { legend, news, odds, thrown } from "../solver/web/site/dice.js";
 import { firstDifference, recordOf } from "../solver/web/site/rules.js";
 import { chosen, examine, inAll, inWords } from "../solver/web/site/values.js";
 
@@ -34,15 +35,30 @@ const commands = {
     const answers = [];
     for (const [text, mover, gained] of JSON.parse(readFileSync(positions, "utf8"))) {
       const state = BigInt(text);
-      const { value, moves } = await examine(game, book, about, { state, mover });
+      const { value, moves, byChance } = await examine(game, book, about, { state, mover });
       answers.push({
         record: recordOf(game, state, mover),
         words: inAll(value, about, gained),
         moves: moves.map((move) => [move.name, inWords(move.value, about), move.best]),
         chosen: chosen(moves)?.name ?? null,
+        byChance,
+        odds: byChance ? moves.map((move) => odds(move, moves)) : [],
       });
     }
     return answers;
+  },
+
+  /** How often each of outcomes of these weights is thrown, by random numbers all over the range; and at its very end. */
+  async throws() {
+    const outcomes = JSON.parse(paths[0]).map((weight, name) => ({ weight, name }));
+    const counts = outcomes.map(() => 0);
+    for (let at = 0; at < 3600; at++) counts[thrown(outcomes, () => (at + 0.5) / 3600).name]++;
+    return [counts, thrown(outcomes, () => 1 - Number.EPSILON / 2).name, odds(outcomes[0], outcomes)];
+  },
+
+  /** Of [text before, text after, rows]: what a throw brings, and what is told beside the cells. */
+  async told() {
+    return JSON.parse(paths[0]).map(([before, after, rows]) => [news(before, after), rows && legend(after, rows)]);
   },
 };
 

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { Book, DamagedBook, remote } from "../solver/web/reader/book.js";
 import * as compact from "../solver/web/reader/compact.js";
+import * as fixed from "../solver/web/reader/fixed.js";
 import * as instant from "../solver/web/reader/instant.js";
 import * as ranked from "../solver/web/reader/ranked.js";
 
@@ -25,7 +26,7 @@ async function compare(book, rows) {
   let right = 0;
   for (const [state, score, distance] of rows) {
     const value = await book.get(state);
-    const outcome = ["loss", "draw", "win"][Math.sign(score) + 1];
+    const outcome = book.facts.expectation ? "expectation" : ["loss", "draw", "win"][Math.sign(score) + 1];
     right += value?.score === score && value.distance === distance && value.outcome === outcome;
     for (const near of [state - 1n, state + 1n]) {
       if (!known.has(near) && (await book.get(near)) !== undefined) throw new Error(`${near} is not in the book`);
@@ -90,9 +91,10 @@ const commands = {
       let name = await outcome(data);
       try {
         const book = await Book.open(data, { rules });
+        const isScore = book.facts.expectation ? Number.isFinite : Number.isInteger;
         for (const state of states.map(BigInt)) {
           const value = await book.get(state);
-          if (value !== undefined && typeof value.score !== "bigint" && !Number.isInteger(value.score)) name = "no value";
+          if (value !== undefined && typeof value.score !== "bigint" && !isScore(value.score)) name = "no value";
         }
       } catch (error) {
         if (!(error instanceof DamagedBook)) name = `${error.name}: ${error.message}`;
@@ -165,6 +167,7 @@ const commands = {
       [instant, "080201070902 0b"],
       [compact, "0002000000 0300 e30600 63e7640700"],
       [ranked, "0300 e3e0e2e20000"],
+      [fixed, "000202 46000000 0c 0b"],
     ];
     for (const [codec, hex] of documented) {
       const data = Uint8Array.from(hex.replaceAll(" ", "").match(/../g), (byte) => parseInt(byte, 16));

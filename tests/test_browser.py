@@ -19,9 +19,14 @@ from solver.export import export
 from solver.game import Rules, load_game
 from solver.notation import parse_position
 from solver.player import Player
+from tests.test_chance_page import in_words as expected_in_words
+from tests.test_chance_page import said_of
 
 pytestmark = pytest.mark.browser
-GAMES = ("connect-four:4,4", "tic-tac-toe", "mu-torere", "kalah:3,2", "hexapawn", "connect-four:4,3 ranked")
+GAMES = (
+    "connect-four:4,4", "tic-tac-toe", "mu-torere", "kalah:3,2", "hexapawn", "connect-four:4,3 ranked", "pig:10",
+    "einstein:3,2",
+)  # fmt: skip
 DESKTOP, PHONE = (1200, 900), (360, 780)
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage",
@@ -60,7 +65,7 @@ def books(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     for number, name in enumerate(GAMES):
         text, _, codec = name.partition(" ")
-        with pipeline.solve(load_game(text), folder / f"{number}.lmdb", codec=codec or "instant") as book:
+        with pipeline.solve(load_game(text), folder / f"{number}.lmdb", codec=codec or None) as book:
             export(book, f"{folder}/{number}/")
     return folder
 
@@ -99,6 +104,15 @@ class Page:
         self.book = Book(books / f"{number}.lmdb")
         self.player, self.rules = Player(self.book), Rules(self.book.game, self.book.symmetry)
 
+    @property
+    def by_chance(self):
+        """Whether the position that is looked at is chance's to decide."""
+        return "to throw" in self.status
+
+    def throws(self, number):
+        """Let the dice fall so from here on: `number` is what the page takes for random, from 0 to 1."""
+        self.script(f"Math.random = () => {number}")
+
     def open(self, fragment="", size=DESKTOP, dark=False):
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         width, height = size
@@ -107,7 +121,7 @@ class Page:
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": scheme})
         self.driver.get("about:blank")
         self.driver.get(self.address + fragment)
-        self.wait(lambda: "to move" in self.status or "wins" in self.status or "drawn" in self.status)
+        self.wait(lambda: re.search("to (move|throw)", self.status) or "wins" in self.status or "drawn" in self.status)
         return self
 
     def wait(self, condition):
@@ -155,6 +169,12 @@ class Page:
     def agrees(self):
         """Whether the page says of the position and of all moves what the book says."""
         position = parse_position(self.book.game, " ".join(self.played()) or "start")
+        if self.book.expectation is not None:
+            said = said_of(self.player, position)
+            assert self.moves == {name: (words, best) for name, words, best in said}
+            worth = expected_in_words(self.player.value(position.state).value, "utility")
+            assert not said or f"winning chance {worth}" in self.status
+            return True
         answer, moves = self.player.examine(position.state)
         said = {self.rules.game.format_action(position.state, move.action) if hasattr(self.rules.game, "format_action")
                 else str(move.action): (in_words(move.value, self.rules), move.best) for move in moves}  # fmt: skip
@@ -176,6 +196,7 @@ def one_page(number):
 
 def test_the_best_moves_are_played_to_the_end_and_taken_back(page):
     page.open()
+    page.throws(0.3)
     for _ in range(40):
         assert page.agrees()
         if not page.moves or "repeats" in page.status:
@@ -232,8 +253,11 @@ def test_everything_has_a_name_and_a_role(page):
              if not node["ignored"]]  # fmt: skip
     names = {role: [name for one, name in named if one == role] for role, _ in named}
     assert all(names["button"]) and {"Undo", "Redo", "Play best", "New game"} <= set(names["button"])
-    assert set(names["radio"]) == {"both", "first", "second"} and names["checkbox"] == ["Show values"]
-    assert names["heading"] == [page.book.header.game, "Moves", "This game"]
+    dice = page.book.expectation is not None
+    assert set(names["radio"]) == {"both", "first", "second"}
+    assert names["checkbox"] == (["Show values", "Real dice"] if dice else ["Show values"])
+    assert ("Throw" in names["button"]) == dice
+    assert names["heading"] == [page.book.header.game, "Throws" if page.by_chance else "Moves", "This game"]
     for name, (value, best) in page.moves.items():
         said = [one.replace("\u2212", "-") for one in names["button"]]
         assert any(name in one and value in one and (not best or "best" in one) for one in said), name
@@ -342,6 +366,57 @@ def test_a_state_of_the_book_may_be_the_start(page):
         page.open(f"#state={other}&moves=a1")
         page.wait(lambda: "not in the book" in page.find("#trouble")[0].text)
         assert page.agrees() and page.played() == []
+
+
+@one_page(6)
+def test_dice_are_thrown_or_chosen(page):
+    page.open()
+    assert not page.find("#throw")[0].is_enabled() and page.moves["roll"][1]
+    page.press("1")
+    assert page.by_chance and page.find("#throw")[0].is_enabled()
+    assert [one.text for one in page.find(".odds")] == ["1/6"] * 6
+    page.press("5")  # as real dice show it
+    assert page.status.startswith("First player threw 5 (player 1 to move, 5 in this turn). First player to move")
+    page.click("#moves button")
+    page.throws(0.999)
+    page.press("t")
+    assert page.played() == ["roll", "5", "roll", "6"] and page.status.endswith("First player wins.")
+    page.press("u")
+    page.throws(0)
+    page.press("b")  # throws, too
+    assert page.played()[-1] == "1" and "Second player to move" in page.status and page.agrees()
+
+
+@one_page(6)
+def test_the_page_throws_for_the_other_side_unless_the_dice_are_real(page):
+    page.open()
+    page.throws(0)  # always a 1
+    page.find("input[value='0']")[0].click()
+    for real in (False, True):
+        before = len(page.played())
+        if real:
+            page.find("#real")[0].click()
+        page.press("1")
+        page.press("t")
+        if real:
+            page.wait(lambda: "Second player to throw" in page.status)
+            assert len(page.played()) == before + 3
+            page.find("#moves button")[0].click()
+        page.wait(lambda: page.status.endswith("Best: roll.") and "First player to move" in page.status)
+        assert page.played()[before:] == ["roll", "1", "roll", "1"]
+
+
+@one_page(7)
+def test_what_was_thrown_stands_beside_the_board(page):
+    page.open()
+    assert page.find("#legend")[0].text == "AB throws" and not page.find(".cell.open")
+    page.press("2")
+    assert page.find("#legend")[0].text == "AB has thrown 2"
+    assert [one.text for one in page.find(".edge")] == ["3", "2", "1", "", "a", "b", "c"]
+    cells = page.find(".cell")
+    cells[7].click()
+    page.after(cells[8].click)
+    assert page.played() == ["2", "b1c1"] and page.by_chance and page.agrees()
 
 
 @one_page(0)

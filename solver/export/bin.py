@@ -2,7 +2,7 @@
 
     prefix     64 bytes, see PREFIX
     facts      crc32, JSON in UTF-8: the header without its palette; whole numbers that JavaScript cannot hold are text
-    palette    crc32, then the score and the distance, or -1, of each value, i64
+    palette    crc32, then the score and the distance, or -1, of each value, i64; none in a book of expectations
     directory  crc32, then the first state of each segment and where in the file it begins, u64
     segments   as the book has them, one after the other to the end of the file
 
@@ -65,6 +65,8 @@ def facts_of(header: Header) -> bytes:
             del facts[name]
     if header.trim is not None:
         facts["trim"] = header.trim._asdict()
+    if header.expectation is not None:
+        facts["expectation"] = header.expectation._asdict()
     facts["root"] = header.root._asdict()
     facts["tiers"] = header.tiers and [tier._asdict() for tier in header.tiers]
     facts["longest"] = header.longest and {"distance": header.longest[0], "state": str(header.longest[1])}

@@ -2,7 +2,8 @@
 
 A record has the state, who is to move, 0 or 1, how the game has ended, the state in the book, the moves and the board.
 Those of random games are what translated rules are checked by; those of all positions of a small game stand for rules
-that have no translation. States are text, since JavaScript's numbers would round them.
+that have no translation. States are text, since JavaScript's numbers would round them. Where chance decides, its
+outcomes stand for moves, each with its weight, named as in `solver.notation`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 
 from solver.errors import GameError
 from solver.game import Rules, own_method
-from solver.notation import Position, first_position, format_action, next_position, show
+from solver.notation import Position, chances, first_position, format_action, next_position, show
 
 LONGEST = 60  # plies of a random game
 MOVES = 2000  # of all records together: there are games with hundreds at a time
@@ -33,9 +34,11 @@ def record_of(rules: Rules, position: Position, ranked: bool = False) -> Record:
         "mover": mover,
         "end": [_number(rules.utility(state)), _number(rules.plies_left(state))] if over else None,
         "key": str(rules.canonical(state)),
-        "moves": [] if over else [_move(rules, position, action, board) for action in rules.actions(state)],
+        "moves": [] if over else _moves(rules, position, board),
         "board": board,
     }
+    if rules.chance is not None and is_drawn(rules.game):  # cells do not show the dice
+        record["text"] = show(rules.game, state, mover)
     return record if over or not ranked else {**record, "told": _told(rules, rules.canonical(state))}
 
 
@@ -60,6 +63,26 @@ def board_of(game: Any, state: int, mover: int) -> list[str] | str:
     if not rows or len({len(row) for row in rows}) > 1 or not rows[0]:
         raise GameError(f"cells({state}, {mover}) is {rows}: rows of one length, a character a cell")
     return rows
+
+
+def _moves(rules: Rules, position: Position, board: list[str] | str) -> list[Record]:
+    """The moves of an unfinished position, or the outcomes where chance decides."""
+    outcomes = chances(rules.game, position.state)
+    if outcomes:
+        return [_outcome(rules, position, number, weight) for number, (weight, _) in enumerate(outcomes)]
+    return [_move(rules, position, action, board) for action in rules.actions(position.state)]
+
+
+def _outcome(rules: Rules, position: Position, number: int, weight: int) -> Record:
+    child = next_position(rules, position, number)
+    return {
+        "name": format_action(rules.game, position.state, number),
+        "child": str(child.state),
+        "mover": int(child.mover or 0),
+        "gain": 0,
+        "place": [],
+        "weight": int(weight),
+    }
 
 
 def _move(rules: Rules, position: Position, action: int, board: list[str] | str) -> Record:
@@ -93,7 +116,7 @@ def sampled(rules: Rules, count: int, seed: int = 0, ranked: bool = False) -> li
         if len(found) == count or sum(len(record["moves"]) for record in found.values()) > MOVES:
             break
         ended = position.ply == LONGEST or rules.is_terminal(position.state)
-        actions = [] if ended else list(rules.actions(position.state))
+        actions = [] if ended else _choices(rules, position.state)
         position = next_position(rules, position, chance.choice(actions)) if actions else first_position(rules)
     return list(found.values())
 
@@ -110,5 +133,10 @@ def all_of(rules: Rules, most: int) -> list[Record] | None:
             return None
         found[position.state, position.mover] = record_of(rules, position)
         if not rules.is_terminal(position.state):
-            todo += [next_position(rules, position, action) for action in rules.actions(position.state)]
+            todo += [next_position(rules, position, action) for action in _choices(rules, position.state)]
     return list(found.values())
+
+
+def _choices(rules: Rules, state: int) -> list[int]:
+    """The actions at an unfinished state, or the numbers of what chance may do there, however likely."""
+    return list(range(len(chances(rules.game, state)))) or list(rules.actions(state))

@@ -32,7 +32,7 @@ TABLED = 10_000  # positions at most of a game whose rules have no translation
 WEB = resources.files("solver") / "web"
 BOOK, GAME = "book.bin", "game.js"
 RULES = ("initial", "actions", "result", "is_terminal", "utility")
-OPTIONAL = ("plies_left", "to_move", "again", "reward", "format_action")
+OPTIONAL = ("plies_left", "to_move", "again", "reward", "chance", "format_action")
 RANKS = ("rank", "unrank", "outlook", "replies")  # of a ranked book
 
 
@@ -83,6 +83,8 @@ def game_of(book: Book) -> str:
         "scores": rules.scores,
         "adds": rules.reward is not None,
     }
+    if book.expectation is not None:
+        about["expects"] = book.expectation.of
     ranked = book.ranking is not None
     try:
         port = translation(rules, ranked)
@@ -106,8 +108,9 @@ def translation(rules: Rules, ranked: bool = False) -> str:
     Raises MethodError with the line that has no translation.
     """
     game = rules.game
-    text = ("cells", "place") if is_drawn(game) else ("view", "show")
-    wanted = (*OPTIONAL, *text, *(RANKS if ranked else ()))
+    drawn = ("cells", "place") if is_drawn(game) else ()
+    text = () if is_drawn(game) and rules.chance is None else ("view", "show")  # cells do not show the dice
+    wanted = (*OPTIONAL, *drawn, *text, *(RANKS if ranked else ()))
     names = [*RULES, *(name for name in wanted if own_method(game, name) is not None)]
     if rules.folds:
         names.append("canonical")

@@ -128,7 +128,7 @@ class Einstein(NamedTuple):
         doing = f"has thrown {throw}" if throw else "has lost" if self.is_terminal(state) else "throws"
         side = "abcdef" if mover else "ABCDEF"
         legend = f"{side[: self.stones]} {doing}"
-        return "\n".join([*rows, "  " + " ".join("abcde"[: self.size]) + "   " + legend])
+        return "\n".join([*rows, "  " + " ".join("abcde"[: self.size]), legend])
 
     def cells(self, state: int, mover: int) -> Iterator[str]:
         size = self.size

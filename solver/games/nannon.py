@@ -99,7 +99,7 @@ class Nannon(NamedTuple):
         """The board from the first player's side, x, whose checkers go to the right."""
         mover, throw = self.to_move(state), self._throw(state)
         at_home = [self._home(state, mover), self._home(state, 1 - mover)]
-        row = next(self.cells(state, mover)).lower()
+        row = "".join(self.cells(state, mover)).lower()  # the only one
         on_board = [row.count("x"), row.count("o")]
         safe = [self.checkers - at_home[i] - on_board[i] for i in (0, 1)]
         doing = f"has thrown {throw}" if 0 < throw <= self.sides else "throws"

@@ -10,12 +10,14 @@
  * States are whole numbers below 2^63: BigInt, or a Number that is a safe integer. Values are for the side to move. A
  * book stores no finished states, and of states that are each other's images by symmetry only the canonical one. A book
  * of the codec `ranked` has values without states: `Book.open(source, { rules })` takes the game's rules (`ranking.js`).
+ * Of a game of chance, whose facts have an `expectation`, scores are expectations and the outcome is "expectation".
  *
  * Nothing wrong is answered: the head is checked when a book is opened, each segment when it is first touched, by
  * checksums and bounds; what does not hold raises DamagedBook.
  */
 
 import * as compact from "./compact.js";
+import * as fixed from "./fixed.js";
 import * as instant from "./instant.js";
 import * as ranked from "./ranked.js";
 import { Ranking } from "./ranking.js";
@@ -23,9 +25,9 @@ import { Ranking } from "./ranking.js";
 /**
  * Codecs by their number. Each has `find(segment, group, offset, indexBytes)`: the palette index of the state so far
  * (a BigInt >= 0) behind the first of a group, or undefined; and `decode(...)` without offset: { offsets, indices } of
- * a whole group. Both may return promises, and throw RangeError for a malformed group.
+ * a whole group; in `fixed` numbers of steps stand for indices. Both may return promises, and throw RangeError for a malformed group.
  */
-const CODECS = new Map([instant, compact, ranked].map((codec) => [codec.NUMBER, codec]));
+const CODECS = new Map([instant, compact, ranked, fixed].map((codec) => [codec.NUMBER, codec]));
 
 const MAGIC = [0x73, 0x6f, 0x6c, 0x76, 0x65, 0x72, 0x0d, 0x0a];
 const VERSION = 1;
@@ -109,7 +111,8 @@ export class Book {
   async get(state) {
     const key = stateOf(state);
     if (this.#ranking) return this.#ranking.value(key, (rank) => this.#index(rank));
-    return this.#head.palette[await this.#index(key)];
+    const index = await this.#index(key);
+    return index === undefined ? undefined : this.#head.palette.at(index);
   }
 
   /** The palette index at a key: a state, or in a ranked book a rank; or undefined. */
@@ -137,7 +140,7 @@ export class Book {
       for (let place = 0; place < keys.length; place++) {
         const state = !this.#ranking ? keys[place] : indices[place] < 0 ? -1n : this.#ranking.state(keys[place]);
         if (state < 0n) continue;
-        const value = this.#ranking ? await this.get(state) : palette[indices[place]];
+        const value = this.#ranking ? await this.get(state) : palette.at(indices[place]);
         if (value === undefined) throw new DamagedBook(`the book lacks what its rules want to tell state ${state}`);
         yield [state, value];
         count++;
@@ -257,7 +260,8 @@ async function readHead(source) {
     at += sizes[part];
   }
   const facts = factsOf(parts[0], head);
-  return { ...head, facts, palette: paletteOf(parts[1], values), ...directoryOf(parts[2], segments, end, size) };
+  const palette = head.codec === fixed.NUMBER ? stepsOf(facts, head) : paletteOf(parts[1], values);
+  return { ...head, facts, palette, ...directoryOf(parts[2], segments, end, size) };
 }
 
 function prefixOf(bytes) {
@@ -309,6 +313,16 @@ function paletteOf(body, count) {
     const outcome = score > 0 ? "win" : score < 0 ? "loss" : "draw";
     return Object.freeze({ score, distance: distance === -1 ? null : distance, outcome });
   });
+}
+
+/** What stands for the palette in a book of expectations. */
+function stepsOf({ expectation }, { values, indexBytes }) {
+  try {
+    if (values || indexBytes !== 4) throw new RangeError("expectations with a palette");
+    return new fixed.Steps(expectation ?? {});
+  } catch (error) {
+    throw new DamagedBook(`the facts differ from the prefix: ${error.message}`);
+  }
 }
 
 function exact(number) {

@@ -16,6 +16,7 @@ export function createBoard(place, play) {
   let last; // where the last move went
   let falls; // whether a move is known by its column alone
   let named; // whether moves are named by the cells that they go to: a1 bottom left
+  let untold; // whether that is not known yet: chance has had to decide first
 
   /** Show rows of characters, or text, with the moves: { name, place, kind, words, best }. */
   function draw(board, labelled, lastPlace) {
@@ -25,7 +26,7 @@ export function createBoard(place, play) {
       place.replaceChildren(Object.assign(document.createElement("pre"), { textContent: board, tabIndex: 0 }));
       return;
     }
-    if (!cells.length) build(board);
+    if (!cells.length || untold) build(board);
     rows = board;
     update();
   }
@@ -33,6 +34,7 @@ export function createBoard(place, play) {
   function build(board) {
     rows = board;
     const width = rows[0].length;
+    untold = moves.length > 0 && moves.every((move) => move.weight !== undefined);
     falls = isByColumn();
     named = moves.some((move) => move.place.length && move.name.includes(nameOf(move.place.at(-1))));
     cells = Array.from({ length: width * board.length }, (_, cell) => {

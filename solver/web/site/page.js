@@ -7,6 +7,7 @@
 
 import { Book, remote } from "./book.js";
 import { createBoard } from "./board.js";
+import { legend, news, odds, thrown } from "./dice.js";
 import { about, game, records, rules } from "./game.js";
 import { firstDifference } from "./rules.js";
 import { chosen, examine, finalMargin, inAll, inWords, kindOf } from "./values.js";
@@ -15,7 +16,8 @@ const PAUSE = 500; // milliseconds before the page answers a move
 
 const $ = (id) => document.getElementById(id);
 let book;
-let line = []; // { state, mover, gained }, and from the second on the name and the place of the move that led there
+let line = []; // { state, mover, gained }, and from the second on the name and the place of the move that led there, and
+// whether it was a throw
 let at = 0;
 let shown; // what is known of the position that is looked at; undefined while that is found out
 let turn = 0; // what is under way for an earlier position is dropped
@@ -30,6 +32,9 @@ async function begin() {
   if (book.facts.digest !== about.digest) throw new Error("book.bin and game.js are of two exports: reload, or export again");
   $("summary").textContent = about.summary;
   listFacts();
+  for (const part of about.expects ? document.querySelectorAll(".of-chance") : []) part.hidden = false;
+  document.body.classList.toggle("chance", Boolean(about.expects));
+  $("legend").hidden = !game.text;
   listen();
   await readAddress();
 }
@@ -48,7 +53,8 @@ const here = () => line[at];
 function after(position, move) {
   const gained = position.gained + move.gain;
   const { child: state, mover, name, place } = move;
-  return { state, mover, gained: mover === position.mover ? gained : 0 - gained, name, place };
+  const isThrow = move.weight !== undefined;
+  return { state, mover, gained: mover === position.mover ? gained : 0 - gained, name, place, isThrow };
 }
 
 function play(move) {
@@ -59,7 +65,7 @@ function play(move) {
 
 /** Play a move of the person's, if it is their turn, and of the position that is looked at: not twice by two clicks. */
 function choose(move) {
-  if (shown && isMine(here())) play(move);
+  if (shown && waits()) play(move);
 }
 
 function go(place) {
@@ -106,6 +112,9 @@ async function known(text) {
 const person = () => document.querySelector("input[name=side]:checked").value;
 const isMine = ({ mover }) => person() === "both" || Number(person()) === mover;
 
+/** Whether the person is to do something; chance decides by itself for the other side, unless the dice are real. */
+const waits = () => isMine(here()) || (shown.byChance && $("real").checked);
+
 /** The last position before this one in which a move can be taken back. */
 function before() {
   for (let place = at - 1; place >= 0; place--) if (isMine(line[place])) return place;
@@ -113,8 +122,15 @@ function before() {
 }
 
 function playBest() {
-  const move = chosen(shown?.moves ?? []);
-  if (move) play(move);
+  if (shown?.byChance) throwDice();
+  else {
+    const move = chosen(shown?.moves ?? []);
+    if (move) play(move);
+  }
+}
+
+function throwDice() {
+  if (shown?.byChance) play(thrown(shown.moves));
 }
 
 // what is seen
@@ -134,8 +150,8 @@ async function show() {
   say("");
   draw();
   $("status").replaceChildren(...sentence());
-  if (!shown.end && !isMine(here()) && at === line.length - 1) setTimeout(() => mine === turn && playBest(), PAUSE);
-  else if (!shown.end && !isMine(here())) setTimeout(() => mine === turn && go(at + 1), PAUSE);
+  if (!shown.end && !waits() && at === line.length - 1) setTimeout(() => mine === turn && playBest(), PAUSE);
+  else if (!shown.end && !waits()) setTimeout(() => mine === turn && go(at + 1), PAUSE);
 }
 
 /** All but the status, of what is known. */
@@ -147,23 +163,42 @@ function draw() {
     words: visible ? inWords(move.value, about) : "",
     best: visible && move.best,
   }));
-  board.draw(game.board(here().state, here().mover), labelled, here().place?.at(-1));
+  const rows = game.board(here().state, here().mover);
+  board.draw(rows, labelled, here().place?.at(-1));
+  if (game.text) $("legend").textContent = legend(textOf(here()), rows);
   listMoves(labelled);
   listHistory();
   $("undo").disabled = before() < 0;
   $("redo").disabled = at === line.length - 1;
   $("best").disabled = !chosen(shown.moves);
+  $("throw").disabled = !shown.byChance;
   $("restart").disabled = line.length === 1;
   $("link").href = address();
+}
+
+/** The board as text, of a position or of the child of a move. */
+function textOf({ state, mover }) {
+  const board = game.board(state, mover);
+  return typeof board === "string" ? board : game.text(state, mover);
+}
+
+/** What led to the position that is looked at. */
+function lastPlayed() {
+  const before = line[at - 1];
+  if (!before) return "";
+  if (!here().isThrow) return `${players[before.mover]} played ${here().name}. `;
+  const brought = news(textOf(before), textOf(here()));
+  return `${players[before.mover]} threw ${here().name}${brought && ` (${brought})`}. `;
 }
 
 /** The status: what was played, who is to move, and what the position is worth. */
 function sentence() {
   const { mover, gained } = here();
-  const again = line.slice(0, at).some((one) => one.state === here().state && one.mover === mover) ? " The position repeats." : "";
-  const played = at ? `${players[line[at - 1].mover]} played ${here().name}. ` : "";
+  const repeats = !about.expects && line.slice(0, at).some((one) => one.state === here().state && one.mover === mover);
+  const again = repeats ? " The position repeats." : "";
+  const played = lastPlayed();
   if (shown.end) return [played, marked(kindOf(shown.value), ending(mover, gained))];
-  const who = `${players[mover]} to move`;
+  const who = `${players[mover]} to ${shown.byChance ? "throw" : "move"}`;
   if (!$("values").checked) return [played, `${who}.`, again];
   const best = shown.moves.filter((move) => move.best).map((move) => move.name);
   const advice = best.length > 8 ? ` ${best.length} moves keep it.` : best.length ? ` Best: ${best.join(", ")}.` : "";
@@ -173,7 +208,8 @@ function sentence() {
 function ending(mover, gained) {
   const margin = about.scores ? finalMargin(shown.value, gained) : shown.value.score;
   if (!margin) return "The game is drawn.";
-  return `${players[margin > 0 ? mover : 1 - mover]} wins${about.scores ? ` by ${Math.abs(margin)}` : ""}.`;
+  const by = about.scores && about.expects !== "utility" ? ` by ${Math.abs(margin)}` : "";
+  return `${players[margin > 0 ? mover : 1 - mover]} wins${by}.`;
 }
 
 function marked(kind, text) {
@@ -182,6 +218,7 @@ function marked(kind, text) {
 
 function listMoves(moves) {
   const focused = [...$("moves").querySelectorAll("button")].indexOf(document.activeElement);
+  $("moves-title").textContent = shown.byChance ? "Throws" : "Moves";
   $("moves").replaceChildren(
     ...moves.map((move, place) => {
       const button = element("button", { type: "button" });
@@ -189,7 +226,13 @@ function listMoves(moves) {
       const key = says ? [element("kbd", { textContent: keyOf(moves, place), ariaHidden: "true" })] : [];
       const value = move.words ? [" ", marked(move.kind, move.words)] : [];
       const star = element("span", { className: move.best ? "best" : "", textContent: move.best ? "best" : "" });
-      button.append(...key, element("span", { className: "name", textContent: move.name }), ...value, " ", star);
+      const name = element("span", { className: "name", textContent: move.name });
+      if (shown.byChance) {
+        button.className = "throw";
+        const share = element("span", { className: "odds", textContent: odds(move, moves) });
+        const brings = element("span", { className: "news", textContent: newsOf(move) });
+        button.append(name, " ", share, ...value, " ", brings);
+      } else button.append(...key, name, ...value, " ", star);
       button.addEventListener("click", () => choose(move));
       return wrapped("li", button);
     }),
@@ -197,6 +240,8 @@ function listMoves(moves) {
   const buttons = $("moves").querySelectorAll("button");
   if (focused >= 0) (buttons[Math.min(focused, buttons.length - 1)] ?? $("restart")).focus();
 }
+
+const newsOf = ({ child, mover }) => news(textOf(here()), textOf({ state: child, mover }));
 
 /** The key that plays a move: its name, or its place where no move has a digit as its name. */
 function keyOf(moves, place) {
@@ -206,7 +251,7 @@ function keyOf(moves, place) {
 function listHistory() {
   const entry = (position, place) => {
     const button = element("button", { type: "button" });
-    if (place) button.append(element("span", { className: "number", textContent: `${place}.` }), ` ${position.name}`);
+    if (place) button.append(element("span", { className: "number", textContent: `${place}.${position.isThrow ? " threw" : ""}` }), ` ${position.name}`);
     else button.textContent = "start";
     if (place === at) button.setAttribute("aria-current", "step");
     button.addEventListener("click", () => go(place).then(() => $("history").querySelectorAll("button")[place]?.focus()));
@@ -217,13 +262,15 @@ function listHistory() {
 
 function listFacts() {
   const { game: name, method, scope, symmetry, states, stored, counts, root, longest, rules, digest } = book.facts;
+  const { expectation } = book.facts;
+  const kinds = expectation ? { win: "better", draw: "even", loss: "worse" } : { win: "win", draw: "draw", loss: "loss" };
   const checked = records.length ? `agree with Python's on ${records.length} positions, as just tried` : "a table of all positions";
   const facts = {
     game: name,
-    "start is a": inWords(root, about),
+    ...(expectation ? valuesOf(expectation, root) : { "start is a": inWords(root, about) }),
     positions: `${(states ?? stored).toLocaleString("en")}${states === null ? " with a value" : ""}`,
-    "to move": Object.entries(counts).map(([kind, count]) => `${count.toLocaleString("en")} ${kind}`).join(", "),
-    "longest win": longest === null ? "none" : `${longest.distance} plies`,
+    "to move": Object.entries(counts).map(([kind, count]) => `${count.toLocaleString("en")} ${kinds[kind]}`).join(", "),
+    ...(expectation ? {} : { "longest win": longest === null ? "none" : `${longest.distance} plies` }),
     solved: `${method}, ${scope}${symmetry ? ", folded by symmetry" : ""}`,
     "rules here": checked,
     rules,
@@ -231,6 +278,15 @@ function listFacts() {
   };
   const rows = Object.entries(facts).map(([term, fact]) => [element("dt", { textContent: term }), element("dd", { textContent: fact })]);
   $("facts").replaceChildren(...rows.flat());
+}
+
+/** What the values of a game of chance are, and the start's. */
+function valuesOf({ of, error }, root) {
+  const share = of === "utility" ? ": winning chances, of which a draw is half" : "";
+  return {
+    "start is worth": `${inAll(root, about, 0)} for the first player`,
+    values: `expected ${of}, within ${error.toPrecision(3)}${share}`,
+  };
 }
 
 function say(trouble) {
@@ -261,6 +317,8 @@ function listen() {
   $("undo").addEventListener("click", () => before() >= 0 && go(before()));
   $("redo").addEventListener("click", () => go(at + 1));
   $("best").addEventListener("click", playBest);
+  $("throw").addEventListener("click", throwDice);
+  $("real").addEventListener("change", show);
   $("restart").addEventListener("click", restart);
   $("values").addEventListener("change", show);
   $("sides").addEventListener("change", show);
@@ -273,7 +331,7 @@ function restart() {
   go(0);
 }
 
-const KEYS = { u: "undo", r: "redo", b: "best", n: "restart" };
+const KEYS = { u: "undo", r: "redo", b: "best", t: "throw", n: "restart" };
 
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || !shown) return;

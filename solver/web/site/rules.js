@@ -6,8 +6,10 @@
  *     end(state)              null, or [utility for the side to move, plies that its outcome still takes]
  *     key(state)              the state by which the book knows it: of its symmetric images the canonical one
  *     moves(state, mover)     [{ name, child, mover, gain, place }]: where it leads, who is to move there, what it scores
- *                             at once, the cells to choose in turn
+ *                             at once, the cells to choose in turn; where chance decides its outcomes, with a weight
  *     board(state, mover)     rows of one character a cell, or text
+ *     text(state, mover)      where a game of chance has cells, the board as text all the same, which tells of the dice;
+ *                             of other games undefined
  *     told(key)               what a ranked book asks of an unfinished state: [rank, outlook, replies], as text; of other
  *                             games undefined
  *
@@ -18,32 +20,44 @@ import * as py from "./python.js";
 
 /** The game of functions that were translated from Python. */
 export function translated(rules) {
-  const { initial, actions, result, is_terminal, utility, plies_left, canonical, to_move, again, reward } = rules;
+  const { initial, actions, result, is_terminal, utility, plies_left, canonical, to_move, again, reward, chance } = rules;
   const sameMover = (state, action, child) => {
     if (again) return py.truth(again(state, action));
     return to_move ? py.eq(to_move(state), to_move(child)) : false;
+  };
+  const outcome = (state, mover) => ([weight, child], place) => ({
+    name: String(place + 1),
+    child,
+    mover: sameMover(state, null, child) ? mover : 1 - mover,
+    gain: 0,
+    place: [],
+    weight: Number(weight),
+  });
+  const move = (state, mover) => (action) => {
+    const child = result(state, action);
+    return {
+      name: String(rules.format_action ? rules.format_action(state, action) : action),
+      child,
+      mover: sameMover(state, action, child) ? mover : 1 - mover,
+      gain: reward ? Number(reward(state, action)) : 0,
+      place: rules.place ? Array.from(py.iter(rules.place(state, action)), Number) : [],
+    };
+  };
+  const text = (state, mover) => {
+    if (rules.view) return String(rules.view(state, BigInt(mover)));
+    return rules.show ? String(rules.show(state)) : `#${state}`;
   };
   return {
     initial: initial(),
     mover: (state) => (to_move ? Number(to_move(state)) : 0),
     end: (state) => (py.truth(is_terminal(state)) ? [Number(utility(state)), plies_left ? Number(plies_left(state)) : 0] : null),
     key: (state) => (canonical ? canonical(state) : state),
-    moves: (state, mover) =>
-      Array.from(py.iter(actions(state)), (action) => {
-        const child = result(state, action);
-        return {
-          name: String(rules.format_action ? rules.format_action(state, action) : action),
-          child,
-          mover: sameMover(state, action, child) ? mover : 1 - mover,
-          gain: reward ? Number(reward(state, action)) : 0,
-          place: rules.place ? Array.from(py.iter(rules.place(state, action)), Number) : [],
-        };
-      }),
-    board(state, mover) {
-      if (rules.cells) return [...py.iter(rules.cells(state, BigInt(mover)))];
-      if (rules.view) return String(rules.view(state, BigInt(mover)));
-      return rules.show ? String(rules.show(state)) : `#${state}`;
+    moves(state, mover) {
+      const outcomes = chance ? Array.from(py.iter(chance(state)), outcome(state, mover)) : [];
+      return outcomes.length ? outcomes : Array.from(py.iter(actions(state)), move(state, mover));
     },
+    board: (state, mover) => (rules.cells ? [...py.iter(rules.cells(state, BigInt(mover)))] : text(state, mover)),
+    text: chance && rules.cells ? text : undefined,
     told: rules.rank && ((key) => toldBy(rules, key)),
   };
 }
@@ -73,6 +87,7 @@ export function tabled(records) {
     key: (state) => BigInt(of(state).key),
     moves: (state, mover) => of(state, mover).moves.map((move) => ({ ...move, child: BigInt(move.child) })),
     board: (state, mover) => of(state, mover).board,
+    text: records[0].text === undefined ? undefined : (state, mover) => of(state, mover).text,
   };
 }
 
@@ -87,6 +102,7 @@ export function recordOf(game, state, mover) {
     key: String(game.key(state)),
     moves: moves.map((move) => ({ ...move, child: String(move.child) })),
     board: game.board(state, mover),
+    ...(game.text ? { text: game.text(state, mover) } : {}),
     ...(game.told && !end ? { told: game.told(game.key(state)) } : {}),
   };
 }

@@ -1,5 +1,6 @@
 /**
- * What a book says of a position and of its moves, and how it is said. Values are for the side to move.
+ * What a book says of a position and of its moves, and how it is said. Values are for the side to move; in a game of
+ * chance, where `about` says what the book `expects`, they are expectations.
  */
 
 const WIN = 2 ** 40; // the merit of a win at once; a ply more takes one off, and a draw has none
@@ -7,12 +8,13 @@ const PLIES = 2; // that are searched where the book lacks a state
 const NODES = 20000; // that this may take for a position and all its moves
 
 /**
- * What is known of a position: { end, value, moves }, each move with its value and whether it is known to be best. Of a
- * value that is not known there is nothing, rather than a guess.
+ * What is known of a position: { end, value, moves, byChance }, each move with its value and whether it is known to be
+ * best. Of a value that is not known there is nothing, rather than a guess. Where chance decides (`byChance`), its
+ * outcomes stand for moves, and none is best.
  */
 export async function examine(game, book, about, { state, mover }) {
   const end = game.end(state);
-  if (end) return { end, value: valueAt(meritAtTheEnd(end, about), about), moves: [] };
+  if (end) return { end, value: valueAt(meritAtTheEnd(end, about), about), moves: [], byChance: false };
   const source = { game, book, about, left: NODES };
   const moves = game.moves(state, mover);
   const [own, ...ranges] = await Promise.all([
@@ -21,12 +23,14 @@ export async function examine(game, book, about, { state, mover }) {
   ]);
   const bounds = [own, best(ranges)].find(isKnown);
   const value = bounds && valueAt(bounds[0], about);
+  const byChance = moves.some((move) => move.weight !== undefined);
+  const top = about.expects ? best(ranges) : bounds; // an expectation may be rounded otherwise than its best move's
   const valued = moves.map((move, at) => {
     const known = isKnown(ranges[at]);
-    const isBest = known && bounds !== undefined && ranges[at][0] === bounds[0];
+    const isBest = known && !byChance && top !== undefined && ranges[at][0] === top[0];
     return { ...move, value: known ? valueAt(ranges[at][0], about) : undefined, best: isBest };
   });
-  return { end, value, moves: valued };
+  return { end, value, moves: valued, byChance };
 }
 
 /**
@@ -40,7 +44,7 @@ async function rangeOf(source, state, mover, plies) {
   const stored = await book.get(game.key(state));
   if (stored !== undefined) return exactly(stored.distance === null ? stored.score : stored.score * (WIN - stored.distance));
   const most = mostOf(about);
-  if (!plies || source.left <= 0) return [-most, most];
+  if (!plies || source.left <= 0 || about.expects) return [-most, most];
   const ranges = [];
   for (const move of game.moves(state, mover)) {
     source.left--;
@@ -92,9 +96,10 @@ export function kindOf(value) {
   return value.score > 0 ? "win" : value.score < 0 ? "loss" : "draw";
 }
 
-/** A value in words: win in 5, draw, +3. */
-export function inWords(value, { scores, adds }) {
+/** A value in words: win in 5, draw, +3; a winning chance of 53.1 %, an expected margin of +1.25. */
+export function inWords(value, { scores, adds, expects }) {
   if (value === undefined) return "unknown";
+  if (expects) return expects === "utility" ? percent(50 * (1 + value.score)) : hundredths(value.score);
   if (scores) return value.score ? signed(value.score) : adds ? "0" : "tie";
   return value.distance === null ? kindOf(value) : `${kindOf(value)} in ${value.distance}`;
 }
@@ -102,14 +107,28 @@ export function inWords(value, { scores, adds }) {
 /** The value of a position in words; where moves score, what is still to come, and with what was `gained` before. */
 export function inAll(value, about, gained) {
   const words = inWords(value, about);
+  if (about.expects && !about.adds) return `${about.expects === "utility" ? "winning chance" : "expected margin"} ${words}`;
   if (!about.adds) return words;
   if (!gained) return `${words} still to come`;
   const parts = `margin so far ${signed(gained)}, still to come ${words}`;
-  return value === undefined ? parts : `${margin(gained + value.score)}: ${parts}`;
+  if (value === undefined) return parts;
+  return `${about.expects ? hundredths(gained + value.score) : margin(gained + value.score)}: ${parts}`;
 }
 
 /** The margin of a finished game, for the side to move. */
 export const finalMargin = (value, gained) => value.score + gained;
+
+/** Only what is certain is said to be 0 % or 100 %. */
+function percent(share) {
+  if (share > 0 && share < 0.1) return "< 0.1 %";
+  if (share > 99.9 && share < 100) return "> 99.9 %";
+  return `${share === 0 || share === 100 ? share : share.toFixed(1)} %`;
+}
+
+function hundredths(number) {
+  const digits = Math.abs(number).toFixed(2);
+  return Number(digits) ? `${number > 0 ? "+" : "\u2212"}${digits}` : digits;
+}
 
 const signed = (number) => (number > 0 ? `+${number}` : `${number}`.replace("-", "\u2212"));
 const margin = (number) => (number ? signed(number) : "tie");
