@@ -25,7 +25,10 @@ from tests.test_cli import ok, run
 from tests.test_export import needs_node
 
 MORE_GAMES = ("connect-four", "othello", "kalah", "chess-ending:KQK", "chess-ending:KBNK", "chess-ending:KPK")
-DRAWN = ("tic-tac-toe", "connect-four:4,4", "hexapawn", "othello:4,2", "nine-holes", "neutreeko", "fox-and-hounds:4")
+DRAWN = (
+    "tic-tac-toe", "connect-four:4,4", "hexapawn", "othello:4,2", "nine-holes", "neutreeko", "fox-and-hounds:4",
+    "nannon:3,2,3", "einstein:3,2",
+)  # fmt: skip
 
 
 def node(command, *arguments):

@@ -13,11 +13,11 @@ export const odds = ({ weight }, outcomes) => `${weight}/${total(outcomes)}`;
 
 const total = (outcomes) => outcomes.reduce((sum, { weight }) => sum + weight, 0);
 
-/** What an outcome brings: the line of the board's text that it changes, if it is one; else nothing. */
+/** What an outcome brings: the line of the board's text that it changes, if it is one, and not a state's number. */
 export function news(before, after) {
   const known = before.split("\n");
   const changed = after.split("\n").filter((line) => !known.includes(line));
-  return changed.length === 1 ? changed[0].trim().replace(/\s+/g, " ") : "";
+  return changed.length === 1 && !/^#\d+$/.test(changed[0]) ? changed[0].trim().replace(/\s+/g, " ") : "";
 }
 
 /** The lines of a board's text that say more than its cells do: no rows of them, perhaps numbered, nor letters below. */
