@@ -1,7 +1,7 @@
 /**
  * The `fixed` codec: fixed-point numbers in place of palette indices, for books of expectations.
  *
- *     u8 bits of a key | u8 states - 1 | u8 bits of a value | u32 the least number | values | keys
+ *     u8 key mode | u8 states - 1 | u8 bits of a value | u32 the least number | values | keys
  *
  * Every place that is read was found to lie inside the group: typed arrays answer `undefined` outside, not an error.
  */
@@ -12,7 +12,7 @@ const MIDDLE = 1 << 30; // the number of 0
 const HEAD = 7;
 const LEAST = 3; // where the least number is
 const MOST_BITS = 32; // of a value
-const MOST_KEY_BITS = 63;
+const MOST_MODE = 63;
 
 /** The values of a book of expectations by their numbers, as a palette has them; throws RangeError for no such facts. */
 export class Steps {
@@ -35,16 +35,17 @@ export class Steps {
 /** The number of the state so far (a BigInt) behind the first of a group, or undefined. Throws RangeError. */
 export function find(segment, group, offset) {
   const layout = layoutOf(segment, group);
-  const place = layout.bits ? placeInList(segment.bytes, layout, offset) : placeInBitmap(segment.bytes, layout, offset);
+  const place = layout.mode ? placeInList(segment.bytes, layout, offset) : placeInBitmap(segment.bytes, layout, offset);
   return place === undefined ? undefined : numberAt(segment.bytes, layout, place);
 }
 
 /** The offsets of all states of a group from its first, Numbers or BigInts, and their numbers. */
 export function decode(segment, group) {
   const layout = layoutOf(segment, group);
-  const { bits, count } = layout;
-  const listed = () => Array.from({ length: count }, (_, place) => keyAt(segment.bytes, layout, place));
-  const offsets = bits ? listed() : marked(segment.bytes, layout);
+  const { mode, count } = layout;
+  const ones = marked(segment.bytes, layout);
+  const key = (one, place) => (BigInt(one - place) << BigInt(mode - 1)) | BigInt(lowAt(segment.bytes, layout, place));
+  const offsets = mode && ones.length === count ? ones.map(key) : ones;
   if (offsets.length !== count || BigInt(offsets[0]) !== 0n) throw new RangeError("a group has other keys than states");
   return { offsets, indices: offsets.map((_, place) => numberAt(segment.bytes, layout, place)) };
 }
@@ -54,14 +55,15 @@ function layoutOf({ bytes, view, starts }, group) {
   const begin = starts[group];
   const end = starts[group + 1];
   if (end - begin <= HEAD) throw new RangeError("a group is cut off");
-  const bits = bytes[begin];
+  const mode = bytes[begin];
   const count = bytes[begin + 1] + 1;
   const width = bytes[begin + 2];
   const values = begin + HEAD;
   const keys = values + ((count * width + 7) >> 3);
-  const fits = bits ? keys + ((count * bits + 7) >> 3) === end : keys < end;
-  if (width > MOST_BITS || bits > MOST_KEY_BITS || !fits) throw new RangeError("a group has other bytes than it says");
-  return { bits, count, width, least: view.getUint32(begin + LEAST, true), values, keys, end };
+  const lowBits = mode ? mode - 1 : 0;
+  const highs = keys + ((count * lowBits + 7) >> 3); // where the unary parts begin, or the bitmap
+  if (width > MOST_BITS || mode > MOST_MODE || highs >= end) throw new RangeError("a group has other bytes than it says");
+  return { mode, count, width, least: view.getUint32(begin + LEAST, true), values, keys, lowBits, highs, end };
 }
 
 function placeInBitmap(bytes, { keys, end, count }, offset) {
@@ -80,26 +82,40 @@ function population(byte) {
   return count;
 }
 
+/** Elias and Fano: `lowBits` of each key side by side, the rest as zeros before a one for each key. */
 function placeInList(bytes, layout, offset) {
-  let low = 0;
-  let high = layout.count;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (keyAt(bytes, layout, middle) < offset) low = middle + 1;
-    else high = middle;
+  const { lowBits, highs, end, count } = layout;
+  const bits = 8 * (end - highs);
+  const rest = offset >> BigInt(lowBits);
+  if (rest > BigInt(bits)) return undefined;
+  const high = Number(rest);
+  const low = offset & ((1n << BigInt(lowBits)) - 1n);
+  const oneAt = (bit) => (bytes[highs + (bit >> 3)] >> (bit & 7)) & 1;
+  let ones = 0;
+  let byte = highs;
+  for (; byte < end; byte++) {
+    const more = population(bytes[byte]);
+    if (8 * (byte + 1 - highs) - ones - more >= high) break;
+    ones += more;
   }
-  return low < layout.count && BigInt(keyAt(bytes, layout, low)) === offset ? low : undefined;
+  let bit = 8 * (byte - highs);
+  for (; bit - ones < high && bit < bits; bit++) ones += oneAt(bit);
+  for (; bit < bits && oneAt(bit); bit++, ones++) {
+    if (ones >= count) throw new RangeError("a group has more keys than states");
+    if (BigInt(lowAt(bytes, layout, ones)) === low) return ones;
+  }
+  return undefined;
 }
 
-function marked(bytes, { keys, end }) {
-  const offsets = [];
-  for (let at = keys; at < end; at++) {
-    for (let bit = 0; bit < 8; bit++) if ((bytes[at] >> bit) & 1) offsets.push(8 * (at - keys) + bit);
+function marked(bytes, { highs, end }) {
+  const places = [];
+  for (let at = highs; at < end; at++) {
+    for (let bit = 0; bit < 8; bit++) if ((bytes[at] >> bit) & 1) places.push(8 * (at - highs) + bit);
   }
-  return offsets;
+  return places;
 }
 
-const keyAt = (bytes, { keys, bits }, place) => bitsAt(bytes, keys, place * bits, bits);
+const lowAt = (bytes, { keys, lowBits }, place) => bitsAt(bytes, keys, place * lowBits, lowBits);
 const numberAt = (bytes, { values, width, least }, place) => least + Number(bitsAt(bytes, values, place * width, width));
 
 /** The number of so many bits that begins with this one, counted from a byte; a BigInt where it may be beyond 2^53. */
