@@ -30,14 +30,14 @@ GAMES = (
     "kalah:4,3", "othello", "fox-and-hounds", "fox-and-hounds:6,1", "mu-torere", "mu-torere:false", "three-mens-morris",
     "three-mens-morris:1", "nine-holes", "achi", "tapatan", "pong-hau-ki", "quixo", "quixo:4", "l-game",
     "hare-and-hounds", "hare-and-hounds:true", "neutreeko", "teeko", "chess-ending:KQK", "chess-ending:KRK",
-    "chess-ending:KPK", "chess-ending:KBNK",
+    "chess-ending:KPK", "chess-ending:KBNK", "pig", "pig:15", "piglet", "backgammon-bearoff", "nannon", "einstein",
 )  # fmt: skip
 
 OPENINGS = {"connect-four": 8}  # opening books to that ply, which take hours: they stay as they were entered
 
 
 def solved(game: str, folder: Path, done: Path | None) -> Book:
-    """The book of a game in the codec instant; `done`: one that is solved already."""
+    """The book of a game in the codec instant, or of expectations in theirs; `done`: one that is solved already."""
     if done is None:
         return solve(game, folder / "instant.lmdb", max_ply=OPENINGS.get(game))
     pack(done, folder / "instant.lmdb", "instant")
@@ -48,8 +48,10 @@ def built(game: str, folder: Path, done: Path | None = None) -> tuple[str, Path 
     """A book's recipe and facts, as TOML, and the smaller of its codecs if that is to be shipped."""
     instant, compact = folder / "instant.lmdb", folder / "compact.lmdb"
     with solved(game, folder, done) as book:
-        pack(instant, compact)
-        smaller = min(instant, compact, key=os.path.getsize)
+        codecs = {instant: book.codec}
+        if book.expectation is None:
+            codecs[compact] = pack(instant, compact).codec
+        smaller = min(codecs, key=os.path.getsize)
         counts = ", ".join(f"{name} = {count}" for name, count in book.counts.items())
         distance = "" if book.root.distance is None else f", distance = {book.root.distance}"
         opening = f" --max-ply {OPENINGS[game]}" if game in OPENINGS else ""
@@ -60,7 +62,7 @@ def built(game: str, folder: Path, done: Path | None = None) -> tuple[str, Path 
             f'recipe = "solver solve {game}{opening} -o BOOK"\n'
             f"{states}stored = {book.stored}\ncounts = {{ {counts} }}\n"
             f"root = {{ score = {book.root.score}{distance} }}\n"
-            f'bytes = {book.size}\ndigest = "{book.digest}"\n' + (f'shipped = "{smaller.stem}"\n' if ships else "")
+            f'bytes = {book.size}\ndigest = "{book.digest}"\n' + (f'shipped = "{codecs[smaller]}"\n' if ships else "")
         )
     return entry, smaller if ships else None
 
@@ -99,8 +101,8 @@ def main() -> None:
     if arguments.check:
         sys.exit(f"not as in {CATALOG.name} and {BOOKS.name}/: {', '.join(changed)}" if changed else 0)
     CATALOG.write_text(
-        "# Written by scripts/catalog.py: digests are sha256 over a book's records, in the codec instant. What\n"
-        "# is shipped lies here, in the codec in which it is smaller.\n\n"
+        "# Written by scripts/catalog.py: digests are sha256 over a book's records, in the codec instant, of\n"
+        "# expectations in fixed. What is shipped lies here, in the codec in which it is smaller.\n\n"
         + "\n".join(known[f'["{game}"]'] for game in (*GAMES, *OPENINGS) if f'["{game}"]' in known)
     )
 

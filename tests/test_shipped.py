@@ -24,10 +24,7 @@ from tests.test_imports import loaded_by
 ROOT = Path(__file__).parent.parent
 LARGEST, ALL = 100_000, 1_000_000  # bytes
 OPENINGS = {"connect-four"}  # larger
-UNLISTED = {  # of expectations; and of 4 GB and minutes, too large to be built with the others
-    *("pig", "piglet", "backgammon-bearoff", "nannon", "einstein"),
-    "animal-shogi",
-}
+UNLISTED = {"animal-shogi"}  # of 4 GB and minutes: too large to be built with the others
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +60,9 @@ def test_every_shipped_book_is_of_todays_rules_and_has_the_digest_of_the_catalog
                 said = facts.get("states"), facts["stored"], facts["counts"]
                 assert (book.states, book.stored, book.counts) == said
                 assert book.root == Value(facts["root"]["score"], facts["root"].get("distance"))
-            assert pack(book.path, tmp_path / "instant", "instant").digest == facts["digest"], name
+                digest, chances = book.digest, book.expectation is not None
+            digest = digest if chances else pack(book.path, tmp_path / "instant", "instant").digest
+            assert digest == facts["digest"], name
 
 
 @pytest.mark.skipif(not shipped.path_of("connect-four").exists(), reason="hours of work, which nobody has done yet")

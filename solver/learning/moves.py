@@ -102,7 +102,7 @@ class Board:
         return Children(*(np.concatenate(column) for column in zip(*parts, strict=True))) if parts else _no_children()
 
     def _part(self, begin: int, count: int, listed: object) -> Children:
-        keys, _, owners, merits, rewards = (column[:count] for column in listed)  # type: ignore[attr-defined]
+        keys, _, owners, merits, rewards, _ = (column[:count] for column in listed)  # type: ignore[attr-defined]
         ended = merits != OPEN
         worths = np.where(ended, merits / self.unit, 0.0).astype(np.float64)
         return Children(begin + (owners >> 1), keys, ended, worths, owners & 1 == 1, rewards.astype(np.float64))
