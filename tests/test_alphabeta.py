@@ -21,7 +21,7 @@ from solver.kernels import searcher as searcher_module  # noqa: E402
 from solver.kernels import together  # noqa: E402
 from solver.kernels.searcher import Searcher, Team, new_table  # noqa: E402
 
-QUICK = ("tic-tac-toe", "connect-four:4,3", "coins:20,3,false", "hexapawn:3,4", "dots-and-boxes:2,2", "kalah:2,3")
+QUICK = ("connect-four:4,3", "kalah:2,3")  # each game compiles for seconds; the others are slow
 SETS = Path(__file__).parent / "data" / "connect-four"
 
 
@@ -65,7 +65,7 @@ def test_every_value_of_every_game_is_the_naive_twins(text, symmetry):
     assert_is_the_truth(text, symmetry)
 
 
-@pytest.mark.parametrize("text", ["tic-tac-toe", "connect-four:4,3"])
+@pytest.mark.parametrize("text", [pytest.param("tic-tac-toe", marks=pytest.mark.slow), "connect-four:4,3"])
 def test_outcomes_alone_are_the_signs(text):
     game = load_game(text)
     searcher = Searcher(game, outcomes=True)

@@ -49,8 +49,11 @@ def test_plain_values_are_the_judges(text):
         assert abs(stored.score - value) <= found.expectation.error + 1e-15, state
 
 
+MORE = [pytest.param(text, marks=pytest.mark.slow) for text in ("pig:7,4", "nannon:3,2,3", "einstein:3,2")]
+
+
 @compiled
-@pytest.mark.parametrize("text", ["piglet:10", "pig:7,4", "nannon:3,2,3", "backgammon-bearoff:2,4", "einstein:3,2"])
+@pytest.mark.parametrize("text", ["piglet:10", "backgammon-bearoff:2,4", *MORE])
 def test_plain_and_compiled_books_are_the_same_bytes(tmp_path, monkeypatch, text):
     game, fast, other = load_game(text), tmp_path / "fast.lmdb", tmp_path / "other.lmdb"
     pipeline.solve(game, fast).close()

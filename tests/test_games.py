@@ -35,7 +35,10 @@ def following(game, state):
     return thrown or [game.result(state, action) for action in game.actions(state)]
 
 
-@pytest.mark.parametrize("text", [*SMALL_GAMES, *LARGE_GAMES, *CHANCE_GAMES, *LARGE_CHANCE_GAMES])
+LARGE = [pytest.param(text, marks=pytest.mark.slow) for text in (*LARGE_GAMES, *LARGE_CHANCE_GAMES)]
+
+
+@pytest.mark.parametrize("text", [*SMALL_GAMES, *CHANCE_GAMES, *LARGE])
 def test_the_rules_pass_the_public_check(text):
     check_game(load_game(text), playouts=30)
 

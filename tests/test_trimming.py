@@ -182,7 +182,9 @@ def test_a_book_fits_into_the_bytes_given(books, tmp_path):
 
 
 @pytest.mark.skipif(not KERNELS, reason="the extra [solve] is not installed")
-@pytest.mark.parametrize("text", ["connect-four:4,3", "kalah:2,3", "dots-and-boxes:2,2"])
+@pytest.mark.parametrize(
+    "text", ["connect-four:4,3", "kalah:2,3", pytest.param("dots-and-boxes:2,2", marks=pytest.mark.slow)]
+)
 def test_compiled_and_plain_trimming_are_the_same_bytes_whatever_the_workers(books, tmp_path, monkeypatch, text):
     path = books(text)
     wdl = text.startswith("connect")
@@ -310,7 +312,7 @@ def test_settled_values_are_those_of_the_book(books):
         assert before == len(book)
 
 
-@pytest.mark.parametrize("text", ["connect-four:4,3", "tic-tac-toe", "coins"])
+@pytest.mark.parametrize("text", ["connect-four:4,3", "tic-tac-toe", pytest.param("coins", marks=pytest.mark.slow)])
 def test_an_opening_book_without_distances(tmp_path, monkeypatch, text):
     """It has the signs of the one with them; the kernels write what plain Python writes; journals do not mix."""
     game = load_game(text)
