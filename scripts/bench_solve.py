@@ -21,6 +21,8 @@ GAMES = (
     "connect-four:5,5",
     "connect-four:5,5/no-symmetry",
     "kalah:4,3",
+    "pig",
+    "backgammon-bearoff:7",
 )
 
 
