@@ -91,7 +91,8 @@ def census(
             sizes += continued(forward.generations) or [forward.found - sum(sizes)]
         elif not counted:
             sampled = estimated(forward, max(1.0, seconds - taken), progress)
-            sizes, whole, cyclic = sampled.sizes or [forward.found], sampled.whole, cyclic or sampled.cyclic
+            sizes, cyclic = sampled.sizes or [forward.found], cyclic or sampled.cyclic
+            whole = sampled.whole and not cyclic  # of a tier with cycles a sample sees the first generation only
     return Census(sizes, counted, whole, cyclic, taken, forward.found - earlier)
 
 
