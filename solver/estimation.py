@@ -109,7 +109,7 @@ def of_opening(
     Compiling the search does not count. Raises MethodError without the extra [solve].
     """
     rules = Rules(game, symmetry)
-    _need_kernels(rules)
+    need_kernels(rules)
     from solver.kernels.searcher import TABLE, Searcher
     from solver.parallel import cores
 
@@ -209,7 +209,7 @@ def of_sweep(
     [solve].
     """
     rules = Rules(game, symmetry)
-    _need_kernels(rules)
+    need_kernels(rules)
     from solver.kernels.edges import CompiledMoves
     from solver.parallel import cores
     from solver.sweep import demand, sampling
@@ -231,7 +231,7 @@ def of_sweep(
     return Sweep(stored, counted, whole, cyclic, tiers, took, memory, disk, round(book * stored), by_state)
 
 
-def _need_kernels(rules: Rules) -> None:
+def need_kernels(rules: Rules) -> None:
     if rules.plain_only:
         raise MethodError(f"{rules.name} runs in plain Python only, which no estimate is made for: solve it")
     if not extras.has_kernels():
