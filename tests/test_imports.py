@@ -93,7 +93,8 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "cli": {
         "click", "matplotlib", "tqdm", "answers", "book", "comparing", "conformance", "errors", "estimation", "export",
         "extras", "game", "games", "grading", "kernels", "learning", "live", "methods", "notation", "options",
-        "packing", "pipeline", "planning", "player", "sampling", "search", "shipped", "trimming", "value", "verification",
+        "packing", "pipeline", "planning", "player", "sampling", "search", "shipped", "trimming", "value",
+        "verification",
     },
 }
 
