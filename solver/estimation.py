@@ -225,7 +225,7 @@ def of_sweep(
     if needed is not None and by_state:
         size, arrays = needed
         stored, book = min(stored, size), demand.DENSE_BOOK_BYTES
-        took = DENSE_WHOLE * stored * sampling.pace(CompiledMoves(rules)) / (workers or cores())
+        took = DENSE_WHOLE * stored * sampling.pace(CompiledMoves(rules)).state / (workers or cores())
         memory, disk = (150 << 20) + arrays, round(2 * book * stored)
     counted, whole, cyclic, tiers = census.counted, census.whole, census.cyclic, len(census.sizes)
     return Sweep(stored, counted, whole, cyclic, tiers, took, memory, disk, round(book * stored), by_state)

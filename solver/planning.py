@@ -1,13 +1,14 @@
 """What a solve on a cluster will take: time, memory, storage, traffic and price, tier by tier, before one is rented.
 
-The model. A tier's states lie in shards by a hash of the state. Forward, a task a shard expands its states and deals
-their children by owner, a second merges what came for a shard of the next tier. Backward, a task a shard asks the
-owners for its children's values, the owners answer, and a third task folds the answers. A child of p parents is sent by
-as many tasks as have one of them: of n shards, about n (1 - (1 - 1/n)^p). Each of the five phases of a tier takes as
-long as the resource of it that takes longest: cores, network, storage, or the one driver that hands out the tasks.
+The model. A tier's states lie in shards by a hash of the state. Forward, a task a shard (`advance`) expands its states
+and deals their children to shards, and a task for each shard of the next tier (`gather`) merges what it is dealt.
+Backward, a task a shard (`request`) deals the children whose values it needs, their owners look them up (`answer`), and
+a third (`fold`) makes the values of the shard. A child of p parents is dealt by as many tasks as have one of them: of n
+shards, about n (1 - (1 - 1/n)^p). Each of these phases of a tier takes as long as that resource takes which takes
+longest: cores, network, store, or the one driver, which hands out tasks and owns what they return.
 
-What listing a game's moves and sorting its keys take is measured on the spot; the other costs of a core were measured
-once. It works without Ray and on no cluster.
+What listing a game's moves and sorting its keys take is measured on the spot; the other costs were measured once, as
+docs/scale.md says. Nothing of it needs Ray, or a cluster.
 """
 
 from __future__ import annotations
@@ -29,14 +30,19 @@ if TYPE_CHECKING:
     from solver.sweep.sampling import Tier
 
 KEY = 8  # bytes of a state
-STATES_PER_TASK = 4_000_000
+TASK_BYTES = 256  # of memory that a task takes for a state
+LEAST_STATES = 1 << 17  # worth a task of their own, where workers are idle
+MOST_BLOCKS = 256  # that a task returns: of more shards several share one
+OBJECTS = 0.3  # of the memory, for what tasks pass on
+BUFFERED, LEAST_READ, MOST_READ = 256 << 20, 1 << 12, 1 << 18  # of the merge into the book: bytes, states of a file
 PROCESS = 200 << 20  # bytes of a worker, whatever it does
+STATE_MEMORY, MOVE_MEMORY = 24, 24  # more bytes of it for each state, and for each move
+AHEAD = 1.25  # by how much a later tier is taken to be larger, when its shards are counted
 BYTES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 FIELD = re.compile(r"(nodes|cores|memory|network|storage|price)=([0-9]{1,12}(?:\.[0-9]{1,6})?)([KMGT]?)")
 LOCAL = re.compile(r"local(?::([1-9][0-9]{0,3}))?")
 FORM = "write nodes=64,cores=32,memory=256G,network=25G, with storage=40G and price=1.6 if you like, or local:2"
-PHASES = ("expand", "gather", "ask", "answer", "fold")
 
 
 class Cluster(NamedTuple):
@@ -50,23 +56,43 @@ class Cluster(NamedTuple):
     storage: float = 0.0
     price: float = 0.0
 
+    def shards(self, states: int) -> int:
+        """Of a tier, a power of two: what fits the memory of a worker, or more where workers would be idle."""
+        workers = self.nodes * self.cores
+        fitting = states * TASK_BYTES / ((1 - OBJECTS) * self.memory / self.cores)
+        return 1 << max(0, math.ceil(math.log2(max(1.0, fitting, min(2 * workers, states / LEAST_STATES)))))
+
+
+class Work(NamedTuple):
+    """What a phase takes of a core: so many times the listing of a move and the sorting of a key, and seconds beside;
+    all that for each move, or key, then seconds a state reached, and seconds a task."""
+
+    listing: float
+    sorting: float
+    each: float
+    state: float
+    task: float
+
 
 class Costs(NamedTuple):
-    """Seconds of a core. The first two are measured on the spot, the others were on the machine that docs/scale.md
-    names, with the cluster's own tasks."""
+    """Seconds. The first two, of a core, are measured on the spot: a move listed, and a key sorted and freed of
+    doubles. The others were measured once: `scripts/plan_cluster.py --calibrate` fits them."""
 
-    listing: float  # a state's moves
-    sorting: float  # a key, sorted, doubles dropped
-    store: float = 1.5e-9  # a byte written or read and its digest
-    send: float = 1.0e-9  # a byte put into the object store and taken out
-    merge: float = 10e-9  # a key merged with those of other tasks
-    look: float = 60e-9  # a key looked up
-    fold: float = 15e-9  # a move's value folded
-    task: float = 5e-3  # a task, on its worker
-    drive: float = 1e-3  # a task, in the driver, of which there is one
-    barrier: float = 0.05  # a phase, in the driver: the last task's end, and a manifest
-    start: float = 5.0  # of the workers
-    book: float = 60e-9  # a state merged into the book by the driver
+    listing: float
+    sorting: float
+    advance: Work = Work(3.2, 1.8, 0.0, 7.3e-9, 2.5e-3)  # moves
+    gather: Work = Work(0.0, 2.0, 0.0, 0.0, 0.7e-3)  # keys
+    request: Work = Work(3.0, 0.0, 18e-9, 0.0, 0.7e-3)  # moves
+    answer: Work = Work(0.0, 0.0, 10e-9, 0.0, 0.3e-3)  # keys
+    fold: Work = Work(4.0, 0.0, 32e-9, 0.0, 1.4e-3)  # moves
+    stored: float = 1.0e-9  # of a core, a byte read from the store or written to it, and its digest
+    passed: float = 0.5e-9  # of a core, a byte put where other tasks find it
+    task: float = 1.0e-3  # of the driver, a task
+    handle: float = 20e-6  # of the driver, a result that it owns
+    phase: float = 0.02  # until the first task of a phase runs, and the last one is heard of
+    start: float = 4.0  # Ray, and the rules compiled
+    book: float = 80e-9  # of the driver, a state merged into the book
+    stream: float = 3e-6  # of the driver, a file for each step of that merge
 
 
 class Kind(NamedTuple):
@@ -80,14 +106,17 @@ PLAIN = Kind()
 
 
 class Phase(NamedTuple):
-    """A phase of a tier. `work`: seconds of cores, all tasks together; `sent`: bytes from task to task; `stored`: bytes
-    read and written in the store; `seconds`: what it takes; `bound`: the resource that takes so long."""
+    """A phase of a tier. `work`: seconds of cores, all tasks together; `passed`: bytes from task to task, `crossing`
+    those that go from node to node; `stored`: bytes read and written in the store; `handles`: results that the driver
+    owns; `seconds`: what it takes; `bound`: the resource that takes so long."""
 
     name: str
     tasks: int
     work: float
-    sent: int
+    passed: int
+    crossing: int
     stored: int
+    handles: int
     seconds: float
     bound: str
 
@@ -178,39 +207,32 @@ def parse_cluster(text: str) -> Cluster:
     return Cluster(*counts, *(found.get(name, 0.0) for name in ("network", "storage", "price")))
 
 
-def predict(
-    tiers: Sequence[Tier], costs: Costs, cluster: Cluster, kind: Kind = PLAIN, states_per_task: int = STATES_PER_TASK
-) -> list[TierPlan]:
+def predict(tiers: Sequence[Tier], costs: Costs, cluster: Cluster, kind: Kind = PLAIN) -> list[TierPlan]:
     """What each tier takes."""
     plans: list[TierPlan] = []
     kept = 0
-    for tier, later in zip(tiers, [*tiers[1:], None], strict=True):
-        phases = tuple(_phases(tier, later, costs, cluster, kind, states_per_task))
+    for place, tier in enumerate(tiers):
+        later = tiers[place + 1] if place + 1 < len(tiers) else None
+        phases = tuple(_phases(tier, later, costs, cluster, kind))
         kept += tier.kept
-        after = 0 if later is None else later.reached
-        seconds = [phase.seconds for phase in phases]
+        forward = [phase.seconds for phase in phases if phase.name in ("advance", "gather")]
         plans.append(
             TierPlan(
                 tier.number,
                 tier.reached,
                 tier.kept,
-                shards(tier.reached, states_per_task),
-                sum(seconds[:2]),
-                sum(seconds[2:]),
-                KEY * (kept + after),
-                sum(phase.sent for phase in phases),
+                cluster.shards(tier.reached),
+                sum(forward),
+                sum(phase.seconds for phase in phases) - sum(forward),
+                KEY * (kept + (later.reached if later else 0)),
+                sum(phase.passed for phase in phases),
                 phases,
             )
         )
     return plans
 
 
-def shards(reached: int, states_per_task: int = STATES_PER_TASK) -> int:
-    """The shards of a tier, a power of two."""
-    return 1 << max(0, math.ceil(reached / states_per_task) - 1).bit_length()
-
-
-def sent(moves: int, children: int, count: int) -> int:
+def dealt(moves: int, children: int, count: int) -> int:
     """Of `moves` to so many different children from states in `count` shards: those left when each shard has dropped
     its doubles. Shards are of hashes, so the parents of a child are anywhere."""
     if not children or count == 1:
@@ -218,44 +240,63 @@ def sent(moves: int, children: int, count: int) -> int:
     return round(children * count * -math.expm1(moves / children * math.log1p(-1 / count)))
 
 
-def _phases(
-    tier: Tier, later: Tier | None, costs: Costs, cluster: Cluster, kind: Kind, states_per_task: int
-) -> Iterator[Phase]:
-    """The phases of a tier. Its children are taken to lie in the next one."""
+def _phases(tier: Tier, later: Tier | None, costs: Costs, cluster: Cluster, kind: Kind) -> Iterator[Phase]:
+    """The phases of a tier. Its children are taken to lie in the next one, or to be as many."""
     reached, kept, moves = tier.reached, tier.kept, tier.moves
-    into, open_share = (later.reached, later.kept / max(1, later.reached)) if later else (0, 0.0)
-    into = min(into, moves)
-    mine, theirs = shards(reached, states_per_task), shards(into, states_per_task)
-    keys = sent(moves, into, mine)
+    into, open_share = (min(later.reached, moves), later.kept / max(1, later.reached)) if later else (0, 0.0)
+    mine = cluster.shards(reached)
+    theirs, owners = cluster.shards(round(AHEAD * into)), cluster.shards(into)
+    keys, owned = dealt(moves, into, mine), round(into * open_share)
     asked = round(keys * open_share)
-    listing, sorting = kept * costs.listing, moves * costs.sorting
-
-    def phase(name: str, tasks: int, work: float, sent: int, stored: int) -> Phase:
-        work += costs.store * stored + costs.send * sent + costs.task * tasks
-        return _bounded(name, tasks, work, sent, stored, costs, cluster)
-
-    yield phase("expand", mine, listing + sorting + reached * costs.merge, KEY * keys, KEY * (reached + kept))
-    if not into:
-        return
-    yield phase("gather", theirs, keys * costs.merge, 0, KEY * into)
-    yield phase("ask", mine, listing + sorting, KEY * asked, KEY * kept)
-    owned = round(into * open_share)
-    yield phase("answer", theirs, asked * costs.look, kind.merit_bytes * asked, (KEY + kind.merit_bytes) * owned)
-    yield phase("fold", mine, listing + moves * costs.fold, 0, (KEY + kind.merit_bytes) * kept)
+    passes, has = _Passes(costs, cluster), KEY + kind.merit_bytes
+    yield passes.phase("advance", mine, moves, reached, KEY * keys, KEY * (reached + kept), min(theirs, MOST_BLOCKS))
+    if into:
+        yield passes.phase("gather", theirs, keys, 0, 0, KEY * into, 1, KEY * keys, theirs)
+        yield passes.phase("request", mine, moves, 0, 2 * KEY * asked, KEY * kept, min(owners, MOST_BLOCKS))
+        answers = kind.merit_bytes * asked
+        read = has * owned * max(1, tier.leads)
+        yield passes.phase("answer", owners, asked, 0, answers, read, mine, KEY * asked, owners)
+    if kept:
+        yield passes.phase("fold", mine, moves, 0, 0, has * kept, 1, kind.merit_bytes * asked)
 
 
-def _bounded(name: str, tasks: int, work: float, sent: int, stored: int, costs: Costs, cluster: Cluster) -> Phase:
-    """A phase, as long as the resource of it that takes longest; the last tasks of it run beside idle cores."""
-    rounds = -(-tasks // (cluster.nodes * cluster.cores))
-    away = sent * (1 - 1 / cluster.nodes)  # what stays on its node does not cross the network
-    takes = {
-        "cores": work / tasks * rounds,
-        "network": 8 * away / (cluster.nodes * cluster.network) if cluster.network else 0.0,
-        "storage": stored / cluster.storage if cluster.storage else 0.0,
-        "driver": costs.drive * tasks,
-    }
-    bound = max(takes, key=takes.__getitem__)
-    return Phase(name, tasks, work, sent, stored, takes[bound] + costs.barrier, bound)
+class _Passes(NamedTuple):
+    """Makes phases."""
+
+    costs: Costs
+    cluster: Cluster
+
+    def phase(
+        self,
+        name: str,
+        tasks: int,
+        items: int,
+        states: int,
+        passed: int,
+        stored: int,
+        returns: int,
+        taken: int = 0,
+        shards: int = 1,
+    ) -> Phase:
+        """A phase of so many tasks over so many moves or keys. They put `passed` bytes into so many results each, and
+        take `taken` bytes of others, of which a node may need more than its share: blocks for several shards."""
+        costs, cluster = self.costs, self.cluster
+        share: Work = getattr(costs, name)
+        each = share.listing * costs.listing + share.sorting * costs.sorting + share.each
+        work = items * each + states * share.state + tasks * share.task
+        work += stored * costs.stored + passed * costs.passed
+        twice = min(max(1, shards // MOST_BLOCKS), cluster.nodes)
+        crossing = round(taken * twice * (1 - 1 / cluster.nodes))
+        workers = cluster.nodes * cluster.cores
+        takes = {
+            "cores": work / tasks * -(-tasks // workers),
+            "network": 8 * crossing / (cluster.nodes * cluster.network) if cluster.network else 0.0,
+            "store": stored / cluster.storage if cluster.storage else 0.0,
+            "driver": tasks * (costs.task + returns * costs.handle),
+        }
+        bound = max(takes, key=takes.__getitem__)
+        seconds = takes[bound] + costs.phase
+        return Phase(name, tasks, work, passed, crossing, stored, tasks * returns, seconds, bound)
 
 
 def of_cluster(
@@ -289,7 +330,7 @@ def measured(rules: Rules) -> Costs:
     from solver.sweep import sampling
 
     bits = max(state.bit_length() for state in check_game(rules.game))
-    return Costs(sampling.pace(CompiledMoves(rules)), sampling.sorting(bits))
+    return Costs(sampling.pace(CompiledMoves(rules)).move, sampling.sorting(bits))
 
 
 def kind_of(rules: Rules) -> Kind:
@@ -299,32 +340,13 @@ def kind_of(rules: Rules) -> Kind:
     return Kind(8 if rules.chance is not None else 1, demand.book_bytes(rules, cyclic=False))
 
 
-def _book_seconds(states: int, costs: Costs, cluster: Cluster, kind: Kind) -> float:
-    """The merge of all shard files by the driver, which reads the store alone."""
-    read = (KEY + kind.merit_bytes) * states
-    links = [rate for rate in (cluster.network / 8, cluster.storage) if rate]
-    return max(costs.book * states, read / min(links) if links else 0.0)
-
-
-def _worker_memory(tiers: Sequence[Tier], states_per_task: int) -> int:
-    """The peak of a worker: its states, and their children twice."""
-    most = max((min(tier.reached, states_per_task) * tier.moves / max(1, tier.reached) for tier in tiers), default=0)
-    return PROCESS + round(KEY * (2 * min(states_per_task, max(tier.reached for tier in tiers)) + 2 * most))
-
-
 def planned(
-    tiers: Sequence[Tier],
-    costs: Costs,
-    cluster: Cluster,
-    kind: Kind = PLAIN,
-    counted: bool = True,
-    whole: bool = True,
-    states_per_task: int = STATES_PER_TASK,
+    tiers: Sequence[Tier], costs: Costs, cluster: Cluster, kind: Kind = PLAIN, counted: bool = True, whole: bool = True
 ) -> Plan:
     """The plan of a solve whose tiers are known."""
-    plans = predict(tiers, costs, cluster, kind, states_per_task)
+    plans = predict(tiers, costs, cluster, kind)
     states = sum(tier.kept for tier in tiers)
-    book = _book_seconds(states, costs, cluster, kind)
+    book = _book_seconds(plans, states, costs, cluster, kind)
     seconds = costs.start + sum(tier.forward + tier.backward for tier in plans) + book
     return Plan(
         tuple(plans),
@@ -333,12 +355,28 @@ def planned(
         states,
         seconds,
         book,
-        _worker_memory(tiers, states_per_task),
+        max(_worker_memory(tier, plan) for tier, plan in zip(tiers, plans, strict=True)),
         max((KEY + kind.merit_bytes) * states, *(tier.storage for tier in plans)),
         sum(tier.shuffle for tier in plans),
         round(kind.book_bytes * states),
         cluster.price * cluster.nodes * seconds / 3600,
     )
+
+
+def _book_seconds(plans: Sequence[TierPlan], states: int, costs: Costs, cluster: Cluster, kind: Kind) -> float:
+    """The merge of all shard files, by the driver alone: each step of it takes up what one file has in memory, and
+    looks at all of them."""
+    read = (KEY + kind.merit_bytes) * states
+    files = sum(tier.shards for tier in plans if tier.states)
+    part = max(LEAST_READ, min(MOST_READ, BUFFERED // ((KEY + kind.merit_bytes) * max(1, files))))
+    links = [rate for rate in (cluster.network / 8, cluster.storage) if rate]
+    work = states * costs.book + (states / part) * files * costs.stream
+    return max(work, read / min(links) if links else 0.0)
+
+
+def _worker_memory(tier: Tier, plan: TierPlan) -> int:
+    """The peak of a worker in a tier: the states of a shard, what they lead to, and copies of both."""
+    return PROCESS + round((STATE_MEMORY * tier.reached + MOVE_MEMORY * tier.moves) / plan.shards)
 
 
 def facts(found: Any) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from solver.store.runs import states_at
 from solver.store.shared import shared
 from solver.store.sorting import sort_unique
 from solver.store.work import Work
-from solver.sweep.expansion import LOWEST_TIER, Expansion, expand
+from solver.sweep.expansion import COUNT, LOWEST_TIER, Expansion, expand
 from solver.sweep.forward import Forward
 
 SAMPLE = 1 << 17  # states of a tier
@@ -44,13 +44,14 @@ States = NDArray[np.int64]
 
 
 class Tier(NamedTuple):
-    """A tier: its number, the states reached, those of them unfinished, and the moves from these, a child that a state
-    has twice counted once; `cyclic`: some of them stay in it."""
+    """A tier: its number, the states reached, those of them unfinished, the moves from these, a child that a state has
+    twice counted once, and how many tiers they lead to; `cyclic`: some of them stay in it."""
 
     number: int
     reached: int
     kept: int
     moves: int
+    leads: int
     cyclic: bool
 
 
@@ -124,20 +125,29 @@ def census(
     return Census(sizes, counted, whole, cyclic, taken, forward.found - earlier, known + beyond)
 
 
-def pace(compiled: CompiledMoves) -> float:
-    """Seconds of a core that listing the moves of a state takes, on average of those of random games."""
+class Pace(NamedTuple):
+    """Seconds of a core that listing the moves of a state takes, and by each move."""
+
+    state: float
+    move: float
+
+
+def pace(compiled: CompiledMoves) -> Pace:
+    """What listing moves takes, on average of the states of random games."""
     expansion = Expansion(compiled)
     kept = np.resize(expansion.keep(np.array(check_game(compiled.rules.game), np.int64))[0], PACED)
-    room, done, report = 1 << 16, 0, np.zeros(FIELDS, np.int64)
+    room, done, moves, report = 1 << 16, 0, 0, np.zeros(FIELDS, np.int64)
     listed = new_edges(room)
     expand(expansion.moves, kept, 0, min(1, len(kept)), LOWEST_TIER, True, listed, report)  # compiles
     begun = time.thread_time()
     while done < len(kept):
         before, done = done, expand(expansion.moves, kept, done, len(kept), LOWEST_TIER, True, listed, report)
+        moves += int(report[COUNT])
         if done == before:
             room *= 2
             listed = new_edges(room)
-    return (time.thread_time() - begun) / max(1, len(kept))
+    taken = time.thread_time() - begun
+    return Pace(taken / max(1, len(kept)), taken / max(1, moves))
 
 
 def with_moves(forward: Forward) -> list[Tier]:
@@ -145,7 +155,7 @@ def with_moves(forward: Forward) -> list[Tier]:
     states, chance, room = forward.states.view() if forward.layers else None, np.random.default_rng(0), 1 << 16
     tiers: list[Tier] = []
     for layer in forward.layers:
-        kept, moves = layer.end - layer.begin, 0.0
+        kept, moves, leads = layer.end - layer.begin, 0.0, 0
         if states is not None and kept:
             picked = np.sort(chance.choice(kept, min(kept, COUNTED), replace=False))
             found = states_at(states, layer.begin + picked, forward.work.read)
@@ -154,8 +164,8 @@ def with_moves(forward: Forward) -> list[Tier]:
                 arrays = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int32)
                 count, done = children_of(forward.expansion.moves, found, 0, len(found), *arrays)
                 room *= 1 if done else 2
-            moves = kept * count / done
-        tiers.append(Tier(layer.tier, layer.reached, kept, round(moves), layer.cyclic))
+            moves, leads = kept * count / done, len(np.unique(arrays[1][:count]))
+        tiers.append(Tier(layer.tier, layer.reached, kept, round(moves), leads, layer.cyclic))
     return tiers
 
 
@@ -258,9 +268,10 @@ class _Sampler:
             reached = min(STATE_LIMIT, max(moves / _trend(parents, tier), len(distinct)))
             if len(distinct) > sample:
                 distinct = np.sort(self.chance.choice(distinct, sample, replace=False))
-            share, branching = self._expand(tier, distinct, reached / len(distinct))
+            share, branching, leads = self._expand(tier, distinct, reached / len(distinct))
             kept = round(reached * share)
-            tiers.append(Tier(tier, round(reached), kept, round(min(STATE_LIMIT, kept * branching)), self.cyclic))
+            moves = round(min(STATE_LIMIT, kept * branching))
+            tiers.append(Tier(tier, round(reached), kept, moves, leads, self.cyclic))
             self.progress("sample", tier, None)
         return tiers
 
@@ -269,9 +280,9 @@ class _Sampler:
         moves = self.moves[tier]
         return sum(len(part) * weight for part, weight in zip(moves.children, moves.weights, strict=True))
 
-    def _expand(self, tier: int, states: States, weight: float) -> tuple[float, float]:
-        """Enter the moves from states of a tier that stand for `weight` states each; the share of unfinished ones, and
-        their mean number of moves."""
+    def _expand(self, tier: int, states: States, weight: float) -> tuple[float, float, int]:
+        """Enter the moves from states of a tier that stand for `weight` states each; the share of unfinished ones,
+        their mean number of moves, and how many tiers these lead to."""
         self.chance.shuffle(states)  # so that any of them are a sample
         kept = self.expansion.keep(states)[0]
         begin = moves = 0
@@ -293,7 +304,7 @@ class _Sampler:
                 into = self.moves.setdefault(later, _Moves([], []))
                 into.children.extend(parts)
                 into.weights.extend([weight * len(kept) / begin] * len(parts))
-        return len(kept) / len(states), moves / max(1, begin)
+        return len(kept) / len(states), moves / max(1, begin), len(found)
 
 
 def _scaled(tier: Tier, factor: float) -> Tier:
