@@ -305,6 +305,14 @@ def game_text(game: Any) -> str:
     return _class_text(cls) + (f":{values}" if values else "")
 
 
+def located(game: Any) -> str:
+    """The string from which any process that sees the same files makes this game."""
+    text, module = game_text(game), type(game).__module__
+    if not is_user_file(module):
+        return text
+    return f"{os.path.abspath(sys.modules[module].__file__ or '')}::{text.partition('::')[2]}"
+
+
 def is_built_in(text: str) -> bool:
     """Whether `load_game` makes this game of the package alone, running nobody else's code and opening no file."""
     return "::" not in text and text.partition(":")[0] not in FROM_FILES

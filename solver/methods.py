@@ -25,22 +25,25 @@ from solver.value import WIN, Value, value_of
 
 HEEDED = {  # the options that a way of solving heeds, of those that only some ways do
     "the sweep": {"memory", "workers", "restart", "checkpoint", "anyway"},
+    "a cluster (--cluster)": {"cluster", "store", "memory", "workers", "restart"},
     "--method alphabeta": {"table"},
     "an opening book (--max-ply)": {"memory", "workers", "restart", "table", "wdl"},
     "rules that run in plain Python only": {"memory"},
     "--pruned": set(),
 }
-KEPT_BESIDE_A_BOOK = ("restart", "checkpoint")  # they mean nothing without one
+KEPT_BESIDE_A_BOOK = ("restart", "checkpoint", "cluster")  # they mean nothing without one
 Table = dict[Any, int]
 
 
 class Outcome(NamedTuple):
-    """A solution, the method and scope of its header, and the work folder to be removed when its book is written."""
+    """A solution, the method and scope of its header, the work folder to be removed when its book is written, and what
+    may mend a fault that comes to light while it is: whether it did."""
 
     solved: Solved
     method: str
     scope: str
     work: Any = None
+    mend: Callable[[Exception], bool] | None = None
 
 
 def no_chance(rules: Rules) -> str | None:
@@ -102,7 +105,9 @@ def _way(rules: Rules, options: Options) -> str:
         return "an opening book (--max-ply)"
     if options.method == "alphabeta":
         return "--method alphabeta"
-    return "rules that run in plain Python only" if rules.plain_only else "the sweep"
+    if rules.plain_only:
+        return "rules that run in plain Python only"
+    return "the sweep" if options.cluster is None else "a cluster (--cluster)"
 
 
 def refuse_ignored(way: str, keeps: bool, **given: Any) -> None:
@@ -138,6 +143,12 @@ def swept(rules: Rules, work: Any, states: Sequence[int], options: Options) -> O
         return Outcome(solved, _name(solved), "complete", work)
     work.remove()
     return reason
+
+
+def clustered(rules: Rules, solve: Any, states: Sequence[int]) -> Outcome:
+    """The solution by a cluster's solve, `cluster.solving.Clustered`."""
+    solved = solve.solve(states)
+    return Outcome(solved, _name(solved), "complete", solve, solve.mend)
 
 
 def _name(solved: Solved) -> str:

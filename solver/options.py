@@ -29,6 +29,8 @@ class Options(NamedTuple):
     anyway: bool = False
     codec: str | None = None
     wdl: bool = False
+    cluster: str | None = None
+    store: str | None = None
     progress: Progress = silent
     say: Say = quiet
 

@@ -22,7 +22,7 @@ from solver.book import DEFAULT, Book, Header, check_codec, check_target
 from solver.book.codecs import fixed
 from solver.book.ranking import rules_of
 from solver.conformance import SLOW, blamed, check_game
-from solver.errors import BudgetExceeded, GameError, ResourceError, SolverError
+from solver.errors import BudgetExceeded, GameError, MethodError, ResourceError, SolverError
 from solver.fingerprint import fingerprint
 from solver.game import Game, Rules, game_text, is_built_in, is_score_game, load_game, validate
 from solver.memory import working_memory
@@ -56,6 +56,8 @@ def solve(
     anyway: bool = False,
     codec: str | None = None,
     wdl: bool = False,
+    cluster: str | None = None,
+    store: str | None = None,
     progress: Progress = silent,
     say: Say = quiet,
 ) -> Book:
@@ -73,15 +75,17 @@ def solve(
     refused, after a few seconds of counting if that shows it, unless `anyway`. `codec` is "instant" (if None), whose
     look-ups take 1.5 microseconds, "compact", a quarter of the size in ten times the time, or "ranked", smaller again,
     for games that number their states. `wdl` makes an opening book of wins, draws and losses without their distances,
-    which are found sooner. The book is the same,
-    byte for byte, whatever `workers` and `memory`, interrupted or not; and with or without the compiled kernels, but
-    for alpha-beta's exact entries.
+    which are found sooner. `cluster` solves on Ray: "local" or "local:4" workers of this machine, "auto", or an
+    address; what is done is kept under `store`, any URL of fsspec that all nodes reach (beside the book if None, for
+    "local" alone). The book is the same, byte for byte, whatever `workers`, `memory` and `cluster`, interrupted or not;
+    and with or without the compiled kernels, but for alpha-beta's exact entries.
 
     Raises GameError (bad rules or parameters), MethodError (the method does not fit), ResourceError (memory, disk).
     """
     options = Options(
-        method, max_ply, symmetry, workers, memory, table, restart, checkpoint, anyway, codec, wdl, progress, say
-    )
+        method, max_ply, symmetry, workers, memory, table, restart, checkpoint, anyway, codec, wdl, cluster, store,
+        progress, say,
+    )  # fmt: skip
     job = _prepared(game, path, options)
     with _solving(job) as outcome:
         if job.target is None:
@@ -210,10 +214,33 @@ def _chosen(job: _Job, stack: contextlib.ExitStack) -> Outcome:
         return methods.exact_entries(rules, options)
     if rules.plain_only:
         return _small_or_swept(job, stack, None)
+    if options.cluster is not None:
+        return _clustered(job, stack)
     from solver.sweep.ahead import compiled_ahead
 
     with compiled_ahead(rules, options.method != "retrograde") as ahead:
         return _small_or_swept(job, stack, ahead)
+
+
+def _clustered(job: _Job, stack: contextlib.ExitStack) -> Outcome:
+    """Solve a game whole on a cluster."""
+    rules, options, target = job.rules, job.options, job.target
+    if not extras.has_cluster():
+        raise MethodError(f"--cluster: {extras.cluster_remedy()}")
+    from solver.cluster import on_ray, solving
+
+    assert options.cluster is not None and target is not None
+    if options.store is not None:
+        url = solving.url_of(rules, options.store)
+    elif options.cluster.partition(":")[0] == "local":
+        url = str(target.with_name(target.name + ".shards").absolute())
+    else:
+        raise MethodError("a cluster keeps what is done where all its nodes reach it: name a folder or URL, --store")
+    states = [] if is_built_in(rules.name) else check_game(rules.game)
+    engine = stack.enter_context(on_ray.connect(options.cluster, options.memory))
+    solve = solving.Clustered(rules, url, engine, options)
+    stack.callback(solve.close)
+    return methods.clustered(rules, solve, states)
 
 
 def _small_or_swept(job: _Job, stack: contextlib.ExitStack, ahead: Any) -> Outcome:
@@ -294,10 +321,16 @@ def _header(job: _Job, outcome: Outcome) -> Header:
 
 def _write(target: Path, job: _Job, outcome: Outcome) -> Header:
     """Write the book, on all cores where the kernels are at hand."""
-    options, parts = job.options, outcome.solved.parts()
-    return streaming.write(
-        target, _header(job, outcome), parts, job.rules, workers=options.workers, progress=options.progress
-    )
+    options = job.options
+    while True:
+        try:
+            return streaming.write(
+                target, _header(job, outcome), outcome.solved.parts(), job.rules,
+                workers=options.workers, progress=options.progress,
+            )  # fmt: skip
+        except SolverError as error:
+            if outcome.mend is None or not outcome.mend(error):
+                raise
 
 
 def _temporary(job: _Job, outcome: Outcome) -> Book:

@@ -42,6 +42,12 @@ from solver.game import Game, load_game
 @click.option("--anyway", is_flag=True, help="Begin, and go on, even where the disk seems too small.")
 @codec_option
 @workers_option
+@click.option(
+    "--cluster",
+    metavar="WHERE",
+    help="Solve on Ray: local or local:N workers of this machine, auto, or an address, host:6379.",
+)
+@click.option("--store", metavar="URL", help="Where a cluster keeps what is done: a folder or URL for all its nodes.")
 @click.option("--pruned", is_flag=True, help="For a tree: print the leaves that alpha-beta never looks at.")
 @json_option
 @quiet_option
@@ -59,6 +65,8 @@ def command(
     anyway: bool,
     codec: str | None,
     workers: int | None,
+    cluster: str | None,
+    store: str | None,
     pruned: bool,
     as_json: bool,
     quiet: bool,
@@ -81,7 +89,7 @@ def command(
     say = functools.partial(note, quiet=quiet)
     options = Options(
         method, max_ply, not no_symmetry, workers, memory, table, restart, checkpoint, anyway, codec, wdl,
-        Bars(quiet), say,
+        cluster, store, Bars(quiet), say,
     )  # fmt: skip
     if pruned:
         _refuse_beside_pruned(options, book)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from solver.conformance import OTHERWISE
 from solver.errors import GameError, SolverError, UncompiledRules
-from solver.expected import SPAN, mean
+from solver.expected import mean
 from solver.game import Game, Rules, own_method
 from solver.kernels import probe
 from solver.kernels.compiled import FAILURES, bind, compiling, is_of_compiler
@@ -207,11 +207,11 @@ class Solution:
 
 
 class Expectations(Solution):
-    """A `Solution` in units of `expected`, each off by `error` half units at most."""
+    """A `Solution` in units of `expected`, `point` of them to a margin of 1, each off by `error` half units at most."""
 
-    def __init__(self, rules: Rules, merit_of: Callable[[int], int | None], span: int, error: int) -> None:
+    def __init__(self, rules: Rules, merit_of: Callable[[int], int | None], point: int, error: int) -> None:
         super().__init__(rules, merit_of, 1)
-        self.point, self.error = SPAN // span, error
+        self.point, self.error = point, error
 
     def merit(self, state: int) -> int | None:
         ended = self.rules.is_terminal(state)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import bisect
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -198,11 +198,8 @@ class Backward:
         self._resolving = saved["resolving"]
 
     def _range_of_merits(self) -> tuple[int, np.dtype[Any]]:
-        """The merit of a win at once and the smallest type that holds all merits."""
-        if not self.rules.scores and any(layer.cyclic for layer in self.layers):
-            return WIN, np.dtype(np.int16)
-        dtype = least_kind(self.rules, len(self.layers), self.forward.largest)
-        return int(np.iinfo(dtype).max), dtype
+        cyclic = any(layer.cyclic for layer in self.layers)
+        return range_of_merits(self.rules, cyclic, len(self.layers), self.forward.largest)
 
     def _resolved(self, own: int, known: Known, team: Workers) -> Iterator[Merits]:
         """The merits of a layer with cycles, in parts."""
@@ -268,32 +265,16 @@ class Backward:
 
     def _count(self, merits: Merits, states: NDArray[np.int64]) -> None:
         """Enter merits into the tally, and the longest win."""
-        bits = 8 * merits.dtype.itemsize
-        if bits <= 16 and len(merits) >= 1 << bits - 4:
-            numbers = np.bincount(merits.view(f"u{bits // 8}"), minlength=1 << bits).tolist()
-            half = 1 << bits - 1  # numbers from there on are those of negative merits
-            found = {(place + half) % (2 * half) - half: number for place, number in enumerate(numbers) if number}
-        else:
-            distinct, counts = np.unique(merits, return_counts=True)
-            found = dict(zip(distinct.tolist(), counts.tolist(), strict=True))
-        if not self.rules.scores and (1 in found or -1 in found):  # one ply more would be a draw
-            raise GameError(f"{self.rules.name} has wins of more than {self.win - 2:,} plies")
+        found = tallied(merits)
+        refuse_long(self.rules, found, self.win)
         self._layer_tally.update(found)
-        merit = min((merit for merit in found if merit > 0), default=None)
-        if merit is not None and (self.longest is None or merit <= self.longest[0]):
-            state = int(states[np.argmax(merits == merit)])
-            self.longest = min((merit, state), self.longest or (merit, state))
+        slowest = slowest_win(found, merits, states)
+        if slowest is not None:
+            self.longest = min(slowest, self.longest or slowest)
 
     def _end_layer(self) -> None:
-        tally = self._layer_tally
-        self.counts.append(
-            [
-                sum(number for merit, number in tally.items() if merit > 0),
-                tally[0],
-                sum(number for merit, number in tally.items() if merit < 0),
-            ]
-        )
-        self.tally.update(tally)
+        self.counts.append(by_outcome(self._layer_tally))
+        self.tally.update(self._layer_tally)
         self._layer_tally = Counter()
 
     def _release(self, layer: Layer, total: int) -> None:
@@ -307,6 +288,46 @@ class Backward:
         self.forward.states.release(needed[-1].end)
         self.forward.cells.release(needed[-1].first_cell + needed[-1].cells)
         self.merits.release(0, total - needed[-1].end)
+
+
+def range_of_merits(rules: Rules, cyclic: bool, layers: int, largest: int) -> tuple[int, np.dtype[Any]]:
+    """The merit of a win at once and the smallest type that holds all merits; `cyclic`: of some tier with cycles."""
+    if not rules.scores and cyclic:
+        return WIN, np.dtype(np.int16)
+    dtype = least_kind(rules, layers, largest)
+    return int(np.iinfo(dtype).max), dtype
+
+
+def tallied(merits: Merits) -> dict[int, int]:
+    """How many there are of each merit."""
+    bits = 8 * merits.dtype.itemsize
+    if bits <= 16 and len(merits) >= 1 << bits - 4:
+        numbers = np.bincount(merits.view(f"u{bits // 8}"), minlength=1 << bits).tolist()
+        half = 1 << bits - 1  # numbers from there on are those of negative merits
+        return {(place + half) % (2 * half) - half: number for place, number in enumerate(numbers) if number}
+    distinct, counts = np.unique(merits, return_counts=True)
+    return dict(zip(distinct.tolist(), counts.tolist(), strict=True))
+
+
+def refuse_long(rules: Rules, found: Mapping[int, int], win: int) -> None:
+    """Raise GameError if some win is so far that one ply more would be a draw."""
+    if not rules.scores and (1 in found or -1 in found):
+        raise GameError(f"{rules.name} has wins of more than {win - 2:,} plies")
+
+
+def slowest_win(found: Mapping[int, int], merits: Merits, states: NDArray[np.int64]) -> tuple[int, int] | None:
+    """The smallest merit of a win and the first state that has it."""
+    merit = min((merit for merit in found if merit > 0), default=None)
+    return None if merit is None else (merit, int(states[np.argmax(merits == merit)]))
+
+
+def by_outcome(tally: Mapping[int, int]) -> list[int]:
+    """The numbers of merits that are wins, draws and losses."""
+    return [
+        sum(number for merit, number in tally.items() if merit > 0),
+        tally.get(0, 0),
+        sum(number for merit, number in tally.items() if merit < 0),
+    ]
 
 
 def least_kind(rules: Rules, layers: int, largest: int) -> np.dtype[Any]:

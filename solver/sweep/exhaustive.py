@@ -104,7 +104,7 @@ def _solved_dense(dense: Dense, options: Options, team: Workers) -> Solved:
         _refuse_without_room(dense.work, dense.kept, 2 * demand.DENSE_BOOK_BYTES)
     dense.backward(team)
     solution = twins.Solution(rules, dense.merit_of, dense.win)
-    _audit(solution, dense.sample, begun)
+    audit(solution, dense.sample, begun)
     tiers = [
         tier_count(dense.first_tier + layer.mark - 1, layer.reached, layer[2:], counts)
         for layer, counts in zip(dense.layers, reversed(dense.counts), strict=True)
@@ -140,10 +140,10 @@ def _solved_sorted(forward: Forward, resumed: Any, options: Options, team: Worke
         backward.save(None)
     ordered = Ordered(forward, backward)
     if isinstance(backward, ExpectationPass):
-        solution: twins.Solution = twins.Expectations(rules, ordered.merit_of, backward.span, backward.error)
+        solution: twins.Solution = twins.Expectations(rules, ordered.merit_of, backward.point, backward.error)
     else:
         solution = twins.Solution(rules, ordered.merit_of, backward.win)
-    _audit(solution, ordered.sample, begun)
+    audit(solution, ordered.sample, begun)
     tiers = [
         tier_count(layer.tier, layer.reached, (layer.wins, layer.draws, layer.losses), counts)
         for layer, counts in zip(forward.layers, reversed(backward.counts), strict=True)
@@ -151,11 +151,11 @@ def _solved_sorted(forward: Forward, resumed: Any, options: Options, team: Worke
     root = solution.merit(rules.game.initial())
     assert root is not None, "the start was not reached"
     if isinstance(backward, ExpectationPass):
-        return solved_by_chance(backward, tiers, ordered, root, options.workers, cyclic)
+        return solved_by_chance(backward, tiers, ordered.pieces, root, options.workers, cyclic)
     return solved_by(rules, backward, tiers, ordered.pieces, root, options.workers, cyclic)
 
 
-def _audit(
+def audit(
     solution: twins.Solution, sample: Callable[[np.random.Generator], list[int]], begun: float, seed: int = 0
 ) -> None:
     """Hold some of the solution against the plain rules, for a share of the time that it took."""

@@ -193,6 +193,11 @@ class ExpectationPass(Backward):
         self.error = 0
 
     @property
+    def point(self) -> int:
+        """The units of a margin of 1."""
+        return SPAN // self.span
+
+    @property
     def expectation(self) -> Expectation:
         """What a book says of the values."""
         return described(self.rules.margins, self.span, self.error)
@@ -221,7 +226,7 @@ class ExpectationPass(Backward):
         return np.dtype(np.int64)
 
     def _raise(self, known: Known, first: int, last: int, low: int, high: int, best: Values) -> int:
-        culprit: int = expect(self.moves, known, first, last, low, high, SPAN // self.span, best)
+        culprit: int = expect(self.moves, known, first, last, low, high, self.point, best)
         return culprit
 
     def _resolved(self, own: int, known: Known, team: Workers) -> Iterator[Values]:

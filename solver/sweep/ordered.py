@@ -4,34 +4,53 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from solver import value
 from solver.book.writer import CHUNK
-from solver.expected import Steps, number_of
+from solver.expected import Expectation, Steps, number_of
 from solver.game import Rules
 from solver.parallel import Workers
 from solver.solved import Solved, TierCount
 from solver.store.runs import places_in, splitters
 from solver.store.sorting import radix_sort_pairs
 from solver.sweep.backward import Backward
-from solver.sweep.dense import Dense
-from solver.sweep.expectation import ExpectationPass
 from solver.sweep.forward import Forward
 
 PART = 1 << 18  # states of all tiers that are put in order together
 OF_A_TIER, OF_ALL = 64, 1024  # states of a sample, at most
 Piece = tuple[NDArray[np.int64], NDArray[Any]]
-Pieces = Callable[[NDArray[np.int64], Workers], Iterable[Piece]]
+Pieces = Callable[[Any, Workers], Iterable[Piece]]
+
+
+class Valued(Protocol):
+    """What a pass backward found: how many there are of each merit, the merit of a win at once, and the smallest merit
+    of a win with its first state."""
+
+    @property
+    def tally(self) -> Mapping[int, int]: ...
+    @property
+    def win(self) -> int: ...
+    @property
+    def longest(self) -> tuple[int, int] | None: ...
+
+
+class Expected(Protocol):
+    """The same of a game of chance: how many values there are of each sign, and what they are."""
+
+    @property
+    def tally(self) -> Mapping[int, int]: ...
+    @property
+    def expectation(self) -> Expectation: ...
 
 
 def solved_by(
     rules: Rules,
-    found: Backward | Dense,
+    found: Valued,
     tiers: list[TierCount],
     pieces: Pieces,
     root: int,
@@ -63,13 +82,13 @@ def solved_by(
 
 
 def solved_by_chance(
-    found: ExpectationPass, tiers: list[TierCount], ordered: Ordered, root: int, workers: int | None, cyclic: bool
+    found: Expected, tiers: list[TierCount], pieces: Pieces, root: int, workers: int | None, cyclic: bool
 ) -> Solved:
-    """`solved_by` of a game of chance; `root` is the value of the start in units."""
+    """`solved_by` of a game of chance; `root` is the value of the start in units, `pieces(None)` yields numbers."""
 
     def parts() -> Iterator[Piece]:
         with Workers(workers) as team:
-            yield from _in_chunks(ordered.pieces(None, team))
+            yield from _in_chunks(pieces(None, team))
 
     expectation = found.expectation
     start, stored = Steps(expectation.step)[number_of(root)], sum(found.tally.values())
@@ -99,13 +118,13 @@ def _in_chunks(pieces: Iterable[Piece]) -> Iterator[Piece]:
         yield np.concatenate(states), np.concatenate(indices)
 
 
-def _places(ascending: NDArray[np.int64], merits: NDArray[Any]) -> NDArray[Any]:
+def places_of(ascending: NDArray[np.int64], merits: NDArray[Any]) -> NDArray[Any]:
     """Where merits are among all, best first."""
     dtype = np.uint8 if len(ascending) <= 256 else np.int32
     return (len(ascending) - 1 - np.searchsorted(ascending, merits)).astype(dtype)
 
 
-def _numbers(values: NDArray[Any]) -> NDArray[Any]:
+def numbers_of(values: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(number_of(values), np.uint32)
 
 
@@ -146,7 +165,7 @@ class Ordered:
         read = self.states.work.read
         keys = splitters(runs, PART, read)
         starts = [np.concatenate([[0], places_in(run, keys, read)]) for run in runs] if len(keys) else None
-        indices_of = _numbers if best_first is None else functools.partial(_places, best_first[::-1])
+        indices_of = numbers_of if best_first is None else functools.partial(places_of, best_first[::-1])
         lock = threading.Lock()
 
         def place(piece: tuple[int, list[tuple[int, int, int]]]) -> Piece:

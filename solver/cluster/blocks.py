@@ -1,0 +1,122 @@
+"""Keys on their way between tasks: dealt to the shards that own them by a hash, and put together again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solver.store.runs import cut, join, splitters
+from solver.store.shared import shared
+
+States = NDArray[np.int64]
+HASHED = 24  # bits of the hash: so many shards, as a power of two, a tier may have
+MOST_BLOCKS = 256  # that a task returns: of more shards several share one
+
+
+@shared
+def owner_of(key, bits):
+    """Which of 2**bits shards has a key: multiplicative hashing (Knuth, The Art of Computer Programming 3, 6.4)."""
+    return np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(40)) >> HASHED - bits
+
+
+@shared
+def deal(keys, bits, dealt, ends):
+    """Group keys by owner, in their order; ends[i] (2**bits,) is where the keys of owner i end in `dealt`."""
+    for i in range(len(ends)):
+        ends[i] = 0
+    for i in range(len(keys)):
+        ends[owner_of(keys[i], bits)] += 1
+    total = 0
+    for owner in range(len(ends)):
+        here = ends[owner]
+        ends[owner] = total
+        total += here
+    for i in range(len(keys)):
+        owner = owner_of(keys[i], bits)
+        dealt[ends[owner]] = keys[i]
+        ends[owner] += 1
+
+
+@shared
+def collect(keys, bits, begins, dealt, values):
+    """values[i] of keys[i]: the next one of its owner's, which begin at begins[owner] in `dealt`."""
+    for i in range(len(keys)):
+        owner = owner_of(keys[i], bits)
+        values[i] = dealt[begins[owner]]
+        begins[owner] += 1
+
+
+@shared
+def own(keys, bits, owner):
+    """The keys that a shard owns, in their order."""
+    kept = np.empty(len(keys), np.int64)
+    count = 0
+    for i in range(len(keys)):
+        if owner_of(keys[i], bits) == owner:
+            kept[count] = keys[i]
+            count += 1
+    return kept[:count]
+
+
+class Block(NamedTuple):
+    """Keys for some shards: those of tier table[i, 0] for the shard table[i, 1] end at table[i, 2] of `keys`, sorted
+    and without doubles."""
+
+    table: NDArray[np.int64]
+    keys: States
+
+    def of(self, owner: int) -> Iterator[tuple[int, States]]:
+        """The keys for one shard, tier by tier."""
+        begin = 0
+        for tier, own, end in self.table.tolist():
+            if own == owner:
+                yield tier, self.keys[begin:end]
+            begin = end
+
+
+def united(runs: Sequence[States]) -> States:
+    """Sorted runs as one without doubles, by pieces that fit the cache."""
+    runs = [run for run in runs if len(run)]
+    if len(runs) <= 1:
+        return runs[0] if runs else np.empty(0, np.int64)
+    pieces = [join(parts) for parts in cut(runs, splitters(runs))]
+    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+
+
+def blocks_of(runs: Iterable[tuple[int, States]], bits: int) -> list[Block]:
+    """The keys of each tier, sorted and without doubles, in blocks for 2**bits shards; tiers come in order."""
+    shards = 1 << bits
+    each = max(1, shards // MOST_BLOCKS)  # shards that share a block
+    index: list[list[tuple[int, int, int]]] = [[] for _ in range(shards // each)]
+    parts: list[list[States]] = [[] for _ in index]
+    counts = [0] * len(index)
+    for tier, keys in runs:
+        grouped, ends = keys, np.array([len(keys)])
+        if bits:
+            grouped, ends = np.empty_like(keys), np.empty(shards, np.int64)
+            deal(keys, bits, grouped, ends)
+        begin = 0
+        for owner, end in enumerate(ends.tolist()):
+            if begin < end:
+                place = owner // each
+                counts[place] += end - begin
+                parts[place].append(grouped[begin:end])
+                index[place].append((tier, owner, counts[place]))
+            begin = end
+    return [
+        Block(np.array(rows, np.int64).reshape(-1, 3), np.concatenate(some) if some else np.empty(0, np.int64))
+        for rows, some in zip(index, parts, strict=True)
+    ]
+
+
+def block_for(owner: int, bits: int) -> int:
+    """Which of a task's blocks has the keys of a shard."""
+    return owner // max(1, (1 << bits) // MOST_BLOCKS)
+
+
+def block_count(bits: int) -> int:
+    """How many blocks a task returns for so many shards."""
+    return min(1 << bits, MOST_BLOCKS)

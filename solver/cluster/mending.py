@@ -1,0 +1,57 @@
+"""Shard files that are lost or damaged, computed again from those before them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from solver.cluster.blocks import block_count, block_for
+from solver.cluster.course import Tier
+from solver.cluster.tasks import Scale, begin, origin, rebuild
+from solver.errors import ResourceError
+
+if TYPE_CHECKING:
+    from solver.cluster.driver import Driver
+
+ALL, OPEN = Scale(0, "", 0), Scale(1, "", 0)  # which children are asked for: all, or the unfinished ones
+
+
+def mend(driver: Driver, name: str) -> None:
+    """Compute again the shard files of the tier that one is of. Raises ResourceError if it comes out otherwise."""
+    kind, number, (bits, _) = origin(name)
+    tiers = {tier.number: tier for tier in driver.course.tiers}
+    if kind == "run":
+        tasks = [_starts(driver, bits)] if number is None else _leading(driver, tiers[number], ALL, bits, None)
+        made = [run.name for run in driver.gathered(number, tasks, bits)]
+    elif kind == "states" and number is not None:
+        made = _rebuilt(driver, tiers[number])
+    else:
+        assert number is not None
+        made = [one.values.name for one in driver.folded(tiers[number])[1]]
+    if name not in made:
+        raise ResourceError(f"{name} comes out otherwise when it is computed again: test the memory of the nodes")
+
+
+def _starts(driver: Driver, bits: int) -> list[Any]:
+    return driver.engine.submit(begin, driver.job, bits, returns=block_count(bits))
+
+
+def _leading(driver: Driver, tier: Tier, which: Scale, bits: int, only: int | None) -> list[list[Any]]:
+    """Blocks of what the states of a tier lead to, of each of its shards."""
+    places = [place for place, file in enumerate(tier.states) if file.length]
+    return [driver.requested(tier, place, which, bits, only)[1:] for place in places]
+
+
+def _rebuilt(driver: Driver, tier: Tier) -> list[str]:
+    """The names of the files of a tier's states."""
+    sources = [one for one in driver.course.tiers if one.number < tier.number <= one.highest]
+    tasks = [_starts(driver, tier.bits)]
+    for one in sources:
+        tasks += _leading(driver, one, OPEN, tier.bits, tier.number)
+    handles = [
+        driver.engine.submit(
+            rebuild, driver.job, tier.number, (tier.bits, owner),
+            *(blocks[block_for(owner, tier.bits)] for blocks in tasks),
+        )[0]
+        for owner in range(1 << tier.bits)
+    ]  # fmt: skip
+    return [file.name for file in driver.engine.results(handles)]

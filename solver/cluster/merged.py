@@ -1,0 +1,137 @@
+"""The shard files of all tiers as one, in the order of states: the one k-way merge at the end of a solve."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solver.cluster.blocks import owner_of
+from solver.cluster.course import Course, Tier
+from solver.cluster.store import DIGITS, Damaged, File, Store
+from solver.cluster.tasks import SAMPLE
+from solver.parallel import Workers
+from solver.store.sorting import radix_sort_pairs
+from solver.sweep.ordered import Piece, numbers_of, places_of
+
+BUFFERED = 256 << 20  # bytes of all files together that are held
+LEAST = 1 << 12  # states of one file that are read at a time
+MOST = 1 << 18
+Part = tuple[NDArray[np.int64], NDArray[Any]]
+
+
+class Stream:
+    """The states of a shard, ascending, and their values, read a part at a time; digests are checked by the end."""
+
+    def __init__(self, store: Store, states: File, values: File, kind: np.dtype[Any], size: int) -> None:
+        self.store, self.size = store, size
+        self.files = [(states, np.dtype(np.int64)), (values, kind)]
+        self.digests = [hashlib.sha256(), hashlib.sha256()]
+        self.place, self.count = 0, states.length
+        self.states, self.values = np.empty(0, np.int64), np.empty(0, kind)
+
+    def fill(self) -> bool:
+        """Read the next part if there is nothing left of the last; False if nothing is left at all."""
+        if not len(self.states) and self.place < self.count:
+            end = min(self.place + self.size, self.count)
+            self.states, self.values = (
+                self._read(number, file, kind, end) for number, (file, kind) in enumerate(self.files)
+            )
+            self.place = end
+        return len(self.states) > 0
+
+    @property
+    def last(self) -> int | None:
+        """The largest state that was read; None if no more is to come."""
+        return None if self.place == self.count else int(self.states[-1])
+
+    def take(self, bound: int | None) -> Part:
+        """What was read up to a state."""
+        end = len(self.states) if bound is None else int(np.searchsorted(self.states, bound, "right"))
+        part = self.states[:end], self.values[:end]
+        self.states, self.values = self.states[end:], self.values[end:]
+        return part
+
+    def _read(self, number: int, file: File, kind: np.dtype[Any], end: int) -> NDArray[Any]:
+        data = self.store.read(file.name, self.place * kind.itemsize, end * kind.itemsize)
+        self.digests[number].update(data)
+        if end == self.count and self.digests[number].hexdigest()[:DIGITS] != file.name.rpartition(".")[2]:
+            raise Damaged(file.name)
+        return np.frombuffer(data, kind)
+
+
+class Merged:
+    """A complete solution, in the files of a store."""
+
+    def __init__(self, store: Store, course: Course) -> None:
+        assert course.scale is not None
+        self.store, self.course, self.kind = store, course, np.dtype(course.scale.kind)
+        self.values = list(reversed(course.values))
+        self.rows = {tier.number: place for place, tier in enumerate(course.tiers)}
+
+    def value_of(self, tier: int, key: int) -> int | None:
+        """The value of a folded state of a tier, None if it was not reached."""
+        place = self.rows.get(tier)
+        if place is None or not 0 <= key < 1 << 63:
+            return None
+        bits = self.course.tiers[place].bits
+        owner = int(owner_of(key, bits))
+        states, values = self.course.tiers[place].states[owner], self.values[place][owner]
+        low, high = 0, states.length
+        while low < high:
+            middle = (low + high) // 2
+            found = self._at(states, middle, np.dtype(np.int64))
+            if found == key:
+                return self._at(values, middle, self.kind)
+            low, high = (middle + 1, high) if found < key else (low, middle)
+        return None
+
+    def _at(self, file: File, place: int, kind: np.dtype[Any]) -> int:
+        data = self.store.read(file.name, place * kind.itemsize, (place + 1) * kind.itemsize)
+        return int(np.frombuffer(data, kind)[0])
+
+    def sample(self, chance: np.random.Generator, most: int) -> list[int]:
+        """Some states of every tier."""
+        tiers = [tier for tier in self.course.tiers if tier.stored]
+        number = max(1, min(SAMPLE, most // max(1, len(tiers))))
+        states = [state for tier in tiers for state in self._some(tier, chance, number)]
+        chance.shuffle(states)
+        return states[:most]
+
+    def _some(self, tier: Tier, chance: np.random.Generator, number: int) -> Iterator[int]:
+        files = [file for file in tier.states if file.length]
+        for _ in range(number):
+            file = files[int(chance.integers(len(files)))]
+            yield self._at(file, int(chance.integers(file.length)), np.dtype(np.int64))
+
+    def pieces(self, best_first: NDArray[np.int64] | None, team: Workers) -> Iterator[Piece]:
+        """As `Ordered.pieces` has them."""
+        pairs = [
+            pair
+            for tier, values in zip(self.course.tiers, self.values, strict=True)
+            for pair in zip(tier.states, values, strict=True)
+            if pair[0].length
+        ]
+        bytes_each = 8 + self.kind.itemsize
+        size = max(LEAST, min(MOST, BUFFERED // (bytes_each * max(1, len(pairs)))))
+        streams = [Stream(self.store, states, values, self.kind, size) for states, values in pairs]
+        indices_of = numbers_of if best_first is None else functools.partial(places_of, best_first[::-1])
+
+        def ordered(parts: Sequence[Part]) -> Piece:
+            states, values = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+            if len(parts) > 1:
+                radix_sort_pairs(states, values, np.empty_like(states), np.empty_like(values), len(states))
+            return states, indices_of(values)
+
+        yield from team.map(ordered, _spans(streams))
+
+
+def _spans(streams: list[Stream]) -> Iterator[list[Part]]:
+    """What all streams have in one range of states after the other."""
+    while streams := [stream for stream in streams if stream.fill()]:
+        bound = min((last for stream in streams if (last := stream.last) is not None), default=None)
+        yield [part for stream in streams if len((part := stream.take(bound))[0])]

@@ -1,0 +1,278 @@
+"""The files of a solve on a cluster, wherever fsspec reaches: a folder, S3.
+
+A shard file is named by what it is and by the digest of its bytes, and appears whole or not at all. What has been done
+is said by numbered commits, each written after all files that it names: a solve goes on behind the last of them, and
+files that none names are of no use. Nothing is ever decided by listing a folder.
+
+Whoever drives a solve holds its lease, a file that is renewed while it lives.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import functools
+import hashlib
+import json
+import os
+import random
+import re
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import fsspec
+import numpy as np
+from numpy.typing import NDArray
+
+from solver.errors import ResourceError, SolverError
+
+Result = TypeVar("Result")
+TRIES = 8  # of an operation that fails
+PATIENCE = 0.05  # seconds before the second try, twice as long before each further one
+RENEWED = 5.0  # seconds between two signs of life
+EXPIRED = 60.0  # seconds without one after which a lease has ended
+DIGITS = 24  # of a digest in a file's name
+LEASE = "lease"
+OURS = re.compile(rf"\.?(lease|commit-\d{{6}}|[a-z]+[_0-9a-z-]+\.[0-9a-f]{{{DIGITS}}})(\.[0-9a-f]{{32}})?")
+FATAL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EISDIR)
+
+
+class File(NamedTuple):
+    """A shard file: its name, which ends in the digest, and how many numbers it holds."""
+
+    name: str
+    length: int
+
+
+class Damaged(SolverError):
+    """A shard file is missing, or is not what its name says; its name."""
+
+    @property
+    def name(self) -> str:
+        return str(self.args[0])
+
+
+def bytes_of(array: NDArray[Any]) -> memoryview:
+    """The bytes of an array that is not empty."""
+    return np.ascontiguousarray(array).data.cast("B")
+
+
+def digest_of(data: Any) -> str:
+    """The digest of bytes, as names of files and segments have it."""
+    return hashlib.sha256(data).hexdigest()[:DIGITS]
+
+
+@functools.lru_cache(maxsize=16)
+def store_at(url: str) -> Store:
+    """The store of this process for a URL."""
+    return Store(url)
+
+
+class Store:
+    """The folder of one solve. Raises ResourceError for what does not pass after some tries."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url.rstrip("/")
+        try:
+            self.files, root = fsspec.core.url_to_fs(self.url, use_listings_cache=False)
+        except (ImportError, ValueError) as error:
+            raise ResourceError(f"--store {url}: {error}") from None
+        self.root = root.rstrip("/")
+        # where a file appears under its name before it is whole, it is given the name when it is
+        self.renames = not {"s3", "s3a", "gs", "gcs", "abfs", "az", "memory"} & set(_protocols(self.files))
+        self._lease: Lease | None = None
+
+    def path(self, name: str) -> str:
+        return f"{self.root}/{name}"
+
+    def put(self, label: str, array: NDArray[Any]) -> File:
+        """Keep an array in a file; an array of the same bytes is the same file, and an empty one needs none."""
+        if not array.size:
+            return File("", 0)
+        data = bytes_of(array)
+        file = File(f"{label}.{digest_of(data)}", array.size)
+        self.write(file.name, data)
+        return file
+
+    def get(self, file: File, dtype: Any) -> NDArray[Any]:
+        """The array of a file, read-only. Raises Damaged."""
+        if not file.length:
+            return np.empty(0, dtype)
+        digest = file.name.rpartition(".")[2]
+        return np.frombuffer(self.read(file.name, 0, file.length * np.dtype(dtype).itemsize, digest), dtype)
+
+    def write(self, name: str, data: memoryview | bytes) -> None:
+        """Write a file that appears whole or not at all."""
+
+        def once() -> None:
+            if not self.renames:
+                self.files.pipe_file(self.path(name), bytes(data))
+                return
+            part = self.path(f".{name}.{uuid.uuid4().hex}")
+            with self.files.open(part, "wb") as file:
+                file.write(data)
+                with contextlib.suppress(AttributeError):  # of a file that is not on this machine
+                    file.flush()
+                    os.fsync(file.fileno())
+            self.files.mv(part, self.path(name))
+
+        self._patiently(once)
+
+    def read(self, name: str, begin: int, end: int, digest: str | None = None) -> bytes:
+        """The bytes begin..end of a file. Raises Damaged if it is missing, too short, or has another digest."""
+
+        def once() -> bytes:
+            data: bytes = self.files.cat_file(self.path(name), start=begin, end=end) if begin < end else b""
+            if len(data) != end - begin or (digest is not None and digest_of(data) != digest):
+                raise EOFError(f"{name} is not what was written")
+            return data
+
+        try:
+            return self._patiently(once, tries=3)
+        except (FileNotFoundError, EOFError):
+            raise Damaged(name) from None
+
+    def remove(self, names: Sequence[str]) -> None:
+        """Remove files that nobody needs any more, where they are still there."""
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                self._patiently(functools.partial(self.files.rm_file, self.path(name)))
+
+    def commit(self, number: int, facts: dict[str, Any]) -> None:
+        """Say for good what has been done, if this process still drives the solve."""
+        if self._lease is not None:
+            self._lease.confirm()
+        body = json.dumps(facts, separators=(",", ":"))
+        self.write(f"commit-{number:06}", f"{hashlib.sha256(body.encode()).hexdigest()}\n{body}\n".encode())
+
+    def committed(self, number: int) -> dict[str, Any] | None:
+        """What a commit says; None if it was never made."""
+        try:
+            text = self._patiently(functools.partial(self.files.cat_file, self.path(f"commit-{number:06}"))).decode()
+        except FileNotFoundError:
+            return None
+        except UnicodeDecodeError:
+            text = ""
+        digest, _, body = text.partition("\n")
+        if hashlib.sha256(body.removesuffix("\n").encode()).hexdigest() != digest:
+            raise ResourceError(f"{self.url}/commit-{number:06} is damaged: --restart discards what was done")
+        facts: dict[str, Any] = json.loads(body)
+        return facts
+
+    def hold(self) -> Lease:
+        """The lease of the solve, ours until it is released. Raises ResourceError if another process has it."""
+        self._patiently(functools.partial(self.files.makedirs, self.root, exist_ok=True))
+        self._lease = Lease(self)
+        return self._lease
+
+    def listed(self) -> list[str]:
+        """The names of all our files that are there, those of a try that broke off included."""
+        try:
+            paths = self._patiently(functools.partial(self.files.ls, self.root, detail=False, refresh=True))
+        except FileNotFoundError:
+            return []
+        names = [path.rstrip("/").rpartition("/")[2] for path in paths]
+        return [name for name in names if OURS.fullmatch(name)]
+
+    def clear(self, but: Sequence[str] = ()) -> None:
+        """Remove all that is ours, but for some; commits first, from the last on, so that what is left of them is what
+        came before, and the lease last."""
+        names = sorted(set(self.listed()) - set(but))
+        commits = [name for name in names if name.startswith("commit")]
+        others = [name for name in names if name not in commits and name != LEASE]
+        self.remove([*reversed(commits), *others, *(name for name in names if name == LEASE)])
+
+    def leave(self) -> None:
+        """Remove the folder, unless there is something in it that is not ours."""
+        with contextlib.suppress(Exception):
+            if self.renames and not self.files.ls(self.root, detail=False):
+                self.files.rmdir(self.root)
+
+    def _patiently(self, operation: Callable[[], Result], tries: int = TRIES) -> Result:
+        """Do what may fail for a while: a store that is throttled, or restarted."""
+        for attempt in range(1, tries + 1):
+            try:
+                return operation()
+            except FileNotFoundError:
+                raise
+            except Exception as error:
+                number = getattr(error, "errno", None)
+                if attempt < tries and number not in FATAL and not isinstance(error, MemoryError):
+                    time.sleep(PATIENCE * 2 ** (attempt - 1) * (0.5 + random.random()))
+                    continue
+                if isinstance(error, EOFError):
+                    raise
+                reason = " ".join(str(error).split())[:200] or type(error).__name__
+                raise ResourceError(f"{self.url}: {reason}: mend it, then the same command goes on") from error
+        raise AssertionError("unreachable")
+
+
+class Lease:
+    """The right to drive a solve: a file with the name of its holder and the time of its last sign of life."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.holder = {"host": socket.gethostname(), "process": os.getpid(), "token": uuid.uuid4().hex}
+        self._ended = threading.Event()
+        other = self._read()
+        if other is not None and not _is_over(other):
+            raise ResourceError(
+                f"{store.url} is driven by process {other['process']} on {other['host']}: wait for it, or name another"
+                " store"
+            )
+        self._write()
+        time.sleep(0.1 * random.random())  # of several that start together, the last to write holds it
+        self.confirm()
+        self._thread = threading.Thread(target=self._renew, daemon=True)
+        self._thread.start()
+
+    def confirm(self) -> None:
+        """Raise ResourceError if another process has taken over."""
+        other = self._read()
+        if other is None or other["token"] != self.holder["token"]:
+            raise ResourceError(f"{self.store.url}: another process has taken over: leave it the solve")
+
+    def release(self) -> None:
+        """End the lease."""
+        self._ended.set()
+        self._thread.join()
+        other = self._read()
+        if other is not None and other["token"] == self.holder["token"]:
+            self.store.remove([LEASE])
+
+    def _renew(self) -> None:
+        while not self._ended.wait(RENEWED):
+            with contextlib.suppress(SolverError):
+                self.confirm()
+                self._write()
+
+    def _write(self) -> None:
+        self.store.write(LEASE, json.dumps({**self.holder, "time": time.time()}).encode())
+
+    def _read(self) -> dict[str, Any] | None:
+        try:
+            found = json.loads(self.store._patiently(lambda: self.store.files.cat_file(self.store.path(LEASE))))
+        except (FileNotFoundError, ValueError):
+            return None
+        return found if isinstance(found, dict) and {"host", "process", "token", "time"} <= found.keys() else None
+
+
+def _is_over(lease: dict[str, Any]) -> bool:
+    """Whether a lease's holder is known to be gone, or has been silent for long."""
+    if lease["host"] == socket.gethostname():
+        try:
+            os.kill(int(lease["process"]), 0)
+        except ProcessLookupError:
+            return True
+        except (PermissionError, ValueError):
+            pass
+    return bool(time.time() - float(lease["time"]) > EXPIRED)
+
+
+def _protocols(files: Any) -> tuple[str, ...]:
+    protocol = files.protocol
+    return (protocol,) if isinstance(protocol, str) else tuple(protocol)

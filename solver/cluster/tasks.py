@@ -1,0 +1,290 @@
+"""What is done to one shard: pure functions of a job, files and blocks, which any engine may run, and run again.
+
+Forward, `advance` puts together what earlier tiers led to, keeps the unfinished states and deals their children to the
+shards of later tiers, and `gather` merges what a shard is dealt. Backward, `request` deals the children whose values a
+shard needs, `answer` looks a shard's up, and `fold` makes the values of the states of them. A task that is tried again
+writes the same files.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solver.cluster.blocks import Block, States, blocks_of, own, united
+from solver.cluster.miniature import children_of, gathered, look_up, miniature
+from solver.cluster.store import File, Store, bytes_of, digest_of, store_at
+from solver.conformance import confirmed
+from solver.errors import GameError
+from solver.expected import MIDDLE, number_of
+from solver.fingerprint import fingerprint
+from solver.game import Rules, load_game
+from solver.kernels.compiled import compiling
+from solver.kernels.edges import FAULTS, UNKNOWN_CHILD, CompiledMoves, Moves
+from solver.store.directory import Known
+from solver.sweep.backward import CHUNK, LAST, TOO_WIDE, TooWide, evaluate, slowest_win, tallied
+from solver.sweep.expansion import Expansion
+from solver.sweep.expectation import expect
+
+LABEL = re.compile(r"([a-z]+)(?:_(-?\d+)|-starts)-(\d+)-(\d+)\.")
+SAMPLE = 8  # states of a shard that are held against the plain rules
+
+
+class Job(NamedTuple):
+    """A solve, as every process of a cluster needs to know it: the string of the game, the fingerprint of its rules,
+    whether states are folded and tiers asked for, and where the files are."""
+
+    game: str
+    fingerprint: str
+    symmetry: bool
+    tiers: bool
+    url: str
+
+
+class Scale(NamedTuple):
+    """What values are: the merit of a win at once, the type that holds them and, in a game of chance, the units of a
+    margin of 1, else 0."""
+
+    win: int
+    kind: str
+    point: int
+
+
+class Segment(NamedTuple):
+    """A part of a run file: the states of one tier that the shard `owner` of 2**`bits` has; its bytes, their digest."""
+
+    name: str
+    begin: int
+    end: int
+    digest: str
+    bits: int
+    owner: int
+
+
+class Run(NamedTuple):
+    """A file of what tiers led to: its name, and a segment for each tier that it has states of."""
+
+    name: str
+    segments: dict[int, Segment]
+
+
+class Advanced(NamedTuple):
+    """A shard of a tier: the file of its unfinished states; how many it has of all kinds, the finished ones by outcome
+    and their largest margin; the highest tier led to, and some of its states."""
+
+    states: File
+    reached: int
+    ends: list[int]
+    largest: int
+    highest: int
+    sample: list[int]
+
+
+class Folded(NamedTuple):
+    """The values of a shard: their file, how many there are of each (of each sign, in a game of chance), the slowest
+    win and its first state, and some of its states."""
+
+    values: File
+    tally: dict[int, int]
+    slowest: tuple[int, int] | None
+    sample: list[int]
+
+
+class Bench:
+    """What a process keeps of a job: its rules, compiled, and its store."""
+
+    def __init__(self, job: Job) -> None:
+        game = load_game(job.game)
+        if fingerprint(game) != job.fingerprint:
+            raise GameError(f"{job.game}: a node of the cluster has other rules: give all of them the same files")
+        self.game = game
+        self.rules = Rules(game, job.symmetry)
+        with compiling(game):
+            self.compiled = CompiledMoves(self.rules, job.tiers)
+            self.expansion = Expansion(self.compiled)
+        self.store: Store = store_at(job.url)
+
+    def moves(self, scale: Scale) -> Moves:
+        """The moves, with what finished children give."""
+        return self.compiled.moves._replace(win=scale.win)
+
+    def refuse(self, culprit: int) -> None:
+        """Raise what a pass backward found wrong."""
+        if culprit == TOO_WIDE:
+            raise TooWide
+        if culprit >= 0:
+            raise confirmed(self.game, [culprit], f"state {culprit} {FAULTS[UNKNOWN_CHILD]}")
+
+
+_benches: dict[Job, Bench] = {}
+_lock = threading.Lock()
+
+
+def bench_of(job: Job) -> Bench:
+    """The bench of this process for a job."""
+    with _lock:
+        if job not in _benches:
+            _benches.clear()
+            _benches[job] = Bench(job)
+        return _benches[job]
+
+
+def several(results: list[Any]) -> Any:
+    """The results of a task as an engine wants them: one is not in a list."""
+    return results if len(results) > 1 else results[0]
+
+
+def begin(job: Job, bits: int) -> Any:
+    """The starts, in blocks for 2**`bits` shards."""
+    bench = bench_of(job)
+    rules, tier = bench.rules, bench.compiled.tier
+    keys = np.array([rules.canonical(state) for state in rules.roots()], np.int64)
+    tiers = np.array([tier(key) for key in keys.tolist()], np.int64)
+    runs = [(number, np.unique(keys[tiers == number])) for number in np.unique(tiers).tolist()]
+    return several(list(blocks_of(runs, bits)))
+
+
+def advance(job: Job, tier: int, shard: tuple[int, int], segments: Sequence[Segment], bits: int) -> list[Any]:
+    """A shard, (bits, owner), of a tier: what `Advanced` says, and blocks of children for 2**`bits` shards."""
+    bench = bench_of(job)
+    with compiling(bench.game):
+        states = read_segments(bench.store, segments, *shard)
+        found = bench.expansion.expand(tier, states, False)
+        kept = np.concatenate(found.states) if found.states else states[:0]
+        runs: dict[int, list[States]] = {}
+        for later, run in [*found.runs, *gathered(found.scattered)]:
+            runs.setdefault(later, []).append(run)
+    file = bench.store.put(_label("states", tier, shard), kept)
+    facts = Advanced(file, found.reached, found.terminal.tolist(), found.largest, found.highest, sample_of(kept))
+    return [facts, *blocks_of(((later, united(runs.pop(later))) for later in sorted(runs)), bits)]
+
+
+def gather(job: Job, source: int | None, shard: tuple[int, int], *blocks: Block) -> Run | None:
+    """What a shard, (bits, owner), of later tiers was dealt by the tier `source`, or by the starts, as a run file."""
+    bits, owner = shard
+    runs: dict[int, list[States]] = {}
+    for block in blocks:
+        for tier, keys in block.of(owner):
+            runs.setdefault(tier, []).append(keys)
+    if not runs:
+        return None
+    tiers = sorted(runs)
+    parts = [united(runs.pop(tier)) for tier in tiers]
+    file = bench_of(job).store.put(_label("run", source, shard), np.concatenate(parts))
+    segments, begin = {}, 0
+    for tier, keys in zip(tiers, parts, strict=True):
+        end = begin + keys.nbytes
+        segments[tier] = Segment(file.name, begin, end, digest_of(bytes_of(keys)), bits, owner)
+        begin = end
+    return Run(file.name, segments)
+
+
+def request(job: Job, tier: int, states: File, scale: Scale, bits: int, only: int | None = None) -> list[Any]:
+    """The unfinished children in later tiers of the states of a file, as one block and dealt to 2**`bits` shards.
+
+    With a win of 0 also the finished ones; `only` those of one tier.
+    """
+    bench = bench_of(job)
+    with compiling(bench.game):
+        found = children_of(bench.moves(scale), tier, bench.store.get(states, np.int64))
+    if only is not None:
+        found = {later: runs for later, runs in found.items() if later == only}
+    runs = [(later, united(found.pop(later))) for later in sorted(found)]
+    return [*blocks_of(runs, 0), *blocks_of(runs, bits)]
+
+
+def rebuild(job: Job, tier: int, shard: tuple[int, int], *blocks: Block) -> File:
+    """The unfinished states of a shard, (bits, owner), of a tier, from all that leads there."""
+    bench = bench_of(job)
+    keys = united([keys for block in blocks for later, keys in block.of(shard[1]) if later == tier])
+    return bench.store.put(_label("states", tier, shard), bench.expansion.keep(keys)[0])
+
+
+class Shard(NamedTuple):
+    """The files of a shard that is solved: of 2**`bits` of its tier, its states and their values."""
+
+    tier: int
+    bits: int
+    owner: int
+    states: File
+    values: File
+
+
+def answer(job: Job, owner: int, scale: Scale, shards: Sequence[Shard], *blocks: Block) -> Any:
+    """For each block the values of its keys for this owner; the least number of the type for those that nobody reached.
+
+    `shards` have what it owns of every tier that may be asked for, perhaps among other keys.
+    """
+    store, kind = bench_of(job).store, np.dtype(scale.kind)
+    found = [[np.full(len(keys), np.iinfo(kind).min, kind) for _, keys in block.of(owner)] for block in blocks]
+    asked: dict[int, list[tuple[States, NDArray[Any]]]] = {}
+    for block, parts in zip(blocks, found, strict=True):
+        for (tier, keys), values in zip(block.of(owner), parts, strict=True):
+            asked.setdefault(tier, []).append((keys, values))
+    for shard in shards:
+        if shard.tier in asked:
+            states, known = store.get(shard.states, np.int64), store.get(shard.values, kind)
+            for keys, values in asked[shard.tier]:
+                look_up(keys, states, known, values)
+    return several([np.concatenate(parts) if parts else np.empty(0, kind) for parts in found])
+
+
+def fold(
+    job: Job, tier: int, shard: tuple[int, int], states: File, scale: Scale, children: Block, bits: int, *answers: Any
+) -> Folded:
+    """The values of the states of a file, by those of their children, which 2**`bits` shards have answered."""
+    bench, kind = bench_of(job), np.dtype(scale.kind)
+    own_states = bench.store.get(states, np.int64)
+    known = miniature(tier, own_states, children, bits, answers, kind)
+    values = np.full(len(own_states), np.iinfo(kind).min, kind)
+    with compiling(bench.game):
+        for begin in range(0, len(values), CHUNK):
+            end = min(begin + CHUNK, len(values))
+            bench.refuse(_raise(bench.moves(scale), known, begin, end, scale, values[begin:end]))
+    tally, slowest = tallied(values), None
+    if scale.point:
+        tally = tallied(np.sign(number_of(values) - MIDDLE))
+    else:
+        slowest = slowest_win(tally, values, own_states)
+    file = bench.store.put(_label("values", tier, shard), values)
+    return Folded(file, tally, slowest, sample_of(own_states))
+
+
+def _raise(moves: Moves, known: Known, begin: int, end: int, scale: Scale, values: NDArray[Any]) -> int:
+    """Raise values by those of the children: see `backward.evaluate` and `expectation.expect`."""
+    if scale.point:
+        return int(expect(moves, known, begin, end, 0, LAST, scale.point, values))
+    return int(evaluate(moves, known, begin, end, 0, LAST, values))
+
+
+def read_segments(store: Store, segments: Sequence[Segment], bits: int, owner: int) -> States:
+    """The states of a shard, sorted and without doubles, from what was dealt to it or to shards that share some."""
+    runs = []
+    for one in segments:
+        keys = np.frombuffer(store.read(one.name, one.begin, one.end, one.digest), np.int64)
+        runs.append(own(keys, bits, owner) if one.bits < bits else keys)
+    return united(runs)
+
+
+def sample_of(states: States) -> list[int]:
+    """Some of the states."""
+    found: list[int] = states[:: max(1, len(states) // SAMPLE)].tolist()
+    return found[:SAMPLE]
+
+
+def _label(kind: str, tier: int | None, shard: tuple[int, int]) -> str:
+    """What a file is, in its name: `origin` has it back."""
+    return f"{kind}{'-starts' if tier is None else f'_{tier}'}-{shard[0]}-{shard[1]}"
+
+
+def origin(name: str) -> tuple[str, int | None, tuple[int, int]]:
+    """What a file's name says of it: its kind, its tier, or None for the starts, and its shard, (bits, owner)."""
+    found = LABEL.match(name)
+    assert found is not None, f"{name} is no shard file"
+    kind, tier, bits, owner = found.groups()
+    return kind, None if tier is None else int(tier), (int(bits), int(owner))
