@@ -87,8 +87,10 @@ class Costs(NamedTuple):
     fold: Work = Work(4.0, 0.0, 32e-9, 0.0, 1.4e-3)  # moves
     stored: float = 1.0e-9  # of a core, a byte read from the store or written to it, and its digest
     passed: float = 0.5e-9  # of a core, a byte put where other tasks find it
-    task: float = 1.0e-3  # of the driver, a task
-    handle: float = 20e-6  # of the driver, a result that it owns
+    fetch: float = 0.1e-3  # of a core, a result that a task takes
+    task: float = 0.5e-3  # of the driver, a task
+    handle: float = 15e-6  # of the driver, a result that it owns
+    argument: float = 20e-6  # of the driver, a result that it passes to a task
     phase: float = 0.02  # until the first task of a phase runs, and the last one is heard of
     start: float = 4.0  # Ray, and the rules compiled
     book: float = 80e-9  # of the driver, a state merged into the book
@@ -248,55 +250,52 @@ def _phases(tier: Tier, later: Tier | None, costs: Costs, cluster: Cluster, kind
     theirs, owners = cluster.shards(round(AHEAD * into)), cluster.shards(into)
     keys, owned = dealt(moves, into, mine), round(into * open_share)
     asked = round(keys * open_share)
-    passes, has = _Passes(costs, cluster), KEY + kind.merit_bytes
-    yield passes.phase("advance", mine, moves, reached, KEY * keys, KEY * (reached + kept), min(theirs, MOST_BLOCKS))
+    has, answers = KEY + kind.merit_bytes, kind.merit_bytes * asked
+    read = has * owned * max(1, tier.leads)
+
+    def phase(name: str, tasks: int, items: int, **more: int) -> Phase:
+        return _phase(name, tasks, items, Flow(**more), costs, cluster)
+
+    blocks, wanted = min(theirs, MOST_BLOCKS), min(owners, MOST_BLOCKS)
+    yield phase("advance", mine, moves, states=reached, passed=KEY * keys, stored=KEY * (reached + kept), gives=blocks)
     if into:
-        yield passes.phase("gather", theirs, keys, 0, 0, KEY * into, 1, KEY * keys, theirs)
-        yield passes.phase("request", mine, moves, 0, 2 * KEY * asked, KEY * kept, min(owners, MOST_BLOCKS))
-        answers = kind.merit_bytes * asked
-        read = has * owned * max(1, tier.leads)
-        yield passes.phase("answer", owners, asked, 0, answers, read, mine, KEY * asked, owners)
+        yield phase("gather", theirs, keys, taken=KEY * keys, stored=KEY * into, takes=mine)
+        yield phase("request", mine, moves, passed=2 * KEY * asked, stored=KEY * kept, gives=1 + wanted)
+        yield phase("answer", owners, asked, passed=answers, taken=KEY * asked, stored=read, gives=mine, takes=mine)
     if kept:
-        yield passes.phase("fold", mine, moves, 0, 0, has * kept, 1, kind.merit_bytes * asked)
+        yield phase("fold", mine, moves, taken=answers, stored=has * kept, takes=1 + owners if into else 0)
 
 
-class _Passes(NamedTuple):
-    """Makes phases."""
+class Flow(NamedTuple):
+    """What goes through the tasks of a phase: states reached; bytes that they put where others find them, take from
+    there, and read and write in the store; results that each of them gives, and takes."""
 
-    costs: Costs
-    cluster: Cluster
+    states: int = 0
+    passed: int = 0
+    taken: int = 0
+    stored: int = 0
+    gives: int = 1
+    takes: int = 0
 
-    def phase(
-        self,
-        name: str,
-        tasks: int,
-        items: int,
-        states: int,
-        passed: int,
-        stored: int,
-        returns: int,
-        taken: int = 0,
-        shards: int = 1,
-    ) -> Phase:
-        """A phase of so many tasks over so many moves or keys. They put `passed` bytes into so many results each, and
-        take `taken` bytes of others, of which a node may need more than its share: blocks for several shards."""
-        costs, cluster = self.costs, self.cluster
-        share: Work = getattr(costs, name)
-        each = share.listing * costs.listing + share.sorting * costs.sorting + share.each
-        work = items * each + states * share.state + tasks * share.task
-        work += stored * costs.stored + passed * costs.passed
-        twice = min(max(1, shards // MOST_BLOCKS), cluster.nodes)
-        crossing = round(taken * twice * (1 - 1 / cluster.nodes))
-        workers = cluster.nodes * cluster.cores
-        takes = {
-            "cores": work / tasks * -(-tasks // workers),
-            "network": 8 * crossing / (cluster.nodes * cluster.network) if cluster.network else 0.0,
-            "store": stored / cluster.storage if cluster.storage else 0.0,
-            "driver": tasks * (costs.task + returns * costs.handle),
-        }
-        bound = max(takes, key=takes.__getitem__)
-        seconds = takes[bound] + costs.phase
-        return Phase(name, tasks, work, passed, crossing, stored, tasks * returns, seconds, bound)
+
+def _phase(name: str, tasks: int, items: int, flow: Flow, costs: Costs, cluster: Cluster) -> Phase:
+    """A phase of so many tasks over so many moves or keys."""
+    share: Work = getattr(costs, name)
+    each = share.listing * costs.listing + share.sorting * costs.sorting + share.each
+    work = items * each + flow.states * share.state + flow.stored * costs.stored + flow.passed * costs.passed
+    work += tasks * (share.task + flow.takes * costs.fetch)
+    # of more shards than blocks a node takes blocks that are for others, too
+    more = min(max(1, tasks // MOST_BLOCKS), cluster.nodes) if name in ("gather", "answer") else 1
+    crossing = round(flow.taken * more * (1 - 1 / cluster.nodes))
+    takes = {
+        "cores": work / tasks * -(-tasks // (cluster.nodes * cluster.cores)),
+        "network": 8 * crossing / (cluster.nodes * cluster.network) if cluster.network else 0.0,
+        "store": flow.stored / cluster.storage if cluster.storage else 0.0,
+        "driver": tasks * (costs.task + flow.gives * costs.handle + flow.takes * costs.argument),
+    }
+    bound = max(takes, key=takes.__getitem__)
+    seconds = takes[bound] + costs.phase
+    return Phase(name, tasks, work, flow.passed, crossing, flow.stored, tasks * flow.gives, seconds, bound)
 
 
 def of_cluster(
