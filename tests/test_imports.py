@@ -69,7 +69,7 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     },
     "importing": {"errors", "game", "progress", "value"},
     "pipeline": {
-        "book", "conformance", "errors", "extras", "fingerprint", "game", "importing", "kernels", "memory",
+        "book", "cluster", "conformance", "errors", "extras", "fingerprint", "game", "importing", "kernels", "memory",
         "methods", "opening", "options", "packing", "patience", "progress", "search", "store", "streaming",
         "sweep",
     },

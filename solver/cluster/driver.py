@@ -46,6 +46,7 @@ BYTES = 256  # of memory that a task takes for a state
 LEAST = 1 << 17  # states worth a task of their own, where workers are idle
 GROWTH = 4.0  # states that one leads to, before that is known
 AHEAD = 1.25  # by how much it may be more in the next tier
+TOLD = 1.0  # seconds
 MENDED = 100  # files in one tier, before something else must be wrong
 Result = TypeVar("Result")
 
@@ -214,8 +215,11 @@ class Driver:
         return min(self.memory, BYTES * (states >> bits))
 
     def _tell(self, step: str, tier: Tier, started: float) -> None:
-        seconds = time.monotonic() - started
-        self.tell(f"{step} tier {tier.number}: {tier.stored:,} states in {1 << tier.bits} shards, {seconds:.1f} s")
+        """A line about a tier that took a while."""
+        seconds, shards = time.monotonic() - started, 1 << tier.bits
+        if seconds >= TOLD:
+            shares = "1 shard" if shards == 1 else f"{shards:,} shards"
+            self.tell(f"{step}, tier {tier.number}: {tier.stored:,} states in {shares}, {seconds:.1f} s")
 
 
 def _owned(segments: Sequence[Segment], bits: int, owner: int) -> list[Segment]:

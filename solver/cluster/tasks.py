@@ -27,9 +27,11 @@ from solver.game import Rules, load_game
 from solver.kernels.compiled import compiling
 from solver.kernels.edges import FAULTS, UNKNOWN_CHILD, CompiledMoves, Moves
 from solver.store.directory import Known
+from solver.store.runs import PIECE, by_tier
 from solver.sweep.backward import CHUNK, LAST, TOO_WIDE, TooWide, evaluate, slowest_win, tallied
 from solver.sweep.expansion import Expansion
 from solver.sweep.expectation import expect
+from solver.sweep.forward import starts_of
 
 LABEL = re.compile(r"([a-z]+)(?:_(-?\d+)|-starts)-(\d+)-(\d+)\.")
 SAMPLE = 8  # states of a shard that are held against the plain rules
@@ -142,11 +144,13 @@ def several(results: list[Any]) -> Any:
 def begin(job: Job, bits: int) -> Any:
     """The starts, in blocks for 2**`bits` shards."""
     bench = bench_of(job)
-    rules, tier = bench.rules, bench.compiled.tier
-    keys = np.array([rules.canonical(state) for state in rules.roots()], np.int64)
-    tiers = np.array([tier(key) for key in keys.tolist()], np.int64)
-    runs = [(number, np.unique(keys[tiers == number])) for number in np.unique(tiers).tolist()]
-    return several(list(blocks_of(runs, bits)))
+    runs: dict[int, list[States]] = {}
+    with compiling(bench.game):
+        for starts, tiers in starts_of(bench.compiled, PIECE):
+            low, high = int(tiers.min()), int(tiers.max())
+            for tier, run in by_tier(starts, tiers, np.empty_like(starts), len(starts), low, high):
+                runs.setdefault(tier, []).append(run)
+    return several(blocks_of([(tier, united(runs[tier])) for tier in sorted(runs)], bits))
 
 
 def advance(job: Job, tier: int, shard: tuple[int, int], segments: Sequence[Segment], bits: int) -> list[Any]:

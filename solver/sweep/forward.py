@@ -155,30 +155,11 @@ class Forward:
         return self.layers[-1].end if self.layers else 0
 
     def _start(self, team: Workers) -> None:
-        """The starts as runs of their tiers, listed part by part from the first on."""
-        rules, tier = self.rules, self.compiled.tier
-        few = [rules.game.initial(), *itertools.islice(rules.starts(), FEW_STARTS + 1)]
-        if len(few) <= FEW_STARTS + 1:
-            keys = [rules.canonical(state) for state in few]
-            _refuse_beyond_states(rules, keys)
-            self._add_starts(np.array(keys, np.int64), np.array([tier(key) for key in keys], np.int64), team)
-            return
-        list_starts, none = self.compiled.kernels.list_starts, np.empty(0, np.int64)
-        count = list_starts(0, none, none)
-        if count > MOST_STARTS:
-            raise GameError(f"{rules.name} starts from more than {MOST_STARTS:,} states: starts must end")
-        most = max(PIECE, self.runs.limit // 32)
-        for first in range(0, count, most):
-            size = min(most, count - first)
-            starts, tiers = np.empty(size, np.int64), np.empty(size, np.int64)
-            starts[0] = rules.canonical(rules.game.initial())
-            tiers[0] = tier(int(starts[0]))
-            list_starts(first, starts, tiers)
+        """The starts as runs of their tiers, listed part by part."""
+        for starts, tiers in starts_of(self.compiled, max(PIECE, self.runs.limit // 32)):
             self._add_starts(starts, tiers, team)
 
     def _add_starts(self, starts: States, tiers: NDArray[np.int64], team: Workers) -> None:
-        _refuse_beyond_states(self.rules, [int(starts.min())])
-
         def sort(begin: int) -> list[tuple[int, States]]:
             part, own = starts[begin : begin + PIECE], tiers[begin : begin + PIECE]
             return list(by_tier(part, own, np.empty_like(part), len(part), int(own.min()), int(own.max())))
@@ -355,7 +336,30 @@ class Forward:
             raise MethodError(f"{where}: solve it by retrograde analysis")
 
 
-def _refuse_beyond_states(rules: Rules, starts: Sequence[int]) -> None:
+def starts_of(compiled: CompiledMoves, most: int) -> Iterator[tuple[States, NDArray[np.int64]]]:
+    """The folded starts and their tiers, doubles included, `most` at a time. Raises GameError if one is no state."""
+    rules, tier = compiled.rules, compiled.tier
+    few = [rules.game.initial(), *itertools.islice(rules.starts(), FEW_STARTS + 1)]
+    if len(few) <= FEW_STARTS + 1:
+        keys = [rules.canonical(state) for state in few]
+        _refuse_beyond_states(rules, min(keys), max(keys))
+        yield np.array(keys, np.int64), np.array([tier(key) for key in keys], np.int64)
+        return
+    list_starts, none = compiled.kernels.list_starts, np.empty(0, np.int64)
+    count = list_starts(0, none, none)
+    if count > MOST_STARTS:
+        raise GameError(f"{rules.name} starts from more than {MOST_STARTS:,} states: starts must end")
+    for first in range(0, count, most):
+        size = min(most, count - first)
+        starts, tiers = np.empty(size, np.int64), np.empty(size, np.int64)
+        starts[0] = rules.canonical(rules.game.initial())
+        tiers[0] = tier(int(starts[0]))
+        list_starts(first, starts, tiers)
+        _refuse_beyond_states(rules, int(starts.min()))
+        yield starts, tiers
+
+
+def _refuse_beyond_states(rules: Rules, *starts: int) -> None:
     """Raise GameError if a start is no state."""
     for start in starts:
         if not 0 <= start < STATE_LIMIT:
