@@ -32,6 +32,19 @@ def learning_remedy() -> str:
     return LEARN if not all(importlib.util.find_spec(name) for name in ("sklearn", "cma")) else remedy()
 
 
+CLUSTER = "pip install 'solverbook[cluster]' brings ray and fsspec, which a cluster needs"
+
+
+def has_cluster() -> bool:
+    """Whether the extra [cluster], ray and fsspec, and [solve] with it, is at hand."""
+    return all(importlib.util.find_spec(name) for name in ("ray", "fsspec")) and has_kernels()
+
+
+def cluster_remedy() -> str:
+    """What to do where `has_cluster()` is False."""
+    return CLUSTER if not all(importlib.util.find_spec(name) for name in ("ray", "fsspec")) else remedy()
+
+
 @functools.cache
 def _defect() -> str | None:
     """Why the extra [solve] cannot be used, in one line; None if it can."""

@@ -1,0 +1,133 @@
+"""What runs tasks: `Engine`, the little that a solve asks of it, and `Threads`, which is one on this machine.
+
+A task is a top-level function of values that can be pickled; a handle stands for a result that may not be there yet. A
+task may run more than once, and anywhere, so it must give the same each time. `on_ray.connect` has the other engine.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from types import TracebackType
+from typing import Any, Protocol
+
+from solver.errors import ResourceError
+from solver.memory import free_memory
+from solver.parallel import cores
+
+
+class Engine(Protocol):
+    """Runs tasks, for as long as it is open: `with engine:`."""
+
+    @property
+    def workers(self) -> int:
+        """Tasks that run at a time, as far as is known now."""
+
+    @property
+    def memory(self) -> int:
+        """Bytes that each of so many tasks may take."""
+
+    def submit(self, task: Callable[..., Any], *arguments: Any, returns: int = 1, memory: int = 0) -> list[Any]:
+        """Begin a task; the handles of its results, `returns` of them: a task of several returns a sequence of so many.
+
+        An argument that is a handle itself stands for its result, which is then read-only. The task waits until
+        `memory` bytes are free. Raises ResourceError if they never are.
+        """
+
+    def result(self, handle: Any) -> Any:
+        """What the task returned, once it has; raises what it raised. Arrays in it are read-only."""
+
+    def results(self, handles: Iterable[Any]) -> Iterator[Any]:
+        """`result` of each, in their order."""
+
+    def __enter__(self) -> Engine: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Give up what is under way, and end what this engine started."""
+
+
+class Threads:
+    """An engine of `count` threads that share `memory` bytes; kernels release the GIL.
+
+    A task waits for its arguments in its thread. That ends, because tasks begin in the order in which they come, and
+    those that it waits for came earlier.
+    """
+
+    def __init__(self, count: int | None = None, memory: int | None = None) -> None:
+        self.workers = count or cores()
+        self._total = self._left = memory or free_memory()
+        self._room = threading.Condition()
+        self._pool = ThreadPoolExecutor(self.workers)
+
+    @property
+    def memory(self) -> int:
+        return self._total // self.workers
+
+    def submit(
+        self, task: Callable[..., Any], *arguments: Any, returns: int = 1, memory: int = 0
+    ) -> list[Future[Any]]:
+        if memory > self._total:
+            raise too_large(memory, self._total)
+        handles: list[Future[Any]] = [Future() for _ in range(returns)]
+        try:
+            running = self._pool.submit(self._run, task, arguments, handles, memory)
+        except RuntimeError as error:  # the limits on memory or processes
+            raise ResourceError(f"{error}: raise the limits on memory and processes, or take fewer workers") from None
+        running.add_done_callback(lambda run: [handle.cancel() for handle in handles] if run.cancelled() else None)
+        return handles
+
+    def result(self, handle: Future[Any]) -> Any:
+        return handle.result()
+
+    def results(self, handles: Iterable[Future[Any]]) -> Iterator[Any]:
+        return map(self.result, handles)
+
+    def __enter__(self) -> Threads:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def _run(
+        self, task: Callable[..., Any], arguments: tuple[Any, ...], handles: list[Future[Any]], memory: int
+    ) -> None:
+        try:
+            known = [given.result() if isinstance(given, Future) else given for given in arguments]
+            with self._admitted(memory):
+                made = task(*known)
+            values = (made,) if len(handles) == 1 else made
+            if len(values) != len(handles):
+                raise ValueError(f"{task.__name__} returned {len(values)} results instead of {len(handles)}")
+        except BaseException as error:
+            for handle in handles:
+                handle.set_exception(error)
+        else:
+            for handle, value in zip(handles, values, strict=True):
+                handle.set_result(value)
+
+    @contextlib.contextmanager
+    def _admitted(self, memory: int) -> Iterator[None]:
+        """Take so many bytes of what is left, when there are as many."""
+        with self._room:
+            self._room.wait_for(lambda: self._left >= memory)
+            self._left -= memory
+        try:
+            yield
+        finally:
+            with self._room:
+                self._left += memory
+                self._room.notify_all()
+
+
+def too_large(memory: int, most: int) -> ResourceError:
+    """Why a task cannot run anywhere."""
+    return ResourceError(
+        f"a task needs {memory:,} bytes of memory, and no machine has more than {most:,}: raise --memory, or take "
+        "machines with more memory"
+    )

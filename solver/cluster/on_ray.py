@@ -1,0 +1,284 @@
+"""The engine that runs tasks on Ray: on workers started here, or on a cluster that is there.
+
+Nothing else imports Ray. Tasks are plain remote functions of one processor each, no actors: Ray runs them again when a
+worker or a machine dies, and what they raise themselves is final. A cluster started here listens on the loopback only,
+wants a token of each connection, and its files go away with it. Its processes end with the thread that started it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib.util
+import inspect
+import logging
+import os
+import re
+import secrets
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+from solver.cluster.engine import too_large
+from solver.errors import MethodError, ResourceError, SolverError
+from solver.extras import CLUSTER
+from solver.memory import free_memory
+from solver.parallel import cores
+
+RETRIES = 100  # a few are soon used up where machines come and go: ray#28906
+OBJECTS = 0.3  # of the memory, for what tasks pass on; more goes to files
+LEAST_OBJECTS = 80 << 20  # bytes; Ray takes no fewer
+PATIENCE = 5  # seconds for an address to answer
+LONGEST_TEMPORARY = 30  # characters; a socket's path has 107, and Ray's own part of it takes 70
+
+# Ray's own names for them; a version that lacks one takes no notice
+QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_get_check_signal_interval_milliseconds": "100"}
+LOCAL = {
+    **QUIET,
+    "RAY_AUTH_MODE": "token",
+    "RAY_raylet_client_connect_timeout_milliseconds": "20",  # it looks again after 1 s else
+    "RAY_raylet_client_num_connect_attempts": "500",
+    "RAY_enable_worker_prestart": "1",  # while the driver is still being connected
+    "RAY_prestart_worker_first_driver": "0",  # which need not wait for them
+    "RAY_task_oom_retries": "5",  # for ever else
+}
+
+
+class RayEngine:
+    """A connection to a cluster; `started` has what to undo when it ends, last first."""
+
+    def __init__(self, ray: Any, started: contextlib.ExitStack) -> None:
+        self._ray = ray
+        self._started = started
+        self._remote: dict[Callable[..., Any], Any] = {}
+        self._known: list[dict[str, float]] = []
+        self._asked = float("-inf")
+
+    @property
+    def workers(self) -> int:
+        return max(1, int(self._ray.cluster_resources().get("CPU", 0)))
+
+    @property
+    def memory(self) -> int:
+        shares = [node["memory"] / max(1, node["CPU"]) for node in self._nodes() if node.get("CPU")]
+        return int(min(shares, default=free_memory()))
+
+    def submit(self, task: Callable[..., Any], *arguments: Any, returns: int = 1, memory: int = 0) -> list[Any]:
+        most = max((int(node["memory"]) for node in self._nodes()), default=0)
+        if memory > most:
+            raise too_large(memory, most)
+        if task not in self._remote:
+            self._remote[task] = self._ray.remote(num_cpus=1, max_retries=RETRIES, retry_exceptions=False)(task)
+        begin = self._remote[task].options(num_returns=returns, memory=memory or None).remote
+        with self._explained():
+            handles = begin(*arguments)
+        return [handles] if returns == 1 else list(handles)
+
+    def result(self, handle: Any) -> Any:
+        with self._explained():
+            return self._ray.get(handle)
+
+    def results(self, handles: Iterable[Any]) -> Iterator[Any]:
+        return map(self.result, handles)
+
+    def __enter__(self) -> RayEngine:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._started.close()
+
+    def _nodes(self) -> list[dict[str, float]]:
+        """What each machine has; asked for once a second at most."""
+        if time.monotonic() > self._asked + 1:
+            alive = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
+            self._known = [{"CPU": node.get("CPU", 0), "memory": node.get("memory", 0)} for node in alive]
+            self._asked = time.monotonic()
+        return self._known
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Raise what a task raised as it was, and what Ray raises as ResourceError."""
+        try:
+            yield
+        except self._ray.exceptions.RayError as error:
+            cause: BaseException = error
+            while isinstance(cause, self._ray.exceptions.RayTaskError):
+                cause = cause.cause
+            if isinstance(cause, self._ray.exceptions.RayError):
+                raise ResourceError(f"Ray: {one_line(cause)}: {REMEDIES.get(type(cause).__name__, AGAIN)}") from None
+            raise cause from (None if isinstance(cause, SolverError) else error)
+
+
+AGAIN = "the same command goes on from what is kept"
+REMEDIES = {
+    "OutOfMemoryError": "give more --memory, or fewer workers",
+    "ObjectStoreFullError": "give more --memory, or more machines",
+    "OutOfDiskError": "free space where TMPDIR points",
+}
+
+
+def connect(
+    where: str, memory: int | None = None, *, objects: int | None = None, modules: Sequence[str] = ()
+) -> RayEngine:
+    """An engine on `local` or `local:N` workers of this machine, on `auto`, the cluster of the environment, or on the
+    one at an address (`host:6379`, `ray://host:10001`).
+
+    `memory` is what workers started here may take in all, of which `objects` bytes keep what tasks pass on; those
+    workers import `modules` while they wait. Raises MethodError if Ray is not installed, or `where` is none of these;
+    ResourceError if there is no cluster.
+    """
+    if importlib.util.find_spec("ray") is None:
+        raise MethodError(CLUSTER)
+    with contextlib.ExitStack() as started:
+        if count := re.fullmatch(r"local(?::([1-9]\d*))?", where):
+            ray = _start(started, int(count[1] or cores()), memory or free_memory(), objects, modules)
+        elif where == "auto" or re.fullmatch(r"(?!local:)(ray://)?[^/\s]+:\d+", where):
+            ray = _join(started, where)
+        else:
+            raise MethodError(f"no cluster {where!r}: say local, local:N, auto, host:6379 or ray://host:10001")
+        return RayEngine(ray, started.pop_all())
+
+
+def _start(
+    started: contextlib.ExitStack, workers: int, memory: int, objects: int | None, modules: Sequence[str]
+) -> Any:
+    """Start Ray on this machine."""
+    folder = tempfile.gettempdir()
+    folder = tempfile.mkdtemp(prefix="solver-", dir=folder if len(folder) <= LONGEST_TEMPORARY else "/tmp")  # noqa: S108
+    started.callback(shutil.rmtree, folder, ignore_errors=True)
+    known = {name: os.environ[name] for name in LOCAL if name in os.environ}
+    if not {"RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"} & set(os.environ):
+        known["RAY_AUTH_TOKEN"] = _token()  # or Ray keeps one in the home folder
+    import_path = {"PYTHONPATH": os.pathsep.join(_own_path()), "RAY_preload_python_modules": ",".join(modules)}
+    started.enter_context(_environment({**LOCAL, **known, **import_path}))
+    objects = objects or max(LEAST_OBJECTS, min(int(OBJECTS * memory), _shared_memory()))
+    with _lean():
+        return _connected(
+            started,
+            address="local",
+            num_cpus=workers,
+            include_dashboard=False,
+            object_store_memory=objects,
+            _memory=max(memory - objects, objects),
+            _node_ip_address="127.0.0.1",
+            _temp_dir=folder,
+        )
+
+
+def _join(started: contextlib.ExitStack, where: str) -> Any:
+    """Become a driver of a cluster that is there."""
+    if where != "auto":
+        host, _, port = where.removeprefix("ray://").rpartition(":")
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), PATIENCE).close()
+        except (OSError, OverflowError) as error:
+            raise ResourceError(f"no cluster at {where}: {one_line(error)}") from None
+    with _environment({**QUIET, "RAY_py_gcs_connect_timeout_s": str(PATIENCE)}):
+        from ray.job_config import JobConfig
+
+        try:
+            return _connected(started, address=where, job_config=JobConfig(_py_driver_sys_path=_own_path()))
+        except (OSError, RuntimeError, ValueError, ImportError) as error:
+            raise ResourceError(f"no cluster at {where}: {one_line(error)}") from None
+
+
+def _connected(started: contextlib.ExitStack, **options: Any) -> Any:
+    """Ray, connected, without a word of its own, and with the signals as they were."""
+    import ray
+
+    if ray.is_initialized():
+        raise MethodError("this process is connected to a Ray cluster already: call ray.shutdown() first")
+    ray._raylet.Config.initialize("")  # type: ignore[attr-defined]  # reads the environment again, where Ray was imported before
+    patient = {"wait_for_processes": True} if "wait_for_processes" in inspect.signature(ray.shutdown).parameters else {}
+    started.callback(ray.shutdown, **patient)
+    terminate = signal.getsignal(signal.SIGTERM)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ray.init(log_to_driver=False, logging_level=logging.CRITICAL, **options)
+    if signal.getsignal(signal.SIGTERM) != terminate:  # Ray puts its own handler there
+        signal.signal(signal.SIGTERM, terminate)
+    return ray
+
+
+@contextlib.contextmanager
+def _lean() -> Iterator[None]:
+    """Start no autoscaler, no log forwarder and no page, half of the time that Ray takes to start, which
+    has no options for that; look for the node more often than once a second, and let the loopback be the address of
+    this machine. What a version lacks is left as it is."""
+    from ray import NodeID
+    from ray._private import node, ray_constants
+
+    def no_page(self: Any, **_: Any) -> None:
+        self._webui_url = ""
+
+    raylet = node.Node.start_raylet
+
+    def awaited(self: Any, *given: Any, **named: Any) -> None:
+        raylet(self, *given, **named)
+        with contextlib.suppress(AttributeError, TypeError):  # another version: it is found later
+            end, name = time.monotonic() + PATIENCE, NodeID.from_hex(self._node_id)
+            while time.monotonic() < end and not any(self.get_gcs_client().check_alive([name], 1)):
+                time.sleep(0.02)
+
+    wanted = [
+        (node.Node, "start_monitor", lambda self: None),
+        (node.Node, "start_log_monitor", lambda self: None),
+        (node.Node, "start_api_server", no_page),
+        (node.Node, "start_raylet", awaited),
+        (ray_constants, "ENABLE_RAY_CLUSTER", False),
+    ]
+    with contextlib.ExitStack() as earlier:
+        for place, name, new in wanted:
+            if hasattr(place, name):
+                earlier.callback(setattr, place, name, getattr(place, name))
+                setattr(place, name, new)
+        yield
+
+
+@contextlib.contextmanager
+def _environment(values: Mapping[str, str]) -> Iterator[None]:
+    """With these variables, which processes started inherit."""
+    earlier = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in earlier.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+@functools.cache
+def _token() -> str:
+    """The token of clusters that this process starts; Ray reads it once a process."""
+    return secrets.token_hex(32)
+
+
+def _own_path() -> list[str]:
+    """The folders that this process imports from, besides those of Python itself."""
+    homes = (sys.prefix, sys.base_prefix)
+    return list(dict.fromkeys(path for name in sys.path if not (path := os.path.abspath(name)).startswith(homes)))
+
+
+def _shared_memory() -> int:
+    """Bytes of the part of memory that is for sharing."""
+    try:
+        return int(0.8 * shutil.disk_usage("/dev/shm").free)  # noqa: S108
+    except OSError:
+        return sys.maxsize
+
+
+def one_line(error: BaseException) -> str:
+    """The first line of what an error says."""
+    return next(iter(str(error).strip().splitlines()), type(error).__name__).rstrip(".: ")
