@@ -67,9 +67,7 @@ class Threads:
     def memory(self) -> int:
         return self._total // self.workers
 
-    def submit(
-        self, task: Callable[..., Any], *arguments: Any, returns: int = 1, memory: int = 0
-    ) -> list[Future[Any]]:
+    def submit(self, task: Callable[..., Any], *arguments: Any, returns: int = 1, memory: int = 0) -> list[Future[Any]]:
         if memory > self._total:
             raise too_large(memory, self._total)
         handles: list[Future[Any]] = [Future() for _ in range(returns)]
