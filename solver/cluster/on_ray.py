@@ -34,6 +34,7 @@ from solver.files import lock
 from solver.memory import free_memory
 from solver.parallel import cores
 
+TASKS = ("solver.cluster.tasks",)
 RETRIES = 100  # a few are soon used up where machines come and go: ray#28906
 OBJECTS = 0.3  # of the memory, for what tasks pass on; more goes to files
 LEAST_OBJECTS = 80 << 20  # bytes; Ray takes no fewer
@@ -133,7 +134,7 @@ REMEDIES = {
 
 
 def connect(
-    where: str, memory: int | None = None, *, objects: int | None = None, modules: Sequence[str] = ()
+    where: str, memory: int | None = None, *, objects: int | None = None, modules: Sequence[str] = TASKS
 ) -> RayEngine:
     """An engine on `local` or `local:N` workers of this machine, on `auto`, the cluster of the environment, or on the
     one at an address (`host:6379`, `ray://host:10001`).
