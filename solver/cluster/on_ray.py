@@ -181,11 +181,7 @@ def _start(
 def _join(started: contextlib.ExitStack, where: str) -> Any:
     """Become a driver of a cluster that is there."""
     if where != "auto":
-        host, _, port = where.removeprefix("ray://").rpartition(":")
-        try:
-            socket.create_connection((host.strip("[]"), int(port)), PATIENCE).close()
-        except (OSError, OverflowError) as error:
-            raise ResourceError(f"no cluster at {where}: {one_line(error)}") from None
+        _knock(where)
     with _environment({**QUIET, "RAY_py_gcs_connect_timeout_s": str(PATIENCE)}):
         from ray.job_config import JobConfig
 
@@ -193,6 +189,20 @@ def _join(started: contextlib.ExitStack, where: str) -> Any:
             return _connected(started, address=where, job_config=JobConfig(_py_driver_sys_path=_own_path()))
         except (OSError, RuntimeError, ValueError, ImportError) as error:
             raise ResourceError(f"no cluster at {where}: {one_line(error)}") from None
+
+
+def _knock(where: str) -> None:
+    """Raise ResourceError where nobody answers as gRPC does, which begins with HTTP/2: Ray tries for minutes."""
+    host, _, port = where.removeprefix("ray://").rpartition(":")
+    try:
+        with socket.create_connection((host.strip("[]"), int(port)), PATIENCE) as door:
+            door.settimeout(PATIENCE)
+            if os.environ.get("RAY_USE_TLS", "0") == "0":
+                door.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0)))
+                if door.recv(9)[3:4] != b"\x04":  # both sides begin with their settings
+                    raise ResourceError(f"no cluster at {where}: what answers there is not Ray")
+    except (OSError, OverflowError) as error:
+        raise ResourceError(f"no cluster at {where}: {one_line(error)}") from None
 
 
 def _connected(started: contextlib.ExitStack, **options: Any) -> Any:
