@@ -452,7 +452,8 @@ def facts_of(path):
         (("pack", "PIG", "-o", "OUT", "--codec", "instant"), "codec of their own"),
         (("trim", "PIG", "-o", "OUT", "--drop-plies", "1"), "expectations"),
         (("merge", "PIG", "PIG", "-o", "OUT"), "nothing to merge"),
-        (("sample", "PIG", "-n", "3", "--value", "win"), "expectations"),
+        (("trim", "PIG", "-o", "OUT", "--codec", "compact"), "leave the book whole"),
+        (("sample", "PIG", "-n", "3", "--value", "win"), "choose by tier, --ply"),
         (("verify", "PIG", "--play"), "leave out --play"),
     ],
 )
@@ -462,6 +463,14 @@ def test_what_chance_rules_out_is_refused_with_the_remedy(tmp_path, pig, argumen
     assert code != 0, text
     assert message in text
     assert not (tmp_path / "out.lmdb").exists()
+
+
+def test_books_of_expectations_are_compared(tmp_path, pig):
+    assert run("diff", pig, pig)[0] == 0
+    start = load_game("pig:10").initial()
+    write_expectations(tmp_path / "other.lmdb", {start: Value(0.25), 1 << 40: Value(0.0)})
+    code, text = run("diff", pig, tmp_path / "other.lmdb")
+    assert code == 1 and f"#{start}  +0.4" in text and "/ +0.25" in text and "1 only in the second" in text
 
 
 def test_dice_are_thrown_by_the_seed(pig):

@@ -271,6 +271,11 @@ def test_learn_and_match_from_the_command_line(tmp_path):
         (("learn", "tic-tac-toe", "-o", "x.eval", "--method", "evolve", "--states", "300"), 2, "no use of --states"),
         (("learn", "tic-tac-toe", "-o", "nowhere/x.eval"), 2, "make it first"),
         (("learn", "hexapawn", "-o", "x.eval"), 2, "too few to learn from"),
+        (("learn", "pig", "-o", "x.eval"), 2, "solve it and play from its book"),
+        (("learn", "piglet", "-o", "x.eval"), 2, "solve it and play from its book"),
+        (("learn", "piglet", "-o", "x.eval", "--method", "evolve"), 2, "solve it and play from its book"),
+        (("match", "evaluate", "random", "--game", "pig"), 2, "solve it and play from its book"),
+        (("match", "random", "alphabeta", "--game", "pig"), 2, "solve it and play from its book"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(words, code, message, tmp_path, monkeypatch):
