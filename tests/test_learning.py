@@ -74,7 +74,10 @@ def test_margins_of_a_score_game():
 # -- games
 
 
-@pytest.mark.parametrize("name", ["tic-tac-toe", "hexapawn:4,4", "connect-four:4,3", "kalah:3,2", "dots-and-boxes:2,1"])
+MORE = [pytest.param(name, marks=pytest.mark.slow) for name in ("tic-tac-toe", "hexapawn:4,4")]
+
+
+@pytest.mark.parametrize("name", ["connect-four:4,3", "kalah:3,2", "dots-and-boxes:2,1", *MORE])
 def test_two_perfect_players_get_what_the_opening_is_worth(name, tmp_path):
     """Wins, margins, who moves again, and what moves score: the score of a game is the value of where it began."""
     rules = Rules(load_game(name))

@@ -244,7 +244,7 @@ def positions_of(rules, count, seed=3):
 @needs_node
 @pytest.mark.parametrize(
     "name",
-    ["tic-tac-toe", "connect-four:4,4", "kalah:3,2", "dots-and-boxes:2,2", "nine-holes", "connect-four:4,4 ranked",
+    ["tic-tac-toe", "connect-four:4,4", "kalah:3,2", "dots-and-boxes:2,2", "nine-holes", "connect-four:4,3 ranked",
      "dots-and-boxes:2,2 ranked"],
 )  # fmt: skip
 def test_a_page_says_what_a_player_says(pages, name, tmp_path):
