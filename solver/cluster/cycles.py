@@ -120,9 +120,7 @@ def explore(
     return [Explored(pile.kept, file, reached, highest), *blocks_of([(tier, states)], bits)]
 
 
-def close(
-    job: Job, tier: int, shard: tuple[int, int], seen: Sequence[Segment], bits: int, leads: bool
-) -> list[Any]:
+def close(job: Job, tier: int, shard: tuple[int, int], seen: Sequence[Segment], bits: int, leads: bool) -> list[Any]:
     """A shard, (bits, owner), of which all states have been seen: what `advance` returns, without children that stay
     in the tier. `leads`: whether there are others at all."""
     bench = bench_of(job)

@@ -184,9 +184,7 @@ def gather(job: Job, source: int | None, shard: tuple[int, int], *blocks: Block)
     return Run(file.name, segments)
 
 
-def request(
-    job: Job, tier: int, files: Sequence[File], scale: Scale, bits: int, only: int | None = None
-) -> list[Any]:
+def request(job: Job, tier: int, files: Sequence[File], scale: Scale, bits: int, only: int | None = None) -> list[Any]:
     """The unfinished children in later tiers of the states of some files, as one block and dealt to 2**`bits` shards.
 
     With a win of 0 also the finished ones; `only` those of one tier.
