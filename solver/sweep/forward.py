@@ -59,7 +59,6 @@ class Forward:
         self.work = work
         self.tiers = compiled.tiered
         self.cycles = cycles
-        self.iterates = rules.chance is not None and rules.reward is None  # values in a tier with cycles
         self.progress = progress
         self.compiled = compiled
         self.expansion = Expansion(compiled)
@@ -79,7 +78,7 @@ class Forward:
         self._totals = np.zeros(4, np.int64)  # of the current tier: reached, wins, draws, losses
         self._highest = LOWEST_TIER
         if not self.tiers:
-            self._refuse_staying(f"{rules.name} has no tier")
+            refuse_staying(rules, cycles, f"{rules.name} has no tier")
 
     def run(self, team: Workers, deadline: float | None = None) -> bool:
         """Reach all states; False if the deadline came first, which is looked at after each piece of a tier."""
@@ -96,7 +95,7 @@ class Forward:
                     if not self._reach(key, team, deadline):
                         break
                 except Stays as stays:
-                    self._refuse_staying(f"state {stays.state} has a move that stays in its tier")
+                    refuse_staying(self.rules, self.cycles, f"state {stays.state} has a move that stays in its tier")
                     self._closing = key.tier
                     self.states.truncate(self._begin())
                     self._position, self._totals[:] = 0, 0
@@ -325,15 +324,17 @@ class Forward:
                 " a tier that rises more often, or take a smaller one"
             )
 
-    def _refuse_staying(self, where: str) -> None:
-        """Raise MethodError if moves that stay in a tier cannot be solved."""
-        if self.rules.scores and not self.iterates:
-            raise MethodError(
-                f"{where}, and retrograde analysis cannot take scores: give it a tier that every move raises, and use"
-                " minimax"
-            )
-        if not self.cycles:
-            raise MethodError(f"{where}: solve it by retrograde analysis")
+
+def refuse_staying(rules: Rules, cycles: bool, where: str) -> None:
+    """Raise MethodError if moves that stay in a tier cannot be solved, or with `cycles` False are not to be."""
+    iterates = rules.chance is not None and rules.reward is None
+    if rules.scores and not iterates:
+        raise MethodError(
+            f"{where}, and retrograde analysis cannot take scores: give it a tier that every move raises, and use"
+            " minimax"
+        )
+    if not cycles:
+        raise MethodError(f"{where}: solve it by retrograde analysis")
 
 
 def starts_of(compiled: CompiledMoves, most: int) -> Iterator[tuple[States, NDArray[np.int64]]]:
