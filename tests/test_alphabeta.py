@@ -12,7 +12,7 @@ from solver.notation import parse_position
 from solver.search import alphabeta
 from solver.value import Value, merit_of
 from tests import naive
-from tests.games import ACYCLIC
+from tests.games import ACYCLIC, STORES
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
@@ -60,7 +60,7 @@ def test_every_value_is_the_naive_twins(text):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("symmetry", [True, False])
-@pytest.mark.parametrize("text", ACYCLIC)
+@pytest.mark.parametrize("text", [*ACYCLIC, f"{STORES}:2,3"])
 def test_every_value_of_every_game_is_the_naive_twins(text, symmetry):
     assert_is_the_truth(text, symmetry)
 
@@ -319,7 +319,7 @@ def test_a_null_window_says_whether_a_state_reaches_a_value():
 
 
 # Wilson; Irving, Donkers and Uiterwijk 2000; Takeshita and others 2015
-MARGINS = [("kalah:4,4", 2), ("othello:4,4", -8), ("othello:6,4", 16), ("dots-and-boxes:3,3", -3)]
+MARGINS = [("kalah:4,4", 2), ("kalah:6,3", 2), ("othello:4,4", -8), ("othello:6,4", 16), ("dots-and-boxes:3,3", -3)]
 
 
 @pytest.mark.slow

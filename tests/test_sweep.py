@@ -8,6 +8,7 @@ from solver.errors import GameError, MethodError
 from solver.game import load_game
 from solver.value import Value
 from tests import naive
+from tests.games import STORES
 from tests.oracles import ORACLES
 from tests.solutions import columns, swept, values
 
@@ -30,6 +31,7 @@ TIERED = (
     "breakthrough:3,4,1",
     "dots-and-boxes:2,2",
     "kalah:2,3",
+    f"{STORES}:2,3",
     "othello:4,2",
     "fox-and-hounds:4",
 )
