@@ -105,8 +105,9 @@ class Store:
         digest = file.name.rpartition(".")[2]
         return np.frombuffer(self.read(file.name, 0, file.length * np.dtype(dtype).itemsize, digest), dtype)
 
-    def write(self, name: str, data: memoryview | bytes) -> None:
-        """Write a file that appears whole or not at all."""
+    def write(self, name: str, data: memoryview | bytes, lasting: bool = False) -> None:
+        """Write a file that appears whole or not at all. One that is `lasting` is on the disk when this returns; of
+        others what is lost with the power is missed by its digest, and computed again."""
 
         def once() -> None:
             if not self.renames:
@@ -115,8 +116,8 @@ class Store:
             part = self.path(f".{name}.{uuid.uuid4().hex}")
             with self.files.open(part, "wb") as file:
                 file.write(data)
-                with contextlib.suppress(AttributeError):  # of a file that is not on this machine
-                    file.flush()
+                file.flush()
+                if lasting and hasattr(file, "fileno"):  # it is on this machine
                     os.fsync(file.fileno())
             self.files.mv(part, self.path(name))
 
@@ -147,7 +148,7 @@ class Store:
         if self._lease is not None:
             self._lease.confirm()
         body = json.dumps(facts, separators=(",", ":"))
-        self.write(f"commit-{number:06}", f"{hashlib.sha256(body.encode()).hexdigest()}\n{body}\n".encode())
+        self.write(f"commit-{number:06}", f"{hashlib.sha256(body.encode()).hexdigest()}\n{body}\n".encode(), True)
 
     def committed(self, number: int) -> dict[str, Any] | None:
         """What a commit says; None if it was never made."""
