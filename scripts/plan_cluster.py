@@ -25,7 +25,7 @@ from schedule import Run, Schedule, Trouble
 from solver import planning
 from solver.estimation import duration
 from solver.game import Rules, load_game
-from solver.planning import Cluster, Costs, Plan, size
+from solver.planning import Cluster, Costs, Phase, Plan, size
 from solver.sweep import sampling
 from solver.sweep.sampling import Tier
 
@@ -38,6 +38,8 @@ REFERENCE = Cluster(64, **NODE)  # type: ignore[arg-type]
 INLINE = 100_000  # bytes: Ray keeps smaller results in the driver (max_direct_call_object_size)
 HANDLE_BYTES = 38_000  # of the driver, a result in a shuffle: 950 GB at 25 million of them, ray#18333
 COMMIT_BYTES = 120  # of a shard in a commit, a run file and its segment
+COSTS = Costs(0.0, 0.0)  # those that are not measured on the spot
+FORWARD = ("advance", "gather")
 CHECKED = ("connect-four:5,4", "connect-four:5,5", "connect-four:6,4")
 
 
@@ -67,18 +69,58 @@ def plan_of(data: dict[str, Any], name: str, cluster: Cluster) -> Plan:
     return planning.planned(tiers_of(data, name), Costs(facts["listing"], facts["sorting"]), cluster, counted=False)
 
 
-def totals(data: dict[str, Any]) -> Iterator[list[str]]:
+def changed(plan: Plan, cluster: Cluster) -> Plan:
+    """The plan as it would be if blocks went from node to node, split there, instead of from shard to shard, and if all
+    workers merged the book, each a range of its states."""
+
+    def between_nodes(phase: Phase) -> Phase:
+        gives, takes = (min(count, phase.tasks * cluster.nodes) for count in (phase.handles, phase.arguments))
+        driver = phase.tasks * COSTS.task + gives * COSTS.handle + takes * COSTS.argument
+        times = {"cores": phase.cores, "network": phase.network, "store": phase.store, "driver": driver}
+        bound = max(times, key=times.__getitem__)
+        seconds = times[bound] + COSTS.phase
+        return phase._replace(handles=gives, arguments=takes, driver=driver, seconds=seconds, bound=bound)
+
+    tiers = []
+    for tier in plan.tiers:
+        phases = tuple(between_nodes(phase) for phase in tier.phases)
+        forward = sum(phase.seconds for phase in phases if phase.name in FORWARD)
+        backward = sum(phase.seconds for phase in phases) - forward
+        tiers.append(tier._replace(phases=phases, forward=forward, backward=backward))
+    workers = cluster.nodes * cluster.cores
+    book = max(plan.states * COSTS.book / workers, (plan.states * 9 + plan.book_bytes) / cluster.storage)
+    seconds = COSTS.start + sum(tier.forward + tier.backward for tier in tiers) + book
+    price = cluster.price * cluster.nodes * seconds / 3600
+    return plan._replace(tiers=tuple(tiers), book_seconds=book, seconds=seconds, price=price)
+
+
+def totals(data: dict[str, Any], change: bool) -> Iterator[list[str]]:
     """What each game takes on clusters of several sizes."""
     for name in GAMES:
-        reached = sum(tier.reached for tier in tiers_of(data, name))
         for nodes in SIZES:
-            plan = plan_of(data, name, REFERENCE._replace(nodes=nodes))
+            cluster = REFERENCE._replace(nodes=nodes)
+            plan = plan_of(data, name, cluster)
+            plan = changed(plan, cluster) if change else plan
             tiers = sum(tier.forward + tier.backward for tier in plan.tiers)
+            bounds: Counter[str] = Counter()
+            for phase in (phase for tier in plan.tiers for phase in tier.phases):
+                bounds[phase.bound] += phase.seconds  # type: ignore[assignment]
+            bound, share = bounds.most_common(1)[0]
             yield [
-                f"`{name}`", f"{reached:.3g}", f"{plan.states:.3g}", str(nodes), duration(tiers),
-                duration(plan.book_seconds), f"{nodes * tiers / 3600 * REFERENCE.price:,.0f}",
-                size(plan.memory), size(plan.storage), size(plan.shuffle), size(plan.book_bytes),
+                f"`{name}`", str(nodes), duration(tiers), f"{bound}, {share / tiers:.0%}", duration(plan.book_seconds),
+                f"{plan.price:,.0f}",
             ]  # fmt: skip
+
+
+def sizes(data: dict[str, Any]) -> Iterator[list[str]]:
+    """What each game takes whatever the cluster; the memory of a worker, and what is shuffled, of the reference."""
+    for name in GAMES:
+        reached, plan = sum(tier.reached for tier in tiers_of(data, name)), plan_of(data, name, REFERENCE)
+        work = sum(phase.work for tier in plan.tiers for phase in tier.phases) / 3600
+        yield [
+            f"`{name}`", f"{reached:.3g}", f"{plan.states:.3g}", f"{work:,.0f}", size(plan.storage), size(plan.shuffle),
+            size(plan.book_bytes), size(plan.memory),
+        ]  # fmt: skip
 
 
 def by_tier(plan: Plan) -> Iterator[list[str]]:
@@ -169,26 +211,31 @@ def _cousin(name: str, arranged: str, reached: float, bits: int) -> list[str]:
     return [name, arranged, f"{reached:.3g}", str(bits), size((planning.KEY + 2) * reached), fits]
 
 
+PHASES = ("phase", "tasks", "core hours", "seconds", "cores", "network", "store", "driver")
+TOTALS = ("game", "nodes", "tiers", "most of it by", "book", "USD")
+
+
 def tables(data: dict[str, Any], runs: int) -> dict[str, str]:
     """All tables but that of `--check`, by name."""
     seven = plan_of(data, "connect-four", REFERENCE)
     wide = plan_of(data, "connect-four:7,5", REFERENCE)
+    better = changed(seven, REFERENCE)
     columns = ("tier", "states", "shards", "forward s", "backward s", "storage", "shuffle", "binds")
     return {
-        "totals": benchmark.table(
-            ("game", "reached", "stored", "nodes", "tiers", "book", "USD", "a worker", "storage", "shuffle", "book is"),
-            list(totals(data)),
+        "sizes": benchmark.table(
+            ("game", "reached", "stored", "core hours", "storage", "shuffle", "book", "a worker"), list(sizes(data))
         ),
+        "totals": benchmark.table(TOTALS, list(totals(data, False))),
+        "changed": benchmark.table(TOTALS, list(totals(data, True))),
         "tiers of 7x6": benchmark.table(columns, list(by_tier(seven))),
         "tiers of 7x5": benchmark.table(columns, list(by_tier(wide))),
-        "phases": benchmark.table(
-            ("phase", "tasks", "core hours", "seconds", "cores", "network", "store", "driver"), list(by_phase(seven))
-        ),
+        "phases": benchmark.table(PHASES, list(by_phase(seven))),
         "limits of 7x5": benchmark.table(("what", "number", "is", "there is"), list(limits(wide, REFERENCE))),
+        "phases changed": benchmark.table(PHASES, list(by_phase(better))),
         "limits of 7x6": benchmark.table(("what", "number", "is", "there is"), list(limits(seven, REFERENCE))),
         "trouble": benchmark.table(
             ("trouble", "mean", "longest", "idle", "tasks again", "nodes died", "driver died"),
-            list(schedules(wide, runs)),
+            list(schedules(better, runs)),
         ),
         "cousins": benchmark.table(
             ("game", "arrangements", "reached, folded", "bits of a state", "states and values", "fits 63 bits"),

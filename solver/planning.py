@@ -110,7 +110,8 @@ PLAIN = Kind()
 class Phase(NamedTuple):
     """A phase of a tier. `work`: seconds of cores, all tasks together; `passed`: bytes from task to task, `crossing`
     those that go from node to node; `stored`: bytes read and written in the store; `handles`: results that the driver
-    owns; `seconds`: what it takes; `bound`: the resource that takes so long."""
+    owns, `arguments`: how often it passes one to a task; then the seconds that each resource takes, what the phase does
+    by the longest of these, and which that is."""
 
     name: str
     tasks: int
@@ -119,6 +120,11 @@ class Phase(NamedTuple):
     crossing: int
     stored: int
     handles: int
+    arguments: int
+    cores: float
+    network: float
+    store: float
+    driver: float
     seconds: float
     bound: str
 
@@ -294,8 +300,8 @@ def _phase(name: str, tasks: int, items: int, flow: Flow, costs: Costs, cluster:
         "driver": tasks * (costs.task + flow.gives * costs.handle + flow.takes * costs.argument),
     }
     bound = max(takes, key=takes.__getitem__)
-    seconds = takes[bound] + costs.phase
-    return Phase(name, tasks, work, flow.passed, crossing, flow.stored, tasks * flow.gives, seconds, bound)
+    counts = flow.passed, crossing, flow.stored, tasks * flow.gives, tasks * flow.takes
+    return Phase(name, tasks, work, *counts, **takes, seconds=takes[bound] + costs.phase, bound=bound)
 
 
 def of_cluster(
