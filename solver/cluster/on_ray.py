@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib.util
-import inspect
 import logging
 import os
 import re
@@ -20,15 +19,18 @@ import signal
 import socket
 import sys
 import tempfile
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from solver.cluster.engine import too_large
 from solver.errors import MethodError, ResourceError, SolverError
 from solver.extras import CLUSTER
+from solver.files import lock
 from solver.memory import free_memory
 from solver.parallel import cores
 
@@ -48,6 +50,7 @@ LOCAL = {
     "RAY_enable_worker_prestart": "1",  # while the driver is still being connected
     "RAY_prestart_worker_first_driver": "0",  # which need not wait for them
     "RAY_task_oom_retries": "5",  # for ever else
+    "RAY_gcs_rpc_server_reconnect_timeout_s": "5",  # where the driver is killed, its helpers wait so long
 }
 
 
@@ -115,9 +118,12 @@ class RayEngine:
                 cause = cause.cause
             if isinstance(cause, self._ray.exceptions.RayError):
                 raise ResourceError(f"Ray: {one_line(cause)}: {REMEDIES.get(type(cause).__name__, AGAIN)}") from None
+            if isinstance(cause, RuntimeError) and "failed to import on the worker" in str(cause):
+                raise MethodError(f"workers of the cluster cannot import what this process does: {ALIKE}") from None
             raise cause from (None if isinstance(cause, SolverError) else error)
 
 
+ALIKE = "install the same version of solverbook and Python on all machines"
 AGAIN = "the same command goes on from what is kept"
 REMEDIES = {
     "OutOfMemoryError": "give more --memory, or fewer workers",
@@ -152,26 +158,23 @@ def _start(
     started: contextlib.ExitStack, workers: int, memory: int, objects: int | None, modules: Sequence[str]
 ) -> Any:
     """Start Ray on this machine."""
-    folder = tempfile.gettempdir()
-    folder = tempfile.mkdtemp(prefix="solver-", dir=folder if len(folder) <= LONGEST_TEMPORARY else "/tmp")  # noqa: S108
-    started.callback(shutil.rmtree, folder, ignore_errors=True)
+    folder = _folder(started)
     known = {name: os.environ[name] for name in LOCAL if name in os.environ}
     if not {"RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"} & set(os.environ):
         known["RAY_AUTH_TOKEN"] = _token()  # or Ray keeps one in the home folder
     import_path = {"PYTHONPATH": os.pathsep.join(_own_path()), "RAY_preload_python_modules": ",".join(modules)}
     started.enter_context(_environment({**LOCAL, **known, **import_path}))
     objects = objects or max(LEAST_OBJECTS, min(int(OBJECTS * memory), _shared_memory()))
-    with _lean():
-        return _connected(
-            started,
-            address="local",
-            num_cpus=workers,
-            include_dashboard=False,
-            object_store_memory=objects,
-            _memory=max(memory - objects, objects),
-            _node_ip_address="127.0.0.1",
-            _temp_dir=folder,
-        )
+    return _connected(
+        started,
+        address="local",
+        num_cpus=workers,
+        include_dashboard=False,
+        object_store_memory=objects,
+        _memory=max(memory - objects, objects),
+        _node_ip_address="127.0.0.1",
+        _temp_dir=folder,
+    )
 
 
 def _join(started: contextlib.ExitStack, where: str) -> Any:
@@ -198,29 +201,64 @@ def _connected(started: contextlib.ExitStack, **options: Any) -> Any:
     if ray.is_initialized():
         raise MethodError("this process is connected to a Ray cluster already: call ray.shutdown() first")
     ray._raylet.Config.initialize("")  # type: ignore[attr-defined]  # reads the environment again, where Ray was imported before
-    patient = {"wait_for_processes": True} if "wait_for_processes" in inspect.signature(ray.shutdown).parameters else {}
-    started.callback(ray.shutdown, **patient)
-    terminate = signal.getsignal(signal.SIGTERM)
-    with warnings.catch_warnings():
+    nodes: list[Any] = []
+    started.callback(_end, ray, nodes)
+    started.enter_context(_instead((ray._private.worker, "print_to_stdstream", lambda *_, **__: None)))  # on stdout
+    signals = (ray._private.utils, "set_sigterm_handler", lambda handler: None)
+    lean = _lean(nodes) if options["address"] == "local" else ()
+    with _undisturbed(), _instead(signals, *lean), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ray.init(log_to_driver=False, logging_level=logging.CRITICAL, **options)
-    if signal.getsignal(signal.SIGTERM) != terminate:  # Ray puts its own handler there
-        signal.signal(signal.SIGTERM, terminate)
     return ray
 
 
 @contextlib.contextmanager
-def _lean() -> Iterator[None]:
-    """Start no autoscaler, no log forwarder and no page, half of the time that Ray takes to start, which
-    has no options for that; look for the node more often than once a second, and let the loopback be the address of
-    this machine. What a version lacks is left as it is."""
+def _undisturbed() -> Iterator[None]:
+    """Let signals that interrupt wait for the end: Ray half connected does not survive them, and takes them over."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    earlier = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number in earlier:
+        signal.signal(number, lambda number, frame: came.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in earlier.items():
+            signal.signal(number, handler)
+    for last in came[-1:]:
+        signal.raise_signal(last)
+
+
+def _end(ray: Any, nodes: list[Any]) -> None:
+    """Disconnect, and end the `nodes` started here with all their processes; a start that was interrupted, too."""
+    import psutil  # comes with Ray
+
+    family: list[Any] = []
+    for process in [one.process.pid for node in nodes for kind in node.all_processes.values() for one in kind]:
+        with contextlib.suppress(psutil.Error):
+            family += psutil.Process(process).children(recursive=True)
+    ray.shutdown()
+    for node in nodes:
+        node.kill_all_processes(check_alive=False, allow_graceful=True, wait=True)
+    for helper in family:
+        with contextlib.suppress(psutil.Error):
+            helper.kill()
+    psutil.wait_procs(family, PATIENCE)
+
+
+def _lean(nodes: list[Any]) -> Iterator[tuple[Any, str, Any]]:
+    """What to put into Ray to start no autoscaler, no log forwarder and no page, half of the time that it takes to
+    start, which has no options for that; to look for the node more often than once a second; to let the loopback be
+    the address of this machine; and to know the node, in `nodes`, before all of it has started."""
     from ray import NodeID
     from ray._private import node, ray_constants
 
+    raylet = node.Node.start_raylet
+
     def no_page(self: Any, **_: Any) -> None:
         self._webui_url = ""
-
-    raylet = node.Node.start_raylet
 
     def awaited(self: Any, *given: Any, **named: Any) -> None:
         raylet(self, *given, **named)
@@ -229,19 +267,38 @@ def _lean() -> Iterator[None]:
             while time.monotonic() < end and not any(self.get_gcs_client().check_alive([name], 1)):
                 time.sleep(0.02)
 
-    wanted = [
-        (node.Node, "start_monitor", lambda self: None),
-        (node.Node, "start_log_monitor", lambda self: None),
-        (node.Node, "start_api_server", no_page),
-        (node.Node, "start_raylet", awaited),
-        (ray_constants, "ENABLE_RAY_CLUSTER", False),
-    ]
+    yield node.Node, "start_monitor", lambda self: nodes.append(self)
+    yield node.Node, "start_log_monitor", lambda self: None
+    yield node.Node, "start_api_server", no_page
+    yield node.Node, "start_raylet", awaited
+    yield ray_constants, "ENABLE_RAY_CLUSTER", False
+
+
+@contextlib.contextmanager
+def _instead(*wanted: tuple[Any, str, Any]) -> Iterator[None]:
+    """With other attributes of modules and classes; what a version of them lacks is left as it is."""
     with contextlib.ExitStack() as earlier:
         for place, name, new in wanted:
             if hasattr(place, name):
                 earlier.callback(setattr, place, name, getattr(place, name))
                 setattr(place, name, new)
         yield
+
+
+def _folder(started: contextlib.ExitStack) -> str:
+    """A folder for Ray's files, which goes away with the cluster; those of killed ones go now."""
+    home = tempfile.gettempdir()
+    home = home if len(home) <= LONGEST_TEMPORARY else "/tmp"  # noqa: S108
+    for other in Path(home).glob("solver-ray-*/lock"):
+        with contextlib.suppress(OSError, ResourceError), other.open() as held:
+            lock(held.fileno(), other)
+            shutil.rmtree(other.parent, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix="solver-ray-", dir=home))
+    mine = started.enter_context((folder / "new").open("w"))
+    lock(mine.fileno(), folder)
+    (folder / "new").rename(folder / "lock")  # one that is seen is locked
+    started.callback(shutil.rmtree, folder, ignore_errors=True)
+    return str(folder)
 
 
 @contextlib.contextmanager

@@ -1,0 +1,208 @@
+"""Both engines run the same tasks alike: threads of this process, and Ray on this machine."""
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.cluster import on_ray
+from solver.cluster.engine import Threads
+from solver.errors import DamagedBook, MethodError, MissingState, ResourceError
+
+MEMORY = 1 << 30
+
+
+def add(*numbers):
+    return sum(numbers)
+
+
+def deal(numbers, owners):
+    return [numbers[numbers % owners == owner] for owner in range(owners)]
+
+
+def merge(*blocks):
+    return np.sort(np.concatenate(blocks))
+
+
+def refuse(message):
+    error = DamagedBook(message)
+    error.shard = 7
+    raise error
+
+
+def miss(state):
+    raise MissingState(state)
+
+
+def divide(number):
+    return 1 // number
+
+
+def overwrite(numbers):
+    numbers[0] = 1
+
+
+def doze(folder, number):
+    Path(folder, str(number)).touch()
+    time.sleep(0.5)
+
+
+def loaded(name):
+    time.sleep(0.2)  # so that each worker is asked
+    return os.getpid(), name in sys.modules
+
+
+@contextlib.contextmanager
+def threads():
+    with Threads(2, MEMORY) as engine:
+        yield engine
+
+
+@contextlib.contextmanager
+def ray():
+    with on_ray.connect("local:2", MEMORY, modules=["solver.store.sorting"]) as engine:
+        yield engine
+
+
+@pytest.fixture(scope="module", params=[threads, ray], ids=["threads", "ray"])
+def engine(request):
+    with request.param() as engine:
+        yield engine
+
+
+def test_results_come_in_the_order_asked_for(engine):
+    handles = [engine.submit(add, number, 1)[0] for number in range(20)]
+    assert list(engine.results(handles)) == list(range(1, 21))
+    assert engine.result(handles[3]) == 4  # again
+    assert engine.workers == 2
+    assert MEMORY // 4 < engine.memory <= MEMORY // 2
+
+
+def test_a_handle_stands_for_its_result(engine):
+    first = engine.submit(add, 1, 2)
+    second = engine.submit(add, *first, 10)
+    for _ in range(20):  # longer than there are workers
+        second = engine.submit(add, *second, *first)
+    assert engine.result(*second) == 73
+
+
+def test_a_shuffle(engine):
+    numbers = np.random.default_rng(1).permutation(200_000)
+    dealt = [engine.submit(deal, part, 5, returns=5) for part in np.array_split(numbers, 4)]
+    merged = [engine.submit(merge, *blocks, memory=MEMORY // 8)[0] for blocks in zip(*dealt, strict=True)]
+    for owner, found in enumerate(engine.results(merged)):
+        np.testing.assert_array_equal(found, np.arange(owner, 200_000, 5))
+
+
+def test_an_error_of_ours_comes_as_it_was_raised(engine):
+    with pytest.raises(DamagedBook, match="^shard 7 is damaged$") as caught:
+        engine.result(*engine.submit(refuse, "shard 7 is damaged"))
+    assert type(caught.value) is DamagedBook
+    assert caught.value.shard == 7
+    through = engine.submit(add, *engine.submit(miss, 42))  # by way of a task that waited for it
+    with pytest.raises(MissingState, match="^42$"):
+        engine.result(*through)
+
+
+def test_any_other_error_comes_too(engine):
+    with pytest.raises(ZeroDivisionError):
+        list(engine.results(engine.submit(divide, number)[0] for number in (1, 0)))
+    with pytest.raises(ValueError, match="3"):
+        engine.result(engine.submit(deal, np.arange(9), 3, returns=2)[0])
+
+
+def test_what_can_never_run_is_refused(engine):
+    with pytest.raises(ResourceError, match="raise --memory"):
+        engine.submit(add, 1, memory=MEMORY + 1)
+
+
+def test_closing_gives_up_what_has_not_begun(tmp_path):
+    before = threading.active_count()
+    with pytest.raises(ZeroDivisionError), Threads(1, MEMORY) as engine:
+        engine.submit(doze, str(tmp_path), 0)
+        failing = engine.submit(divide, 0)
+        waiting = [engine.submit(doze, str(tmp_path), number) for number in range(1, 5)]
+        engine.result(*failing)
+    assert len(list(tmp_path.iterdir())) <= 2
+    assert waiting[-1][0].cancelled()
+    assert threading.active_count() == before
+
+
+def test_so_many_tasks_as_memory_allows():
+    most, running, lock = 0, 0, threading.Lock()
+
+    def count():
+        nonlocal most, running
+        with lock:
+            running += 1
+            most = max(most, running)
+        time.sleep(0.02)
+        with lock:
+            running -= 1
+
+    with Threads(4, 100) as engine:
+        handles = [engine.submit(count, memory=50)[0] for _ in range(12)]
+        list(engine.results(handles))
+    assert most == 2
+
+
+def gone(process):
+    """Whether a process has ended, or does within seconds."""
+    for _ in range(100):
+        try:
+            if Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except OSError:
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def test_a_cluster_is_quiet_and_leaves_nothing_behind(tmp_path):
+    script = """
+import json, os
+from tests.test_engine import loaded, ray
+with ray() as engine:
+    print(json.dumps(list(engine.results([engine.submit(loaded, "solver.store.sorting")[0] for _ in range(6)]))))
+    print(os.environ["RAY_AUTH_MODE"])
+assert "RAY_AUTH_MODE" not in os.environ
+"""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    home, here = tmp_path / "home", tmp_path / "here"
+    home.mkdir(), here.mkdir()
+    environment |= {"HOME": str(home), "PYTHONPATH": str(Path(__file__).parent.parent)}
+    done = subprocess.run([sys.executable, "-c", script], cwd=here, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    answers, mode = done.stdout.splitlines()
+    workers = dict(json.loads(answers))
+    assert set(workers.values()) == {True}  # imported ahead, from the checkout, though started elsewhere
+    assert mode == "token"
+    assert all(gone(process) for process in workers)
+    assert {path.name for folder in (home, here) for path in folder.iterdir()} <= {".cache"}
+
+
+@pytest.mark.parametrize("where", ["", "local:0", "here", "host", "http://host:1"])
+def test_no_such_cluster(where):
+    with pytest.raises(MethodError, match="say local"):
+        on_ray.connect(where)
+
+
+def test_nobody_answers():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        with pytest.raises(ResourceError, match="no cluster at"):
+            on_ray.connect(f"127.0.0.1:{taken.getsockname()[1]}")
+
+
+def test_ray_is_not_installed(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(MethodError, match=r"pip install 'solverbook\[cluster\]'"):
+        on_ray.connect("local")
