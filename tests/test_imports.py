@@ -48,8 +48,8 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     },
     "cluster": {
         "fsspec", "numba", "numpy", "ray", "book", "conformance", "errors", "expected", "extras", "files",
-        "fingerprint", "game", "kernels", "memory", "options", "parallel", "progress", "solved", "store", "sweep",
-        "value",
+        "fingerprint", "game", "kernels", "memory", "options", "parallel", "progress", "psutil", "solved", "store",
+        "sweep", "value",
     },
     "opening": {
         "errors", "extras", "files", "fingerprint", "game", "kernels", "options", "search", "sweep", "value",
@@ -69,7 +69,7 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     },
     "importing": {"errors", "game", "progress", "value"},
     "pipeline": {
-        "book", "conformance", "errors", "extras", "fingerprint", "game", "importing", "kernels", "memory",
+        "book", "cluster", "conformance", "errors", "extras", "fingerprint", "game", "importing", "kernels", "memory",
         "methods", "opening", "options", "packing", "patience", "progress", "search", "store", "streaming",
         "sweep",
     },

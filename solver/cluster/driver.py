@@ -109,7 +109,11 @@ class Driver:
                 return step()
             except Damaged as damaged:
                 self.mend(damaged)
-        raise ResourceError(f"{self.store.url}: shard files are damaged as soon as they are written: mend the store")
+        raise self.unreliable()
+
+    def unreliable(self) -> ResourceError:
+        """Why no shard file is mended any more."""
+        return ResourceError(f"{self.store.url}: shard files are damaged as soon as they are written: mend the store")
 
     def _bits(self, states: float) -> int:
         """Of how many shards, as a power of two, so many states are."""
