@@ -24,8 +24,9 @@ book: setup
 books: setup
 	$(BIN)/python scripts/catalog.py --check
 
+# By file: what a file's tests share is made once.
 test: setup
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 lint: setup
 	$(BIN)/ruff check solver tests scripts

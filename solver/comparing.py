@@ -176,9 +176,9 @@ def _check_agreed(one: Book, other: Book, mine: dict[int, Value], theirs: dict[i
 
 
 def said(value: Value) -> str:
-    """A value in words, whatever its game: win in 5, +3, draw."""
+    """A value in words, whatever its game: win in 5, +3, +0.25, draw."""
     if value.distance is None:
-        return f"{value.score:+d}" if value.score else "draw"
+        return f"{value.score:+}" if value.score else "draw"
     return f"{value.outcome} in {value.distance}"
 
 

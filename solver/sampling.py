@@ -48,7 +48,7 @@ def _matching(
     """The states that match and their values, ascending."""
     values, chances = book.header.values, book.expectation is not None
     if chances and not (outcome is None and distance is None):
-        raise MethodError(f"the values of {book.path.name} are expectations, no wins in so many plies: choose by tier")
+        raise MethodError(f"the values of {book.path.name} are expectations: choose by tier, --ply")
     wanted = [
         outcome in (None, value.outcome) and _is_within(value.distance, distance)
         for value in book.header.palette

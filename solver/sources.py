@@ -68,9 +68,14 @@ def _source_of_code(code: types.CodeType, text: str | None) -> str:
 def tokens_of(function: types.FunctionType, name: str) -> str:
     """What a function says, without comments, docstrings and layout. Raises GameError."""
     try:
-        return "".join(_tokens(source_of(function, name)))
+        return _joined_tokens(source_of(function, name))
     except tokenize.TokenError:
         raise GameError(f"the source of {name} is not at hand: put the rules into a file") from None
+
+
+@functools.lru_cache(maxsize=4096)
+def _joined_tokens(source: str) -> str:
+    return "".join(_tokens(source))
 
 
 def _tokens(source: str) -> Iterator[str]:

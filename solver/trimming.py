@@ -84,10 +84,10 @@ def trim(
 
 def _refuse(header: Header, rules: Rules, wanted: Trim, wdl: bool) -> None:
     """Raise MethodError for what cannot be done."""
-    if not wdl and wanted == Trim():
-        raise MethodError("nothing is to be left out: say what, as in --drop-plies 2")
     if header.expectation is not None:
         raise MethodError(f"the values of {rules.name} are expectations, which no play settles: leave the book whole")
+    if not wdl and wanted == Trim():
+        raise MethodError("nothing is to be left out: say what, as in --drop-plies 2")
     if header.trim is not None:
         raise MethodError(f"the book is trimmed already: trim the one with digest {header.trim.source[:16]} anew")
     if wanted.side not in (None, *SIDES):

@@ -1,5 +1,9 @@
 """The games that tests run over: adding a game adds a line."""
 
+from pathlib import Path
+
+STORES = f"{Path(__file__).parent / 'stores.py'}::Stores"  # kalah whose states tell who is to move, and may again
+
 ACYCLIC = (
     "tic-tac-toe",
     "tic-tac-toe:3,3,3,true",
@@ -64,6 +68,8 @@ EDGE_GAMES = (
     "dots-and-boxes:12,2",
     "dots-and-boxes:1,20",
     "kalah:1,200",
+    "kalah:6,4",
+    "kalah:12,1",
     "othello:14,2",
     "othello:2,2",
     "quixo:5",

@@ -3,7 +3,9 @@
 It is slow, obvious, right for games with and without cycles, and the judge of every other way of solving.
 """
 
+import functools
 import heapq
+from types import MappingProxyType
 
 from solver.game import Rules
 from solver.value import Value
@@ -11,13 +13,18 @@ from solver.value import Value
 
 def enumerate_states(game, symmetry=False):
     """All states that play can reach, terminal ones included."""
-    return list(_children(game, symmetry))
+    return list(solve(game, symmetry))
 
 
 def solve(game, symmetry=False):
-    """The value of every reachable state; what is never resolved is a draw."""
+    """The value of every reachable state; what is never resolved is a draw. Kept, for many tests ask the same."""
+    return _solve(game, symmetry and hasattr(game, "canonical"))
+
+
+@functools.lru_cache(maxsize=128, typed=True)  # typed: named tuples of two games may be equal
+def _solve(game, symmetry):
     children = _children(game, symmetry)
-    return _margins(game, children) if Rules(game).scores else _outcomes(game, children)
+    return MappingProxyType(_margins(game, children) if Rules(game).scores else _outcomes(game, children))
 
 
 def _children(game, symmetry):

@@ -12,7 +12,7 @@ from solver.notation import parse_position
 from solver.search import alphabeta
 from solver.value import Value, merit_of
 from tests import naive
-from tests.games import ACYCLIC
+from tests.games import ACYCLIC, STORES
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
@@ -60,12 +60,12 @@ def test_every_value_is_the_naive_twins(text):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("symmetry", [True, False])
-@pytest.mark.parametrize("text", ACYCLIC)
+@pytest.mark.parametrize("text", [*ACYCLIC, f"{STORES}:2,3"])
 def test_every_value_of_every_game_is_the_naive_twins(text, symmetry):
     assert_is_the_truth(text, symmetry)
 
 
-@pytest.mark.parametrize("text", [pytest.param("tic-tac-toe", marks=pytest.mark.slow), "connect-four:4,3"])
+@pytest.mark.parametrize("text", ["tic-tac-toe", pytest.param("connect-four:4,3", marks=pytest.mark.slow)])
 def test_outcomes_alone_are_the_signs(text):
     game = load_game(text)
     searcher = Searcher(game, outcomes=True)
@@ -144,9 +144,16 @@ def test_a_budget_ends_the_search_and_more_goes_on_from_the_table():
     assert again.nodes == 2 * nodes  # nothing is left of the first search
 
 
-def test_deep_and_broad_games_are_given_room():
-    assert Searcher(load_game("coins:5000")).value(5000) == Value(1, 2500)
-    assert Searcher(load_game("coins:1500,1400,false")).value(1500) == Value(1, 3)
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("coins:1500,1400,false", Value(1, 3)), pytest.param("coins:5000", Value(1, 2500), marks=pytest.mark.slow)],
+)
+def test_deep_and_broad_games_are_given_room(text, value):
+    game = load_game(text)
+    searcher = Searcher(game)
+    frames, moves = len(searcher._frames), len(searcher._moves)
+    assert searcher.value(game.initial()) == value
+    assert len(searcher._frames) > frames and len(searcher._moves) > moves
 
 
 def test_a_game_with_cycles_is_refused():
@@ -186,6 +193,7 @@ class Stakes(NamedTuple):
         return (-most, most) if self.narrow else (-(1 << 60), 1 << 60)
 
 
+@pytest.mark.slow
 def test_margins_beyond_the_tables_fields_are_refused_and_never_wrong():
     game = Stakes()
     searcher = Searcher(game)
@@ -311,7 +319,7 @@ def test_a_null_window_says_whether_a_state_reaches_a_value():
 
 
 # Wilson; Irving, Donkers and Uiterwijk 2000; Takeshita and others 2015
-MARGINS = [("kalah:4,4", 2), ("othello:4,4", -8), ("othello:6,4", 16), ("dots-and-boxes:3,3", -3)]
+MARGINS = [("kalah:4,4", 2), ("kalah:6,3", 2), ("othello:4,4", -8), ("othello:6,4", 16), ("dots-and-boxes:3,3", -3)]
 
 
 @pytest.mark.slow

@@ -21,11 +21,11 @@ from solver.notation import chances, first_position, format_action, next_positio
 from solver.player import Player
 from solver.value import Value
 from tests.books import expectations, sample_values, write_expectations
+from tests.exports import FORMAT, SIMPLE, dump, exported, needs_node, node, resealed
 from tests.games import CHANCE_GAMES, LARGE_CHANCE_GAMES
+from tests.pages import modules, ported
+from tests.pages import node as page_node
 from tests.test_expectation import Bids
-from tests.test_export import FORMAT, SIMPLE, dump, exported, needs_node, node, resealed
-from tests.test_page import modules, ported
-from tests.test_page import node as page_node
 
 __all__ = ["modules"]  # a fixture
 

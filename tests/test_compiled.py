@@ -68,28 +68,40 @@ def write_race(path, *, name="Race", goal=10, utility=-1, helper_parameters=0):
     return path
 
 
-def sweep_in_a_new_process(game, cache, cwd):
-    """States, root score, and how often Numba's cache hit and missed, of a sweep in a process of its own."""
-    code = f"""
-        import json, sys
+PLAY = """
+    from solver.kernels import probe
+    kernels = bind(probe, game, False)
+    def worth(state):
+        if kernels.is_terminal(state):
+            return kernels.utility(state)
+        return max(-worth(kernels.result(state, action)) for action in kernels.actions(state).tolist())
+    root = worth(game.initial())
+"""
+SWEEP = """
+    from solver.kernels import edges
+    from solver.options import Options
+    from solver.sweep import exhaustive
+    root = exhaustive.solve(game, options=Options(symmetry=False)).root.score
+    kernels = bind(edges, game, False, tiers=True)
+"""
+
+
+def in_a_new_process(game, cache, cwd, body):
+    """What a process of its own finds the start worth, and how often Numba's cache hit and missed."""
+    head = f"""
+        import json
         from solver.game import load_game
-        from solver.kernels import edges
-        from solver.options import Options
-        from solver.sweep import exhaustive
         from solver.kernels.compiled import bind
         game = load_game({str(game)!r})
-        solved = exhaustive.solve(game, options=Options(symmetry=False))
-        kernels = list(vars(bind(edges, game, False, tiers=True)).values())
-        print(json.dumps({{
-            "states": sum(tier.states for tier in solved.tiers),
-            "root": list(solved.root),
-            "hits": sum(sum(kernel.stats.cache_hits.values()) for kernel in kernels),
-            "misses": sum(sum(kernel.stats.cache_misses.values()) for kernel in kernels),
-        }}))
+    """
+    tail = """
+        stats = [kernel.stats for kernel in vars(kernels).values()]
+        hits, misses = (sum(sum(one[at].values()) for one in stats) for at in (1, 2))
+        print(json.dumps([root, hits, misses]))
     """
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(ROOT)}
     run = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)],
+        [sys.executable, "-c", "".join(map(textwrap.dedent, (head, body, tail)))],
         capture_output=True,
         text=True,
         env=environment,
@@ -99,34 +111,26 @@ def sweep_in_a_new_process(game, cache, cwd):
     return json.loads(run.stdout)
 
 
-def test_a_second_process_loads_compiled_rules_of_a_users_file_and_an_edit_compiles_anew(tmp_path):
+@pytest.mark.parametrize("body", [PLAY, pytest.param(SWEEP, marks=pytest.mark.slow)], ids=["play", "sweep"])
+def test_a_second_process_loads_compiled_rules_of_a_users_file_and_an_edit_compiles_anew(tmp_path, body):
     rules = write_race(tmp_path / "race.py")
-    first = sweep_in_a_new_process("race.py::Race", tmp_path / "cache", tmp_path)
-    second = sweep_in_a_new_process("race.py::Race", tmp_path / "cache", tmp_path)
+    first = in_a_new_process("race.py::Race", tmp_path / "cache", tmp_path, body)
+    second = in_a_new_process("race.py::Race", tmp_path / "cache", tmp_path, body)
     write_race(rules, utility=1)
-    edited = sweep_in_a_new_process("race.py::Race", tmp_path / "cache", tmp_path)
-    assert first["misses"] > 0
-    assert (second["misses"], second["hits"] > 0) == (0, True)
-    assert first["root"] == second["root"] == [1, 7]  # who cannot move loses: 10 % 3 != 0
-    assert edited["misses"] > 0
-    assert edited["root"][0] == -1  # misere: 10 % 3 == 1
+    edited = in_a_new_process("race.py::Race", tmp_path / "cache", tmp_path, body)
+    assert first[0] == second[0] == 1  # who cannot move loses: 10 % 3 != 0
+    assert first[2] > 0 and second[1] > 0 == second[2]
+    assert edited[0] == -1 and edited[2] > 0  # misere: 10 % 3 == 1
 
 
 def test_another_board_does_not_run_the_code_of_the_first(tmp_path):
-    code = """
-        import sys
-        import numpy as np
-        from solver.game import load_game
+    body = """
         from solver.kernels import probe
-        from solver.kernels.compiled import bind
-        game = load_game(sys.argv[1])
-        print(len(bind(probe, game, False).actions(game.initial())))
+        kernels = bind(probe, game, False)
+        root = len(kernels.actions(game.initial()))
     """
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
-    for board, moves in (("connect-four:4,3", "4"), ("connect-four:3,4", "3"), ("connect-four:4,3", "4")):
-        command = [sys.executable, "-c", textwrap.dedent(code), board]
-        run = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
-        assert run.stdout.split() == [moves]
+    for board, moves in (("connect-four:4,3", 4), ("connect-four:3,4", 3), ("connect-four:4,3", 4)):
+        assert in_a_new_process(board, tmp_path, tmp_path, body)[0] == moves
 
 
 def test_equal_parameters_of_two_games_are_two_games(tmp_path):

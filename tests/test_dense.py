@@ -43,10 +43,17 @@ def by_kernels(monkeypatch):
     monkeypatch.setattr(pipeline, "SMALL", 0)
 
 
-def sparse(tmp_path, size="3 * self.top + 1", rise=7, jump=9, top=40):
-    path = tmp_path / f"sparse{abs(hash((size, rise, jump)))}.py"
-    path.write_text(SPARSE.format(size=size, rise=rise, jump=jump))
-    return load_game(f"{path}::Sparse:{top}")
+@pytest.fixture(scope="module")
+def sparse(tmp_path_factory):
+    """Rules in one folder: the same ones compile once."""
+    folder = tmp_path_factory.mktemp("sparse")
+
+    def load(size="3 * self.top + 1", rise=7, jump=9, top=40):
+        path = folder / f"sparse{abs(hash((size, rise, jump)))}.py"
+        path.write_text(SPARSE.format(size=size, rise=rise, jump=jump))
+        return load_game(f"{path}::Sparse:{top}")
+
+    return load
 
 
 class Sorted(Exception):
@@ -71,10 +78,10 @@ def test_dense_and_sorted_books_are_the_same_bytes(tmp_path, monkeypatch, by_ker
 
 
 @pytest.mark.parametrize(("rise", "span"), [(7, 1 << 20), (7, 64), (21, 8)])
-def test_states_few_and_far_between_have_their_values(tmp_path, monkeypatch, rise, span):
+def test_states_few_and_far_between_have_their_values(sparse, monkeypatch, rise, span):
     monkeypatch.setattr(dense, "SPAN", span)
     monkeypatch.setattr(exhaustive, "Forward", never)
-    game = sparse(tmp_path, rise=rise)
+    game = sparse(rise=rise)
     solved = swept(game)
     truth = naive.solve(game)
     found = {
@@ -92,21 +99,21 @@ def test_states_few_and_far_between_have_their_values(tmp_path, monkeypatch, ris
     ("options", "reason"),
     [
         ({"rise": 1}, "has a move that stays in its tier"),
-        ({"rise": 7, "jump": 260, "top": 300}, "more than 254 tiers"),
+        pytest.param({"rise": 7, "jump": 260, "top": 300}, "more than 254 tiers", marks=pytest.mark.slow),
         ({"rise": 7, "top": 300}, "more than 254 tiers"),
     ],
 )
-def test_games_that_arrays_cannot_take_are_sorted(tmp_path, options, reason):
+def test_games_that_arrays_cannot_take_are_sorted(sparse, options, reason):
     said = []
-    game = sparse(tmp_path, **options)
+    game = sparse(**options)
     solved = swept(game, say=said.append)
     assert said == [line for line in said if line.startswith("states are sorted: ") and reason in line] != []
     assert solved.root == naive.solve(game)[0]
 
 
-def test_what_sorting_has_no_use_for_is_taken_from_the_folder(tmp_path):
+def test_what_sorting_has_no_use_for_is_taken_from_the_folder(tmp_path, sparse):
     said = []
-    game = sparse(tmp_path, rise=1)
+    game = sparse(rise=1)
     folder = tmp_path / "work"
     with Work(folder, "one", every=0) as work:
         saved = work.column("array", np.uint8, numbered=True)  # as a checkpoint leaves it
@@ -170,11 +177,11 @@ def test_a_disk_too_small_for_the_book_is_refused_before_values_are_sought(tmp_p
         pipeline.solve("dots-and-boxes:2,2", tmp_path / "book.lmdb", symmetry=False, anyway=True)
 
 
-def test_a_state_beyond_size_is_refused(tmp_path):
+def test_a_state_beyond_size_is_refused(sparse):
     with pytest.raises(GameError, match="not below size"):
-        swept(sparse(tmp_path, size="20"))
+        swept(sparse(size="20"))
     with pytest.raises(GameError, match="starts at 0, and size"):
-        swept(sparse(tmp_path, size="0"))
+        swept(sparse(size="0"))
 
 
 class Stopped(Exception):

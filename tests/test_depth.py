@@ -88,7 +88,7 @@ def test_values_and_moves_of_more_states_are_those_of_the_plain_search(text):
     assert_is_the_plain_search(text, 60)
 
 
-@pytest.mark.parametrize("text", ["connect-four:4,3", "hexapawn:3,4", "achi"])
+@pytest.mark.parametrize("text", ["connect-four:4,3", "achi", pytest.param("hexapawn:3,4", marks=pytest.mark.slow)])
 def test_wins_and_losses_within_the_depth_are_exact(text):
     game = load_game(text)
     ahead = Lookahead(game)
@@ -137,7 +137,7 @@ def test_states_with_very_many_moves_and_deep_searches_are_given_room():
 @pytest.mark.parametrize("workers", [1, 3])
 def test_many_states_at_once_are_searched_as_one_by_one(workers, monkeypatch):
     monkeypatch.setattr(lookahead, "SHARE", 7)
-    game = load_game("hexapawn:3,4")
+    game = load_game("connect-four:4,3")
     states = positions(game, 60)
     for depth in (1, 3):
         choices = Chooser(game, workers=workers).choose(states, depth)

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -53,6 +54,14 @@ def overwrite(numbers):
 def doze(folder, number):
     Path(folder, str(number)).touch()
     time.sleep(0.5)
+
+
+def die_once(folder, number):
+    mark = Path(folder, "killed")
+    if not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
 
 
 def loaded(name):
@@ -122,6 +131,20 @@ def test_any_other_error_comes_too(engine):
 def test_what_can_never_run_is_refused(engine):
     with pytest.raises(ResourceError, match="raise --memory"):
         engine.submit(add, 1, memory=MEMORY + 1)
+
+
+@pytest.mark.parametrize("engine", [ray], indirect=True, ids=["ray"])
+def test_a_worker_that_is_killed_costs_its_task_only(engine, tmp_path):
+    first, other = engine.submit(die_once, str(tmp_path), 5), engine.submit(add, 1)
+    assert list(engine.results([*first, *other, *engine.submit(add, *first, 1)])) == [5, 1, 6]
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", [ray], indirect=True, ids=["ray"])
+def test_more_than_the_object_store_holds(engine):
+    numbers = [engine.submit(np.full, 5_000_000, number)[0] for number in range(12)]  # 480 MB; it has 307
+    assert [int(engine.result(handle).sum()) for handle in numbers] == [number * 5_000_000 for number in range(12)]
 
 
 def test_closing_gives_up_what_has_not_begun(tmp_path):
@@ -200,6 +223,20 @@ def test_nobody_answers():
         taken.bind(("127.0.0.1", 0))
         with pytest.raises(ResourceError, match="no cluster at"):
             on_ray.connect(f"127.0.0.1:{taken.getsockname()[1]}")
+
+
+def test_another_server_answers():
+    def greet():
+        with server.accept()[0] as visitor:
+            visitor.sendall(b"220 mail.example\r\n")
+            visitor.recv(1000)
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=greet)
+        thread.start()
+        with pytest.raises(ResourceError, match="not Ray"):
+            on_ray.connect(f"127.0.0.1:{server.getsockname()[1]}")
+        thread.join()
 
 
 def test_ray_is_not_installed(monkeypatch):

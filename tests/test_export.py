@@ -4,20 +4,16 @@ import csv
 import json
 import random
 import re
-import shutil
 import sqlite3
 import struct
 import subprocess
 import sys
 import tracemalloc
 import zlib
-from pathlib import Path
 
 import pytest
 
-from solver import pipeline
 from solver.book import Book
-from solver.book.codecs.instant import GROUP
 from solver.book.format import seal
 from solver.export import COLUMNS, ENDINGS, TABLES, export
 from solver.export.bin import PREFIX
@@ -26,38 +22,12 @@ from solver.game import load_game
 from solver.notation import format_action, show
 from solver.player import Player
 from solver.value import Value
-from tests.books import KEYED_BY_STATE, sample_values, write_values
+from tests.books import sample_values, write_values
+from tests.exports import FORMAT, SIMPLE, VECTOR, dump, exported, small
 from tests.test_cli import ok, run
 from tests.test_player import THIRD
 
-FORMAT = Path(__file__).parent.parent / "docs" / "format.md"
-READER = Path(__file__).parent / "reader.mjs"
-GAMES = ("tic-tac-toe", "connect-four:4,4", "kalah:3,3")
-VECTOR = {5: Value(1, 3), 6: Value(0), 8: Value(-1, 2), 1 << 62: Value(1, 3)}
-SIMPLE = ["state", "score", "distance"]
-
-every_codec = pytest.mark.parametrize("codec", KEYED_BY_STATE)
-needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed")
-
-
-@pytest.fixture(scope="module", params=GAMES)
-def solved(request, tmp_path_factory):
-    path = tmp_path_factory.mktemp("export") / "book.lmdb"
-    pipeline.solve(load_game(request.param), path).close()
-    return path
-
-
-@pytest.fixture(scope="module")
-def small(tmp_path_factory):
-    path = tmp_path_factory.mktemp("export") / "small.lmdb"
-    pipeline.solve(load_game("tic-tac-toe"), path).close()
-    return path
-
-
-def exported(source, target, columns=None):
-    with Book(source) as book:
-        export(book, target, columns)
-    return target
+__all__ = ["small"]  # a fixture
 
 
 def rows_of(source):
@@ -248,11 +218,6 @@ def test_a_game_of_your_own(tmp_path):
     assert "8 states" in ok("export", path, "-o", tmp_path / "own.bin")
 
 
-def dump(data, begin=0):
-    """Bytes in hex, 16 a line."""
-    return "\n".join(data[at : at + 16].hex(" ") for at in range(begin, len(data), 16))
-
-
 def test_the_file_is_what_the_documentation_says(tmp_path):
     write_values(tmp_path / "vector.lmdb", VECTOR)
     data = exported(tmp_path / "vector.lmdb", tmp_path / "vector.bin").read_bytes()
@@ -269,137 +234,3 @@ def test_the_file_is_what_the_documentation_says(tmp_path):
     blocks = re.findall(r"^```(?:json)?\n(.*?)\n```$", text, re.MULTILINE | re.DOTALL)
     assert blocks[:3] == [dump(data[:64]), parts[0][4:].decode(), "\n".join(dump(part[4:]) for part in parts[1:])]
     assert f"The crc32 of `solver` is `{zlib.crc32(b'solver'):08x}`." in text
-
-
-def node(command, *arguments):
-    done = subprocess.run(["node", READER, command, *map(str, arguments)], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
-@needs_node
-def test_javascript_reads_the_groups_of_the_documentation():
-    text = FORMAT.read_text()
-    groups = (
-        "08 02 01 07 09 02 0b", "00 02 00 00 00 03 00 e3 06 00 63 e7 64 07 00", "03 00 e3 e0 e2 e2 00 00",
-        "00 02 02 46 00 00 00 0c 0b",
-    )  # fmt: skip
-    assert all(f"`{group}`" in text for group in groups)
-    found = [7, 9, None, 7, None, None, None, None, None, None]
-    keyed = [[0, 1, 3], [7, 9, 7], found, ["RangeError"]]
-    filled = [[0, 1, 2, 3], [7, 9, 9, 7], [7, 9, 9, *found[3:]], ["RangeError"]]  # a rank that nobody asks for
-    counted = [[0, 1, 3], [70, 73, 70], [70, 73, None, 70, *found[4:]], ["RangeError"]]
-    assert node("groups") == [keyed, keyed, filled, counted]
-
-
-@needs_node
-def test_javascript_answers_as_python(solved, tmp_path):
-    found = node("answers", exported(solved, tmp_path / "b.bin"), exported(solved, tmp_path / "b.csv", SIMPLE))
-    with Book(solved) as book:
-        assert found["right"] == [len(book), len(book)]
-        assert (found["entries"], found["length"]) == (len(book), len(book))
-        header = book.header
-    facts = found["facts"]
-    assert (facts["game"], facts["digest"], facts["counts"]) == (header.game, header.digest, header.counts)
-    assert facts["root"] == header.root._asdict()
-    assert found["refused"] == ["TypeError"] * 6
-
-
-@needs_node
-@every_codec
-def test_javascript_reads_groups_of_any_kind(tmp_path, codec):
-    """Every key mode with every width of a value, in one book; the last group's keys are single bytes."""
-    chance = random.Random(3)
-    values, state = {}, 0
-    for spread in (1, 40, 70_000, 2**45):
-        for different in (1, 2, 4, 16, 150):
-            for _ in range(GROUP):
-                values[state] = Value(1, chance.randrange(different) * 2 + 1)
-                state += chance.randrange(spread) + 1
-    values |= {state: Value(0), state + 99: Value(1, 2), state + 200: Value(-1, 0)}
-    for number, some in enumerate((VECTOR, values)):
-        write_values(tmp_path / "b.lmdb", some, facts={"codec": codec})
-        target = exported(tmp_path / "b.lmdb", tmp_path / f"{number}.bin")
-        found = node("answers", target, exported(tmp_path / "b.lmdb", tmp_path / "b.csv", SIMPLE))
-        assert found["right"] == [len(some)] * 2
-    if codec == "instant":
-        assert kinds_of(tmp_path / "b.lmdb") == {mode: {2} if mode == 1 else {0, 1, 2, 4, 8} for mode in range(5)}
-
-
-def kinds_of(path):
-    """The widths of values in the groups of each key mode, in the first segment."""
-    with Book(path) as book:
-        segment = next(book.segments())
-        starts = struct.unpack_from("<21H", segment, 8 + 8 * 21)
-        kinds = {segment[start] & 7: set() for start in starts}
-        for start in starts:
-            kinds[segment[start] & 7].add(segment[start] >> 3)
-    return kinds
-
-
-@needs_node
-@pytest.mark.slow
-def test_javascript_reads_a_book_of_many_values(tmp_path):
-    values = {state: Value(state * 31 % 70_000) for state in range(0, 210_000, 3)}
-    write_values(tmp_path / "b.lmdb", values)
-    target = exported(tmp_path / "b.lmdb", tmp_path / "b.bin")
-    found = node("answers", target, exported(tmp_path / "b.lmdb", tmp_path / "b.csv", SIMPLE))
-    assert found["right"] == [70_000] * 2
-
-
-@needs_node
-@every_codec
-def test_javascript_refuses_every_damaged_byte(small, tmp_path, codec):
-    with Book(small) as book:
-        write_values(tmp_path / "b.lmdb", dict(book.items()), facts={"codec": codec})
-    source = exported(tmp_path / "b.lmdb", tmp_path / "b.bin")
-    assert node("damage", source) == {"DamagedBook": 2 * source.stat().st_size + 1}
-
-
-@needs_node
-@every_codec
-def test_javascript_bears_forged_files(tmp_path, codec):
-    """Segments and heads altered, with checksums that hold: answers, no answer or DamagedBook, never another error."""
-    chance = random.Random(5)
-    forged = []
-    for spread in (2, 5000, 10**12):
-        values = {state: value for state, value in sample_values(20, spread=spread, seed=2).items() if state < 2**63}
-        write_values(tmp_path / "b.lmdb", values, facts={"codec": codec})
-        data = exported(tmp_path / "b.lmdb", tmp_path / "b.bin").read_bytes()
-        for _ in range(700):
-            forged.append(struct.pack("<I", len(data)) + resealed(data, chance))
-    (tmp_path / "forged").write_bytes(b"".join(forged))
-    found = node("forged", tmp_path / "forged", json.dumps({"states": [0, 1, 1000, 2**40]}))
-    assert set(found) <= {"read", "DamagedBook"} and sum(found.values()) == 2100 and found["DamagedBook"] > 1000
-
-
-def resealed(data, chance):
-    """Some bytes altered, all checksums mended."""
-    copy = bytearray(data)
-    facts, values, segments = struct.unpack_from("<3I", data, 40)
-    ends = [64, 64 + facts, 68 + facts + 16 * values, 72 + facts + 16 * (values + segments), len(data)]
-    part = chance.choice((0, 2 if values else 1, 3, 4, 4, 4))  # a book of expectations has no palette
-    begin, end = (8, 60) if part == 0 else (ends[part - 1] + 4, ends[part])
-    for _ in range(chance.randrange(1, 3)):
-        copy[chance.randrange(begin, end)] = chance.randrange(256)
-    for number, (begin, end) in zip((0, 1, 2, 0), zip(ends, ends[1:], strict=False), strict=True):
-        copy[begin:end] = seal(bytes(copy[32:40]), number, bytes(copy[begin + 4 : end]))
-    copy[60:64] = struct.pack("<I", zlib.crc32(copy[:60]))
-    return bytes(copy)
-
-
-@needs_node
-def test_javascript_reads_over_http(small, tmp_path):
-    write_values(tmp_path / "b.lmdb", sample_values(16_000, spread=10**12))
-    target = exported(tmp_path / "b.lmdb", tmp_path / "b.bin")
-    with Book(tmp_path / "b.lmdb") as book:
-        segments, states = len(book.directory), len(book)
-    assert segments > 2
-    assert node("http", target, exported(tmp_path / "b.lmdb", tmp_path / "b.csv", SIMPLE)) == {
-        "ranges": [states, segments + 1],
-        "hidden": [states, segments + 1],
-        "whole": [states, 1],
-        "missing": "HTTP 404",
-        "changed": "DamagedBook",
-        "again": True,
-    }

@@ -74,7 +74,10 @@ def test_margins_of_a_score_game():
 # -- games
 
 
-@pytest.mark.parametrize("name", ["tic-tac-toe", "hexapawn:4,4", "connect-four:4,3", "kalah:3,2", "dots-and-boxes:2,1"])
+MORE = [pytest.param(name, marks=pytest.mark.slow) for name in ("tic-tac-toe", "hexapawn:4,4")]
+
+
+@pytest.mark.parametrize("name", ["connect-four:4,3", "kalah:3,2", "dots-and-boxes:2,1", *MORE])
 def test_two_perfect_players_get_what_the_opening_is_worth(name, tmp_path):
     """Wins, margins, who moves again, and what moves score: the score of a game is the value of where it began."""
     rules = Rules(load_game(name))
@@ -271,6 +274,11 @@ def test_learn_and_match_from_the_command_line(tmp_path):
         (("learn", "tic-tac-toe", "-o", "x.eval", "--method", "evolve", "--states", "300"), 2, "no use of --states"),
         (("learn", "tic-tac-toe", "-o", "nowhere/x.eval"), 2, "make it first"),
         (("learn", "hexapawn", "-o", "x.eval"), 2, "too few to learn from"),
+        (("learn", "pig", "-o", "x.eval"), 2, "solve it and play from its book"),
+        (("learn", "piglet", "-o", "x.eval"), 2, "solve it and play from its book"),
+        (("learn", "piglet", "-o", "x.eval", "--method", "evolve"), 2, "solve it and play from its book"),
+        (("match", "evaluate", "random", "--game", "pig"), 2, "solve it and play from its book"),
+        (("match", "random", "alphabeta", "--game", "pig"), 2, "solve it and play from its book"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(words, code, message, tmp_path, monkeypatch):

@@ -2,11 +2,8 @@
 
 import json
 import os
-import random
 import re
 import shutil
-import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -17,198 +14,17 @@ from solver.errors import GameError, MethodError
 from solver.export import export, site
 from solver.export.records import all_of, record_of, sampled
 from solver.game import Rules, load_game
-from solver.notation import first_position, format_action, next_position
+from solver.notation import first_position, format_action
 from solver.player import Player
 from tests.books import write_values
-from tests.games import EDGE_GAMES, LARGE_GAMES, SMALL_GAMES
+from tests.exports import needs_node
+from tests.pages import STRANGE, node, positions_of
 from tests.test_cli import ok, run
-from tests.test_export import needs_node
 
-MORE_GAMES = ("connect-four", "othello", "kalah", "chess-ending:KQK", "chess-ending:KBNK", "chess-ending:KPK")
 DRAWN = (
     "tic-tac-toe", "connect-four:4,4", "hexapawn", "othello:4,2", "nine-holes", "neutreeko", "fox-and-hounds:4",
     "nannon:3,2,3", "einstein:3,2",
 )  # fmt: skip
-
-
-def node(command, *arguments):
-    script = Path(__file__).parent / "port.mjs"
-    done = subprocess.run(["node", script, command, *map(str, arguments)], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
-@pytest.fixture(scope="module")
-def modules(tmp_path_factory):
-    """A folder in which Node finds what a game.js imports."""
-    folder = tmp_path_factory.mktemp("modules")
-    for path in (*(site.WEB / "site").iterdir(), site.WEB / "package.json"):
-        shutil.copy(path, folder)
-    return folder
-
-
-def ported(folder, name, rules, records):
-    path = folder / f"{re.sub('[^a-z0-9]', '_', name)}.js"
-    path.write_text(f"{site.translation(rules)}\nexport const records = {json.dumps(records)};\n")
-    return path
-
-
-@needs_node
-def test_rules_run_in_javascript_as_in_python(modules):
-    paths = []
-    for name in (*SMALL_GAMES, *LARGE_GAMES, *EDGE_GAMES, *MORE_GAMES):
-        rules = Rules(load_game(name))
-        paths.append(ported(modules, name, rules, sampled(rules, 12 if name in EDGE_GAMES else 40, seed=7)))
-    assert node("differences", *paths) == {}
-
-
-@needs_node
-def test_a_port_that_differs_is_found(modules):
-    rules = Rules(load_game("connect-four:4,3"))
-    path = ported(modules, "wrong", rules, sampled(rules, 80))
-    text = path.read_text()
-    path.write_text(text.replace("py.mul(step, 2n)", "py.mul(step, 3n)"))
-    assert path.read_text() != text
-    ((record, found),) = node("differences", path).values()
-    assert record["state"] in text and found != record
-
-
-STRANGE = '''
-import enum
-from typing import NamedTuple
-
-TABLE = {0: (1, 2), 1: (3, 4)}
-PRIMES = {2, 3, 5, 7}
-
-
-class Side(enum.Enum):
-    LEFT = 3
-
-
-class Step(enum.IntEnum):
-    ONE = 1
-
-
-def fold(numbers, start=0, *, twice=False):
-    total = start
-    for number in numbers:
-        total += number * 2 if twice else number
-    return total
-
-
-class Strange(NamedTuple):
-    """Counts up, and shows what Python has."""
-
-    goal: int = 12
-    weights: tuple = (3, 1, 2)
-
-    FACTOR = 2
-
-    def initial(self): return 0
-
-    def actions(self, state):
-        for step, (weight, new) in enumerate(zip(self.weights, reversed(self.weights), strict=True)):
-            if step >= 0 and weight + new and not (state == 5 and step == 1):
-                yield step
-
-    def result(self, state, action):
-        delete = state + action + Step.ONE
-        return delete
-
-    def is_terminal(self, state): return not state < self.goal
-
-    def utility(self, state): return -1
-
-    @property
-    def double(self): return self.goal * self.FACTOR
-
-    @staticmethod
-    def clipped(number, low=-3, high=3): return max(low, min(number, high))
-
-    @classmethod
-    def named(cls, number): return cls.FACTOR * number
-
-    def format_action(self, state, action): return f"+{action + 1}"
-
-    def show(self, state):
-        """All of it in one text."""
-        n = state - 6
-        parts = [n // 4, n % 4, -n // 3, n ** 2, n << 1, n >> 1, ~n, n & 5, n | 8, n ^ 3, divmod(n, 5), abs(n), n > 0]
-        words = ["%s" if False else str(part) for part in parts if not isinstance_tuple(part)]
-        rows = [[0] * 3 for _ in range(2)]
-        rows[n % 2][-1] += 7
-        first, (second, *_none) = 1, (2,)
-        third = fourth = n
-        third -= 1
-        numbers = sorted([n, 3, -1, 2], key=lambda one: -one * one, reverse=True)
-        numbers += [99]
-        numbers.append(numbers.pop(0))
-        i = 0
-        while True:
-            i += 1
-            if i % 2:
-                continue
-            if i > 4:
-                break
-        def inner(number):
-            return number + i
-        facts = [any(one > 3 for one in numbers), all(numbers), sum(one for one in range(n)), n in PRIMES, n in (1, 2),
-                 n not in TABLE, -3 < n <= 3, None is None, n and 5, n or "none", not n, fold(numbers, twice=True),
-                 fold(numbers, 5), self.double, self.clipped(n), self.clipped(n, high=1), self.named(n), len(TABLE),
-                 TABLE[n % 2][-1], TABLE.get(9, 4), min(numbers, default=0), bin(n & 7).count("1"), inner(n),
-                 int(n / 4), bool(n), n.bit_length(), (n & 255).bit_count(), True + 1, (n > 0) - (n < 0),
-                 Side.LEFT.value, "ab" * (n % 3)]
-        text = "abcdef"[n % 6] + "abcdef"[1:-1:2] + "abcdef"[::-1] + ", ".join(map(str, numbers[n % 3:]))
-        shown = f"{n:3}|{n:<4}|{n:+d}|{text:>30}|{'x':^5}|{n:03}|{n / 10:.2f}"
-        return "/".join([*words, *(str(fact) for fact in facts), str(rows[0][2]), shown, text.upper().strip("A")])
-
-
-def isinstance_tuple(part):
-    return part == (part, part) or str_of(part) == ""
-
-
-def str_of(part):
-    for quotient, rest in ((-2, 4), (-1, 0), (-1, 1), (-1, 2), (-1, 3), (-1, 4), (0, 0), (0, 1), (0, 2), (0, 3), (0, 4),
-                           (1, 0), (1, 1), (1, 2), (1, 3)):
-        if part == (quotient, rest):
-            return ""
-    return "other"
-'''.replace("first, (second, *_none) = 1, (2,)", "first, (second, last) = 1, (2, 3)")
-
-
-@needs_node
-def test_python_as_people_write_it_runs(tmp_path, modules):
-    (tmp_path / "strange.py").write_text(STRANGE)
-    rules = Rules(load_game(f"{tmp_path}/strange.py::Strange"))
-    records = all_of(rules, 100)
-    assert len({record["board"] for record in records}) == 15
-    assert node("differences", ported(modules, "strange", rules, records)) == {}
-
-
-REFUSED = {
-    "try": "try: return -1\n        finally: pass",
-    "with": "with None: return -1",
-    "else": "for one in (1,): pass\n        else: pass\n        return -1",
-    "method": "return 'a'.encode()[0]",
-    "import": "import math\n        return -1",
-    "star": "a, *b = 1, 2\n        return -1",
-    "base": "return int('12', 3)",
-    "modulus": "return pow(2, 3, 5)",
-    "value": "return list(map(max, ((1,), (2,))))[0]",
-    "count": "return len('aaa'.replace('a', 'b', 1))",
-    "percent": "return len('%d' % 5)",
-}
-
-
-@pytest.mark.parametrize("kind", REFUSED)
-def test_what_has_no_translation_is_named_by_its_line(tmp_path, kind):
-    file = tmp_path / f"refused_{kind}.py"
-    utility = f"def utility(self, state):\n        {REFUSED[kind]}"
-    file.write_text(STRANGE.replace("def utility(self, state): return -1", utility))
-    rules = Rules(load_game(f"{file}::Strange"))
-    line = 1 + file.read_text()[: file.read_text().index("def utility")].count("\n")
-    with pytest.raises(MethodError, match=rf"^Strange.utility, line ({line + 1}|{line + 2}) of {file.name}: .* has no"):
-        site.translation(rules)
 
 
 @pytest.fixture(scope="module")
@@ -230,21 +46,10 @@ def pages(tmp_path_factory):
     return page
 
 
-def positions_of(rules, count, seed=3):
-    """Positions along random games, as `solver query` would be told them."""
-    chance, found = random.Random(seed), []
-    while len(found) < count:
-        position = first_position(rules)
-        while not rules.is_terminal(position.state) and position.ply < 40 and len(found) < count:
-            position = next_position(rules, position, chance.choice(list(rules.actions(position.state))))
-            found.append(position)
-    return found
-
-
 @needs_node
 @pytest.mark.parametrize(
     "name",
-    ["tic-tac-toe", "connect-four:4,4", "kalah:3,2", "dots-and-boxes:2,2", "nine-holes", "connect-four:4,4 ranked",
+    ["tic-tac-toe", "connect-four:4,4", "kalah:3,2", "dots-and-boxes:2,2", "nine-holes", "connect-four:4,3 ranked",
      "dots-and-boxes:2,2 ranked"],
 )  # fmt: skip
 def test_a_page_says_what_a_player_says(pages, name, tmp_path):

@@ -59,8 +59,10 @@ def test_a_live_search_answers_like_the_naive_twin(text):
         assert answer.source == ("terminal" if game.is_terminal(state) else "search")
 
 
-@pytest.mark.parametrize("text", ["tic-tac-toe", "connect-four:4,3", "hexapawn:3,4"])
 @pytest.mark.parametrize("computer", [0, 1])
+@pytest.mark.parametrize(
+    "text", ["tic-tac-toe", "connect-four:4,3", pytest.param("hexapawn:3,4", marks=pytest.mark.slow)]
+)
 def test_a_player_with_an_alphabeta_book_never_does_worse_than_the_value(tmp_path, text, computer):
     """Against every reply, searching anew where play leaves the exact entries."""
     game = load_game(text)

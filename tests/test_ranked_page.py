@@ -13,9 +13,9 @@ from solver.errors import MethodError
 from solver.export import export, site
 from solver.export.records import sampled
 from solver.game import Rules, load_game
-from tests.test_export import SIMPLE, exported, needs_node, node, resealed
-from tests.test_page import node as page_node
-from tests.test_page import positions_of
+from tests.exports import SIMPLE, exported, needs_node, node, resealed
+from tests.pages import node as page_node
+from tests.pages import positions_of
 from tests.test_ranked import RANKS, reachable, write_rules
 
 RANKED = {  # those whose rules tell values, and those whose ranks are the states

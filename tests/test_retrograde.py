@@ -17,6 +17,7 @@ pytest.importorskip("numba")
 
 from solver.store import runs  # noqa: E402
 from solver.sweep import forward, retrograde  # noqa: E402
+from tests.interpreted import interpret  # noqa: E402
 
 MORRIS = "three-mens-morris"  # has tiers, the last of them with cycles
 CYCLIC = [one for one in ORACLES if MORRIS in one.game or not hasattr(load_game(one.game), "tier")]
@@ -211,6 +212,7 @@ class Ring(NamedTuple):
 GOOD = {"steps": "2", "result": "(state + action) % self.size", "utility": "-1"}
 
 
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -219,7 +221,9 @@ GOOD = {"steps": "2", "result": "(state + action) % self.size", "utility": "-1"}
         ({"utility": "5"}, "utility other than"),
     ],
 )
-def test_bad_rules_are_named_with_the_state(tmp_path, change, message):
+def test_bad_rules_are_named_with_the_state(tmp_path, monkeypatch, change, message, compiled):
+    if not compiled:
+        interpret(monkeypatch)
     path = tmp_path / f"ring{len(message)}.py"
     path.write_text(RING.format(**{**GOOD, **change}))
     with pytest.raises(GameError, match=message):

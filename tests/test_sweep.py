@@ -8,6 +8,7 @@ from solver.errors import GameError, MethodError
 from solver.game import load_game
 from solver.value import Value
 from tests import naive
+from tests.games import STORES
 from tests.oracles import ORACLES
 from tests.solutions import columns, swept, values
 
@@ -18,6 +19,7 @@ from solver.kernels import probe, twins  # noqa: E402
 from solver.kernels.compiled import bind  # noqa: E402
 from solver.store import runs  # noqa: E402
 from solver.sweep import backward, expansion, ordered  # noqa: E402
+from tests.interpreted import interpret  # noqa: E402
 
 # One board a game: each compiles for seconds. More boards run under `-m slow`.
 TIERED = (
@@ -29,6 +31,7 @@ TIERED = (
     "breakthrough:3,4,1",
     "dots-and-boxes:2,2",
     "kalah:2,3",
+    f"{STORES}:2,3",
     "othello:4,2",
     "fox-and-hounds:4",
 )
@@ -127,8 +130,9 @@ def test_two_runs_and_any_number_of_workers_agree():
         assert first._replace(parts=other.parts) == other
 
 
-def test_pieces_and_chunks_of_any_size_agree(monkeypatch):
-    whole = swept(load_game("connect-four:4,4"))
+@pytest.mark.parametrize("text", ["connect-four:4,3", pytest.param("connect-four:4,4", marks=pytest.mark.slow)])
+def test_pieces_and_chunks_of_any_size_agree(monkeypatch, text):
+    whole = swept(load_game(text))
     for module, name, size in (
         (expansion, "CHUNK", 37),
         (runs, "PIECE", 100),
@@ -138,7 +142,7 @@ def test_pieces_and_chunks_of_any_size_agree(monkeypatch):
         (ordered, "CHUNK", 5 * 256),
     ):
         monkeypatch.setattr(module, name, size)
-        cut = swept(load_game("connect-four:4,4"))
+        cut = swept(load_game(text))
         assert columns(whole) == columns(cut)
         assert whole._replace(parts=cut.parts) == cut
 
@@ -228,6 +232,7 @@ BAD_RULES = """
 GOOD = {"actions": "2", "result": "state + action + 1", "utility": "-1", "tier": "state"}
 
 
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
@@ -239,7 +244,9 @@ GOOD = {"actions": "2", "result": "state + action + 1", "utility": "-1", "tier":
         ({"tier": "state * 10000000"}, GameError, "number the tiers more densely"),
     ],
 )
-def test_bad_rules_are_refused_with_the_state(tmp_path, change, error, message):
+def test_bad_rules_are_refused_with_the_state(tmp_path, monkeypatch, change, error, message, compiled):
+    if not compiled:
+        interpret(monkeypatch)
     path = tmp_path / f"bad_{abs(hash(message))}.py"
     path.write_text(textwrap.dedent(BAD_RULES.format(**{**GOOD, **change})))
     with pytest.raises(error, match=message):

@@ -59,18 +59,18 @@ def small_pieces(monkeypatch):
         monkeypatch.setattr(module, name, size)
 
 
+STOPPED = ("connect-four:4,3", "kalah:2,3", "nim:2,3,4", "three-mens-morris:1", "nine-holes")
+
+
 @pytest.mark.parametrize(
-    ("text", "memory"),
+    ("text", "memory", "times"),
     [
-        *[(text, None) for text in ("connect-four:4,3", "kalah:2,3", "nim:2,3,4", "three-mens-morris:1", "nine-holes")],
-        ("three-mens-morris:1", 1 << 16),
-        *[
-            pytest.param(text, 1 << 16, marks=pytest.mark.slow)
-            for text in ("connect-four:4,3", "kalah:2,3", "nim:2,3,4", "nine-holes")
-        ],
+        *[(text, None, 2) for text in STOPPED],
+        ("three-mens-morris:1", 1 << 16, 2),
+        *[pytest.param(text, memory, 10, marks=pytest.mark.slow) for text in STOPPED for memory in (None, 1 << 16)],
     ],
 )
-def test_a_solve_stopped_anywhere_goes_on_to_the_same_book(tmp_path, small_pieces, monkeypatch, text, memory):
+def test_a_solve_stopped_anywhere_goes_on_to_the_same_book(tmp_path, small_pieces, monkeypatch, text, memory, times):
     """A game with tiers, one with scores, one whose moves skip tiers, one with cycles in them, one without tiers."""
     if memory:  # as if it were far too little: everything goes through files
         monkeypatch.setattr(solver.memory, "free_memory", lambda: solver.memory.PROCESS + memory)
@@ -80,7 +80,7 @@ def test_a_solve_stopped_anywhere_goes_on_to_the_same_book(tmp_path, small_piece
     expected = book.read_bytes()
     book.unlink()
     chance = random.Random(text)
-    for _ in range(6):
+    for _ in range(times):
         said = []
         stops = 0
         while not book.exists():

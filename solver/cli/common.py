@@ -68,9 +68,12 @@ class Span(click.ParamType):  # type: ignore[type-arg]
 
 
 def open_source(
-    source: str, game_text: str | None = None, *, live: bool = False, quiet: bool = False
+    source: str, game_text: str | None = None, *, live: bool = False, quiet: bool = False, chance: str | None = None
 ) -> tuple[Book | None, Game]:
-    """A book and its game; by a game's name the book that comes with the package, None without one or if `live`."""
+    """A book and its game; by a game's name the book that comes with the package, None without one or if `live`.
+
+    `chance`: what is said of a game of chance without a book, if not that it has to be solved.
+    """
     if os.path.exists(source) and not os.path.isdir(source) and not source.endswith(".py"):
         if live:
             raise BookError(f"{source} is a book: --live goes with a game's name")
@@ -86,7 +89,8 @@ def open_source(
         raise
     found = None if live else shipped.find(game)
     if found is None and own_method(game, "chance"):
-        raise BookError(f"{source} is a game of chance, not searched live: solver solve {source} -o BOOK, name that")
+        chance = chance or f"not searched live: solver solve {source} -o BOOK, name that"
+        raise BookError(f"{source} is a game of chance, {chance}")
     if found is not None:
         note(f"from the book {found.path.name} that comes with the package", quiet)
     return found, game

@@ -71,9 +71,11 @@ def command(
         raise MethodError(extras.learning_remedy())
     _check_options(asked)
     from solver.kernels.evaluation import write
+    from solver.learning import SOLVE_IT
 
     check_target(output)
-    book, game = open_source(source, game_text, live=live or asked["method"] == "evolve", quiet=quiet)
+    live = live or asked["method"] == "evolve"
+    book, game = open_source(source, game_text, live=live, quiet=quiet, chance=f"not learned: {SOLVE_IT}")
     if book is not None and book.header.scope != "complete" and not os.path.exists(source):
         note(f"which holds {book.header.scope} only: states are searched instead", quiet)
         book = None

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from solver.cluster.store import File
-from solver.cluster.tasks import Folded, Run, Scale, Segment, Shard
+from solver.cluster.tasks import Advanced, Folded, Run, Scale, Segment, Shard
 
 
 class Tier(NamedTuple):
     """A tier whose states are all found: its shards, 2**`bits` of them, how many states were reached, the finished ones
-    by outcome, and the highest tier that its moves lead to."""
+    by outcome, the highest tier that its moves lead to, and whether some stay in it."""
 
     number: int
     bits: int
@@ -19,6 +22,7 @@ class Tier(NamedTuple):
     reached: int
     ends: list[int]
     highest: int
+    cyclic: bool
 
     @property
     def stored(self) -> int:
@@ -26,13 +30,39 @@ class Tier(NamedTuple):
         return sum(file.length for file in self.states)
 
 
+def tier_of(number: int, bits: int, found: Sequence[Advanced], highest: int, cyclic: bool) -> Tier:
+    """The tier of these shards."""
+    ends: list[int] = np.sum([one.ends for one in found], axis=0).tolist()
+    return Tier(number, bits, [one.states for one in found], sum(one.reached for one in found), ends, highest, cyclic)
+
+
+class Closing(NamedTuple):
+    """A tier with cycles that is being closed, breadth first: 2**`bits` shards, for each the files of what it has seen,
+    older ones first; the front, what the last generation led to; how many states were seen, and the highest tier that
+    they lead to."""
+
+    number: int
+    bits: int
+    seen: list[list[Segment]]
+    front: list[Segment]
+    reached: int
+    highest: int
+
+    @property
+    def names(self) -> set[str]:
+        """The files that it needs."""
+        return {one.name for one in self.front}.union(*({one.name for one in files} for files in self.seen))
+
+
 class Course:
     """`tiers` in order, `runs` of what they led to, and from the last tier on their `values`, and `counts` of these by
-    outcome; `tally` counts values, or their signs, `slowest` is the smallest merit of a win and its first state."""
+    outcome; `tally` counts values, or their signs, `slowest` is the smallest merit of a win and its first state, `gap`
+    how far apart the bounds of expectations in tiers with cycles are, all of them together."""
 
     def __init__(self) -> None:
         self.commits = 0
         self.runs: list[Run] = []
+        self.closing: Closing | None = None
         self.tiers: list[Tier] = []
         self.largest = 1
         self.growth = 0.0  # states led to, by those that led to them
@@ -45,6 +75,7 @@ class Course:
         self.counts: list[list[int]] = []
         self.tally: Counter[int] = Counter()
         self.slowest: tuple[int, int] | None = None
+        self.gap = 0
 
     @property
     def begun(self) -> bool:
@@ -78,20 +109,32 @@ class Course:
     def apply(self, facts: dict[str, Any]) -> list[str]:
         """Take over what a commit says; the names of files that are not needed any more."""
         self.commits += 1
-        return {"forward": self._forward, "scale": self._scale, "backward": self._backward}[facts["kind"]](facts)
+        kinds = {
+            "forward": self._forward, "closing": self._close, "scale": self._scale, "backward": self._backward,
+        }  # fmt: skip
+        return kinds[facts["kind"]](facts)
 
     def _forward(self, facts: dict[str, Any]) -> list[str]:
         obsolete = []
         if facts["tier"] is not None:
-            number, bits, states, reached, ends, highest = facts["tier"]
-            self.tiers.append(Tier(number, bits, [File(*file) for file in states], reached, ends, highest))
+            number, bits, states, *counted = facts["tier"]
+            self.tiers.append(Tier(number, bits, [File(*file) for file in states], *counted))
             for run in self.runs:
                 run.segments.pop(number, None)
-            obsolete = [run.name for run in self.runs if not run.segments]
+            obsolete = [*self._close({"closing": None}), *(run.name for run in self.runs if not run.segments)]
             self.runs = [run for run in self.runs if run.segments]
         self.largest, self.growth = max(self.largest, facts["largest"]), facts["growth"]
         self.runs += [Run(name, {one[0]: Segment(*one[1:]) for one in segments}) for name, segments in facts["runs"]]
         return obsolete
+
+    def _close(self, facts: dict[str, Any]) -> list[str]:
+        before = self.closing.names if self.closing else set()
+        self.closing = None
+        if facts["closing"] is not None:
+            number, bits, seen, front, *counted = facts["closing"]
+            self.closing = Closing(number, bits, [_segments(files) for files in seen], _segments(front), *counted)
+        # the same states seen again are the same file
+        return sorted(before - (self.closing.names if self.closing else set()))
 
     def _scale(self, facts: dict[str, Any]) -> list[str]:
         obsolete = [file.name for files in self.values for file in files]
@@ -102,11 +145,29 @@ class Course:
     def _backward(self, facts: dict[str, Any]) -> list[str]:
         self.values.append([File(*file) for file in facts["values"]])
         self.counts.append(facts["counts"])
+        self.gap += facts["gap"]
         self.tally.update({int(value): number for value, number in facts["tally"]})
         if facts["slowest"] is not None:
             slowest = tuple(facts["slowest"])
             self.slowest = min(slowest, self.slowest or slowest)
         return []
+
+
+def owned(segments: Sequence[Segment], bits: int, owner: int) -> list[Segment]:
+    """The segments that have states of a shard, perhaps among others."""
+    found = []
+    for one in segments:
+        if one.bits <= bits:
+            mine = owner >> bits - one.bits == one.owner
+        else:
+            mine = one.owner >> one.bits - bits == owner
+        if mine:
+            found.append(one)
+    return found
+
+
+def _segments(told: list[Any]) -> list[Segment]:
+    return [Segment(*one) for one in told]
 
 
 def told_forward(tier: Tier | None, runs: list[Run], largest: int, growth: float) -> dict[str, Any]:
@@ -115,12 +176,15 @@ def told_forward(tier: Tier | None, runs: list[Run], largest: int, growth: float
     return {"kind": "forward", "tier": tier, "runs": told, "largest": largest, "growth": growth}
 
 
-def told_backward(folds: list[Folded], tally: Counter[int], counts: list[int]) -> dict[str, Any]:
+def told_backward(
+    values: list[File], folds: list[Folded], tally: Counter[int], counts: list[int], gap: int
+) -> dict[str, Any]:
     """The commit of a tier whose values were found."""
     return {
         "kind": "backward",
-        "values": [fold.values for fold in folds],
+        "values": values,
         "counts": counts,
+        "gap": gap,
         "tally": sorted(tally.items()),
         "slowest": min((fold.slowest for fold in folds if fold.slowest is not None), default=None),
     }

@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from solver.cluster.blocks import HASHED, block_count, block_for
-from solver.cluster.course import Course, Tier, told_backward, told_forward
+from solver.cluster.closing import begun, closed, generation, resolved
+from solver.cluster.course import Course, Tier, owned, tier_of, told_backward, told_forward
 from solver.cluster.engine import Engine
 from solver.cluster.mending import mend
 from solver.cluster.scales import first_scale, wider
@@ -26,7 +27,6 @@ from solver.cluster.tasks import (
     Job,
     Run,
     Scale,
-    Segment,
     advance,
     answer,
     begin,
@@ -34,18 +34,20 @@ from solver.cluster.tasks import (
     gather,
     request,
 )
-from solver.errors import MethodError, ResourceError
+from solver.errors import ResourceError
 from solver.game import Rules
 from solver.options import Say
 from solver.progress import Progress
 from solver.sweep.backward import TooWide, by_outcome, refuse_long
 from solver.sweep.expansion import Stays
+from solver.sweep.forward import refuse_staying
 
 MEMORY = 1 << 30  # bytes that a task takes, at most: tasks of some seconds
 BYTES = 256  # of memory that a task takes for a state
 LEAST = 1 << 17  # states worth a task of their own, where workers are idle
 GROWTH = 4.0  # states that one leads to, before that is known
 AHEAD = 1.25  # by how much it may be more in the next tier
+TOLD = 1.0  # seconds
 MENDED = 100  # files in one tier, before something else must be wrong
 Result = TypeVar("Result")
 
@@ -73,20 +75,22 @@ class Driver:
 
     def run(self) -> None:
         """Do all that has not been done."""
-        course = self.course
+        course, rules = self.course, self.rules
+        if not (self.job.tiers and rules.tiered):
+            refuse_staying(rules, self.cyclic, f"{rules.name} has no tier")
         if not course.begun:
             self.mending(self._begin)
         while (tier := course.first()) is not None:
             self.mending(functools.partial(self._advance, tier))
         if course.scale is None:
-            scale = first_scale(self.rules, False, len(course.tiers), course.largest)
+            scale = first_scale(rules, any(tier.cyclic for tier in course.tiers), len(course.tiers), course.largest)
             self._commit({"kind": "scale", "scale": scale})
         while len(course.values) < len(course.tiers):
             try:
                 self.mending(functools.partial(self._solve, course.tiers[-1 - len(course.values)]))
             except TooWide:  # rewards add up: nobody knows how far before they do
                 assert course.scale is not None
-                self._commit({"kind": "scale", "scale": wider(self.rules, course.scale)})
+                self._commit({"kind": "scale", "scale": wider(rules, course.scale)})
 
     def _commit(self, facts: dict[str, Any]) -> None:
         self.store.commit(self.course.commits, {"identity": self.identity, **facts})
@@ -94,8 +98,12 @@ class Driver:
 
     @property
     def error(self) -> int:
-        """How many half units expectations may be off: each tier rounds once more."""
-        return sum(tier.stored > 0 for tier in self.course.tiers)
+        """How many half units expectations may be off: each tier rounds once more, and cycles leave a gap."""
+        return sum(tier.stored > 0 for tier in self.course.tiers) + self.course.gap
+
+    def start_over(self) -> None:
+        """Close the tier that is being closed from its first generation on."""
+        self._commit({"kind": "closing", "closing": None})
 
     def mend(self, damaged: Damaged) -> None:
         """Compute a shard file again from those before it."""
@@ -115,7 +123,7 @@ class Driver:
         """Why no shard file is mended any more."""
         return ResourceError(f"{self.store.url}: shard files are damaged as soon as they are written: mend the store")
 
-    def _bits(self, states: float) -> int:
+    def bits_for(self, states: float) -> int:
         """Of how many shards, as a power of two, so many states are."""
         shards = max(states * BYTES / self.memory, min(2 * self.engine.workers, states / LEAST))
         return min(HASHED, max(0, int(np.ceil(np.log2(max(1.0, shards))))))
@@ -127,34 +135,47 @@ class Driver:
 
     def _advance(self, tier: int) -> None:
         """Find the states of a tier, and what they lead to."""
-        started, course, engine = time.monotonic(), self.course, self.engine
+        started, course, rules = time.monotonic(), self.course, self.rules
+        if course.closing is None and self.job.tiers and rules.tiered:
+            try:
+                self._complete(*self._advanced(tier), started)
+                return
+            except Stays as stays:
+                refuse_staying(rules, self.cyclic, f"state {stays.state} has a move that stays in its tier")
+        closing = course.closing or begun(tier, course.pending(tier))
+        while closing.front:
+            closing = generation(self, closing)
+            self._commit({"kind": "closing", "closing": closing})
+            self.progress("forward", course.stored + closing.reached, None)
+        later = self.bits_for(closing.reached * course.growth * AHEAD) if closing.highest > tier else 0
+        self._complete(*closed(self, closing, max(closing.bits, self.bits_for(closing.reached)), later), started)
+
+    def _advanced(self, tier: int) -> tuple[Tier, list[Advanced], list[Run]]:
+        """A tier whose moves leave it, its shards and what they lead to. Raises Stays if some do not."""
+        course, engine = self.course, self.engine
         segments = course.pending(tier)
         total = sum(one.end - one.begin for one in segments) // 8
-        bits, later = self._bits(total), self._bits(total * course.growth * AHEAD)
+        bits, later = self.bits_for(total), self.bits_for(total * course.growth * AHEAD)
         tasks = [
             engine.submit(
-                advance, self.job, tier, (bits, owner), _owned(segments, bits, owner), later,
-                returns=1 + block_count(later), memory=self._bytes(total, bits),
+                advance, self.job, tier, (bits, owner), owned(segments, bits, owner), later,
+                returns=1 + block_count(later), memory=self.bytes_for(total, bits),
             )
             for owner in range(1 << bits)
         ]  # fmt: skip
         runs = self.gathered(tier, [handles[1:] for handles in tasks], later)
-        try:
-            found: list[Advanced] = [engine.result(handles[0]) for handles in tasks]
-        except Stays as stays:
-            raise MethodError(f"state {stays.state} has a move that stays in its tier") from None
+        found: list[Advanced] = [engine.result(handles[0]) for handles in tasks]
+        return tier_of(tier, bits, found, max(one.highest for one in found), False), found, runs
+
+    def _complete(self, tier: Tier, found: list[Advanced], runs: list[Run], started: float) -> None:
+        """Commit a tier whose states are found."""
         led = sum(one.end - one.begin for run in runs for one in run.segments.values()) // 8
-        reached = sum(one.reached for one in found)
-        facts = Tier(
-            tier, bits, [one.states for one in found], reached,
-            np.sum([one.ends for one in found], axis=0).tolist(), max(one.highest for one in found),
-        )  # fmt: skip
         if self.inspect is not None:
             self.inspect([state for one in found for state in one.sample])
         largest = max(one.largest for one in found)
-        self._commit(told_forward(facts, runs, largest, led / max(1, reached)))
-        self.progress("forward", course.stored, None)
-        self._tell("forward", facts, started)
+        self._commit(told_forward(tier, runs, largest, led / max(1, tier.reached)))
+        self.progress("forward", self.course.stored, None)
+        self._tell("forward", tier, started)
 
     def gathered(self, source: int | None, tasks: Sequence[Sequence[Any]], bits: int) -> list[Run]:
         """The run files of what the tasks of a tier have dealt to 2**`bits` shards."""
@@ -169,7 +190,7 @@ class Driver:
     def _solve(self, tier: Tier) -> None:
         """Find the values of a tier."""
         started, course = time.monotonic(), self.course
-        places, found = self.folded(tier)
+        places, found, gap = self.valued(tier)
         tally: Counter[int] = Counter()
         for one in found:
             tally.update(one.tally)
@@ -179,13 +200,17 @@ class Driver:
         values = [File("", 0)] * len(tier.states)
         for place, one in zip(places, found, strict=True):
             values[place] = one.values
-        self._commit({**told_backward(found, tally, by_outcome(tally)), "values": values})
+        self._commit(told_backward(values, found, tally, by_outcome(tally), gap))
         self.progress("backward", sum(map(sum, course.counts)), course.stored)
         self._tell("backward", tier, started)
 
-    def folded(self, tier: Tier) -> tuple[list[int], list[Folded]]:
+    def valued(self, tier: Tier) -> tuple[list[int], list[Folded], int]:
+        """The shards of a tier that have states, their values, and how far apart the bounds of expectations are."""
+        return (*self._folded(tier), 0) if not tier.cyclic else resolved(self, tier)
+
+    def _folded(self, tier: Tier) -> tuple[list[int], list[Folded]]:
         """The shards of a tier that have states, and their values."""
-        scale, later, memory = self.course.scale, self.course.later(tier), self._bytes(tier.stored, tier.bits)
+        scale, later, memory = self.course.scale, self.course.later(tier), self.bytes_for(tier.stored, tier.bits)
         assert scale is not None
         bits = max((one.bits for one in later), default=0)
         places = [place for place, file in enumerate(tier.states) if file.length]
@@ -209,27 +234,17 @@ class Driver:
     def requested(self, tier: Tier, place: int, scale: Scale, bits: int, only: int | None = None) -> list[Any]:
         """Handles of what `request` returns for a shard of a tier."""
         return self.engine.submit(
-            request, self.job, tier.number, tier.states[place], scale, bits, only,
-            returns=1 + block_count(bits), memory=self._bytes(tier.stored, tier.bits),
+            request, self.job, tier.number, [tier.states[place]], scale, bits, only,
+            returns=1 + block_count(bits), memory=self.bytes_for(tier.stored, tier.bits),
         )  # fmt: skip
 
-    def _bytes(self, states: int, bits: int) -> int:
+    def bytes_for(self, states: int, bits: int) -> int:
         """Of memory that a task on one of so many shards takes."""
         return min(self.memory, BYTES * (states >> bits))
 
     def _tell(self, step: str, tier: Tier, started: float) -> None:
-        seconds = time.monotonic() - started
-        self.tell(f"{step} tier {tier.number}: {tier.stored:,} states in {1 << tier.bits} shards, {seconds:.1f} s")
-
-
-def _owned(segments: Sequence[Segment], bits: int, owner: int) -> list[Segment]:
-    """The segments that have states of a shard, perhaps among others."""
-    found = []
-    for one in segments:
-        if one.bits <= bits:
-            mine = owner >> bits - one.bits == one.owner
-        else:
-            mine = one.owner >> one.bits - bits == owner
-        if mine:
-            found.append(one)
-    return found
+        """A line about a tier that took a while."""
+        seconds, shards = time.monotonic() - started, 1 << tier.bits
+        if seconds >= TOLD:
+            shares = "1 shard" if shards == 1 else f"{shards:,} shards"
+            self.tell(f"{step}, tier {tier.number}: {tier.stored:,} states in {shares}, {seconds:.1f} s")

@@ -34,6 +34,7 @@ from solver.files import lock
 from solver.memory import free_memory
 from solver.parallel import cores
 
+TASKS = ("solver.cluster.tasks",)
 RETRIES = 100  # a few are soon used up where machines come and go: ray#28906
 OBJECTS = 0.3  # of the memory, for what tasks pass on; more goes to files
 LEAST_OBJECTS = 80 << 20  # bytes; Ray takes no fewer
@@ -133,7 +134,7 @@ REMEDIES = {
 
 
 def connect(
-    where: str, memory: int | None = None, *, objects: int | None = None, modules: Sequence[str] = ()
+    where: str, memory: int | None = None, *, objects: int | None = None, modules: Sequence[str] = TASKS
 ) -> RayEngine:
     """An engine on `local` or `local:N` workers of this machine, on `auto`, the cluster of the environment, or on the
     one at an address (`host:6379`, `ray://host:10001`).
@@ -180,11 +181,7 @@ def _start(
 def _join(started: contextlib.ExitStack, where: str) -> Any:
     """Become a driver of a cluster that is there."""
     if where != "auto":
-        host, _, port = where.removeprefix("ray://").rpartition(":")
-        try:
-            socket.create_connection((host.strip("[]"), int(port)), PATIENCE).close()
-        except (OSError, OverflowError) as error:
-            raise ResourceError(f"no cluster at {where}: {one_line(error)}") from None
+        _knock(where)
     with _environment({**QUIET, "RAY_py_gcs_connect_timeout_s": str(PATIENCE)}):
         from ray.job_config import JobConfig
 
@@ -192,6 +189,20 @@ def _join(started: contextlib.ExitStack, where: str) -> Any:
             return _connected(started, address=where, job_config=JobConfig(_py_driver_sys_path=_own_path()))
         except (OSError, RuntimeError, ValueError, ImportError) as error:
             raise ResourceError(f"no cluster at {where}: {one_line(error)}") from None
+
+
+def _knock(where: str) -> None:
+    """Raise ResourceError where nobody answers as gRPC does, which begins with HTTP/2: Ray tries for minutes."""
+    host, _, port = where.removeprefix("ray://").rpartition(":")
+    try:
+        with socket.create_connection((host.strip("[]"), int(port)), PATIENCE) as door:
+            door.settimeout(PATIENCE)
+            if os.environ.get("RAY_USE_TLS", "0") == "0":
+                door.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0)))
+                if door.recv(9)[3:4] != b"\x04":  # both sides begin with their settings
+                    raise ResourceError(f"no cluster at {where}: what answers there is not Ray")
+    except (OSError, OverflowError) as error:
+        raise ResourceError(f"no cluster at {where}: {one_line(error)}") from None
 
 
 def _connected(started: contextlib.ExitStack, **options: Any) -> Any:

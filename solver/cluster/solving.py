@@ -99,11 +99,11 @@ class Clustered:
             tier_count(tier.number, tier.reached, tier.ends, counts)
             for tier, counts in zip(course.tiers, reversed(course.counts), strict=True)
         ]
-        workers = self.options.workers
+        workers, cyclic = self.options.workers, any(tier.cyclic for tier in course.tiers)
         if expectation is not None:
-            return solved_by_chance(Expected(course.tally, expectation), tiers, merged.pieces, root, workers, False)
+            return solved_by_chance(Expected(course.tally, expectation), tiers, merged.pieces, root, workers, cyclic)
         found = Found(course.tally, scale.win, course.slowest)
-        return solved_by(rules, found, tiers, merged.pieces, root, workers, False)
+        return solved_by(rules, found, tiers, merged.pieces, root, workers, cyclic)
 
     def mend(self, error: SolverError) -> bool:
         """Whether what is wrong was mended: a shard file that is computed again."""

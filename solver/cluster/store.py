@@ -13,6 +13,7 @@ import contextlib
 import errno
 import functools
 import hashlib
+import io
 import json
 import os
 import random
@@ -113,8 +114,9 @@ class Store:
         digest = file.name.rpartition(".")[2]
         return np.frombuffer(self.read(file.name, 0, file.length * np.dtype(dtype).itemsize, digest), dtype)
 
-    def write(self, name: str, data: memoryview | bytes) -> None:
-        """Write a file that appears whole or not at all."""
+    def write(self, name: str, data: memoryview | bytes, lasting: bool = False) -> None:
+        """Write a file that appears whole or not at all. One that is `lasting` is on the disk when this returns; of
+        others what is lost with the power is missed by its digest, and computed again."""
 
         def once() -> None:
             if not self.renames:
@@ -124,9 +126,10 @@ class Store:
             try:
                 with self.files.open(part, "wb") as file:
                     file.write(data)
-                    with contextlib.suppress(AttributeError):  # of a file that is not on this machine
-                        file.flush()
-                        os.fsync(file.fileno())
+                    file.flush()
+                    if lasting:
+                        with contextlib.suppress(AttributeError, io.UnsupportedOperation):  # it is on no disk of ours
+                            os.fsync(file.fileno())
                 self.files.mv(part, self.path(name))
             except BaseException:
                 with contextlib.suppress(Exception):  # what is left of it takes room
@@ -160,7 +163,7 @@ class Store:
         if self._lease is not None:
             self._lease.confirm()
         body = json.dumps(facts, separators=(",", ":"))
-        self.write(f"commit-{number:06}", f"{hashlib.sha256(body.encode()).hexdigest()}\n{body}\n".encode())
+        self.write(f"commit-{number:06}", f"{hashlib.sha256(body.encode()).hexdigest()}\n{body}\n".encode(), True)
 
     def committed(self, number: int) -> dict[str, Any] | None:
         """What a commit says; None if it was never made."""

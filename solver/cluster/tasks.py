@@ -27,9 +27,11 @@ from solver.game import Rules, load_game
 from solver.kernels.compiled import compiling
 from solver.kernels.edges import FAULTS, UNKNOWN_CHILD, CompiledMoves, Moves
 from solver.store.directory import Known
+from solver.store.runs import PIECE, by_tier
 from solver.sweep.backward import CHUNK, LAST, TOO_WIDE, TooWide, evaluate, slowest_win, tallied
 from solver.sweep.expansion import Expansion
 from solver.sweep.expectation import expect
+from solver.sweep.forward import starts_of
 
 LABEL = re.compile(r"([a-z]+)(?:_(-?\d+)|-starts)-(\d+)-(\d+)\.")
 SAMPLE = 8  # states of a shard that are held against the plain rules
@@ -142,11 +144,13 @@ def several(results: list[Any]) -> Any:
 def begin(job: Job, bits: int) -> Any:
     """The starts, in blocks for 2**`bits` shards."""
     bench = bench_of(job)
-    rules, tier = bench.rules, bench.compiled.tier
-    keys = np.array([rules.canonical(state) for state in rules.roots()], np.int64)
-    tiers = np.array([tier(key) for key in keys.tolist()], np.int64)
-    runs = [(number, np.unique(keys[tiers == number])) for number in np.unique(tiers).tolist()]
-    return several(list(blocks_of(runs, bits)))
+    runs: dict[int, list[States]] = {}
+    with compiling(bench.game):
+        for starts, tiers in starts_of(bench.compiled, PIECE):
+            low, high = int(tiers.min()), int(tiers.max())
+            for tier, run in by_tier(starts, tiers, np.empty_like(starts), len(starts), low, high):
+                runs.setdefault(tier, []).append(run)
+    return several(blocks_of([(tier, united(runs[tier])) for tier in sorted(runs)], bits))
 
 
 def advance(job: Job, tier: int, shard: tuple[int, int], segments: Sequence[Segment], bits: int) -> list[Any]:
@@ -159,7 +163,7 @@ def advance(job: Job, tier: int, shard: tuple[int, int], segments: Sequence[Segm
         runs: dict[int, list[States]] = {}
         for later, run in [*found.runs, *gathered(found.scattered)]:
             runs.setdefault(later, []).append(run)
-    file = bench.store.put(_label("states", tier, shard), kept)
+    file = bench.store.put(labelled("states", tier, shard), kept)
     facts = Advanced(file, found.reached, found.terminal.tolist(), found.largest, found.highest, sample_of(kept))
     return [facts, *blocks_of(((later, united(runs.pop(later))) for later in sorted(runs)), bits)]
 
@@ -175,7 +179,7 @@ def gather(job: Job, source: int | None, shard: tuple[int, int], *blocks: Block)
         return None
     tiers = sorted(runs)
     parts = [united(runs.pop(tier)) for tier in tiers]
-    file = bench_of(job).store.put(_label("run", source, shard), np.concatenate(parts))
+    file = bench_of(job).store.put(labelled("run", source, shard), np.concatenate(parts))
     segments, begin = {}, 0
     for tier, keys in zip(tiers, parts, strict=True):
         end = begin + keys.nbytes
@@ -184,14 +188,15 @@ def gather(job: Job, source: int | None, shard: tuple[int, int], *blocks: Block)
     return Run(file.name, segments)
 
 
-def request(job: Job, tier: int, states: File, scale: Scale, bits: int, only: int | None = None) -> list[Any]:
-    """The unfinished children in later tiers of the states of a file, as one block and dealt to 2**`bits` shards.
+def request(job: Job, tier: int, files: Sequence[File], scale: Scale, bits: int, only: int | None = None) -> list[Any]:
+    """The unfinished children in later tiers of the states of some files, as one block and dealt to 2**`bits` shards.
 
     With a win of 0 also the finished ones; `only` those of one tier.
     """
     bench = bench_of(job)
     with compiling(bench.game):
-        found = children_of(bench.moves(scale), tier, bench.store.get(states, np.int64))
+        states = united([bench.store.get(file, np.int64) for file in files])
+        found = children_of(bench.moves(scale), tier, states)
     if only is not None:
         found = {later: runs for later, runs in found.items() if later == only}
     runs = [(later, united(found.pop(later))) for later in sorted(found)]
@@ -202,7 +207,7 @@ def rebuild(job: Job, tier: int, shard: tuple[int, int], *blocks: Block) -> File
     """The unfinished states of a shard, (bits, owner), of a tier, from all that leads there."""
     bench = bench_of(job)
     keys = united([keys for block in blocks for later, keys in block.of(shard[1]) if later == tier])
-    return bench.store.put(_label("states", tier, shard), bench.expansion.keep(keys)[0])
+    return bench.store.put(labelled("states", tier, shard), bench.expansion.keep(keys)[0])
 
 
 class Shard(NamedTuple):
@@ -246,13 +251,20 @@ def fold(
         for begin in range(0, len(values), CHUNK):
             end = min(begin + CHUNK, len(values))
             bench.refuse(_raise(bench.moves(scale), known, begin, end, scale, values[begin:end]))
+    return valued(bench, tier, shard, scale, own_states, values)
+
+
+def valued(
+    bench: Bench, tier: int, shard: tuple[int, int], scale: Scale, states: States, values: NDArray[Any]
+) -> Folded:
+    """Keep the values of a shard, (bits, owner), in a file, counted."""
     tally, slowest = tallied(values), None
     if scale.point:
         tally = tallied(np.sign(number_of(values) - MIDDLE))
     else:
-        slowest = slowest_win(tally, values, own_states)
-    file = bench.store.put(_label("values", tier, shard), values)
-    return Folded(file, tally, slowest, sample_of(own_states))
+        slowest = slowest_win(tally, values, states)
+    file = bench.store.put(labelled("values", tier, shard), values)
+    return Folded(file, tally, slowest, sample_of(states))
 
 
 def _raise(moves: Moves, known: Known, begin: int, end: int, scale: Scale, values: NDArray[Any]) -> int:
@@ -277,7 +289,7 @@ def sample_of(states: States) -> list[int]:
     return found[:SAMPLE]
 
 
-def _label(kind: str, tier: int | None, shard: tuple[int, int]) -> str:
+def labelled(kind: str, tier: int | None, shard: tuple[int, int]) -> str:
     """What a file is, in its name: `origin` has it back."""
     return f"{kind}{'-starts' if tier is None else f'_{tier}'}-{shard[0]}-{shard[1]}"
 

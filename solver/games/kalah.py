@@ -2,8 +2,12 @@
 
 The last seed in the own store moves again; in an own empty house it is taken to the store with the house opposite.
 The game ends as soon as either side's houses are empty; the remaining seeds go to their owner (Irving, Donkers and
-Uiterwijk, ICGA Journal 23(3), 2000). A state is the mover's houses, then the other's, each in the order of sowing and
-in as many bits as all seeds take, then the mover's store, then the side to move; the other's store is the rest.
+Uiterwijk, ICGA Journal 23(3), 2000).
+
+A state is the seeds in the houses, nothing else: who is to move and what lies in the stores do not change what is
+still to come. The rules read it as two rows, the mover's houses and the other's, each in the order of sowing, with as
+many bits a house as all seeds take. Where both rows fit 63 bits they are the state, the mover's in the low bits; else
+each house is as many zeros as it has seeds, and a one: kalah:6,4 begins as 10000 10000 ... 10000, 60 bits.
 
 `tier` grows with every move: seeds in stores never leave them, and a sowing that does not reach the own store only
 moves seeds forward within the mover's side. So it counts the seeds in stores first, and then how far the others are.
@@ -30,120 +34,105 @@ class Kalah(NamedTuple):
     def check(self) -> None:
         if self.houses < 1 or self.seeds < 1:
             raise ValueError("houses and seeds must be at least 1")
-        if (2 * self.houses + 1) * (2 * self.houses * self.seeds).bit_length() + 1 > 62:
-            raise ValueError("the houses and a store must fit 61 bits: take fewer houses or seeds")
+        if self._width() > 62 or not self._fits() and self._total() + 2 * self.houses > 63:
+            raise ValueError("the houses and their seeds must fit 63 bits: take fewer houses or seeds")
 
     def initial(self) -> int:
-        state = 0
-        for house in range(2 * self.houses):
-            state |= self.seeds << house * self._bits()
-        return state
+        row = self.seeds * self._ones(0, self.houses)
+        return self._state(row, row)
 
     def actions(self, state: int) -> Iterator[int]:
+        own, _ = self._rows(state)
         for house in range(self.houses):
-            if self._count(state, house):
+            if self._count(own, house):
                 yield house
 
     def result(self, state: int, action: int) -> int:
-        bits, houses = self._bits(), self.houses
-        hand = self._count(state, action)
-        state -= hand << action * bits
-        place = action  # 0..houses-1 own houses, `houses` the own store, then the other's houses
-        while hand:
-            place = place + 1 if place < 2 * houses else 0
-            state += 1 << self._field(place) * bits
-            hand -= 1
-        if place == houses:
-            return state
-        if place < houses and self._count(state, place) == 1:
-            opposite = 2 * houses - 1 - place
-            captured = self._count(state, opposite)
-            if captured or self.empty_capture:
-                state += captured + 1 << 2 * houses * bits
-                state -= 1 << place * bits | captured << opposite * bits
-        return self._turned(state)
+        own, other, _ = self._sown(state, action)
+        return self._state(own, other) if self.again(state, action) else self._state(other, own)
 
-    def to_move(self, state: int) -> int:
-        return state >> (2 * self.houses + 1) * self._bits()
+    def again(self, state: int, action: int) -> bool:
+        return self._last(state, action) == self.houses
+
+    def reward(self, state: int, action: int) -> int:
+        """The seeds that get into the own store."""
+        _, _, gain = self._sown(state, action)
+        return gain
 
     def is_terminal(self, state: int) -> bool:
-        side = (1 << self.houses * self._bits()) - 1
-        return state & side == 0 or state >> self.houses * self._bits() & side == 0
+        own, other = self._rows(state)
+        return own == 0 or other == 0
 
     def utility(self, state: int) -> int:
-        own = self._count(state, 2 * self.houses)
-        for house in range(self.houses):
-            own += self._count(state, house)
-        return 2 * own - self._total()
+        own, other = self._rows(state)
+        return self._sum(own) - self._sum(other)
 
     def tier(self, state: int) -> int:
-        stored = self._total()
+        own, other = self._rows(state)
+        stored = self._total() - self._sum(own) - self._sum(other)
         advance = 0
-        for house in range(2 * self.houses):
-            seeds = self._count(state, house)
-            stored -= seeds
-            advance += seeds * (house % self.houses)
+        for house in range(self.houses):
+            advance += house * (self._count(own, house) + self._count(other, house))
         return stored * (self._total() * (self.houses - 1) + 1) + advance
 
     def bounds(self, state: int) -> tuple[int, int]:
-        """The margin if all seeds outside the stores went to the other, or to the mover."""
-        own = self._count(state, 2 * self.houses)
-        afield = 0
-        for house in range(2 * self.houses):
-            afield += self._count(state, house)
-        return 2 * own - self._total(), 2 * (own + afield) - self._total()
+        """All seeds go to the other, or to the mover."""
+        own, other = self._rows(state)
+        seeds = self._sum(own) + self._sum(other)
+        return -seeds, seeds
 
     def replies(self, state: int) -> int:
+        own, _ = self._rows(state)
         houses = 0
         for house in range(self.houses):
-            if self._count(state, house):
+            if self._count(own, house):
                 houses |= 1 << house
         return houses
 
     def promise(self, state: int, action: int) -> int:
-        """Moves that end in the own store first, then those that sow from near it."""
-        ends_in_store = self._count(state, action) % (2 * self.houses + 1) == self.houses - action
-        return (self.houses if ends_in_store else 0) + action
+        """What the move scores, then on which side it leaves the seeds, then sowing from near the store.
+
+        To move again is worth five seeds.
+        """
+        own, other, gain = self._sown(state, action)
+        if self.again(state, action):
+            return 50 + action
+        return 10 * gain + self._sum(own) - self._sum(other) + action
 
     def evaluate(self, state: int) -> int:
-        """The difference of the stores."""
-        lower, upper = self.bounds(state)
-        return (lower + upper) // 2
+        """A quarter of what the mover has more in its houses, the best share of it for margins of kalah:4,3."""
+        return self.utility(state) // 4
 
     def features(self, state: int) -> Iterator[int]:
-        """Stores, seeds and empty houses of both sides; house by house seeds, moves into the store, and captures."""
-        lower, upper = self.bounds(state)
-        yield lower + upper  # twice the difference of the stores
-        yield upper - lower
-        yield self.to_move(state)
+        """Seeds and empty houses of both sides; house by house seeds, moves into the store, and captures."""
+        own, other = self._rows(state)
         for side in range(2):
-            seeds = empty = again = 0
+            row, across = (other, own) if side else (own, other)
+            empty = again = 0
             for house in range(self.houses):
-                count = self._count(state, side * self.houses + house)
-                seeds += count
+                count = self._count(row, house)
                 empty += 1 if count == 0 else 0
                 again += 1 if self._ends_in_store(count, house) else 0
-            yield seeds
+            yield self._sum(row)
             yield empty
             yield again
-        for side in range(2):
             for house in range(self.houses):
-                count = self._count(state, side * self.houses + house)
+                count = self._count(row, house)
                 yield count
                 yield 1 if self._ends_in_store(count, house) else 0
-                yield self._caught(state, side, house)
+                yield self._caught(row, across, house)
 
     def _ends_in_store(self, count: int, house: int) -> bool:
         return count > 0 and count % (2 * self.houses + 1) == self.houses - house
 
-    def _caught(self, state: int, side: int, house: int) -> int:
-        """The seeds that the side would capture opposite its house, if one of its moves without a full round ends there
+    def _caught(self, row: int, across: int, house: int) -> int:
+        """The seeds that a side would capture opposite its house, if one of its moves without a full round ends there
         and it is empty."""
-        if self._count(state, side * self.houses + house):
+        if self._count(row, house):
             return 0
         for start in range(house):
-            if self._count(state, side * self.houses + start) == house - start:
-                return self._count(state, (2 - side) * self.houses - 1 - house)
+            if self._count(row, start) == house - start:
+                return self._count(across, self.houses - 1 - house)
         return 0
 
     def format_action(self, state: int, action: int) -> str:
@@ -151,28 +140,53 @@ class Kalah(NamedTuple):
 
     def show(self, state: int) -> str:
         """The houses of the side to move below."""
-        return "\n".join(self._rows(state, 0)) + f"   player {self.to_move(state) + 1} to move"
+        return "\n".join(self._lines(state, 0))
 
     def view(self, state: int, mover: int) -> str:
         """The first player's houses below; those of the side to move have their numbers."""
         names = range(self.houses, 0, -1) if mover else range(1, self.houses + 1)
         numbers = "     " + " ".join(f"{name:2}" for name in names)
-        rows = self._rows(state, mover)
+        rows = self._lines(state, mover)
         return "\n".join([numbers, *rows] if mover else [*rows, numbers]) + f"   player {mover + 1} to move"
 
-    def _rows(self, state: int, turned: int) -> list[str]:
-        """The other's houses, the stores and the mover's houses, or turned round."""
-        own = [self._count(state, house) for house in range(self.houses)]
-        other = [self._count(state, self.houses + house) for house in range(self.houses)]
-        store = self._count(state, 2 * self.houses)
-        rest = self._total() - store - sum(own) - sum(other)
-        if turned:
-            own, other, store, rest = other, own, rest, store
+    def _lines(self, state: int, turned: int) -> list[str]:
+        """The other's houses, how many seeds are in the stores, and the mover's houses, or turned round."""
+        rows = [[self._count(row, house) for house in range(self.houses)] for row in self._rows(state)]
+        below, above = reversed(rows) if turned else rows
         return [
-            "     " + " ".join(f"{seeds:2}" for seeds in reversed(other)),
-            f"{rest:3}" + "   " * self.houses + f"{store:5}",
-            "     " + " ".join(f"{seeds:2}" for seeds in own),
+            "     " + " ".join(f"{seeds:2}" for seeds in reversed(above)),
+            f"{self._total() - sum(below) - sum(above):7} in the stores",
+            "     " + " ".join(f"{seeds:2}" for seeds in below),
         ]
+
+    def _sown(self, state: int, action: int) -> tuple[int, int, int]:
+        """The mover's row, the other's and what has got into the own store, after a move."""
+        own, other = self._rows(state)
+        houses = self.houses
+        hand = self._count(own, action)
+        laps, rest = divmod(hand, 2 * houses + 1)
+        own -= hand << action * self._bits()
+        end = action + 1 + rest  # places are the own houses, the own store and the other's houses, then own ones again
+        if laps:
+            own += laps * self._ones(0, houses)
+            other += laps * self._ones(0, houses)
+        own += self._ones(action + 1, min(end, houses)) + self._ones(0, max(end - 2 * houses - 1, 0))
+        other += self._ones(0, min(max(end - houses - 1, 0), houses))
+        gain = laps + (1 if end > houses else 0)
+        last = self._last(state, action)
+        if last < houses and self._count(own, last) == 1:
+            opposite = houses - 1 - last
+            captured = self._count(other, opposite)
+            if captured or self.empty_capture:
+                own -= 1 << last * self._bits()
+                other -= captured << opposite * self._bits()
+                gain += captured + 1
+        return own, other, gain
+
+    def _last(self, state: int, action: int) -> int:
+        """The place of the last seed: 0..houses-1 own houses, `houses` the own store, then the other's houses."""
+        own, _ = self._rows(state)
+        return (action + self._count(own, action)) % (2 * self.houses + 1)
 
     def _total(self) -> int:
         return 2 * self.houses * self.seeds
@@ -181,20 +195,50 @@ class Kalah(NamedTuple):
         """Bits of a house."""
         return self._total().bit_length()
 
-    def _count(self, state: int, field: int) -> int:
-        return state >> field * self._bits() & (1 << self._bits()) - 1
+    def _width(self) -> int:
+        """Bits of a row."""
+        return self.houses * self._bits()
 
-    def _field(self, place: int) -> int:
-        """The field of a place on the mover's round: the store lies between the houses but is encoded last."""
-        if place < self.houses:
-            return place
-        return 2 * self.houses if place == self.houses else place - 1
+    def _fits(self) -> bool:
+        """Whether two rows are a state."""
+        return 2 * self._width() <= 63
 
-    def _turned(self, state: int) -> int:
-        """The same board from the other's view, who moves."""
-        side = self.houses * self._bits()
-        own, other = state & (1 << side) - 1, state >> side & (1 << side) - 1
-        rest = self._total() - self._count(state, 2 * self.houses)
-        for house in range(2 * self.houses):
-            rest -= self._count(state, house)
-        return other | own << side | (rest | 1 - self.to_move(state) << self._bits()) << 2 * side
+    def _count(self, row: int, house: int) -> int:
+        return row >> house * self._bits() & (1 << self._bits()) - 1
+
+    def _ones(self, first: int, end: int) -> int:
+        """A row with one seed in each house from `first` on, before `end`."""
+        every = ((1 << self._width()) - 1) // ((1 << self._bits()) - 1)
+        return every & (1 << end * self._bits()) - (1 << first * self._bits())
+
+    def _sum(self, row: int) -> int:
+        seeds = 0
+        for house in range(self.houses):
+            seeds += self._count(row, house)
+        return seeds
+
+    def _rows(self, state: int) -> tuple[int, int]:
+        """The mover's row and the other's."""
+        if self._fits():
+            return state & (1 << self._width()) - 1, state >> self._width()
+        own = other = 0
+        for house in range(self.houses):
+            seeds = (state & -state).bit_length() - 1
+            own |= seeds << house * self._bits()
+            state >>= seeds + 1
+        for house in range(self.houses):
+            seeds = (state & -state).bit_length() - 1
+            other |= seeds << house * self._bits()
+            state >>= seeds + 1
+        return own, other
+
+    def _state(self, own: int, other: int) -> int:
+        """The state of two rows: the inverse of `_rows`."""
+        if self._fits():
+            return own | other << self._width()
+        state = 0
+        for house in range(self.houses - 1, -1, -1):
+            state = (state << 1 | 1) << self._count(other, house)
+        for house in range(self.houses - 1, -1, -1):
+            state = (state << 1 | 1) << self._count(own, house)
+        return state

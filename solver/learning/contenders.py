@@ -10,10 +10,12 @@ from solver.book import Book
 from solver.errors import MethodError
 from solver.game import Game, Rules, load_game
 from solver.kernels.evaluation import Evaluation, game_of, is_evaluation, read
+from solver.learning import SOLVE_IT
 from solver.learning.contest import Chooser
 from solver.learning.moves import Board
 from solver.learning.players import Asked, ByBook, Deep, Random
 from solver.player import Player
+from solver.search import refuse_chance
 
 NAMES = ("evaluate", "random", "alphabeta")
 MOST_DEPTH = 99
@@ -72,8 +74,9 @@ def game_between(contenders: tuple[Contender, Contender], text: str | None) -> G
 
 
 def chooser(one: Contender, setting: Setting) -> Chooser:
-    """Who plays under that name. Raises MethodError where the rules have no `evaluate`."""
+    """Who plays under that name. Raises MethodError for games of chance, and where the rules have no `evaluate`."""
     rules, depth = setting.rules, one.depth or setting.depth
+    refuse_chance(rules, "a match", SOLVE_IT)
     if one.name == "random" and one.file is None:
         return Random(setting.seed)
     if one.name == "alphabeta" and one.file is None:

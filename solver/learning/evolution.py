@@ -20,7 +20,7 @@ from solver import extras
 from solver.errors import MethodError
 from solver.game import Game, Rules, game_text
 from solver.kernels.evaluation import LIMIT, Evaluation, identity
-from solver.learning import contest, samples
+from solver.learning import SOLVE_IT, contest, samples
 from solver.learning.figures import folded_board
 from solver.learning.moves import Board, States, Worths, best_moves, guess_of
 from solver.learning.players import Greedy, Random
@@ -137,7 +137,7 @@ def evolve(game: Game, *, generations: int = 400, seed: int = 0, progress: Progr
     if not extras.has_learning():
         raise MethodError(extras.learning_remedy())
     rules = Rules(game)
-    refuse_chance(rules, "evolution")
+    refuse_chance(rules, "evolution", SOLVE_IT)
     field = _Field(rules, seed)
     first, evolved = _evolve(field, generations, seed, progress)
     weights = evolved.weights

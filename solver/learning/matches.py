@@ -10,6 +10,7 @@ from solver.book import Book
 from solver.errors import MethodError
 from solver.game import Rules
 from solver.grading import Tally, graded
+from solver.learning import SOLVE_IT
 from solver.learning.contest import Chooser, Opening, openings, play
 from solver.learning.moves import Board
 from solver.learning.standing import Standing, standing
@@ -44,7 +45,7 @@ def match(
 
     The same seed plays the same, if the players do. Raises MethodError for games of chance, or without openings.
     """
-    refuse_chance(rules, "a match")
+    refuse_chance(rules, "a match", SOLVE_IT)
     if games < 2:
         raise MethodError(f"{games} games are no match: each opening is played twice, play 2 or more")
     opened = openings(rules, games // 2, plies, seed)

@@ -11,7 +11,7 @@ from solver.book import Book
 from solver.errors import MethodError
 from solver.game import Game, Rules, game_text
 from solver.kernels.evaluation import Evaluation, identity
-from solver.learning import samples
+from solver.learning import SOLVE_IT, samples
 from solver.learning.figures import Truth, figures, folded_board, truth_of
 from solver.learning.fitting import TOLD, Split, fit
 from solver.learning.moves import Board, States, guess_of
@@ -50,7 +50,7 @@ def learn(
         raise MethodError(extras.learning_remedy())
     of_book = isinstance(source, Book)
     rules = Rules(source.game, source.symmetry) if isinstance(source, Book) else Rules(source)
-    refuse_chance(rules, "learning")
+    refuse_chance(rules, "learning", SOLVE_IT)
     board = folded_board(rules)
     number = states + 2 * (states // HELD)
     truth: Truth

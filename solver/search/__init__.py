@@ -201,10 +201,10 @@ def window(alpha: int, beta: int, same_mover: bool, score_game: bool, gain: int 
     return (low, high) if same_mover else (high, low)
 
 
-def refuse_chance(rules: Rules, method: str) -> None:
+def refuse_chance(rules: Rules, method: str, remedy: str = "use expectiminimax") -> None:
     """Raise MethodError if dice or cards decide in this game."""
     if rules.chance is not None:
-        raise MethodError(f"{rules.name} has chance nodes, which {method} cannot take: use expectiminimax")
+        raise MethodError(f"{rules.name} has chance nodes, which {method} cannot take: {remedy}")
 
 
 def cycle(rules: Rules, method: str) -> MethodError:

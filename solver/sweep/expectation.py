@@ -6,7 +6,7 @@ Cost: 8 bytes a state in a file; in a tier with cycles 52 more in memory, and 16
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numba.extending import register_jitable
@@ -31,7 +31,8 @@ from solver.expected import (
     number_of,
     span_of,
 )
-from solver.kernels.edges import FAULTS, MOST_ACTIONS, OPEN, ROOM, UNKNOWN_CHILD, list_edges, new_edges
+from solver.game import Rules
+from solver.kernels.edges import FAULTS, MOST_ACTIONS, OPEN, ROOM, UNKNOWN_CHILD, Moves, list_edges, new_edges
 from solver.parallel import Workers
 from solver.progress import Progress
 from solver.store.directory import BEGIN, MERITS, MISSING, Known, locate, new_places
@@ -246,10 +247,20 @@ class ExpectationPass(Backward):
         super()._end_layer()
 
 
+class Solve(Protocol):
+    """What the bounds take over from the pass backward."""
+
+    rules: Rules
+    moves: Moves
+    memory: int
+    progress: Progress
+    span: int
+
+
 class Bounds:
     """The values of a tier with cycles, narrowed from both sides; `gap` is how many units are left between them."""
 
-    def __init__(self, solve: ExpectationPass, size: int) -> None:
+    def __init__(self, solve: Solve, size: int) -> None:
         self.rules, self.moves, self.progress = solve.rules, solve.moves, solve.progress
         self.size, self.span, self.memory = size, solve.span, solve.memory
         self.states: Values = np.empty(0, np.int64)

@@ -59,7 +59,6 @@ class Forward:
         self.work = work
         self.tiers = compiled.tiered
         self.cycles = cycles
-        self.iterates = rules.chance is not None and rules.reward is None  # values in a tier with cycles
         self.progress = progress
         self.compiled = compiled
         self.expansion = Expansion(compiled)
@@ -79,7 +78,7 @@ class Forward:
         self._totals = np.zeros(4, np.int64)  # of the current tier: reached, wins, draws, losses
         self._highest = LOWEST_TIER
         if not self.tiers:
-            self._refuse_staying(f"{rules.name} has no tier")
+            refuse_staying(rules, cycles, f"{rules.name} has no tier")
 
     def run(self, team: Workers, deadline: float | None = None) -> bool:
         """Reach all states; False if the deadline came first, which is looked at after each piece of a tier."""
@@ -96,7 +95,7 @@ class Forward:
                     if not self._reach(key, team, deadline):
                         break
                 except Stays as stays:
-                    self._refuse_staying(f"state {stays.state} has a move that stays in its tier")
+                    refuse_staying(self.rules, self.cycles, f"state {stays.state} has a move that stays in its tier")
                     self._closing = key.tier
                     self.states.truncate(self._begin())
                     self._position, self._totals[:] = 0, 0
@@ -155,30 +154,11 @@ class Forward:
         return self.layers[-1].end if self.layers else 0
 
     def _start(self, team: Workers) -> None:
-        """The starts as runs of their tiers, listed part by part from the first on."""
-        rules, tier = self.rules, self.compiled.tier
-        few = [rules.game.initial(), *itertools.islice(rules.starts(), FEW_STARTS + 1)]
-        if len(few) <= FEW_STARTS + 1:
-            keys = [rules.canonical(state) for state in few]
-            _refuse_beyond_states(rules, keys)
-            self._add_starts(np.array(keys, np.int64), np.array([tier(key) for key in keys], np.int64), team)
-            return
-        list_starts, none = self.compiled.kernels.list_starts, np.empty(0, np.int64)
-        count = list_starts(0, none, none)
-        if count > MOST_STARTS:
-            raise GameError(f"{rules.name} starts from more than {MOST_STARTS:,} states: starts must end")
-        most = max(PIECE, self.runs.limit // 32)
-        for first in range(0, count, most):
-            size = min(most, count - first)
-            starts, tiers = np.empty(size, np.int64), np.empty(size, np.int64)
-            starts[0] = rules.canonical(rules.game.initial())
-            tiers[0] = tier(int(starts[0]))
-            list_starts(first, starts, tiers)
+        """The starts as runs of their tiers, listed part by part."""
+        for starts, tiers in starts_of(self.compiled, max(PIECE, self.runs.limit // 32)):
             self._add_starts(starts, tiers, team)
 
     def _add_starts(self, starts: States, tiers: NDArray[np.int64], team: Workers) -> None:
-        _refuse_beyond_states(self.rules, [int(starts.min())])
-
         def sort(begin: int) -> list[tuple[int, States]]:
             part, own = starts[begin : begin + PIECE], tiers[begin : begin + PIECE]
             return list(by_tier(part, own, np.empty_like(part), len(part), int(own.min()), int(own.max())))
@@ -344,18 +324,43 @@ class Forward:
                 " a tier that rises more often, or take a smaller one"
             )
 
-    def _refuse_staying(self, where: str) -> None:
-        """Raise MethodError if moves that stay in a tier cannot be solved."""
-        if self.rules.scores and not self.iterates:
-            raise MethodError(
-                f"{where}, and retrograde analysis cannot take scores: give it a tier that every move raises, and use"
-                " minimax"
-            )
-        if not self.cycles:
-            raise MethodError(f"{where}: solve it by retrograde analysis")
+
+def refuse_staying(rules: Rules, cycles: bool, where: str) -> None:
+    """Raise MethodError if moves that stay in a tier cannot be solved, or with `cycles` False are not to be."""
+    iterates = rules.chance is not None and rules.reward is None
+    if rules.scores and not iterates:
+        raise MethodError(
+            f"{where}, and retrograde analysis cannot take scores: give it a tier that every move raises, and use"
+            " minimax"
+        )
+    if not cycles:
+        raise MethodError(f"{where}: solve it by retrograde analysis")
 
 
-def _refuse_beyond_states(rules: Rules, starts: Sequence[int]) -> None:
+def starts_of(compiled: CompiledMoves, most: int) -> Iterator[tuple[States, NDArray[np.int64]]]:
+    """The folded starts and their tiers, doubles included, `most` at a time. Raises GameError if one is no state."""
+    rules, tier = compiled.rules, compiled.tier
+    few = [rules.game.initial(), *itertools.islice(rules.starts(), FEW_STARTS + 1)]
+    if len(few) <= FEW_STARTS + 1:
+        keys = [rules.canonical(state) for state in few]
+        _refuse_beyond_states(rules, min(keys), max(keys))
+        yield np.array(keys, np.int64), np.array([tier(key) for key in keys], np.int64)
+        return
+    list_starts, none = compiled.kernels.list_starts, np.empty(0, np.int64)
+    count = list_starts(0, none, none)
+    if count > MOST_STARTS:
+        raise GameError(f"{rules.name} starts from more than {MOST_STARTS:,} states: starts must end")
+    for first in range(0, count, most):
+        size = min(most, count - first)
+        starts, tiers = np.empty(size, np.int64), np.empty(size, np.int64)
+        starts[0] = rules.canonical(rules.game.initial())
+        tiers[0] = tier(int(starts[0]))
+        list_starts(first, starts, tiers)
+        _refuse_beyond_states(rules, int(starts.min()))
+        yield starts, tiers
+
+
+def _refuse_beyond_states(rules: Rules, *starts: int) -> None:
     """Raise GameError if a start is no state."""
     for start in starts:
         if not 0 <= start < STATE_LIMIT:

@@ -1,0 +1,176 @@
+"""What is done to tiers whose moves stay inside them: pure functions, as `tasks` has them.
+
+Forward, `explore` takes a shard one generation further, and `close` ends it when there is no further one. Backward,
+`resolve` finds the values of a whole tier at once, by the analysis of one machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solver.cluster.blocks import Block, States, blocks_of, united
+from solver.cluster.miniature import look_up, miniature
+from solver.cluster.store import File
+from solver.cluster.tasks import (
+    Advanced,
+    Folded,
+    Job,
+    Scale,
+    Segment,
+    bench_of,
+    labelled,
+    read_segments,
+    sample_of,
+    valued,
+)
+from solver.expected import SPAN
+from solver.game import Rules
+from solver.kernels.compiled import compiling
+from solver.kernels.edges import LARGEST, LOSSES, WINS, Moves
+from solver.parallel import Workers
+from solver.progress import Progress, silent
+from solver.store.directory import Known, Layer
+from solver.store.runs import without
+from solver.store.work import Work
+from solver.sweep.expectation import Bounds
+from solver.sweep.forward import GROWTH
+from solver.sweep.retrograde import Resolver
+
+
+class Explored(NamedTuple):
+    """A generation of a shard, or some: how many files of what it has seen stay as they are, the file that takes the
+    place of the others, how many states are new, and the highest tier led to."""
+
+    kept: int
+    seen: File
+    reached: int
+    highest: int
+
+
+class Resolved(NamedTuple):
+    """The values of the shards of a tier that have states, and how far apart the bounds of expectations are."""
+
+    shards: list[Folded]
+    gap: int
+
+
+@dataclass
+class Solve:
+    """What `Resolver` and `Bounds` ask of a pass backward."""
+
+    rules: Rules
+    moves: Moves
+    work: Work
+    memory: int
+    progress: Progress
+    layers: list[Layer]
+    span: int
+
+
+class Pile:
+    """Sorted states seen, in few arrays: newer ones are merged with the older where those are not much larger. The
+    first `kept` have stayed as they were."""
+
+    def __init__(self, arrays: list[States]) -> None:
+        self.arrays, self.kept = arrays, len(arrays)
+
+    def new(self, states: States) -> States:
+        """Those of sorted states that were not seen before."""
+        for known in self.arrays:
+            states = without(states, known)
+        return states
+
+    def add(self, states: States) -> None:
+        """Enter new states."""
+        parts, size = [states], len(states)
+        while self.arrays and size * GROWTH > len(self.arrays[-1]):
+            parts.append(self.arrays.pop())
+            size += len(parts[-1])
+        self.kept = min(self.kept, len(self.arrays))
+        if size:
+            self.arrays.append(united(parts))
+
+
+def explore(
+    job: Job, tier: int, shard: tuple[int, int], front: Sequence[Segment], seen: Sequence[Segment], bits: int, most: int
+) -> list[Any]:
+    """A shard, (bits, owner), one generation further: what `Explored` says, and blocks of the children in its tier for
+    2**`bits` shards. A shard that is alone goes on until there is no further generation, or more than `most` states.
+    """
+    bench = bench_of(job)
+    store = bench.store
+    states = read_segments(store, front, *shard)
+    pile = Pile([read_segments(store, [one], *shard) for one in seen])
+    reached, highest = 0, tier
+    with compiling(bench.game):
+        while True:
+            states = pile.new(states)
+            found = bench.expansion.expand(tier, states, True)
+            pile.add(states)
+            reached, highest = reached + len(states), max(highest, found.highest)
+            states = united([run for later, run in found.runs if later == tier])
+            if shard[0] or not len(states) or reached > most:
+                break
+    file = store.put(labelled("seen", tier, shard), united(pile.arrays[pile.kept :]))
+    return [Explored(pile.kept, file, reached, highest), *blocks_of([(tier, states)], bits)]
+
+
+def close(job: Job, tier: int, shard: tuple[int, int], seen: Sequence[Segment], bits: int, leads: bool) -> list[Any]:
+    """A shard, (bits, owner), of which all states have been seen: what `advance` returns, without children that stay
+    in the tier. `leads`: whether there are others at all."""
+    bench = bench_of(job)
+    runs: dict[int, list[States]] = {}
+    with compiling(bench.game):
+        states = read_segments(bench.store, seen, *shard)
+        kept, report = bench.expansion.keep(states)
+        for later, run in bench.expansion.expand(tier, kept, True).runs if leads else ():
+            if later > tier:
+                runs.setdefault(later, []).append(run)
+    file = bench.store.put(labelled("states", tier, shard), kept)
+    ends = report[WINS : LOSSES + 1].tolist()
+    facts = Advanced(file, len(states), ends, int(report[LARGEST]), tier, sample_of(kept))
+    return [facts, *blocks_of(((later, united(runs.pop(later))) for later in sorted(runs)), bits)]
+
+
+def resolve(
+    job: Job, tier: int, bits: int, files: Sequence[File], scale: Scale, memory: int, children: Block, asked: int,
+    *answers: Any,
+) -> Resolved:  # fmt: skip
+    """The values of a tier of 2**`bits` shards whose states are in these files, by those of their children in later
+    tiers, which 2**`asked` shards have answered, within about `memory` bytes."""
+    bench, kind = bench_of(job), np.dtype(scale.kind)
+    parts = [bench.store.get(file, np.int64) for file in files]
+    known = miniature(tier, united(parts), children, asked, answers, kind)
+    states = known.states[: known.table[0, 1]]
+    with compiling(bench.game), Work() as work, Workers(1) as team:
+        layer = Layer(tier, 0, len(states), 0, 0, 0, 0, True, 0, 0, 0, 0, 0)
+        span = SPAN // scale.point if scale.point else 0
+        values, gap = _resolved(
+            Solve(bench.rules, bench.moves(scale), work, memory, silent, [layer], span), known, team
+        )
+    found = []
+    for owner, part in enumerate(parts):
+        if len(part):
+            some = np.empty(len(part), kind)
+            look_up(part, states, values, some)
+            found.append(valued(bench, tier, (bits, owner), scale, part, some))
+    return Resolved(found, gap)
+
+
+def _resolved(solve: Solve, known: Known, team: Workers) -> tuple[NDArray[Any], int]:
+    """The values of the states in row 0, and how far apart the bounds of expectations are."""
+    if not solve.span:
+        parts = Resolver(solve, 0, known, _ignore).run(team, None)
+        return np.concatenate(list(parts)), 0
+    bounds = Bounds(solve, solve.layers[0].end)
+    bounds.build(0, known, team)
+    return bounds.narrowed(team), bounds.gap
+
+
+def _ignore(resolving: Any) -> None:
+    """No checkpoint."""

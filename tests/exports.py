@@ -1,0 +1,65 @@
+"""What tests of exports share: books exported, and Node to read them."""
+
+import json
+import shutil
+import struct
+import subprocess
+import zlib
+from pathlib import Path
+
+import pytest
+
+from solver import pipeline
+from solver.book import Book
+from solver.book.format import seal
+from solver.export import export
+from solver.game import load_game
+from solver.value import Value
+from tests.books import KEYED_BY_STATE
+
+FORMAT = Path(__file__).parent.parent / "docs" / "format.md"
+READER = Path(__file__).parent / "reader.mjs"
+VECTOR = {5: Value(1, 3), 6: Value(0), 8: Value(-1, 2), 1 << 62: Value(1, 3)}
+SIMPLE = ["state", "score", "distance"]
+
+every_codec = pytest.mark.parametrize("codec", KEYED_BY_STATE)
+needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed")
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    path = tmp_path_factory.mktemp("export") / "small.lmdb"
+    pipeline.solve(load_game("tic-tac-toe"), path).close()
+    return path
+
+
+def exported(source, target, columns=None):
+    with Book(source) as book:
+        export(book, target, columns)
+    return target
+
+
+def dump(data, begin=0):
+    """Bytes in hex, 16 a line."""
+    return "\n".join(data[at : at + 16].hex(" ") for at in range(begin, len(data), 16))
+
+
+def node(command, *arguments):
+    done = subprocess.run(["node", READER, command, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def resealed(data, chance):
+    """Some bytes altered, all checksums mended."""
+    copy = bytearray(data)
+    facts, values, segments = struct.unpack_from("<3I", data, 40)
+    ends = [64, 64 + facts, 68 + facts + 16 * values, 72 + facts + 16 * (values + segments), len(data)]
+    part = chance.choice((0, 2 if values else 1, 3, 4, 4, 4))  # a book of expectations has no palette
+    begin, end = (8, 60) if part == 0 else (ends[part - 1] + 4, ends[part])
+    for _ in range(chance.randrange(1, 3)):
+        copy[chance.randrange(begin, end)] = chance.randrange(256)
+    for number, (begin, end) in zip((0, 1, 2, 0), zip(ends, ends[1:], strict=False), strict=True):
+        copy[begin:end] = seal(bytes(copy[32:40]), number, bytes(copy[begin + 4 : end]))
+    copy[60:64] = struct.pack("<I", zlib.crc32(copy[:60]))
+    return bytes(copy)

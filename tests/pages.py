@@ -1,0 +1,148 @@
+"""What tests of pages share: rules and pages in Node."""
+
+import json
+import random
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from solver.export import site
+from solver.notation import first_position, next_position
+
+STRANGE = '''
+import enum
+from typing import NamedTuple
+
+TABLE = {0: (1, 2), 1: (3, 4)}
+PRIMES = {2, 3, 5, 7}
+
+
+class Side(enum.Enum):
+    LEFT = 3
+
+
+class Step(enum.IntEnum):
+    ONE = 1
+
+
+def fold(numbers, start=0, *, twice=False):
+    total = start
+    for number in numbers:
+        total += number * 2 if twice else number
+    return total
+
+
+class Strange(NamedTuple):
+    """Counts up, and shows what Python has."""
+
+    goal: int = 12
+    weights: tuple = (3, 1, 2)
+
+    FACTOR = 2
+
+    def initial(self): return 0
+
+    def actions(self, state):
+        for step, (weight, new) in enumerate(zip(self.weights, reversed(self.weights), strict=True)):
+            if step >= 0 and weight + new and not (state == 5 and step == 1):
+                yield step
+
+    def result(self, state, action):
+        delete = state + action + Step.ONE
+        return delete
+
+    def is_terminal(self, state): return not state < self.goal
+
+    def utility(self, state): return -1
+
+    @property
+    def double(self): return self.goal * self.FACTOR
+
+    @staticmethod
+    def clipped(number, low=-3, high=3): return max(low, min(number, high))
+
+    @classmethod
+    def named(cls, number): return cls.FACTOR * number
+
+    def format_action(self, state, action): return f"+{action + 1}"
+
+    def show(self, state):
+        """All of it in one text."""
+        n = state - 6
+        parts = [n // 4, n % 4, -n // 3, n ** 2, n << 1, n >> 1, ~n, n & 5, n | 8, n ^ 3, divmod(n, 5), abs(n), n > 0]
+        words = ["%s" if False else str(part) for part in parts if not isinstance_tuple(part)]
+        rows = [[0] * 3 for _ in range(2)]
+        rows[n % 2][-1] += 7
+        first, (second, *_none) = 1, (2,)
+        third = fourth = n
+        third -= 1
+        numbers = sorted([n, 3, -1, 2], key=lambda one: -one * one, reverse=True)
+        numbers += [99]
+        numbers.append(numbers.pop(0))
+        i = 0
+        while True:
+            i += 1
+            if i % 2:
+                continue
+            if i > 4:
+                break
+        def inner(number):
+            return number + i
+        facts = [any(one > 3 for one in numbers), all(numbers), sum(one for one in range(n)), n in PRIMES, n in (1, 2),
+                 n not in TABLE, -3 < n <= 3, None is None, n and 5, n or "none", not n, fold(numbers, twice=True),
+                 fold(numbers, 5), self.double, self.clipped(n), self.clipped(n, high=1), self.named(n), len(TABLE),
+                 TABLE[n % 2][-1], TABLE.get(9, 4), min(numbers, default=0), bin(n & 7).count("1"), inner(n),
+                 int(n / 4), bool(n), n.bit_length(), (n & 255).bit_count(), True + 1, (n > 0) - (n < 0),
+                 Side.LEFT.value, "ab" * (n % 3)]
+        text = "abcdef"[n % 6] + "abcdef"[1:-1:2] + "abcdef"[::-1] + ", ".join(map(str, numbers[n % 3:]))
+        shown = f"{n:3}|{n:<4}|{n:+d}|{text:>30}|{'x':^5}|{n:03}|{n / 10:.2f}"
+        return "/".join([*words, *(str(fact) for fact in facts), str(rows[0][2]), shown, text.upper().strip("A")])
+
+
+def isinstance_tuple(part):
+    return part == (part, part) or str_of(part) == ""
+
+
+def str_of(part):
+    for quotient, rest in ((-2, 4), (-1, 0), (-1, 1), (-1, 2), (-1, 3), (-1, 4), (0, 0), (0, 1), (0, 2), (0, 3), (0, 4),
+                           (1, 0), (1, 1), (1, 2), (1, 3)):
+        if part == (quotient, rest):
+            return ""
+    return "other"
+'''.replace("first, (second, *_none) = 1, (2,)", "first, (second, last) = 1, (2, 3)")
+
+
+def node(command, *arguments):
+    script = Path(__file__).parent / "port.mjs"
+    done = subprocess.run(["node", script, command, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def modules(tmp_path_factory):
+    """A folder in which Node finds what a game.js imports."""
+    folder = tmp_path_factory.mktemp("modules")
+    for path in (*(site.WEB / "site").iterdir(), site.WEB / "package.json"):
+        shutil.copy(path, folder)
+    return folder
+
+
+def ported(folder, name, rules, records):
+    path = folder / f"{re.sub('[^a-z0-9]', '_', name)}.js"
+    path.write_text(f"{site.translation(rules)}\nexport const records = {json.dumps(records)};\n")
+    return path
+
+
+def positions_of(rules, count, seed=3):
+    """Positions along random games, as `solver query` would be told them."""
+    chance, found = random.Random(seed), []
+    while len(found) < count:
+        position = first_position(rules)
+        while not rules.is_terminal(position.state) and position.ply < 40 and len(found) < count:
+            position = next_position(rules, position, chance.choice(list(rules.actions(position.state))))
+            found.append(position)
+    return found

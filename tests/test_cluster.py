@@ -1,0 +1,172 @@
+"""A solve in shards against the same on one machine: every book the same, byte for byte."""
+
+import functools
+import hashlib
+
+import pytest
+
+from solver import pipeline
+from solver.errors import MethodError, ResourceError
+from solver.game import load_game
+
+pytest.importorskip("numpy")
+pytest.importorskip("numba")
+pytest.importorskip("fsspec")
+
+import numpy as np  # noqa: E402
+from hypothesis import given, settings  # noqa: E402
+from hypothesis import strategies as st  # noqa: E402
+
+from solver.cluster import blocks, driver, miniature, on_ray, store  # noqa: E402
+from solver.cluster.engine import Threads  # noqa: E402
+
+GAMES = (
+    "tic-tac-toe",
+    "connect-four:4,3",
+    "coins:40,5",
+    "nim:2,3,4",
+    "hexapawn:3,4",
+    "breakthrough:3,4,1",
+    "dots-and-boxes:2,2",
+    "kalah:2,3",
+    "othello:4,2",
+    "fox-and-hounds:4",
+    "backgammon-bearoff:2",
+    "tic-tac-toe:3,3,3,true",
+)
+
+
+@pytest.fixture
+def clustered(tmp_path, monkeypatch):
+    """Solve a game in shards, on two threads; the digest of its book."""
+    monkeypatch.setattr(on_ray, "connect", lambda where, memory=None: Threads(2))
+
+    def solve(game, **options):
+        path = tmp_path / "clustered.lmdb"
+        with pipeline.solve(game, path, cluster="local", **options):
+            pass
+        assert sorted(tmp_path.iterdir()) == [path]
+        return digest(path)
+
+    return solve
+
+
+@pytest.fixture
+def crowded(monkeypatch):
+    """Shards of few states, several to a block."""
+    monkeypatch.setattr(driver, "LEAST", 20)
+    monkeypatch.setattr(blocks, "MOST_BLOCKS", 2)
+
+
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@functools.cache
+def alone(folder, game, symmetry=True):
+    """The digest of the book of one machine."""
+    with pipeline.solve(game, folder / "alone.lmdb", symmetry=symmetry):
+        return digest(folder / "alone.lmdb")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("alone")
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_book_is_that_of_one_machine(game, folder, clustered, crowded):
+    assert clustered(game) == alone(folder, game)
+
+
+def test_one_shard_is_as_good(folder, clustered):
+    assert clustered("connect-four:4,3") == alone(folder, "connect-four:4,3")
+
+
+def test_unfolded(folder, clustered, crowded):
+    assert clustered("connect-four:4,3", symmetry=False) == alone(folder, "connect-four:4,3", symmetry=False)
+
+
+@pytest.mark.parametrize("last", [0, 1, 5, 14, 20, 27])
+def test_goes_on_behind_the_last_commit(last, folder, tmp_path, clustered, crowded, monkeypatch):
+    """With another number of shards than before."""
+    commit = store.Store.commit
+
+    def ends(self, number, facts):
+        commit(self, number, facts)
+        if number == last:
+            raise ResourceError("the power is cut")
+
+    with monkeypatch.context() as broken, pytest.raises(ResourceError, match="power"):
+        broken.setattr(store.Store, "commit", ends)
+        clustered("connect-four:4,3")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["clustered.lmdb.shards"]
+    monkeypatch.setattr(driver, "LEAST", 1)
+    said = []
+    assert clustered("connect-four:4,3", say=said.append) == alone(folder, "connect-four:4,3")
+    assert said[0].startswith("going on from")
+
+
+def test_restart_begins_anew(folder, tmp_path, clustered, monkeypatch):
+    def cut(self, tier):
+        raise ResourceError("the power is cut")
+
+    with monkeypatch.context() as broken, pytest.raises(ResourceError, match="cut"):
+        broken.setattr(driver.Driver, "_solve", cut)
+        clustered("tic-tac-toe")
+    said = []
+    assert clustered("tic-tac-toe", restart=True, say=said.append) == alone(folder, "tic-tac-toe")
+    assert not [line for line in said if line.startswith("going on")]
+
+
+@pytest.mark.parametrize(
+    ("options", "refusal"),
+    [
+        ({"max_ply": 2}, "--cluster means nothing to an opening book"),
+        ({"method": "alphabeta"}, "--cluster means nothing to --method alphabeta"),
+        ({"checkpoint": 3.0}, "--checkpoint means nothing to a cluster"),
+        ({"cluster": "head:6379"}, "name a folder or URL, --store"),
+        ({"cluster": None, "store": "here"}, "--store means nothing to the sweep"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(options, refusal, tmp_path, monkeypatch):
+    monkeypatch.setattr(on_ray, "connect", lambda where, memory=None: Threads(2))
+    with pytest.raises(MethodError, match=refusal):
+        pipeline.solve("tic-tac-toe", tmp_path / "book.lmdb", **{"cluster": "local", **options})
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_cluster_writes_a_book():
+    with pytest.raises(MethodError, match="name one with -o"):
+        pipeline.run(load_game("tic-tac-toe"), None, pipeline.Options(cluster="local"))
+
+
+keys = st.lists(st.integers(0, 2**63 - 1), max_size=60, unique=True).map(lambda some: np.array(sorted(some), np.int64))
+
+
+@settings(deadline=None)
+@given(keys, keys, st.integers(0, 5))
+def test_keys_are_dealt_and_found_again(early, late, bits):
+    """Every key reaches one owner, in order, and what owners answer comes back to its key."""
+    dealt = blocks.blocks_of([(3, early), (7, late)], bits)
+    answers = []
+    for owner in range(1 << bits):
+        mine = list(dealt[blocks.block_for(owner, bits)].of(owner))
+        for tier, some in mine:
+            whole = early if tier == 3 else late
+            assert some.tolist() == blocks.own(whole, bits, owner).tolist()
+        answers.append(np.concatenate([np.empty(0, np.int64), *(some for _, some in mine)]))
+    asked = np.concatenate([early, late])
+    found = np.empty_like(asked)
+    begins = np.cumsum([0, *map(len, answers[:-1])], dtype=np.int64)
+    blocks.collect(asked, bits, begins, np.concatenate(answers), found)
+    assert found.tolist() == asked.tolist()
+
+
+@settings(deadline=None)
+@given(keys, keys)
+def test_look_up_finds_what_is_there(asked, states):
+    values = np.full(len(asked), -1, np.int8)
+    miniature.look_up(asked, states, np.arange(len(states)).astype(np.int8), values)
+    places = {state: place for place, state in enumerate(states.tolist())}
+    assert values.tolist() == [places.get(key, -1) for key in asked.tolist()]

@@ -1,0 +1,207 @@
+"""Games with cycles on a cluster: the same book as on one machine, whatever the shards, the deaths and the damage."""
+
+import hashlib
+from collections import Counter
+
+import pytest
+
+from solver import extras, pipeline
+from solver.errors import GameError, MethodError, ResourceError
+from solver.game import load_game
+
+pytest.importorskip("numba")
+pytest.importorskip("fsspec")
+
+from solver.cluster import closing, driver, on_ray  # noqa: E402
+from solver.cluster.engine import Threads  # noqa: E402
+from solver.cluster.store import Store  # noqa: E402
+
+LADDER = '''
+from typing import NamedTuple
+
+class Ladder(NamedTuple):
+    """A graph like any other, in tiers: moves stay in two of three of them, lead to the next, or to the one behind."""
+    width: int = 50
+    height: int = 5
+
+    def tier(self, state):
+        return state // self.width
+
+    def mixed(self, state, salt):
+        number = (state * 2654435761 + salt * 668265263) & 0xFFFFFFFF
+        number = (number ^ number >> 15) * 2246822519 & 0xFFFFFFFF
+        return number ^ number >> 13
+
+    def initial(self):
+        return 0
+
+    def actions(self, state):
+        for action in range(2 + self.mixed(state, 9) % 3):
+            yield action
+
+    def result(self, state, action):
+        number, tier = self.mixed(state, action), self.tier(state)
+        up = 1 if tier % 3 == 1 or number % 8 == 0 else 0
+        if action == 3:
+            up += 1
+        return (tier + up) * self.width + number // 8 % self.width
+
+    def again(self, state, action):
+        return self.mixed(state, action + 5) % 4 == 0
+
+    def is_terminal(self, state):
+        return self.tier(state) >= self.height or self.mixed(state, 7) % 16 == 5
+
+    def utility(self, state):
+        return self.mixed(state, 8) % 3 - 1
+'''
+QUICK = ("hare-and-hounds", "piglet:4")
+SLOW = (
+    "mu-torere", "three-mens-morris", "three-mens-morris:1", "nine-holes", "achi", "tapatan", "pong-hau-ki", "quixo:3",
+    "piglet", "pig:15", "chess-ending:KPK",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def ladder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("games") / "ladder.py"
+    path.write_text(LADDER)
+    return f"{path}::Ladder"
+
+
+@pytest.fixture
+def sharded(monkeypatch):
+    """Shards of a few states; generations of one shard are not gone through at once."""
+    monkeypatch.setattr(driver, "LEAST", 10)
+    monkeypatch.setattr(closing, "ALONE", 0)
+
+
+@pytest.fixture(autouse=True)
+def threads(monkeypatch):
+    """Threads instead of Ray."""
+    monkeypatch.setattr(extras, "has_cluster", lambda: True)
+    monkeypatch.setattr(on_ray, "connect", lambda where, memory: Threads(2, memory))
+
+
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def alone(game, path, **options):
+    """The digest of the book of one machine."""
+    pipeline.solve(game, path, **options).close()
+    return digest(path)
+
+
+def together(game, path, **options):
+    """And of a cluster."""
+    pipeline.solve(game, path, cluster="local", **options).close()
+    assert not (path.parent / (path.name + ".shards")).exists()
+    return digest(path)
+
+
+@pytest.mark.parametrize("game", [*QUICK, *(pytest.param(one, marks=pytest.mark.slow) for one in SLOW)])
+def test_the_book_is_that_of_one_machine(tmp_path, game, sharded):
+    assert together(game, tmp_path / "cluster.lmdb") == alone(game, tmp_path / "one.lmdb")
+
+
+@pytest.mark.parametrize("least", [1, 40, 1 << 20])
+def test_any_number_of_shards_gives_the_same_book(tmp_path, ladder, monkeypatch, least):
+    monkeypatch.setattr(driver, "LEAST", least)
+    monkeypatch.setattr(closing, "ALONE", least)
+    assert together(ladder, tmp_path / "cluster.lmdb") == alone(ladder, tmp_path / "one.lmdb")
+
+
+@pytest.mark.parametrize(
+    ("game", "options"),
+    [("LADDER", {"method": "retrograde"}), ("hare-and-hounds", {"symmetry": False}), ("piglet:4", {"symmetry": False})],
+    ids=["one tier", "unfolded", "unfolded chance"],
+)
+def test_options_mean_the_same(tmp_path, ladder, sharded, game, options):
+    game = game.replace("LADDER", ladder)
+    assert together(game, tmp_path / "cluster.lmdb", **options) == alone(game, tmp_path / "one.lmdb", **options)
+
+
+def test_shards_split_while_a_tier_is_closed(tmp_path, ladder, monkeypatch):
+    bits = []
+    monkeypatch.setattr(driver, "LEAST", 60)
+    monkeypatch.setattr(closing, "ALONE", 0)
+    generation = closing.generation
+
+    def watched(*given):
+        found = generation(*given)
+        bits.append(found.bits)
+        return found
+
+    monkeypatch.setattr(driver, "generation", watched)
+    options = {"method": "retrograde"}
+    assert together(ladder, tmp_path / "cluster.lmdb", **options) == alone(ladder, tmp_path / "one.lmdb", **options)
+    assert bits == sorted(bits) and bits[0] < bits[-1] and len(bits) > 4
+
+
+@pytest.mark.parametrize("game", ["LADDER", "piglet:4"])
+def test_it_goes_on_behind_every_commit(tmp_path, ladder, monkeypatch, sharded, game):
+    game = game.replace("LADDER", ladder)
+    commit, made = Store.commit, []
+
+    def dying(self, number, facts):
+        commit(self, number, facts)
+        made.append(facts["kind"])
+        raise ResourceError("the driver died")
+
+    monkeypatch.setattr(Store, "commit", dying)
+    path = tmp_path / "cluster.lmdb"
+    for _ in range(1000):
+        try:
+            found = together(game, path)
+            break
+        except ResourceError as error:
+            assert str(error) == "the driver died"
+    assert found == alone(game, tmp_path / "one.lmdb")
+    assert {"forward", "closing", "scale", "backward"} == set(made)
+
+
+@pytest.mark.parametrize("game", ["LADDER", "piglet:4"])
+def test_damaged_files_are_made_again(tmp_path, ladder, monkeypatch, sharded, game):
+    """After each commit, one of the files that are needed is cut short."""
+    game = game.replace("LADDER", ladder)
+    apply, kinds = driver.Course.apply, Counter()
+
+    def damaging(self, facts):
+        obsolete = apply(self, facts)
+        folder = next(tmp_path.glob("*.shards"))
+        files = sorted(path for path in folder.iterdir() if "." in path.name[1:] and path.name not in obsolete)
+        present = {kind_of(path.name) for path in files}
+        kind = min(sorted(present), key=kinds.__getitem__, default=None)
+        if kind is not None and kinds[kind] < 6:  # a tier must come to its end at last
+            some = [path for path in files if kind_of(path.name) == kind]
+            victim = some[self.commits * 40503 % len(some)]
+            victim.write_bytes(victim.read_bytes()[:-1])
+            kinds[kind] += 1
+        return obsolete
+
+    monkeypatch.setattr(driver.Course, "apply", damaging)
+    assert together(game, tmp_path / "cluster.lmdb") == alone(game, tmp_path / "one.lmdb")
+    assert kinds.keys() == {"run", "seen", "states", "values"} and min(kinds.values()) > 4
+
+
+def kind_of(name):
+    """What a shard file is."""
+    return name.partition("_")[0].partition("-")[0]
+
+
+def test_what_it_cannot_do_is_refused_as_on_one_machine(tmp_path, ladder, sharded):
+    for game, options in ((ladder, {"method": "minimax"}), ("hare-and-hounds", {"method": "minimax"})):
+        said = []
+        for options_of in ({}, {"cluster": "local"}):
+            with pytest.raises((GameError, MethodError)) as caught:
+                pipeline.run(
+                    load_game(game), tmp_path / "book.lmdb", pipeline.Options(**options, **options_of, restart=True)
+                )
+            said.append(str(caught.value))
+        assert "retrograde analysis" in said[1]
+
+
+def test_a_tier_beyond_the_memory_is_refused(tmp_path, ladder):
+    with pytest.raises(ResourceError, match="--memory"):
+        together(ladder, tmp_path / "cluster.lmdb", method="retrograde", memory=4000)

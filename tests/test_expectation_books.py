@@ -1,0 +1,265 @@
+"""Books of expectations: what they hold, who plays by them, and what the commands make of them."""
+
+import json
+import random
+
+import pytest
+from click.testing import CliRunner
+
+from solver import pipeline
+from solver.book import Book, Header
+from solver.cli import main
+from solver.errors import DamagedBook, MissingState, PositionError
+from solver.expected import DROPPED, MIDDLE, SPAN, number_of
+from solver.game import load_game
+from solver.player import Player
+from solver.value import Value
+from solver.verification import verify
+from tests.books import expectations, looked_up, rewritten, sample_values, write_expectations
+from tests.ways import compiled, what_is_marked_by_kernels
+
+__all__ = ["what_is_marked_by_kernels"]  # a fixture
+
+
+@pytest.fixture(scope="module")
+def pig(tmp_path_factory):
+    """A book of pig to 10."""
+    path = tmp_path_factory.mktemp("books") / "pig.lmdb"
+    pipeline.solve("pig:10", path).close()
+    return path
+
+
+def test_both_sides_see_a_number_alike():
+    half = 1 << DROPPED - 1
+    for value in (0, 1, half - 1, half, half + 1, 3 * half, 12345678, SPAN):
+        assert number_of(-value) - MIDDLE == MIDDLE - number_of(value)
+    assert number_of(half) == MIDDLE + 1
+
+
+def test_a_book_of_expectations_gives_back_what_was_written(tmp_path):
+    path = tmp_path / "book.lmdb"
+    values = expectations({**sample_values(3000), **dict.fromkeys(range(10**12, 10**12 + 3000, 11)), (1 << 63) - 1: 0})
+    write_expectations(path, values)
+    with Book(path) as book:
+        assert dict(book.items()) == values
+        assert all(book[state] == value for state, value in values.items())
+        assert book.get(7 * 10**15) is None
+        assert book.expectation == ("utility", 2.0**-30, 2.0**-31)
+        assert len(book) == len(values)
+
+
+@compiled
+def test_many_look_ups_at_once(tmp_path):
+    path = tmp_path / "book.lmdb"
+    values = expectations(sample_values(20_000))
+    write_expectations(path, values)
+    with Book(path) as book:
+        states = random.Random(3).sample(range(max(values)), 5000)
+        found = looked_up(book, states)
+        assert found == [values.get(state) for state in states]
+        assert sum(value is not None for value in found) > 300
+
+
+def test_worked_group():
+    from solver.book.codecs import fixed
+
+    payload, counts, lengths = fixed.encode_chunk([1000, 1001, 1003], [70, 73, 70], 0, 4)
+    assert payload.hex(" ") == "00 02 02 46 00 00 00 0c 0b"
+    assert (counts, lengths) == ([3], [9])
+    assert fixed.decode(memoryview(payload), 1000, 4) == ([1000, 1001, 1003], [70, 73, 70])
+    payload, _, _ = fixed.encode_chunk([1000, 1020, 1050], [70, 73, 70], 0, 4)
+    assert payload.hex(" ") == "05 02 02 46 00 00 00 0c 40 02 25"
+    assert fixed.decode(memoryview(payload), 1000, 4) == ([1000, 1020, 1050], [70, 73, 70])
+
+
+def test_altered_values_are_found(tmp_path, pig):
+    """Every state's residual is looked at."""
+    with Book(pig) as book:
+        values, header = dict(book.items()), book.header
+    state = random.Random(4).choice(sorted(values))
+    for steps, wrong in ((1, False), (4, True)):
+        altered = {**values, state: Value(values[state].score + steps * header.expectation.step)}
+        numbers = [int(value.score * MIDDLE) + MIDDLE for _, value in sorted(altered.items())]
+        from solver.book import write_book
+
+        path = tmp_path / "altered.lmdb"
+        write_book(path, header._replace(book_id=b"", digest=""), [(sorted(altered), numbers)])
+        if wrong:
+            with pytest.raises(DamagedBook, match="its children"):
+                verify(path)
+        else:
+            verify(path)
+    verify(pig)
+
+
+@compiled
+def test_the_kernels_find_altered_values(tmp_path, monkeypatch, pig):
+    from solver import verification
+    from solver.book import write_book
+
+    monkeypatch.setattr(verification, "FEW", 0)
+    assert verify(pig).closed
+    with Book(pig) as book:
+        values, header = dict(book.items()), book.header
+    states = sorted(values)
+    for place in (0, len(states) // 2, len(states) - 1):
+        numbers = [int(values[state].score * MIDDLE) + MIDDLE for state in states]
+        numbers[place] += 4 if numbers[place] < MIDDLE else -4
+        path = tmp_path / "altered.lmdb"
+        write_book(path, header._replace(book_id=b"", digest=""), [(states, numbers)])
+        with pytest.raises(DamagedBook, match="its children"):
+            verify(path)
+
+
+def test_headers_that_contradict_themselves_are_refused(tmp_path, pig):
+    def altered(**changes):
+        def change(key, record):
+            if key != b"header":
+                return record
+            header = Header.unpack(bytes(record))
+            return header._replace(**changes)._packed()
+
+        return change
+
+    with Book(pig) as book:
+        expectation = book.expectation
+    for changes in (
+        {"expectation": expectation._replace(of="margin")},
+        {"expectation": expectation._replace(step=0.3)},
+        {"expectation": expectation._replace(error=0.0)},
+        {"expectation": None},
+        {"method": "minimax"},
+        {"codec": "instant"},
+        {"root": Value(2.0)},
+        {"root": Value(1)},
+        {"palette": [Value(1, 1)]},
+    ):
+        path = rewritten(pig, tmp_path / "altered.lmdb", altered(**changes))
+        with pytest.raises(DamagedBook):
+            Book(path)
+        path.unlink()
+
+
+def test_a_player_knows_what_chance_may_do(pig):
+    with Book(pig) as book:
+        player = Player(book)
+        start = player.game.initial()
+        assert player.outcomes(start) == []
+        thrown = player.game.result(start, player.best(start))
+        outcomes = player.outcomes(thrown)
+        assert len(outcomes) == 6
+        assert sum(one.probability for one in outcomes) == pytest.approx(1)
+        mean = sum(one.probability * one.value.score for one in outcomes)
+        assert mean == pytest.approx(book[thrown].score, abs=2 * book.expectation.error)
+        for one in outcomes:
+            mover = player.game.to_move(one.child) == player.game.to_move(thrown)
+            assert one.value.score == (one.child_value.score if mover else -one.child_value.score)
+        assert player.examine(thrown)[1] == []
+        for ask in (player.best, player.choose):
+            with pytest.raises(PositionError, match="chance decides"):
+                ask(thrown)
+
+
+def test_a_line_takes_what_was_expected(pig):
+    with Book(pig) as book:
+        player, state = Player(book), 0
+        line = list(player.line(state))
+        assert len(line) > 3
+        for action, child in line:
+            outcomes = player.outcomes(state)
+            if outcomes:
+                value = book[player.canonical(state)].score
+                nearest = min(abs(one.value.score - value) for one in outcomes)
+                assert abs(outcomes[action].value.score - value) == nearest
+                assert outcomes[action].child == child
+            else:
+                assert action == player.best(state)
+            state = child
+
+
+def test_nothing_is_searched_live():
+    player = Player("pig:10")
+    with pytest.raises(MissingState, match="not searched live"):
+        player.choose(player.game.initial())
+
+
+def run(*arguments, given=None):
+    result = CliRunner().invoke(main, list(map(str, arguments)), input=given)
+    return result.exit_code, result.output
+
+
+def test_commands_know_expectations(tmp_path, pig):
+    code, text = run("info", pig)
+    assert code == 0
+    assert "+0.418849 (70.9424 %) for the first player" in text
+    assert "expected utility, steps of 9.31e-10" in text
+    assert "better" in text
+    code, text = run("query", pig, "roll 3", "roll", "--json")
+    facts = [json.loads(line) for line in text.splitlines()]
+    assert [move["move"] for move in facts[0]["moves"]] == ["roll", "hold"]
+    assert (facts[0]["value"], facts[0]["distance"], facts[0]["chances"]) == ("expectation", None, [])
+    assert facts[1]["moves"] == []
+    assert [one["probability"] for one in facts[1]["chances"]] == [pytest.approx(1 / 6)] * 6
+    assert facts[1]["chances"][2]["score"] == facts[0]["score"]
+    assert "16.67 %" in run("query", pig, "roll")[1]
+    code, text = run("query", pig, "roll 7")
+    assert code != 0
+    assert "choose one of 1, 2, 3, 4, 5, 6" in text
+    games = tmp_path / "games.txt"
+    games.write_text("roll 3 hold roll 1\n")
+    code, text = run("grade", pig, games)
+    assert "3 moves judged" in text
+    code, text = run("export", pig, "-o", tmp_path / "pig.jsonl")
+    rows = [json.loads(line) for line in (tmp_path / "pig.jsonl").read_text().splitlines()]
+    assert "distance" not in rows[0]
+    assert rows[0]["best"] == ["roll"]
+    assert rows[1]["best"] is None
+    assert rows[0]["score"] == facts_of(pig).score
+
+
+def facts_of(path):
+    with Book(path) as book:
+        return book[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("solve", "pig:5", "--method", "minimax"), "use expectiminimax"),
+        (("solve", "pig:5", "--max-ply", "3"), "use expectiminimax"),
+        (("solve", "pig:5", "--codec", "compact", "-o", "OUT"), "leave --codec out"),
+        (("solve", "tic-tac-toe", "--method", "expectiminimax"), "use minimax"),
+        (("query", "pig:5", "start"), "not searched live"),
+        (("play", "pig:5"), "solver solve pig:5 -o BOOK"),
+        (("pack", "PIG", "-o", "OUT", "--codec", "instant"), "codec of their own"),
+        (("trim", "PIG", "-o", "OUT", "--drop-plies", "1"), "expectations"),
+        (("merge", "PIG", "PIG", "-o", "OUT"), "nothing to merge"),
+        (("trim", "PIG", "-o", "OUT", "--codec", "compact"), "leave the book whole"),
+        (("sample", "PIG", "-n", "3", "--value", "win"), "choose by tier, --ply"),
+        (("verify", "PIG", "--play"), "leave out --play"),
+    ],
+)
+def test_what_chance_rules_out_is_refused_with_the_remedy(tmp_path, pig, arguments, message):
+    places = {"PIG": pig, "OUT": tmp_path / "out.lmdb"}
+    code, text = run(*(places.get(argument, argument) for argument in arguments))
+    assert code != 0, text
+    assert message in text
+    assert not (tmp_path / "out.lmdb").exists()
+
+
+def test_books_of_expectations_are_compared(tmp_path, pig):
+    assert run("diff", pig, pig)[0] == 0
+    start = load_game("pig:10").initial()
+    write_expectations(tmp_path / "other.lmdb", {start: Value(0.25), 1 << 40: Value(0.0)})
+    code, text = run("diff", pig, tmp_path / "other.lmdb")
+    assert code == 1 and f"#{start}  +0.4" in text and "/ +0.25" in text and "1 only in the second" in text
+
+
+def test_dice_are_thrown_by_the_seed(pig):
+    given = "roll\nhold\n" * 40
+    games = [run("play", pig, "--seed", seed, given=given) for seed in (1, 1, 2)]
+    assert games[0] == games[1] != games[2]
+    code, text = games[0]
+    assert code == 0
+    assert "chance: " in text
+    assert "wins" in text or "you win" in text

@@ -1,0 +1,139 @@
+"""Exports read by JavaScript: what Python says, whatever is damaged."""
+
+import json
+import random
+import struct
+
+import pytest
+
+from solver import pipeline
+from solver.book import Book
+from solver.book.codecs.instant import GROUP
+from solver.game import load_game
+from solver.value import Value
+from tests.books import sample_values, write_values
+from tests.exports import FORMAT, SIMPLE, VECTOR, every_codec, exported, needs_node, node, resealed, small
+
+__all__ = ["small"]  # a fixture
+
+GAMES = ("tic-tac-toe", "connect-four:4,4", "kalah:3,3")
+
+
+@pytest.fixture(scope="module", params=GAMES)
+def solved(request, tmp_path_factory):
+    path = tmp_path_factory.mktemp("export") / "book.lmdb"
+    pipeline.solve(load_game(request.param), path).close()
+    return path
+
+
+@needs_node
+def test_javascript_reads_the_groups_of_the_documentation():
+    text = FORMAT.read_text()
+    groups = (
+        "08 02 01 07 09 02 0b", "00 02 00 00 00 03 00 e3 06 00 63 e7 64 07 00", "03 00 e3 e0 e2 e2 00 00",
+        "00 02 02 46 00 00 00 0c 0b",
+    )  # fmt: skip
+    assert all(f"`{group}`" in text for group in groups)
+    found = [7, 9, None, 7, None, None, None, None, None, None]
+    keyed = [[0, 1, 3], [7, 9, 7], found, ["RangeError"]]
+    filled = [[0, 1, 2, 3], [7, 9, 9, 7], [7, 9, 9, *found[3:]], ["RangeError"]]  # a rank that nobody asks for
+    counted = [[0, 1, 3], [70, 73, 70], [70, 73, None, 70, *found[4:]], ["RangeError"]]
+    assert node("groups") == [keyed, keyed, filled, counted]
+
+
+@needs_node
+def test_javascript_answers_as_python(solved, tmp_path):
+    found = node("answers", exported(solved, tmp_path / "b.bin"), exported(solved, tmp_path / "b.csv", SIMPLE))
+    with Book(solved) as book:
+        assert found["right"] == [len(book), len(book)]
+        assert (found["entries"], found["length"]) == (len(book), len(book))
+        header = book.header
+    facts = found["facts"]
+    assert (facts["game"], facts["digest"], facts["counts"]) == (header.game, header.digest, header.counts)
+    assert facts["root"] == header.root._asdict()
+    assert found["refused"] == ["TypeError"] * 6
+
+
+@needs_node
+@every_codec
+def test_javascript_reads_groups_of_any_kind(tmp_path, codec):
+    """Every key mode with every width of a value, in one book; the last group's keys are single bytes."""
+    chance = random.Random(3)
+    values, state = {}, 0
+    for spread in (1, 40, 70_000, 2**45):
+        for different in (1, 2, 4, 16, 150):
+            for _ in range(GROUP):
+                values[state] = Value(1, chance.randrange(different) * 2 + 1)
+                state += chance.randrange(spread) + 1
+    values |= {state: Value(0), state + 99: Value(1, 2), state + 200: Value(-1, 0)}
+    for number, some in enumerate((VECTOR, values)):
+        write_values(tmp_path / "b.lmdb", some, facts={"codec": codec})
+        target = exported(tmp_path / "b.lmdb", tmp_path / f"{number}.bin")
+        found = node("answers", target, exported(tmp_path / "b.lmdb", tmp_path / "b.csv", SIMPLE))
+        assert found["right"] == [len(some)] * 2
+    if codec == "instant":
+        assert kinds_of(tmp_path / "b.lmdb") == {mode: {2} if mode == 1 else {0, 1, 2, 4, 8} for mode in range(5)}
+
+
+def kinds_of(path):
+    """The widths of values in the groups of each key mode, in the first segment."""
+    with Book(path) as book:
+        segment = next(book.segments())
+        starts = struct.unpack_from("<21H", segment, 8 + 8 * 21)
+        kinds = {segment[start] & 7: set() for start in starts}
+        for start in starts:
+            kinds[segment[start] & 7].add(segment[start] >> 3)
+    return kinds
+
+
+@needs_node
+@pytest.mark.slow
+def test_javascript_reads_a_book_of_many_values(tmp_path):
+    values = {state: Value(state * 31 % 70_000) for state in range(0, 210_000, 3)}
+    write_values(tmp_path / "b.lmdb", values)
+    target = exported(tmp_path / "b.lmdb", tmp_path / "b.bin")
+    found = node("answers", target, exported(tmp_path / "b.lmdb", tmp_path / "b.csv", SIMPLE))
+    assert found["right"] == [70_000] * 2
+
+
+@needs_node
+@every_codec
+def test_javascript_refuses_every_damaged_byte(small, tmp_path, codec):
+    with Book(small) as book:
+        write_values(tmp_path / "b.lmdb", dict(book.items()), facts={"codec": codec})
+    source = exported(tmp_path / "b.lmdb", tmp_path / "b.bin")
+    assert node("damage", source) == {"DamagedBook": 2 * source.stat().st_size + 1}
+
+
+@needs_node
+@every_codec
+def test_javascript_bears_forged_files(tmp_path, codec):
+    """Segments and heads altered, with checksums that hold: answers, no answer or DamagedBook, never another error."""
+    chance = random.Random(5)
+    forged = []
+    for spread in (2, 5000, 10**12):
+        values = {state: value for state, value in sample_values(20, spread=spread, seed=2).items() if state < 2**63}
+        write_values(tmp_path / "b.lmdb", values, facts={"codec": codec})
+        data = exported(tmp_path / "b.lmdb", tmp_path / "b.bin").read_bytes()
+        for _ in range(700):
+            forged.append(struct.pack("<I", len(data)) + resealed(data, chance))
+    (tmp_path / "forged").write_bytes(b"".join(forged))
+    found = node("forged", tmp_path / "forged", json.dumps({"states": [0, 1, 1000, 2**40]}))
+    assert set(found) <= {"read", "DamagedBook"} and sum(found.values()) == 2100 and found["DamagedBook"] > 1000
+
+
+@needs_node
+def test_javascript_reads_over_http(small, tmp_path):
+    write_values(tmp_path / "b.lmdb", sample_values(16_000, spread=10**12))
+    target = exported(tmp_path / "b.lmdb", tmp_path / "b.bin")
+    with Book(tmp_path / "b.lmdb") as book:
+        segments, states = len(book.directory), len(book)
+    assert segments > 2
+    assert node("http", target, exported(tmp_path / "b.lmdb", tmp_path / "b.csv", SIMPLE)) == {
+        "ranges": [states, segments + 1],
+        "hidden": [states, segments + 1],
+        "whole": [states, 1],
+        "missing": "HTTP 404",
+        "changed": "DamagedBook",
+        "again": True,
+    }

@@ -1,0 +1,184 @@
+"""What a solve refuses: before any work, in one line, and leaving nothing behind."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from solver import extras, methods, options, pipeline
+from solver.book import Book
+from solver.errors import BookError, GameError, MethodError, ResourceError
+from solver.game import Rules, load_game
+from solver.memory import LEAST_MEMORY, MEMORY_SHARE, free_memory
+from tests.test_pipeline import SAME_TIER
+from tests.test_search import Dice
+from tests.ways import by_kernels, compiled, plainly
+
+
+def test_plain_python_ends_where_the_memory_does(monkeypatch, tmp_path):
+    plainly(monkeypatch)
+    for name in ("minimax", "retrograde"):
+        monkeypatch.setitem(methods.METHODS, name, methods.METHODS[name]._replace(state_bytes=1 << 20))
+    with pytest.raises(ResourceError, match="states are too many for plain Python .*pip install.* --memory"):
+        pipeline.solve(load_game("connect-four"), tmp_path / "book.lmdb", memory=LEAST_MEMORY)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"table": 1 << 20}, "--table means nothing to the sweep: leave it out; it is for --method alphabeta"),
+        ({"method": "alphabeta", "memory": 1 << 30}, "--memory means nothing to --method alphabeta"),
+        ({"method": "alphabeta", "workers": 2}, "--workers means nothing"),
+        ({"method": "alphabeta", "restart": True}, "--restart means nothing"),
+        ({"max_ply": 2, "checkpoint": 0.0}, "--checkpoint means nothing to an opening book"),
+        ({"max_ply": 2, "anyway": True}, "--anyway means nothing to an opening book"),
+        ({"max_ply": 2, "method": "retrograde"}, "--method alphabeta, not retrograde"),
+    ],
+)
+def test_options_that_a_method_would_ignore_are_refused(tmp_path, options, message):
+    with pytest.raises(MethodError, match=message):
+        pipeline.solve(load_game("coins"), tmp_path / "book.lmdb", **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("option", ["restart", "checkpoint"])
+def test_options_about_an_unfinished_book_need_one(option):
+    with pytest.raises(MethodError, match=f"--{option} is about what an unfinished book keeps: name one with -o"):
+        pipeline.solve(load_game("coins"), **{option: True})
+
+
+@pytest.mark.parametrize("method", ["auto", *methods.METHODS])
+def test_methods_refuse_what_they_cannot_do_before_any_work(method):
+    asked = options.Options(method=method)
+    dice, coins = Rules(Dice()), Rules(load_game("coins"))
+    if method == "expectiminimax":
+        methods.refuse(dice, asked, keeps=False)
+        with pytest.raises(MethodError, match="coins is no game of chance: use minimax"):
+            methods.refuse(coins, asked, keeps=False)
+        return
+    if method == "auto":
+        methods.refuse(dice, asked, keeps=False)
+    else:
+        with pytest.raises(MethodError, match="Dice is a game of chance: use expectiminimax"):
+            methods.refuse(dice, asked, keeps=False)
+    methods.refuse(coins, asked, keeps=False)
+    kalah = Rules(load_game("kalah:2,2"))
+    if method == "retrograde":
+        assert methods.METHODS[method].refusal(kalah) == (
+            "kalah:2,2 is a score game, which retrograde analysis cannot take: use minimax"
+        )
+    else:
+        methods.refuse(kalah, asked, keeps=False)
+
+
+GIB = 1 << 30
+
+
+@pytest.mark.parametrize(
+    ("files", "free"),
+    [
+        ({}, 10 * GIB),
+        ({"proc/self/cgroup": "0::/", "sys/fs/cgroup/memory.max": "max"}, 10 * GIB),
+        (
+            {  # the group's own limit, what files take of it not counted
+                "proc/self/cgroup": "0::/a/b",
+                "sys/fs/cgroup/a/b/memory.max": f"{8 * GIB}",
+                "sys/fs/cgroup/a/b/memory.current": f"{6 * GIB}",
+                "sys/fs/cgroup/a/b/memory.stat": f"anon 1\ninactive_file {2 * GIB}\n",
+            },
+            4 * GIB,
+        ),
+        (
+            {  # that of the group around it
+                "proc/self/cgroup": "0::/a/b",
+                "sys/fs/cgroup/a/memory.high": f"{3 * GIB}",
+                "sys/fs/cgroup/a/memory.current": "0",
+                "sys/fs/cgroup/a/b/memory.max": f"{8 * GIB}",
+                "sys/fs/cgroup/a/b/memory.current": "0",
+            },
+            3 * GIB,
+        ),
+        (
+            {  # version 1, in a container that sees its own group as the top
+                "proc/self/cgroup": "4:cpu:/x\n3:memory,hugetlb:/docker/1\n",
+                "sys/fs/cgroup/memory/memory.limit_in_bytes": f"{5 * GIB}",
+                "sys/fs/cgroup/memory/memory.usage_in_bytes": f"{1 * GIB}",
+            },
+            4 * GIB,
+        ),
+    ],
+)
+def test_free_memory_is_what_the_control_groups_leave(tmp_path, files, free):
+    for name, text in {"proc/meminfo": f"MemTotal: 1 kB\nMemAvailable: {10 * GIB >> 10} kB\n", **files}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert free_memory(tmp_path) == int(MEMORY_SHARE * free)
+
+
+def test_bad_rules_of_a_user_are_refused_before_solving(tmp_path):
+    (tmp_path / "bad.py").write_text(SAME_TIER.format(tier="9 - state").replace("% self.size", "% self.size - 1"))
+    with pytest.raises(GameError, match="state"):
+        pipeline.solve(load_game(f"{tmp_path / 'bad.py'}::Ring"), tmp_path / "bad.lmdb")
+    assert [path.name for path in tmp_path.iterdir() if path.suffix == ".lmdb"] == []
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [({"method": "magic"}, MethodError), ({"method": "minimax", "memory": 1000}, ResourceError)],
+)
+def test_a_refused_solve_leaves_nothing_behind(tmp_path, options, error):
+    if error is ResourceError and not extras.has_kernels():
+        return
+    with pytest.raises(error):
+        pipeline.solve(load_game("tic-tac-toe"), tmp_path / "book.lmdb", **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_target_that_cannot_be_written_is_refused_before_solving(tmp_path):
+    (tmp_path / "folder.lmdb").mkdir()
+    for target in (tmp_path / "missing" / "book.lmdb", tmp_path / "folder.lmdb"):
+        with pytest.raises((BookError, ResourceError)):
+            pipeline.solve(load_game("connect-four"), target)  # would take hours
+
+
+def test_boards_too_large_are_refused_at_once():
+    for text in ("connect-four:20,20", "connect-four:0,4", "tic-tac-toe:1000,1000", "nim:" + ",".join(["9999"] * 7)):
+        with pytest.raises(GameError):
+            load_game(text)
+
+
+@pytest.mark.parametrize("kernels", [False, pytest.param(True, marks=compiled)])
+def test_rules_that_fail_where_no_random_game_went_are_named_with_the_state(tmp_path, monkeypatch, kernels):
+    if kernels:
+        by_kernels(monkeypatch)
+    monkeypatch.setattr(pipeline, "check_game", lambda game: [])
+    text = SAME_TIER.replace("(state + action) % self.size", "state + action + 0 // (7 - state)")
+    (tmp_path / "failing.py").write_text(text.replace("state == 0", "state >= 9").format(tier="state"))
+    with pytest.raises(GameError, match=r"state 7.*fails: ZeroDivisionError"):
+        pipeline.solve(load_game(f"{tmp_path / 'failing.py'}::Ring"), tmp_path / "book.lmdb")
+    assert [path.name for path in tmp_path.glob("book*")] == []
+
+
+@compiled
+@pytest.mark.parametrize(
+    ("name", "code", "reason"),
+    [
+        ("numpy", "raise ImportError('a C\\n library')", "(ImportError: a C library): install it again"),
+        ("numba", "raise SystemError('built for 2.0')", "(SystemError: built for 2.0): install it again"),
+        ("numba", "def njit(*_, **__): raise RuntimeError('no locator')", "(RuntimeError: no locator): set NUMBA_"),
+    ],
+)
+def test_a_broken_installation_is_named_and_done_without(tmp_path, name, code, reason):
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "__init__.py").write_text(code)
+    path = os.pathsep.join([str(tmp_path), str(Path(pipeline.__file__).parents[1])])
+    command = [sys.executable, "-m", "solver", "solve", "kalah:3,3", "-o", "book.lmdb"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=True
+    )
+    assert done.stderr.startswith(f"Note: {options.PLAINLY}: ")
+    assert f" is installed but fails {reason}" in done.stderr and done.stderr.count("\n") == 1
+    assert Book(tmp_path / "book.lmdb").header.stored == 23_090

@@ -1,0 +1,70 @@
+"""Rules in JavaScript: they say what Python says, and what has no translation is named."""
+
+import pytest
+
+from solver.errors import MethodError
+from solver.export import site
+from solver.export.records import all_of, sampled
+from solver.game import Rules, load_game
+from tests.exports import needs_node
+from tests.games import EDGE_GAMES, LARGE_GAMES, SMALL_GAMES
+from tests.pages import STRANGE, modules, node, ported
+
+__all__ = ["modules"]  # a fixture
+
+MORE_GAMES = ("connect-four", "othello", "kalah", "chess-ending:KQK", "chess-ending:KBNK", "chess-ending:KPK")
+
+
+@needs_node
+def test_rules_run_in_javascript_as_in_python(modules):
+    paths = []
+    for name in (*SMALL_GAMES, *LARGE_GAMES, *EDGE_GAMES, *MORE_GAMES):
+        rules = Rules(load_game(name))
+        paths.append(ported(modules, name, rules, sampled(rules, 12 if name in EDGE_GAMES else 40, seed=7)))
+    assert node("differences", *paths) == {}
+
+
+@needs_node
+def test_a_port_that_differs_is_found(modules):
+    rules = Rules(load_game("connect-four:4,3"))
+    path = ported(modules, "wrong", rules, sampled(rules, 80))
+    text = path.read_text()
+    path.write_text(text.replace("py.mul(step, 2n)", "py.mul(step, 3n)"))
+    assert path.read_text() != text
+    ((record, found),) = node("differences", path).values()
+    assert record["state"] in text and found != record
+
+
+@needs_node
+def test_python_as_people_write_it_runs(tmp_path, modules):
+    (tmp_path / "strange.py").write_text(STRANGE)
+    rules = Rules(load_game(f"{tmp_path}/strange.py::Strange"))
+    records = all_of(rules, 100)
+    assert len({record["board"] for record in records}) == 15
+    assert node("differences", ported(modules, "strange", rules, records)) == {}
+
+
+REFUSED = {
+    "try": "try: return -1\n        finally: pass",
+    "with": "with None: return -1",
+    "else": "for one in (1,): pass\n        else: pass\n        return -1",
+    "method": "return 'a'.encode()[0]",
+    "import": "import math\n        return -1",
+    "star": "a, *b = 1, 2\n        return -1",
+    "base": "return int('12', 3)",
+    "modulus": "return pow(2, 3, 5)",
+    "value": "return list(map(max, ((1,), (2,))))[0]",
+    "count": "return len('aaa'.replace('a', 'b', 1))",
+    "percent": "return len('%d' % 5)",
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_what_has_no_translation_is_named_by_its_line(tmp_path, kind):
+    file = tmp_path / f"refused_{kind}.py"
+    utility = f"def utility(self, state):\n        {REFUSED[kind]}"
+    file.write_text(STRANGE.replace("def utility(self, state): return -1", utility))
+    rules = Rules(load_game(f"{file}::Strange"))
+    line = 1 + file.read_text()[: file.read_text().index("def utility")].count("\n")
+    with pytest.raises(MethodError, match=rf"^Strange.utility, line ({line + 1}|{line + 2}) of {file.name}: .* has no"):
+        site.translation(rules)

@@ -1,0 +1,22 @@
+"""By which way tests solve small games: in plain Python, or by the kernels as if they were large."""
+
+import pytest
+
+from solver import extras, pipeline
+
+compiled = pytest.mark.skipif(not extras.has_kernels(), reason="the extra [solve] is not installed")
+
+
+def plainly(monkeypatch):
+    monkeypatch.setattr(extras, "has_kernels", lambda: False)
+
+
+def by_kernels(monkeypatch):
+    monkeypatch.setattr(pipeline, "SMALL", 0)
+
+
+@pytest.fixture(autouse=True)
+def what_is_marked_by_kernels(request, monkeypatch):
+    """What is marked as compiled is not solved plainly, small as it is."""
+    if any(mark == compiled.mark for mark in request.node.iter_markers("skipif")):
+        by_kernels(monkeypatch)
