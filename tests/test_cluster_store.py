@@ -467,8 +467,8 @@ def test_a_lost_commit_costs_what_came_after_it(tmp_path, truth, monkeypatch):
 def test_a_store_that_damages_whatever_is_written_is_given_up(tmp_path, monkeypatch):
     write = Store.write
 
-    def damaging(self, name, data):
-        write(self, name, data)
+    def damaging(self, name, data, lasting=False):
+        write(self, name, data, lasting)
         if name.startswith("values_3"):
             flip(Path(self.root, name))
 
