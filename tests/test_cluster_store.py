@@ -91,7 +91,18 @@ class Objects(Faults, MemoryFileSystem):
         return MemoryFileSystem._strip_protocol(str(path).removeprefix("objects://"))
 
 
+class Remote(Objects):
+    """Folders on another machine: what is renamed, but is no file of this one."""
+
+    protocol = "remote"
+
+    @classmethod
+    def _strip_protocol(cls, path):
+        return MemoryFileSystem._strip_protocol(str(path).removeprefix("remote://"))
+
+
 fsspec.register_implementation("faulty", Folder, clobber=True)
+fsspec.register_implementation("remote", Remote, clobber=True)
 fsspec.register_implementation("objects", Objects, clobber=True)
 
 
@@ -147,12 +158,13 @@ def refused(book, url=None, **options):
     return str(caught.value)
 
 
-@pytest.fixture(params=["faulty", "objects"])
+@pytest.fixture(params=["faulty", "objects", "remote"])
 def place(request, tmp_path):
     """A store's URL, and what is left in it."""
     folder = tmp_path / "store"
-    if request.param == "objects":
-        return "objects://bucket/prefix", lambda: sorted(MemoryFileSystem.store)
+    if request.param != "faulty":
+        Remote().makedirs("/bucket/prefix", exist_ok=True)
+        return f"{request.param}://bucket/prefix", lambda: sorted(MemoryFileSystem.store)
     folder.mkdir()
     return f"faulty://{folder}", lambda: sorted(path.name for path in folder.rglob("*"))
 

@@ -13,6 +13,7 @@ import contextlib
 import errno
 import functools
 import hashlib
+import io
 import json
 import os
 import random
@@ -126,8 +127,9 @@ class Store:
                 with self.files.open(part, "wb") as file:
                     file.write(data)
                     file.flush()
-                    if lasting and hasattr(file, "fileno"):  # it is on this machine
-                        os.fsync(file.fileno())
+                    if lasting:
+                        with contextlib.suppress(AttributeError, io.UnsupportedOperation):  # it is on no disk of ours
+                            os.fsync(file.fileno())
                 self.files.mv(part, self.path(name))
             except BaseException:
                 with contextlib.suppress(Exception):  # what is left of it takes room
