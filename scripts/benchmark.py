@@ -8,7 +8,7 @@ import platform
 import statistics
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -63,13 +63,20 @@ def publish(name: str, table: str, results: Any, how: str = "Medians") -> None:
     everything = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     everything[name] = {"machine": machine(), "results": results}
     RESULTS.write_text(json.dumps(everything, indent=1, sort_keys=True) + "\n")
-    readme = ROOT / "README.md"
-    begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
-    before, _, rest = readme.read_text().partition(begin)
-    _, found, after = rest.partition(end)
-    if not found:
-        raise SystemExit(f"README.md has no markers {begin} and {end}: put them where the table goes")
-    readme.write_text(f"{before}{begin}\n{table}\n\n{how} on: {machine()}.\n{end}{after}")
+    put(ROOT / "README.md", {name: f"{table}\n\n{how} on: {machine()}."})
+
+
+def put(document: Path, texts: Mapping[str, str]) -> None:
+    """Put texts between a document's markers of their names."""
+    whole = document.read_text()
+    for name, text in texts.items():
+        begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+        before, _, rest = whole.partition(begin)
+        _, found, after = rest.partition(end)
+        if not found:
+            raise SystemExit(f"{document.name} has no markers {begin} and {end}: put them where the table goes")
+        whole = f"{before}{begin}\n{text}\n{end}{after}"
+    document.write_text(whole)
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

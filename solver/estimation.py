@@ -109,7 +109,7 @@ def of_opening(
     Compiling the search does not count. Raises MethodError without the extra [solve].
     """
     rules = Rules(game, symmetry)
-    _need_kernels(rules)
+    need_kernels(rules)
     from solver.kernels.searcher import TABLE, Searcher
     from solver.parallel import cores
 
@@ -209,7 +209,7 @@ def of_sweep(
     [solve].
     """
     rules = Rules(game, symmetry)
-    _need_kernels(rules)
+    need_kernels(rules)
     from solver.kernels.edges import CompiledMoves
     from solver.parallel import cores
     from solver.sweep import demand, sampling
@@ -225,13 +225,13 @@ def of_sweep(
     if needed is not None and by_state:
         size, arrays = needed
         stored, book = min(stored, size), demand.DENSE_BOOK_BYTES
-        took = DENSE_WHOLE * stored * sampling.pace(CompiledMoves(rules)) / (workers or cores())
+        took = DENSE_WHOLE * stored * sampling.pace(CompiledMoves(rules)).state / (workers or cores())
         memory, disk = (150 << 20) + arrays, round(2 * book * stored)
     counted, whole, cyclic, tiers = census.counted, census.whole, census.cyclic, len(census.sizes)
     return Sweep(stored, counted, whole, cyclic, tiers, took, memory, disk, round(book * stored), by_state)
 
 
-def _need_kernels(rules: Rules) -> None:
+def need_kernels(rules: Rules) -> None:
     if rules.plain_only:
         raise MethodError(f"{rules.name} runs in plain Python only, which no estimate is made for: solve it")
     if not extras.has_kernels():

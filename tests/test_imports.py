@@ -57,6 +57,9 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "estimation": {
         "errors", "extras", "game", "kernels", "memory", "opening", "parallel", "progress", "search", "sweep",
     },
+    "planning": {
+        "conformance", "errors", "estimation", "game", "kernels", "memory", "parallel", "progress", "sweep",
+    },
     "foresight": {"errors", "extras", "game", "kernels", "search"},
     "live": {"conformance", "errors", "extras", "foresight", "game", "kernels", "patience", "search", "value"},
     "shipped": {"book", "errors", "game"},
@@ -95,7 +98,8 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "cli": {
         "click", "matplotlib", "tqdm", "answers", "book", "comparing", "conformance", "errors", "estimation", "export",
         "extras", "game", "games", "grading", "kernels", "learning", "live", "methods", "notation", "options",
-        "packing", "pipeline", "player", "sampling", "search", "shipped", "trimming", "value", "verification",
+        "packing", "pipeline", "planning", "player", "sampling", "search", "shipped", "trimming", "value",
+        "verification",
     },
 }
 

@@ -9,11 +9,30 @@ import click
 
 from solver.cli.common import Bars, Seconds, json_option, quiet_option, workers_option
 from solver.game import load_game
+from solver.planning import Cluster, parse_cluster
+
+
+class ClusterText(click.ParamType):  # type: ignore[type-arg]
+    """A cluster: nodes=64,cores=32,memory=256G,network=25G, or local:2."""
+
+    name = "cluster"
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Cluster:
+        try:
+            return value if isinstance(value, Cluster) else parse_cluster(value)
+        except ValueError as error:
+            self.fail(str(error), parameter, context)
 
 
 @click.command("estimate")
 @click.argument("game")
 @click.option("--max-ply", type=click.IntRange(0, 1000), metavar="N", help="Of an opening book to ply N.")
+@click.option(
+    "--cluster",
+    type=ClusterText(),
+    metavar="NODES",
+    help="On a cluster: nodes=64,cores=32,memory=256G,network=25G, or local:2.",
+)
 @click.option("--no-symmetry", is_flag=True, help="Keep symmetric states apart.")
 @click.option("--seconds", type=Seconds(1, 1e5), default=60.0, metavar="S", help="To spend on it, compiling apart; 60.")
 @workers_option
@@ -22,6 +41,7 @@ from solver.game import load_game
 def command(
     game: str,
     max_ply: int | None,
+    cluster: Cluster | None,
     no_symmetry: bool,
     seconds: float,
     workers: int | None,
@@ -33,12 +53,20 @@ def command(
     With --max-ply the plies are enumerated for half the given time and a random sample of the deepest is searched.
     Without it the states are counted for most of the time, and what is left is estimated from samples.
 
+    With --cluster it is the time of a solve on so many nodes, tier by tier: cores and memory of a node, the bits a
+    second of its network, and if they are given the bytes a second of the store (storage=40G) and the price of a node
+    for an hour (price=1.6). local:2 is this machine with two workers. The nodes' cores are taken to be as quick as this
+    machine's. Neither Ray nor a cluster is needed for it.
+
     \b
     solver estimate connect-four --max-ply 8
     solver estimate connect-four:6,5
+    solver estimate connect-four:7,5 --cluster nodes=64,cores=32,memory=256G,network=25G,price=1.6
     """
-    from solver import estimation
+    from solver import estimation, planning
 
+    if cluster is not None and max_ply is not None:
+        raise click.UsageError("an opening book is made on one machine: leave --cluster or --max-ply out")
     rules = load_game(game)
     with Bars(quiet) as bars:
         options: dict[str, Any] = {
@@ -47,12 +75,14 @@ def command(
             "seconds": seconds,
             "progress": bars,
         }
-        facts: estimation.Sweep | estimation.Opening = (
-            estimation.of_sweep(rules, **options)
-            if max_ply is None
-            else estimation.of_opening(rules, max_ply, **options)
-        )
+        facts: estimation.Sweep | estimation.Opening | planning.Plan
+        if cluster is not None:
+            facts = planning.of_cluster(rules, cluster, **options)
+        elif max_ply is not None:
+            facts = estimation.of_opening(rules, max_ply, **options)
+        else:
+            facts = estimation.of_sweep(rules, **options)
     if as_json:
-        click.echo(json.dumps({"game": game, **facts._asdict()}))
+        click.echo(json.dumps({"game": game, **planning.facts(facts)}))
         return
     click.echo(facts.text())

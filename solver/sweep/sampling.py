@@ -26,12 +26,15 @@ from solver.parallel import Workers
 from solver.progress import Progress, silent
 from solver.store.runs import states_at
 from solver.store.shared import shared
+from solver.store.sorting import sort_unique
 from solver.store.work import Work
-from solver.sweep.expansion import LOWEST_TIER, Expansion, expand
+from solver.sweep.expansion import COUNT, LOWEST_TIER, Expansion, expand
 from solver.sweep.forward import Forward
 
 SAMPLE = 1 << 17  # states of a tier
 PACED = 1 << 16  # states whose moves are listed to see how long that takes
+SORTED = 1 << 20  # keys sorted to see how long that takes
+COUNTED = 1 << 12  # states of a counted tier whose moves are counted, where asked for
 MOST_MOVES = 1 << 22  # from the sample of a tier
 SHARE = 2 / 3  # of the time goes into counting
 TREND = 12  # counted tiers from which the trend of parents is taken
@@ -40,10 +43,23 @@ TRIED = 6  # counted tiers on which the estimate is tried
 States = NDArray[np.int64]
 
 
+class Tier(NamedTuple):
+    """A tier: its number, the states reached, those of them unfinished, the moves from these, a child that a state has
+    twice counted once, and how many tiers they lead to; `cyclic`: some of them stay in it."""
+
+    number: int
+    reached: int
+    kept: int
+    moves: int
+    leads: int
+    cyclic: bool
+
+
 class Census(NamedTuple):
     """Unfinished states of each tier (of each generation where a tier has cycles), whether they were all counted, and
     the seconds that counting took, those of compiling left out, with the unfinished states found in them. `whole`: the
-    estimate came to the last tier in its time."""
+    estimate came to the last tier in its time. `tiers`: more about each tier, where it was asked for; those of a tier
+    with cycles under way are one."""
 
     sizes: list[int]
     counted: bool
@@ -51,6 +67,7 @@ class Census(NamedTuple):
     cyclic: bool
     seconds: float
     in_seconds: int
+    tiers: list[Tier]
 
 
 @shared
@@ -72,9 +89,18 @@ def children_of(moves, states, begin, end, children, tiers, owners):
 
 
 def census(
-    game: Game, *, symmetry: bool = True, seconds: float, workers: int | None = None, progress: Progress = silent
+    game: Game,
+    *,
+    symmetry: bool = True,
+    seconds: float,
+    workers: int | None = None,
+    tiers: bool = False,
+    progress: Progress = silent,
 ) -> Census:
-    """Count the tiers for two thirds of the time, compiling apart, and estimate the others from samples."""
+    """Count the tiers for two thirds of the time, compiling apart, and estimate the others from samples.
+
+    `tiers`: count the moves of each tier in a sample, too.
+    """
     rules = Rules(game, symmetry)
     with Work() as work, Workers(workers) as team, compiling(game):
         forward = Forward(CompiledMoves(rules), work, cycles=True, limit=1 << 30, most=1 << 62, progress=progress)
@@ -86,6 +112,7 @@ def census(
             counted = False
         taken = time.monotonic() - begun
         sizes, whole = [layer.end - layer.begin for layer in forward.layers], True
+        beyond: list[Tier] = []
         cyclic = any(layer.cyclic for layer in forward.layers) or forward.closing
         if not counted and forward.closing:
             sizes += continued(forward.generations) or [forward.found - sum(sizes)]
@@ -93,41 +120,84 @@ def census(
             sampled = estimated(forward, max(1.0, seconds - taken), progress)
             sizes, cyclic = sampled.sizes or [forward.found], cyclic or sampled.cyclic
             whole = sampled.whole and not cyclic  # of a tier with cycles a sample sees the first generation only
-    return Census(sizes, counted, whole, cyclic, taken, forward.found - earlier)
+            beyond = sampled.tiers
+        known = with_moves(forward) if tiers else []
+    return Census(sizes, counted, whole, cyclic, taken, forward.found - earlier, known + beyond)
 
 
-def pace(compiled: CompiledMoves) -> float:
-    """Seconds of a core that listing the moves of a state takes, on average of those of random games."""
+class Pace(NamedTuple):
+    """Seconds of a core that listing the moves of a state takes, and by each move."""
+
+    state: float
+    move: float
+
+
+def pace(compiled: CompiledMoves) -> Pace:
+    """What listing moves takes, on average of the states of random games."""
     expansion = Expansion(compiled)
     kept = np.resize(expansion.keep(np.array(check_game(compiled.rules.game), np.int64))[0], PACED)
-    room, done, report = 1 << 16, 0, np.zeros(FIELDS, np.int64)
+    room, done, moves, report = 1 << 16, 0, 0, np.zeros(FIELDS, np.int64)
     listed = new_edges(room)
     expand(expansion.moves, kept, 0, min(1, len(kept)), LOWEST_TIER, True, listed, report)  # compiles
     begun = time.thread_time()
     while done < len(kept):
         before, done = done, expand(expansion.moves, kept, done, len(kept), LOWEST_TIER, True, listed, report)
+        moves += int(report[COUNT])
         if done == before:
             room *= 2
             listed = new_edges(room)
-    return (time.thread_time() - begun) / max(1, len(kept))
+    taken = time.thread_time() - begun
+    return Pace(taken / max(1, len(kept)), taken / max(1, moves))
+
+
+def with_moves(forward: Forward) -> list[Tier]:
+    """The tiers that were counted, with their moves, from a sample of each."""
+    states, chance, room = forward.states.view() if forward.layers else None, np.random.default_rng(0), 1 << 16
+    tiers: list[Tier] = []
+    for layer in forward.layers:
+        kept, moves, leads = layer.end - layer.begin, 0.0, 0
+        if states is not None and kept:
+            picked = np.sort(chance.choice(kept, min(kept, COUNTED), replace=False))
+            found = states_at(states, layer.begin + picked, forward.work.read)
+            count, done = 0, 0
+            while done == 0:
+                arrays = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int32)
+                count, done = children_of(forward.expansion.moves, found, 0, len(found), *arrays)
+                room *= 1 if done else 2
+            moves, leads = kept * count / done, len(np.unique(arrays[1][:count]))
+        tiers.append(Tier(layer.tier, layer.reached, kept, round(moves), leads, layer.cyclic))
+    return tiers
+
+
+def sorting(bits: int) -> float:
+    """Seconds of a core that sorting a key of so many bits takes, doubles dropped."""
+    keys = np.random.default_rng(0).integers(0, 1 << bits, SORTED)
+    scratch = np.empty_like(keys)
+    sort_unique(keys[:1].copy(), scratch, 1)  # compiles
+    begun = time.thread_time()
+    sort_unique(keys, scratch, SORTED)
+    return (time.thread_time() - begun) / SORTED
 
 
 class Estimate(NamedTuple):
-    """Unfinished states of each tier, of the first ones if not `whole`; `cyclic`: moves were met that stay in one."""
+    """Unfinished states of each tier, of the first ones if not `whole`; `cyclic`: moves were met that stay in one.
+    `tiers`: more of those that were not counted."""
 
     sizes: list[int]
     whole: bool
     cyclic: bool
+    tiers: list[Tier]
 
 
 def estimated(forward: Forward, seconds: float, progress: Progress = silent) -> Estimate:
     """Unfinished states of all tiers, those that `forward` has not reached from samples, in so many seconds."""
     if not forward.layers:
-        return Estimate([], False, False)
+        return Estimate([], False, False, [])
     sampler = _Sampler(forward, progress)
     sampler.warm()
-    sizes = sampler.sizes(seconds)
-    return Estimate(sizes, not sampler.moves, sampler.cyclic)
+    tiers = sampler.tiers(seconds)
+    sizes = [layer.end - layer.begin for layer in forward.layers] + [tier.kept for tier in tiers]
+    return Estimate(sizes, not sampler.moves, sampler.cyclic, tiers)
 
 
 class _Moves(NamedTuple):
@@ -156,28 +226,26 @@ class _Sampler:
         none = np.empty(0, np.int64)
         children_of(self.expansion.moves, none, 0, 0, none, none, np.empty(0, np.int32))
 
-    def sizes(self, seconds: float) -> list[int]:
-        """Unfinished states of all tiers; of the first ones if about `seconds` are far too few."""
+    def tiers(self, seconds: float) -> list[Tier]:
+        """The tiers that were not counted; the first ones of them if about `seconds` are far too few."""
         self.begun, self.seconds = time.monotonic(), seconds
         layers = self.forward.layers
         sizes = [layer.end - layer.begin for layer in layers]
         drift = 0.0
         if len(layers) > 2 * TRIED:  # what a tier's estimate is wrong by, seen where the truth is known
             tried = self._beyond(len(layers) - TRIED, TRIED)
-            wrong = [max(1, guess) / max(1, size) for guess, size in zip(tried, sizes[-TRIED:], strict=False)]
+            wrong = [max(1, guess.kept) / max(1, size) for guess, size in zip(tried, sizes[-TRIED:], strict=False)]
             drift = sum(map(math.log, wrong[-2:])) / (2 * TRIED - 1)
         beyond = self._beyond(len(layers), 1 << 30)
-        return sizes + [
-            round(min(STATE_LIMIT, size * math.exp(min(99.0, -drift * place)))) for place, size in enumerate(beyond, 1)
-        ]
+        return [_scaled(tier, math.exp(min(99.0, -drift * place))) for place, tier in enumerate(beyond, 1)]
 
     def _sample(self) -> int:
         """How many states of a tier to sample: fewer as the time passes, none when twice as much has."""
         past = time.monotonic() - self.begun
         return 0 if past >= 2 * self.seconds else self.size >> min(8, int(8 * past / self.seconds))
 
-    def _beyond(self, known: int, most: int) -> list[int]:
-        """Unfinished states of at most `most` tiers behind the first `known` ones."""
+    def _beyond(self, known: int, most: int) -> list[Tier]:
+        """At most `most` tiers behind the first `known` ones."""
         states = self.forward.states.view()
         parents: list[tuple[int, float]] = []  # by tier: the mean numbers of parents
         self.moves = {}
@@ -192,25 +260,29 @@ class _Sampler:
                 found = states_at(states, layer.begin + picked, self.forward.work.read)
                 self._expand(layer.tier, found, kept / len(picked))
         parents = parents[1:][-TREND:]  # the first ones lack moves that skip tiers
-        sizes: list[int] = []
-        while self.moves and len(sizes) < most and (sample := self._sample()):
+        tiers: list[Tier] = []
+        while self.moves and len(tiers) < most and (sample := self._sample()):
             tier = min(self.moves)
             moves = self._moves_into(tier)
             distinct = np.unique(np.concatenate(self.moves.pop(tier).children))
             reached = min(STATE_LIMIT, max(moves / _trend(parents, tier), len(distinct)))
             if len(distinct) > sample:
                 distinct = np.sort(self.chance.choice(distinct, sample, replace=False))
-            sizes.append(round(reached * self._expand(tier, distinct, reached / len(distinct))))
+            share, branching, leads = self._expand(tier, distinct, reached / len(distinct))
+            kept = round(reached * share)
+            moves = round(min(STATE_LIMIT, kept * branching))
+            tiers.append(Tier(tier, round(reached), kept, moves, leads, self.cyclic))
             self.progress("sample", tier, None)
-        return sizes
+        return tiers
 
     def _moves_into(self, tier: int) -> float:
         """The moves that lead to a tier, from the samples."""
         moves = self.moves[tier]
         return sum(len(part) * weight for part, weight in zip(moves.children, moves.weights, strict=True))
 
-    def _expand(self, tier: int, states: States, weight: float) -> float:
-        """Enter the moves from states of a tier that stand for `weight` states each; the share of unfinished ones."""
+    def _expand(self, tier: int, states: States, weight: float) -> tuple[float, float, int]:
+        """Enter the moves from states of a tier that stand for `weight` states each; the share of unfinished ones,
+        their mean number of moves, and how many tiers these lead to."""
         self.chance.shuffle(states)  # so that any of them are a sample
         kept = self.expansion.keep(states)[0]
         begin = moves = 0
@@ -232,7 +304,13 @@ class _Sampler:
                 into = self.moves.setdefault(later, _Moves([], []))
                 into.children.extend(parts)
                 into.weights.extend([weight * len(kept) / begin] * len(parts))
-        return len(kept) / len(states)
+        return len(kept) / len(states), moves / max(1, begin), len(found)
+
+
+def _scaled(tier: Tier, factor: float) -> Tier:
+    """A tier of so many times the states."""
+    reached, kept, moves = (round(min(STATE_LIMIT, factor * count)) for count in tier[1:4])
+    return tier._replace(reached=reached, kept=kept, moves=moves)
 
 
 def _trend(parents: list[tuple[int, float]], tier: int) -> float:

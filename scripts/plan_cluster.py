@@ -1,0 +1,216 @@
+"""Plans, on paper, of games that no one machine can solve: the tables of docs/scale.md.
+
+python scripts/plan_cluster.py [--publish] [--sample SECONDS] [--check] [--runs N]
+
+`--sample` counts and samples the tiers of each game anew on this machine, for so many seconds, and measures what
+listing its moves and sorting its keys takes; else what docs/scale.json has of that is used. `--check` solves three
+games on two workers of this machine (`--cluster local:2`) and holds the estimate against them. `--publish` puts the
+tables into docs/scale.md, between their markers. Nothing here has run on a cluster.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import benchmark
+import scale_games
+from scale_games import ANIMAL, GORO_GORO, Shogi
+from schedule import Run, Schedule, Trouble
+
+from solver import planning
+from solver.estimation import duration
+from solver.game import Rules, load_game
+from solver.planning import Cluster, Costs, Plan, size
+from solver.sweep import sampling
+from solver.sweep.sampling import Tier
+
+DATA = benchmark.ROOT / "docs" / "scale.json"
+DOCUMENT = benchmark.ROOT / "docs" / "scale.md"
+GAMES = ("connect-four:6,6", "connect-four:7,5", "connect-four")
+NODE = {"cores": 32, "memory": 256 << 30, "network": 25e9, "storage": 40e9, "price": 2.0}
+SIZES = (16, 64, 256)
+REFERENCE = Cluster(64, **NODE)  # type: ignore[arg-type]
+INLINE = 100_000  # bytes: Ray keeps smaller results in the driver (max_direct_call_object_size)
+HANDLE_BYTES = 38_000  # of the driver, a result in a shuffle: 950 GB at 25 million of them, ray#18333
+COMMIT_BYTES = 120  # of a shard in a commit, a run file and its segment
+CHECKED = ("connect-four:5,4", "connect-four:5,5", "connect-four:6,4")
+
+
+def sampled(seconds: float) -> dict[str, Any]:
+    """The tiers of each game from samples, and what its moves and keys cost a core of this machine."""
+    games: dict[str, Any] = {}
+    for name in GAMES:
+        game = load_game(name)
+        census = sampling.census(game, seconds=seconds, tiers=True)
+        costs = [planning.measured(Rules(game)) for _ in range(5)]
+        games[name] = {
+            "tiers": census.tiers,
+            "listing": min(one.listing for one in costs),
+            "sorting": min(one.sorting for one in costs),
+        }
+    return {"machine": benchmark.machine(), "seconds": seconds, "games": games}
+
+
+def tiers_of(data: dict[str, Any], name: str) -> list[Tier]:
+    """The tiers of a game, as many states as are published."""
+    return scale_games.true_to_published(name, [Tier(*row) for row in data["games"][name]["tiers"]])
+
+
+def plan_of(data: dict[str, Any], name: str, cluster: Cluster) -> Plan:
+    """The plan of a game."""
+    facts = data["games"][name]
+    return planning.planned(tiers_of(data, name), Costs(facts["listing"], facts["sorting"]), cluster, counted=False)
+
+
+def totals(data: dict[str, Any]) -> Iterator[list[str]]:
+    """What each game takes on clusters of several sizes."""
+    for name in GAMES:
+        reached = sum(tier.reached for tier in tiers_of(data, name))
+        for nodes in SIZES:
+            plan = plan_of(data, name, REFERENCE._replace(nodes=nodes))
+            tiers = sum(tier.forward + tier.backward for tier in plan.tiers)
+            yield [
+                f"`{name}`", f"{reached:.3g}", f"{plan.states:.3g}", str(nodes), duration(tiers),
+                duration(plan.book_seconds), f"{nodes * tiers / 3600 * REFERENCE.price:,.0f}",
+                size(plan.memory), size(plan.storage), size(plan.shuffle), size(plan.book_bytes),
+            ]  # fmt: skip
+
+
+def by_tier(plan: Plan) -> Iterator[list[str]]:
+    """Each tier of a plan."""
+    for tier in plan.tiers:
+        yield [
+            str(tier.tier), f"{tier.states:,}", f"{tier.shards:,}", f"{tier.forward:,.1f}", f"{tier.backward:,.1f}",
+            size(tier.storage), size(tier.shuffle), tier.bound,
+        ]  # fmt: skip
+
+
+def by_phase(plan: Plan) -> Iterator[list[str]]:
+    """What binds in each phase: the seconds of all tiers by the resource that takes them."""
+    for name in ("advance", "gather", "request", "answer", "fold"):
+        phases = [phase for tier in plan.tiers for phase in tier.phases if phase.name == name]
+        seconds: Counter[str] = Counter()
+        for phase in phases:
+            seconds[phase.bound] += phase.seconds
+        whole = sum(seconds.values())
+        yield [
+            name, f"{sum(phase.tasks for phase in phases):,}", f"{sum(phase.work for phase in phases) / 3600:,.0f}",
+            f"{whole:,.0f}", *(f"{seconds[bound] / whole:.0%}" for bound in ("cores", "network", "store", "driver")),
+        ]  # fmt: skip
+
+
+def limits(plan: Plan, cluster: Cluster) -> Iterator[list[str]]:
+    """What grows faster than the cluster, at its worst, beside what there is of it."""
+    handles, tier = max((phase.handles, tier) for tier in plan.tiers for phase in tier.phases)
+    phases = [phase for tier in plan.tiers for phase in tier.phases]
+    small = max(
+        (phase.passed for phase in phases if phase.handles and phase.passed < INLINE * phase.handles), default=0
+    )
+    flight = max(phase.passed for phase in phases)
+    most = max(plan.tiers, key=lambda one: one.shards)
+    block = max(phase.passed / min(phase.handles, planning.MOST_BLOCKS) for phase in phases if phase.handles)
+    share = planning.OBJECTS * cluster.memory
+    files = sum(tier.shards for tier in plan.tiers)
+    yield ["shards of the largest tier", f"{most.shards:,}", "", "3,000 results of a task are what Ray tests"]
+    yield ["results that the driver owns at a time", f"{handles:,}", size(HANDLE_BYTES * handles), size(cluster.memory)]
+    yield ["of results too small for the object store", "", size(small), f"the driver's {size(cluster.memory)}"]
+    yield ["results in flight", "", size(flight), size(share * cluster.nodes)]
+    yield ["arguments of one task", "", size(block), size(share)]
+    yield ["a commit", f"{most.shards:,} shards", size(COMMIT_BYTES * most.shards), ""]
+    yield ["shard files merged into the book", f"{2 * files:,}", duration(plan.book_seconds), "one driver"]
+    yield ["storage", "", size(plan.storage), ""]
+
+
+def schedules(plan: Plan, runs: int) -> Iterator[list[str]]:
+    """The plan as simulated, under more and more trouble."""
+    calm = Trouble(spread=0.0, stragglers=0.0, between=1e12)
+    cases = [
+        ("none", calm),
+        ("task times spread by 25 %", calm._replace(spread=0.25)),
+        ("and one task of 1,000 takes 5 times as long", Trouble(between=1e12)),
+        ("and a node dies every 30 days", Trouble()),
+        ("every 5 days", Trouble(between=5 * 86_400.0)),
+        ("every day", Trouble(between=86_400.0)),
+    ]
+    for name, trouble in cases:
+        found = [Schedule(plan, REFERENCE, trouble, seed).run() for seed in range(runs)]
+        yield [name, *_run(found, plan)]
+
+
+def _run(found: Sequence[Run], plan: Plan) -> list[str]:
+    times = [one.seconds - plan.book_seconds for one in found]
+    return [
+        duration(statistics.mean(times)), duration(max(times)), f"{statistics.mean(one.idle for one in found):.0%}",
+        f"{statistics.mean(one.again for one in found):,.0f}", f"{statistics.mean(one.deaths for one in found):.1f}",
+        f"{statistics.mean(one.drivers for one in found):.1f}",
+    ]  # fmt: skip
+
+
+def cousins() -> Iterator[list[str]]:
+    """Animal shogi on larger boards, by the share of its arrangements that can be reached, and its larger cousins."""
+    share = scale_games.ANIMAL_REACHED / scale_games.ANIMAL_ARRANGED
+    boards = [(ANIMAL, share)]
+    for name, squares in (("3x5", 15), ("4x4", 16), ("4x5", 20), ("5x5", 25)):
+        boards.append((Shogi(f"its pieces on {name}", squares, ANIMAL.plain, ANIMAL.promoting), share))
+    boards.append((GORO_GORO, share))
+    for shogi, reached in boards:
+        arranged = scale_games.arrangements(shogi)
+        yield _cousin(shogi.name, f"{arranged:.3g}", arranged * reached, arranged.bit_length())
+    yield _cousin("minishogi 5x5", "", scale_games.MINISHOGI_REACHED / 2, 65)
+
+
+def _cousin(name: str, arranged: str, reached: float, bits: int) -> list[str]:
+    fits = "yes" if bits < 64 else "no"
+    return [name, arranged, f"{reached:.3g}", str(bits), size((planning.KEY + 2) * reached), fits]
+
+
+def tables(data: dict[str, Any], runs: int) -> dict[str, str]:
+    """All tables but that of `--check`, by name."""
+    seven = plan_of(data, "connect-four", REFERENCE)
+    wide = plan_of(data, "connect-four:7,5", REFERENCE)
+    columns = ("tier", "states", "shards", "forward s", "backward s", "storage", "shuffle", "binds")
+    return {
+        "totals": benchmark.table(
+            ("game", "reached", "stored", "nodes", "tiers", "book", "USD", "a worker", "storage", "shuffle", "book is"),
+            list(totals(data)),
+        ),
+        "tiers of 7x6": benchmark.table(columns, list(by_tier(seven))),
+        "tiers of 7x5": benchmark.table(columns, list(by_tier(wide))),
+        "phases": benchmark.table(
+            ("phase", "tasks", "core hours", "seconds", "cores", "network", "store", "driver"), list(by_phase(seven))
+        ),
+        "limits of 7x5": benchmark.table(("what", "number", "is", "there is"), list(limits(wide, REFERENCE))),
+        "limits of 7x6": benchmark.table(("what", "number", "is", "there is"), list(limits(seven, REFERENCE))),
+        "trouble": benchmark.table(
+            ("trouble", "mean", "longest", "idle", "tasks again", "nodes died", "driver died"),
+            list(schedules(wide, runs)),
+        ),
+        "cousins": benchmark.table(
+            ("game", "arrangements", "reached, folded", "bits of a state", "states and values", "fits 63 bits"),
+            list(cousins()),
+        ),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--publish", action="store_true", help="into docs/scale.md")
+    parser.add_argument("--sample", type=float, metavar="SECONDS", help="count and sample each game for so long")
+    parser.add_argument("--runs", type=int, default=5, help="of each simulated schedule")
+    options = parser.parse_args()
+    if options.sample:
+        DATA.write_text(json.dumps(sampled(options.sample), indent=None) + "\n")
+    found = tables(json.loads(DATA.read_text()), options.runs)
+    for name, text in found.items():
+        print(f"{name}\n\n{text}\n")
+    if options.publish:
+        benchmark.put(DOCUMENT, found)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,197 @@
+"""Plans for clusters: what is counted is right, what is modelled behaves, a simulated schedule keeps to its plan."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from solver import planning
+from solver.cli import main
+from solver.errors import MethodError
+from solver.game import Rules, load_game
+from solver.planning import Cluster, Costs, parse_cluster
+from tests import naive
+
+np = pytest.importorskip("numpy")
+pytest.importorskip("numba")
+sys.path.insert(0, str(Path(__file__).parent.parent / "scripts"))
+
+from solver.sweep.sampling import Tier  # noqa: E402
+
+COSTS = Costs(5e-9, 10e-9)
+MANY = Cluster(64, 32, 256 << 30, 25e9, 40e9, 2.0)
+FEW = Cluster(4, 8, 64 << 30, 10e9)
+TIERS = [Tier(30, 2 * 10**9, 18 * 10**8, 6 * 10**9, 1, False), Tier(31, 22 * 10**8, 19 * 10**8, 0, 0, False)]
+
+
+@pytest.mark.parametrize(
+    ("text", "cluster"),
+    [
+        ("nodes=64,cores=32,memory=256G,network=25G,storage=40G,price=2", MANY),
+        ("price=2,nodes=64, cores=32,network=25G,memory=256G,storage=40G", MANY),
+        ("nodes=2,cores=8,memory=1.5T", Cluster(2, 8, 3 << 39)),
+    ],
+)
+def test_a_cluster_is_read(text, cluster):
+    assert parse_cluster(text) == cluster
+
+
+def test_this_machine_is_a_cluster():
+    assert parse_cluster("local:3")[:2] == (1, 3)
+    assert parse_cluster("local").cores >= 1
+
+
+ONE = "cores=1,memory=1G"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "64", "local:0", "nodes=64", f"nodes=0,{ONE}", f"nodes=1,nodes=2,{ONE}", f"nodes=-1,{ONE}",
+        f"nodes=1,{ONE},colour=3", f"nodes=1,{ONE},network=0",
+    ],
+)  # fmt: skip
+def test_what_is_no_cluster_is_refused_with_the_form(text):
+    with pytest.raises(ValueError, match="write nodes=64"):
+        parse_cluster(text)
+
+
+@pytest.fixture(scope="module")
+def small():
+    """A game, its rules folded, and its states."""
+    rules = Rules(load_game("connect-four:4,3"), True)
+    return rules, naive.enumerate_states(rules.game, symmetry=True)
+
+
+def children_of(rules, state):
+    return {rules.canonical(rules.result(state, action)) for action in rules.actions(state)}
+
+
+def test_the_tiers_of_a_game_that_can_be_counted_are_counted(small):
+    from solver.sweep import sampling
+
+    rules, states = small
+    census = sampling.census(rules.game, seconds=10, tiers=True)
+    assert (census.counted, census.whole) == (True, True)
+    for tier in census.tiers:
+        mine = [state for state in states if rules.tier(state) == tier.number]
+        kept = [state for state in mine if not rules.is_terminal(state)]
+        assert (tier.reached, tier.kept, tier.leads) == (len(mine), len(kept), bool(kept))
+        assert tier.moves == sum(len(children_of(rules, state)) for state in kept)
+
+
+@pytest.mark.parametrize("shards", [1, 2, 8, 64])
+def test_what_shards_deal_is_what_they_are_said_to(small, shards):
+    """Counted, with shards by a hash, in a tier of connect-four; children have more or fewer parents than the mean."""
+    rules, states = small
+    kept = [state for state in states if rules.tier(state) == 8 and not rules.is_terminal(state)]
+    led = [(state, child) for state in kept for child in children_of(rules, state)]
+    pairs = {(hash((state, 7)) % shards, child) for state, child in led}
+    children = len({child for _, child in led})
+    assert planning.dealt(len(led), children, shards) == pytest.approx(len(pairs), rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("cluster", "bound"),
+    [
+        (FEW._replace(network=0.0), "cores"),
+        (FEW._replace(network=1e8), "network"),
+        (FEW._replace(storage=1e8), "store"),
+        (FEW._replace(nodes=10**4), "driver"),
+    ],
+)
+def test_what_is_scarce_binds(cluster, bound):
+    assert planning.predict(TIERS, COSTS, cluster)[0].bound == bound
+
+
+def test_more_of_anything_takes_no_longer():
+    def seconds(**more):
+        tier = planning.predict(TIERS, COSTS, FEW._replace(**more))[0]
+        return tier.forward + tier.backward
+
+    assert seconds(nodes=8) < seconds() < seconds(nodes=2)
+    assert seconds(network=1e11) <= seconds()
+    assert seconds(storage=1e12) <= seconds()
+
+
+def test_a_task_fits_a_worker():
+    for memory in (16 << 30, 256 << 30):
+        cluster = MANY._replace(memory=memory)
+        plan = planning.planned(TIERS, COSTS, cluster)
+        assert plan.memory < memory / 32
+
+
+def test_the_plan_has_the_constants_of_the_driver():
+    pytest.importorskip("fsspec")
+    from solver.cluster import blocks, driver, merged
+
+    assert (planning.TASK_BYTES, planning.LEAST_STATES) == (driver.BYTES, driver.LEAST)
+    assert (planning.MOST_BLOCKS, planning.AHEAD) == (blocks.MOST_BLOCKS, driver.AHEAD)
+    assert (planning.BUFFERED, planning.LEAST_READ, planning.MOST_READ) == (
+        merged.BUFFERED, merged.LEAST, merged.MOST,
+    )  # fmt: skip
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["estimate", *arguments])
+
+
+def test_the_command_plans():
+    result = run("connect-four:4,3", "--seconds", "5", "--cluster", "nodes=2,cores=4,memory=16G,network=10G,price=3")
+    assert result.exit_code == 0, result.output
+    assert "5,525 states, counted" in result.output and "price" in result.output
+    assert len(result.output.splitlines()) == 1 + 13 + 7
+
+
+def test_the_plan_as_json():
+    facts = json.loads(run("connect-four:4,3", "--seconds", "5", "--cluster", "local:2", "--json").output)
+    assert (facts["game"], facts["states"], len(facts["tiers"])) == ("connect-four:4,3", 5_525, 13)
+    phases = [phase["name"] for phase in facts["tiers"][3]["phases"]]
+    assert phases == ["advance", "gather", "request", "answer", "fold"]
+
+
+def test_the_command_refuses_what_it_cannot_plan():
+    assert run("connect-four:4,3", "--cluster", "many").exit_code == 2
+    assert run("connect-four:4,3", "--cluster", "local:2", "--max-ply", "3").exit_code == 2
+    with pytest.raises(MethodError, match="moves that stay in their tier"):
+        planning.of_cluster(load_game("mu-torere"), parse_cluster("local:2"), seconds=5.0)
+
+
+@pytest.fixture(scope="module")
+def plan():
+    """Some minutes' work for a few nodes."""
+    return planning.planned(TIERS, COSTS, FEW)
+
+
+def test_a_schedule_without_trouble_takes_what_the_plan_says(plan):
+    from schedule import Schedule, Trouble
+
+    calm = Schedule(plan, FEW, Trouble(spread=0.0, stragglers=0.0, between=1e12), 0).run()
+    tiers = sum(tier.forward + tier.backward for tier in plan.tiers)
+    assert calm.seconds == pytest.approx(tiers + plan.book_seconds, rel=0.02)
+    assert (calm.again, calm.deaths, calm.drivers) == (0, 0, 0)
+
+
+def test_trouble_takes_time_and_all_tasks_are_done(plan):
+    from schedule import Schedule, Trouble
+
+    times = []
+    for between in (1e12, 200.0):
+        run = Schedule(plan, FEW, Trouble(between=between, replaced=5.0), 1).run()
+        times.append(run.seconds)
+        assert (run.deaths > 0) == (run.again > 0) == (between < 1e12)
+        assert 0 <= run.idle < 1
+    assert times[0] < times[1] < 20 * times[0]
+
+
+def test_the_published_counts_are_whole():
+    """Seven by six has 4,531,985,219,092 positions (Tromp), animal shogi 1,567,925,964 arrangements (Tanaka)."""
+    import scale_games
+
+    assert sum(scale_games.SEVEN_BY_SIX) == scale_games.TOTALS["connect-four"]
+    assert scale_games.arrangements(scale_games.ANIMAL) == scale_games.ANIMAL_ARRANGED
+    tiers = [Tier(ply, 10 + ply, 9 + ply, 30, 1, False) for ply in range(43)]
+    scaled = scale_games.true_to_published("connect-four", tiers)
+    assert sum(tier.reached for tier in scaled) == pytest.approx(scale_games.TOTALS["connect-four"] / 2, rel=1e-6)
