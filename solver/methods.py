@@ -25,7 +25,7 @@ from solver.value import WIN, Value, value_of
 
 HEEDED = {  # the options that a way of solving heeds, of those that only some ways do
     "the sweep": {"memory", "workers", "restart", "checkpoint", "anyway"},
-    "a cluster (--cluster)": {"cluster", "store", "memory", "workers", "restart"},
+    "a cluster (--cluster)": {"cluster", "store", "memory", "workers", "restart", "checkpoint"},
     "--method alphabeta": {"table"},
     "an opening book (--max-ply)": {"memory", "workers", "restart", "table", "wdl"},
     "rules that run in plain Python only": {"memory"},

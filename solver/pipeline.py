@@ -70,15 +70,15 @@ def solve(
     keeps the exact entries of one search or, with `max_ply`, makes an opening book of all unfinished states to that
     ply; "auto" takes the first that fits. `memory` bounds the bytes of the sweep (a share of what is free if
     None), `table` those of the search's table. A solve that was stopped goes on from its last checkpoint, unless
-    `restart`; they are `checkpoint` seconds apart (CHECKPOINT if None), half as much again inside a pass over a tier
-    with cycles; `say` gets a line about that, and about a solve in plain Python. A game that the disk cannot hold is
-    refused, after a few seconds of counting if that shows it, unless `anyway`. `codec` is "instant" (if None), whose
-    look-ups take 1.5 microseconds, "compact", a quarter of the size in ten times the time, or "ranked", smaller again,
-    for games that number their states. `wdl` makes an opening book of wins, draws and losses without their distances,
-    which are found sooner. `cluster` solves on Ray: "local" or "local:4" workers of this machine, "auto", or an
-    address; what is done is kept under `store`, any URL of fsspec that all nodes reach (beside the book if None, for
-    "local" alone). The book is the same, byte for byte, whatever `workers`, `memory` and `cluster`, interrupted or not;
-    and with or without the compiled kernels, but for alpha-beta's exact entries.
+    `restart`; they are `checkpoint` seconds apart (CHECKPOINT if None; 1 on a cluster), half as much again
+    inside a pass over a tier with cycles; `say` gets a line about that, and about a solve in plain Python. A game that
+    the disk cannot hold is refused, after a few seconds of counting if that shows it, unless `anyway`. `codec` is
+    "instant" (if None), whose look-ups take 1.5 microseconds, "compact", a quarter of the size in ten times the time,
+    or "ranked", smaller again, for games that number their states. `wdl` makes an opening book of wins, draws and
+    losses without their distances, which are found sooner. `cluster` solves on Ray: "local" or "local:4" workers of
+    this machine, "auto", or an address; what is done is kept under `store`, any URL of fsspec that all nodes reach
+    (beside the book if None, for "local" alone). The book is the same, byte for byte, whatever `workers`, `memory` and
+    `cluster`, interrupted or not; and with or without the compiled kernels, but for alpha-beta's exact entries.
 
     Raises GameError (bad rules or parameters), MethodError (the method does not fit), ResourceError (memory, disk).
     """

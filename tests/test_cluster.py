@@ -40,6 +40,8 @@ GAMES = (
 def clustered(tmp_path, monkeypatch):
     """Solve a game in shards, on two threads; the digest of its book."""
     monkeypatch.setattr(on_ray, "connect", lambda where, memory=None: Threads(2))
+    monkeypatch.setattr(driver, "EVERY", 0.0)
+    monkeypatch.setattr(driver, "NEAR", 100)
 
     def solve(game, **options):
         path = tmp_path / "clustered.lmdb"
@@ -124,7 +126,7 @@ def test_restart_begins_anew(folder, tmp_path, clustered, monkeypatch):
     [
         ({"max_ply": 2}, "--cluster means nothing to an opening book"),
         ({"method": "alphabeta"}, "--cluster means nothing to --method alphabeta"),
-        ({"checkpoint": 3.0}, "--checkpoint means nothing to a cluster"),
+        ({"anyway": True}, "--anyway means nothing to a cluster"),
         ({"cluster": "head:6379"}, "name a folder or URL, --store"),
         ({"cluster": None, "store": "here"}, "--store means nothing to the sweep"),
     ],

@@ -216,7 +216,7 @@ def test_learning_from_searches():
 
 def test_margins_are_learned():
     found = learn(book_of("kalah:3"), states=2000)
-    assert found.scale > 1 and found.figures["correlation"] > max(0.6, found.figures["evaluate_correlation"])
+    assert found.scale > 1 and found.figures["correlation"] > max(0.5, found.figures["evaluate_correlation"])
 
 
 def test_games_without_features_learn_by_the_bits_of_their_states():

@@ -334,7 +334,7 @@ def test_positions_know_who_moves_and_the_margin_so_far():
     assert parse_position(boxes, "a1h a2h a1v b1v b1h") == (0b0101111, 5, 0, -1)
     assert parse_position(boxes, "start") == (0, 0, 0, 0)
     assert parse_position(boxes, f"#{two.state}") == (two.state, None, None, None)
-    assert parse_position(load_game("kalah:2,3"), "1").gained is None
+    assert parse_position(load_game("othello:4,2"), "start").gained is None
 
 
 def test_the_margin_so_far_in_answers():
@@ -343,7 +343,7 @@ def test_the_margin_so_far_in_answers():
         (1, 4, 1, 1),
         (None, None, None, 1),
     ]
-    assert json.loads(ok("query", "kalah:2,2", "start", "--json"))["gained"] is None
+    assert json.loads(ok("query", "othello:4,2", "start", "--json"))["gained"] is None
     text = ok("query", "dots-and-boxes:2,1", "a1h a2h a1v b1v")
     assert "+2: margin so far +1, still to come +1 for player 2 (search)" in text
     assert "0 still to come for player 1" in ok("query", "dots-and-boxes:2,1", "start")

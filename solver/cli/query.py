@@ -71,8 +71,8 @@ def command(
     In a game of chance values are expectations, from -1, lost, to 1, won, with the winning chance that they amount to;
     where dice or cards decide, their outcomes are listed by number, which POSITION takes for a move.
 
-    Where moves score (dots-and-boxes), values are what is still to come; "gained" is the margin so far for the side to
-    move, null where the moves so far are not known, and in other games.
+    Where moves score (dots-and-boxes, kalah), values are what is still to come; "gained" is the margin so far for the
+    side to move, null where the moves so far are not known, and in other games.
 
     \b
     solver query connect-four-5x5.lmdb 4453

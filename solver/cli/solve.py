@@ -37,7 +37,7 @@ from solver.game import Game, load_game
     "--checkpoint",
     type=Seconds(0, 86_400),
     metavar="S",
-    help="Seconds between checkpoints; 30. Half as much again in passes over games with cycles.",
+    help="Seconds between checkpoints; 30, and half as much again in passes over games with cycles; 1 on a cluster.",
 )
 @click.option("--anyway", is_flag=True, help="Begin, and go on, even where the disk seems too small.")
 @codec_option

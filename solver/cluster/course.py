@@ -60,7 +60,7 @@ class Course:
     how far apart the bounds of expectations in tiers with cycles are, all of them together."""
 
     def __init__(self) -> None:
-        self.commits = 0
+        self.begun = False
         self.runs: list[Run] = []
         self.closing: Closing | None = None
         self.tiers: list[Tier] = []
@@ -76,10 +76,6 @@ class Course:
         self.tally: Counter[int] = Counter()
         self.slowest: tuple[int, int] | None = None
         self.gap = 0
-
-    @property
-    def begun(self) -> bool:
-        return self.commits > 0
 
     @property
     def stored(self) -> int:
@@ -108,7 +104,7 @@ class Course:
 
     def apply(self, facts: dict[str, Any]) -> list[str]:
         """Take over what a commit says; the names of files that are not needed any more."""
-        self.commits += 1
+        self.begun = True
         kinds = {
             "forward": self._forward, "closing": self._close, "scale": self._scale, "backward": self._backward,
         }  # fmt: skip

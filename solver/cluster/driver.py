@@ -1,7 +1,7 @@
-"""Who says what is done to which shard, and when: tier by tier forward, then backward, each tier committed.
+"""Who says what is done to which shard, and when: tier by tier forward, then backward, all of it committed.
 
-What the commits say is all that is needed to go on behind them, on another cluster as well: how many shards a tier has
-is decided when its turn comes, and written down.
+Small tiers are done in this process, and committed together. What the commits say is all that is needed to go on behind
+them, on another cluster as well: how many shards a tier has is decided when its turn comes, and written down.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from solver.cluster.blocks import HASHED, block_count, block_for
 from solver.cluster.closing import begun, closed, generation, resolved
 from solver.cluster.course import Course, Tier, owned, tier_of, told_backward, told_forward
-from solver.cluster.engine import Engine
+from solver.cluster.engine import Engine, Here
 from solver.cluster.mending import mend
 from solver.cluster.scales import first_scale, wider
 from solver.cluster.store import Damaged, File, Store
@@ -47,7 +47,9 @@ BYTES = 256  # of memory that a task takes for a state
 LEAST = 1 << 17  # states worth a task of their own, where workers are idle
 GROWTH = 4.0  # states that one leads to, before that is known
 AHEAD = 1.25  # by how much it may be more in the next tier
-TOLD = 1.0  # seconds
+NEAR = 1 << 14  # states of a tier that are not worth the way to another process
+EVERY = 1.0  # seconds between commits, at least
+TOLD = 1.0  # seconds that a tier takes, of which there is a line
 MENDED = 100  # files in one tier, before something else must be wrong
 Result = TypeVar("Result")
 
@@ -61,15 +63,23 @@ class Driver:
         self.rules, self.job, self.store, self.engine = rules, job, store, engine
         self.progress, self.tell, self.cyclic = progress, tell, cyclic
         self.memory = min(engine.memory, MEMORY)
+        self.every = EVERY
         self.course = Course()
+        self._here = Here()
+        self.commits = 0
+        self._committed = time.monotonic()
+        self._uncommitted: list[dict[str, Any]] = []
+        self._obsolete: list[str] = []
         self.inspect: Callable[[list[int]], None] | None = None  # looks at some states of each tier
 
     def resume(self, identity: str) -> bool:
         """Take over what was committed; whether there is anything. Raises ResourceError if it is of another solve."""
-        while (facts := self.store.committed(self.course.commits)) is not None:
+        while (facts := self.store.committed(self.commits)) is not None:
             if facts["identity"] != identity:
                 raise ResourceError(f"{self.store.url} belongs to another solve: --restart discards it")
-            self.course.apply(facts)
+            for done in facts["done"]:
+                self.course.apply(done)
+            self.commits += 1
         self.identity = identity
         return self.course.begun
 
@@ -84,17 +94,29 @@ class Driver:
             self.mending(functools.partial(self._advance, tier))
         if course.scale is None:
             scale = first_scale(rules, any(tier.cyclic for tier in course.tiers), len(course.tiers), course.largest)
-            self._commit({"kind": "scale", "scale": scale})
+            self._done({"kind": "scale", "scale": scale})
         while len(course.values) < len(course.tiers):
             try:
                 self.mending(functools.partial(self._solve, course.tiers[-1 - len(course.values)]))
             except TooWide:  # rewards add up: nobody knows how far before they do
                 assert course.scale is not None
-                self._commit({"kind": "scale", "scale": wider(rules, course.scale)})
+                self._done({"kind": "scale", "scale": wider(rules, course.scale)})
+        self._commit()
 
-    def _commit(self, facts: dict[str, Any]) -> None:
-        self.store.commit(self.course.commits, {"identity": self.identity, **facts})
-        self.store.remove(self.course.apply(facts))
+    def _done(self, facts: dict[str, Any]) -> None:
+        """Enter what has been done, and commit it if that is due."""
+        self._obsolete += self.course.apply(facts)
+        self._uncommitted.append(facts)
+        if time.monotonic() >= self._committed + self.every:
+            self._commit()
+
+    def _commit(self) -> None:
+        """Commit what has been done since the last time."""
+        if self._uncommitted:
+            self.store.commit(self.commits, {"identity": self.identity, "done": self._uncommitted})
+            self.store.remove(self._obsolete)
+            self.commits, self._committed = self.commits + 1, time.monotonic()
+            self._uncommitted, self._obsolete = [], []
 
     @property
     def error(self) -> int:
@@ -103,7 +125,7 @@ class Driver:
 
     def start_over(self) -> None:
         """Close the tier that is being closed from its first generation on."""
-        self._commit({"kind": "closing", "closing": None})
+        self._done({"kind": "closing", "closing": None})
 
     def mend(self, damaged: Damaged) -> None:
         """Compute a shard file again from those before it."""
@@ -117,7 +139,11 @@ class Driver:
                 return step()
             except Damaged as damaged:
                 self.mend(damaged)
-        raise ResourceError(f"{self.store.url}: shard files are damaged as soon as they are written: mend the store")
+        raise self.unreliable()
+
+    def unreliable(self) -> ResourceError:
+        """Why no shard file is mended any more."""
+        return ResourceError(f"{self.store.url}: shard files are damaged as soon as they are written: mend the store")
 
     def bits_for(self, states: float) -> int:
         """Of how many shards, as a power of two, so many states are."""
@@ -127,7 +153,7 @@ class Driver:
     def _begin(self) -> None:
         bits = 0
         handles = self.engine.submit(begin, self.job, bits, returns=block_count(bits))
-        self._commit(told_forward(None, self.gathered(None, [handles], bits), 1, GROWTH))
+        self._done(told_forward(None, self.gathered(None, [handles], bits), 1, GROWTH))
 
     def _advance(self, tier: int) -> None:
         """Find the states of a tier, and what they lead to."""
@@ -141,16 +167,17 @@ class Driver:
         closing = course.closing or begun(tier, course.pending(tier))
         while closing.front:
             closing = generation(self, closing)
-            self._commit({"kind": "closing", "closing": closing})
+            self._done({"kind": "closing", "closing": closing})
             self.progress("forward", course.stored + closing.reached, None)
         later = self.bits_for(closing.reached * course.growth * AHEAD) if closing.highest > tier else 0
         self._complete(*closed(self, closing, max(closing.bits, self.bits_for(closing.reached)), later), started)
 
     def _advanced(self, tier: int) -> tuple[Tier, list[Advanced], list[Run]]:
         """A tier whose moves leave it, its shards and what they lead to. Raises Stays if some do not."""
-        course, engine = self.course, self.engine
+        course = self.course
         segments = course.pending(tier)
         total = sum(one.end - one.begin for one in segments) // 8
+        engine = self.engine_for(total)
         bits, later = self.bits_for(total), self.bits_for(total * course.growth * AHEAD)
         tasks = [
             engine.submit(
@@ -159,7 +186,7 @@ class Driver:
             )
             for owner in range(1 << bits)
         ]  # fmt: skip
-        runs = self.gathered(tier, [handles[1:] for handles in tasks], later)
+        runs = self.gathered(tier, [handles[1:] for handles in tasks], later, engine)
         found: list[Advanced] = [engine.result(handles[0]) for handles in tasks]
         return tier_of(tier, bits, found, max(one.highest for one in found), False), found, runs
 
@@ -169,19 +196,26 @@ class Driver:
         if self.inspect is not None:
             self.inspect([state for one in found for state in one.sample])
         largest = max(one.largest for one in found)
-        self._commit(told_forward(tier, runs, largest, led / max(1, tier.reached)))
+        self._done(told_forward(tier, runs, largest, led / max(1, tier.reached)))
         self.progress("forward", self.course.stored, None)
         self._tell("forward", tier, started)
 
-    def gathered(self, source: int | None, tasks: Sequence[Sequence[Any]], bits: int) -> list[Run]:
-        """The run files of what the tasks of a tier have dealt to 2**`bits` shards."""
+    def engine_for(self, states: int) -> Engine:
+        """What runs the tasks of a tier of so many states."""
+        return self.engine if states > NEAR else self._here
+
+    def gathered(
+        self, source: int | None, tasks: Sequence[Sequence[Any]], bits: int, engine: Engine | None = None
+    ) -> list[Run]:
+        """The run files of what the tasks of a tier, on an engine, have dealt to 2**`bits` shards."""
+        engine = engine or self.engine
         handles = [
-            self.engine.submit(
+            engine.submit(
                 gather, self.job, source, (bits, owner), *(blocks[block_for(owner, bits)] for blocks in tasks)
             )[0]
             for owner in range(1 << bits)
         ]
-        return [run for run in self.engine.results(handles) if run is not None]
+        return [run for run in engine.results(handles) if run is not None]
 
     def _solve(self, tier: Tier) -> None:
         """Find the values of a tier."""
@@ -196,7 +230,7 @@ class Driver:
         values = [File("", 0)] * len(tier.states)
         for place, one in zip(places, found, strict=True):
             values[place] = one.values
-        self._commit(told_backward(values, found, tally, by_outcome(tally), gap))
+        self._done(told_backward(values, found, tally, by_outcome(tally), gap))
         self.progress("backward", sum(map(sum, course.counts)), course.stored)
         self._tell("backward", tier, started)
 
@@ -211,25 +245,26 @@ class Driver:
         bits = max((one.bits for one in later), default=0)
         places = [place for place, file in enumerate(tier.states) if file.length]
         asked = [self.requested(tier, place, scale, bits) for place in places]
+        engine = self.engine_for(tier.stored)
         answers = [
-            self.engine.submit(
+            engine.submit(
                 answer, self.job, owner, scale, self.course.shards(later, bits, owner),
                 *(handles[1 + block_for(owner, bits)] for handles in asked), returns=len(places),
             )
             for owner in range(1 << bits if places else 0)
         ]  # fmt: skip
         folds = [
-            self.engine.submit(
+            engine.submit(
                 fold, self.job, tier.number, (tier.bits, place), tier.states[place], scale, handles[0], bits,
                 *(answer[number] for answer in answers), memory=memory,
             )[0]
             for number, (place, handles) in enumerate(zip(places, asked, strict=True))
         ]  # fmt: skip
-        return places, list(self.engine.results(folds))
+        return places, list(engine.results(folds))
 
     def requested(self, tier: Tier, place: int, scale: Scale, bits: int, only: int | None = None) -> list[Any]:
         """Handles of what `request` returns for a shard of a tier."""
-        return self.engine.submit(
+        return self.engine_for(tier.stored).submit(
             request, self.job, tier.number, [tier.states[place]], scale, bits, only,
             returns=1 + block_count(bits), memory=self.bytes_for(tier.stored, tier.bits),
         )  # fmt: skip

@@ -123,6 +123,30 @@ class Threads:
                 self._room.notify_all()
 
 
+class Here:
+    """An engine that is done with a task when it is submitted: handles are the results."""
+
+    workers, memory = 1, 1 << 62
+
+    def submit(self, task: Callable[..., Any], *arguments: Any, returns: int = 1, memory: int = 0) -> list[Any]:
+        made = task(*arguments)
+        return [made] if returns == 1 else list(made)
+
+    def result(self, handle: Any) -> Any:
+        return handle
+
+    def results(self, handles: Iterable[Any]) -> Iterator[Any]:
+        return iter(handles)
+
+    def __enter__(self) -> Here:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Nothing is under way."""
+
+
 def too_large(memory: int, most: int) -> ResourceError:
     """Why a task cannot run anywhere."""
     return ResourceError(

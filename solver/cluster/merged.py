@@ -31,7 +31,7 @@ class Stream:
         self.store, self.size = store, size
         self.files = [(states, np.dtype(np.int64)), (values, kind)]
         self.digests = [hashlib.sha256(), hashlib.sha256()]
-        self.place, self.count = 0, states.length
+        self.place, self.count, self.largest = 0, states.length, -1
         self.states, self.values = np.empty(0, np.int64), np.empty(0, kind)
 
     def fill(self) -> bool:
@@ -42,12 +42,15 @@ class Stream:
                 self._read(number, file, kind, end) for number, (file, kind) in enumerate(self.files)
             )
             self.place = end
+            if self.states[0] <= self.largest or (self.states[1:] <= self.states[:-1]).any():
+                raise Damaged(self.files[0][0].name)  # in this order nobody would find the end
+            self.largest = int(self.states[-1])
         return len(self.states) > 0
 
     @property
     def last(self) -> int | None:
         """The largest state that was read; None if no more is to come."""
-        return None if self.place == self.count else int(self.states[-1])
+        return None if self.place == self.count else self.largest
 
     def take(self, bound: int | None) -> Part:
         """What was read up to a state."""
@@ -108,14 +111,30 @@ class Merged:
             file = files[int(chance.integers(len(files)))]
             yield self._at(file, int(chance.integers(file.length)), np.dtype(np.int64))
 
-    def pieces(self, best_first: NDArray[np.int64] | None, team: Workers) -> Iterator[Piece]:
-        """As `Ordered.pieces` has them."""
-        pairs = [
+    def check(self, tier: int | None = None, key: int = 0) -> None:
+        """Raise Damaged for the first file that is not what was written: of all, or of the two that have a state."""
+        place = None if tier is None else self.rows.get(tier)
+        if place is None:
+            pairs = self._pairs()
+        else:
+            owner = int(owner_of(key, self.course.tiers[place].bits))
+            pairs = [(self.course.tiers[place].states[owner], self.values[place][owner])]
+        for states, values in pairs:
+            self.store.get(states, np.int64)
+            self.store.get(values, self.kind)
+
+    def _pairs(self) -> list[tuple[File, File]]:
+        """The files that there are of states, and of their values."""
+        return [
             pair
             for tier, values in zip(self.course.tiers, self.values, strict=True)
             for pair in zip(tier.states, values, strict=True)
             if pair[0].length
         ]
+
+    def pieces(self, best_first: NDArray[np.int64] | None, team: Workers) -> Iterator[Piece]:
+        """As `Ordered.pieces` has them."""
+        pairs = self._pairs()
         bytes_each = 8 + self.kind.itemsize
         size = max(LEAST, min(MOST, BUFFERED // (bytes_each * max(1, len(pairs)))))
         streams = [Stream(self.store, states, values, self.kind, size) for states, values in pairs]

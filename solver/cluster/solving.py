@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
-from solver.cluster.driver import Driver
+from solver.cluster.driver import MENDED, Driver
 from solver.cluster.engine import Engine
 from solver.cluster.merged import Merged
 from solver.cluster.scales import expectation_of
-from solver.cluster.store import Damaged, Store
+from solver.cluster.store import LEASE, Damaged, Store
 from solver.cluster.tasks import Job
-from solver.errors import SolverError
+from solver.errors import ResourceError, SolverError
 from solver.expected import Expectation
 from solver.fingerprint import fingerprint
 from solver.game import Rules, located
@@ -50,21 +50,24 @@ class Clustered:
         game = rules.game
         self.rules, self.options = rules, options
         self.store = Store(url)
-        self.lease = self.store.hold()
-        if options.restart:
-            self.store.clear(but=("lease",))
         tiers = options.method != "retrograde"
-        job = Job(located(game), fingerprint(game), rules.symmetry, tiers, url)
+        job = Job(located(game), fingerprint(game), rules.symmetry, tiers, self.store.url)
         self.tier = CompiledMoves(rules, tiers).tier
         self.driver = Driver(
             rules, job, self.store, engine,
             progress=options.progress, tell=options.say, cyclic=options.method != "minimax",
         )  # fmt: skip
+        if options.checkpoint is not None:
+            self.driver.every = options.checkpoint
+        self.mended = 0
+        self.lease = self.store.hold()
 
     def solve(self, states: Sequence[int] = ()) -> Solved:
         """The solution, which is in the files. Compiled rules are held against the plain ones as `exhaustive.solve`
         does. Raises what that does, and ResourceError where the store or the cluster fail."""
         begun, driver, rules = time.monotonic(), self.driver, self.rules
+        if self.options.restart:
+            self.store.clear(but=(LEASE,))
         if driver.resume(f"{rules.name} {driver.job.fingerprint} {self.options.method} symmetry {rules.symmetry}"):
             self.options.say(f"going on from {self.store.url}: {driver.course.stored:,} states found")
         if states:
@@ -85,7 +88,13 @@ class Clustered:
         expectation = expectation_of(rules, scale, error) if scale.point else None
         if scale.point:
             solution = twins.Expectations(rules, value_of, scale.point, error)
-        audit(solution, partial(merged.sample, most=SAMPLED), begun)
+        try:
+            audit(solution, partial(merged.sample, most=SAMPLED), begun)
+        except SolverError:
+            merged.check()  # what it looked at had no digest
+            raise
+        start = rules.canonical(rules.game.initial())
+        merged.check(self.tier(start), start)
         root = solution.merit(rules.game.initial())
         assert root is not None, "the start was not reached"
         tiers = [
@@ -100,19 +109,29 @@ class Clustered:
 
     def mend(self, error: SolverError) -> bool:
         """Whether what is wrong was mended: a shard file that is computed again."""
-        if not isinstance(error, Damaged):
+        if isinstance(error, ResourceError):
             return False
+        try:
+            if not isinstance(error, Damaged):
+                Merged(self.store, self.driver.course).check()
+                return False
+        except Damaged as damaged:
+            error = damaged
+        self.mended += 1
+        if self.mended > MENDED:
+            raise self.driver.unreliable()
         self.driver.mend(error)
         return True
 
     def remove(self) -> None:
         """The book is there: nothing of the solve is needed any more."""
+        self.lease.end()
         self.store.clear()
-        self.store.leave()
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Let go of the store; a folder that has nothing in it goes."""
         self.lease.release()
+        self.store.leave()
 
 
 def url_of(rules: Rules, store: str) -> str:

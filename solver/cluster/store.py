@@ -13,6 +13,7 @@ import contextlib
 import errno
 import functools
 import hashlib
+import io
 import json
 import os
 import random
@@ -32,13 +33,21 @@ from solver.errors import ResourceError, SolverError
 
 Result = TypeVar("Result")
 TRIES = 8  # of an operation that fails
+AGAIN = 3  # tries of a file that is not as it should be
 PATIENCE = 0.05  # seconds before the second try, twice as long before each further one
 RENEWED = 5.0  # seconds between two signs of life
+LOOKED = 10.0  # seconds in which one must be seen of a holder who seems silent: clocks of machines differ
 EXPIRED = 60.0  # seconds without one after which a lease has ended
 DIGITS = 24  # of a digest in a file's name
 LEASE = "lease"
 OURS = re.compile(rf"\.?(lease|commit-\d{{6}}|[a-z]+[_0-9a-z-]+\.[0-9a-f]{{{DIGITS}}})(\.[0-9a-f]{{32}})?")
-FATAL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EISDIR)
+FATAL = (  # what no second try will pass
+    errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EEXIST, errno.ENOTDIR,
+    errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP,
+)  # fmt: skip
+
+
+WRONG = (ValueError, KeyError, TypeError)  # what reading JSON may raise
 
 
 class File(NamedTuple):
@@ -76,12 +85,12 @@ class Store:
     """The folder of one solve. Raises ResourceError for what does not pass after some tries."""
 
     def __init__(self, url: str) -> None:
-        self.url = url.rstrip("/")
         try:
-            self.files, root = fsspec.core.url_to_fs(self.url, use_listings_cache=False)
+            self.files, root = fsspec.core.url_to_fs(url, use_listings_cache=False)
         except (ImportError, ValueError) as error:
-            raise ResourceError(f"--store {url}: {error}") from None
+            raise ResourceError(f"--store {url}: {one_line(error)}") from None
         self.root = root.rstrip("/")
+        self.url = self.root if "file" in _protocols(self.files) else url.rstrip("/")  # for workers in other folders
         # where a file appears under its name before it is whole, it is given the name when it is
         self.renames = not {"s3", "s3a", "gs", "gcs", "abfs", "az", "memory"} & set(_protocols(self.files))
         self._lease: Lease | None = None
@@ -114,14 +123,20 @@ class Store:
                 self.files.pipe_file(self.path(name), bytes(data))
                 return
             part = self.path(f".{name}.{uuid.uuid4().hex}")
-            with self.files.open(part, "wb") as file:
-                file.write(data)
-                file.flush()
-                if lasting and hasattr(file, "fileno"):  # it is on this machine
-                    os.fsync(file.fileno())
-            self.files.mv(part, self.path(name))
+            try:
+                with self.files.open(part, "wb") as file:
+                    file.write(data)
+                    file.flush()
+                    if lasting:
+                        with contextlib.suppress(AttributeError, io.UnsupportedOperation):  # it is on no disk of ours
+                            os.fsync(file.fileno())
+                self.files.mv(part, self.path(name))
+            except BaseException:
+                with contextlib.suppress(Exception):  # what is left of it takes room
+                    self.files.rm_file(part)
+                raise
 
-        self._patiently(once)
+        self._surely(once)
 
     def read(self, name: str, begin: int, end: int, digest: str | None = None) -> bytes:
         """The bytes begin..end of a file. Raises Damaged if it is missing, too short, or has another digest."""
@@ -133,7 +148,7 @@ class Store:
             return data
 
         try:
-            return self._patiently(once, tries=3)
+            return self._patiently(once)
         except (FileNotFoundError, EOFError):
             raise Damaged(name) from None
 
@@ -152,21 +167,29 @@ class Store:
 
     def committed(self, number: int) -> dict[str, Any] | None:
         """What a commit says; None if it was never made."""
+        name = f"commit-{number:06}"
+
+        def once() -> dict[str, Any]:
+            digest, _, body = self.files.cat_file(self.path(name)).partition(b"\n")
+            if hashlib.sha256(body.removesuffix(b"\n")).hexdigest().encode() != digest:
+                raise EOFError
+            facts: dict[str, Any] = json.loads(body)
+            return facts
+
         try:
-            text = self._patiently(functools.partial(self.files.cat_file, self.path(f"commit-{number:06}"))).decode()
+            return self._patiently(once)
         except FileNotFoundError:
             return None
-        except UnicodeDecodeError:
-            text = ""
-        digest, _, body = text.partition("\n")
-        if hashlib.sha256(body.removesuffix("\n").encode()).hexdigest() != digest:
-            raise ResourceError(f"{self.url}/commit-{number:06} is damaged: --restart discards what was done")
-        facts: dict[str, Any] = json.loads(body)
-        return facts
+        except EOFError:
+            raise ResourceError(f"{self.url}/{name} is damaged: --restart discards what was done") from None
 
     def hold(self) -> Lease:
         """The lease of the solve, ours until it is released. Raises ResourceError if another process has it."""
-        self._patiently(functools.partial(self.files.makedirs, self.root, exist_ok=True))
+        if self.renames:  # elsewhere there are no folders
+            above = self.root.rpartition("/")[0] or "/"
+            if not self._patiently(functools.partial(self.files.isdir, above)):
+                raise ResourceError(f"{self.url}: there is no folder {above}: make it where all nodes see it")
+            self._surely(functools.partial(self.files.makedirs, self.root, exist_ok=True))
         self._lease = Lease(self)
         return self._lease
 
@@ -189,27 +212,38 @@ class Store:
 
     def leave(self) -> None:
         """Remove the folder, unless there is something in it that is not ours."""
-        with contextlib.suppress(Exception):
-            if self.renames and not self.files.ls(self.root, detail=False):
-                self.files.rmdir(self.root)
+        with contextlib.suppress(FileNotFoundError, SolverError):
+            if self.renames and not self._patiently(functools.partial(self.files.ls, self.root, detail=False)):
+                self._patiently(functools.partial(self.files.rmdir, self.root))
 
-    def _patiently(self, operation: Callable[[], Result], tries: int = TRIES) -> Result:
-        """Do what may fail for a while: a store that is throttled, or restarted."""
-        for attempt in range(1, tries + 1):
+    def _patiently(self, operation: Callable[[], Result], wrong: tuple[type[Exception], ...] = (EOFError,)) -> Result:
+        """Do what may fail for a while: a store that is throttled, or restarted. What is `wrong` with a file is raised
+        as it is, after fewer tries."""
+        for attempt in range(1, TRIES + 1):
             try:
                 return operation()
             except FileNotFoundError:
                 raise
             except Exception as error:
                 number = getattr(error, "errno", None)
-                if attempt < tries and number not in FATAL and not isinstance(error, MemoryError):
+                is_wrong = isinstance(error, wrong)
+                if attempt < (AGAIN if is_wrong else TRIES) and number not in FATAL:
                     time.sleep(PATIENCE * 2 ** (attempt - 1) * (0.5 + random.random()))
                     continue
-                if isinstance(error, EOFError):
+                if is_wrong:
                     raise
-                reason = " ".join(str(error).split())[:200] or type(error).__name__
-                raise ResourceError(f"{self.url}: {reason}: mend it, then the same command goes on") from error
+                raise self._failed(error) from error
         raise AssertionError("unreachable")
+
+    def _surely(self, operation: Callable[[], Result]) -> Result:
+        """`_patiently`, where it is the folder or the bucket that is missing."""
+        try:
+            return self._patiently(operation)
+        except FileNotFoundError as error:
+            raise self._failed(error) from error
+
+    def _failed(self, error: Exception) -> ResourceError:
+        return ResourceError(f"{self.url}: {one_line(error)}: mend it, then the same command goes on")
 
 
 class Lease:
@@ -220,11 +254,12 @@ class Lease:
         self.holder = {"host": socket.gethostname(), "process": os.getpid(), "token": uuid.uuid4().hex}
         self._ended = threading.Event()
         other = self._read()
-        if other is not None and not _is_over(other):
+        if other is not None and not self._is_over(other):
             raise ResourceError(
                 f"{store.url} is driven by process {other['process']} on {other['host']}: wait for it, or name another"
                 " store"
             )
+        _held.add(self.holder["token"])
         self._write()
         time.sleep(0.1 * random.random())  # of several that start together, the last to write holds it
         self.confirm()
@@ -237,12 +272,17 @@ class Lease:
         if other is None or other["token"] != self.holder["token"]:
             raise ResourceError(f"{self.store.url}: another process has taken over: leave it the solve")
 
-    def release(self) -> None:
-        """End the lease."""
+    def end(self) -> None:
+        """Give no more signs of life."""
         self._ended.set()
-        self._thread.join()
-        other = self._read()
-        if other is not None and other["token"] == self.holder["token"]:
+        self._thread.join(RENEWED)  # if the store fails, it tries again and again
+
+    def release(self) -> None:
+        """End the lease, and remove its file, where the store still can."""
+        self.end()
+        _held.discard(self.holder["token"])
+        with contextlib.suppress(SolverError):
+            self.confirm()
             self.store.remove([LEASE])
 
     def _renew(self) -> None:
@@ -255,23 +295,41 @@ class Lease:
         self.store.write(LEASE, json.dumps({**self.holder, "time": time.time()}).encode())
 
     def _read(self) -> dict[str, Any] | None:
+        """What the file says; None if there is none, or nobody can tell what it says."""
+
+        def once() -> dict[str, Any]:
+            found = json.loads(self.store.files.cat_file(self.store.path(LEASE)))
+            return {"host": str(found["host"]), "process": int(found["process"]), "token": str(found["token"]),
+                    "time": float(found["time"])}  # fmt: skip
+
         try:
-            found = json.loads(self.store._patiently(lambda: self.store.files.cat_file(self.store.path(LEASE))))
-        except (FileNotFoundError, ValueError):
+            return self.store._patiently(once, wrong=WRONG)
+        except (FileNotFoundError, *WRONG):
             return None
-        return found if isinstance(found, dict) and {"host", "process", "token", "time"} <= found.keys() else None
+
+    def _is_over(self, other: dict[str, Any]) -> bool:
+        """Whether the holder is known to be gone, or has been silent for long."""
+        if other["host"] == self.holder["host"]:
+            if other["process"] == os.getpid():
+                return other["token"] not in _held
+            try:
+                os.kill(other["process"], 0)
+            except ProcessLookupError:
+                return True
+            except (PermissionError, OverflowError):
+                pass
+        if abs(time.time() - other["time"]) < EXPIRED:
+            return False
+        time.sleep(LOOKED)
+        return self._read() in (other, None)
 
 
-def _is_over(lease: dict[str, Any]) -> bool:
-    """Whether a lease's holder is known to be gone, or has been silent for long."""
-    if lease["host"] == socket.gethostname():
-        try:
-            os.kill(int(lease["process"]), 0)
-        except ProcessLookupError:
-            return True
-        except (PermissionError, ValueError):
-            pass
-    return bool(time.time() - float(lease["time"]) > EXPIRED)
+_held: set[Any] = set()  # the tokens of this process
+
+
+def one_line(error: BaseException) -> str:
+    """What an error says."""
+    return " ".join(str(error).split())[:200].rstrip(".: ") or type(error).__name__
 
 
 def _protocols(files: Any) -> tuple[str, ...]:

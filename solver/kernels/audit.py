@@ -26,22 +26,17 @@ from solver.kernels import residuals
 from solver.kernels.compiled import bind, compiling, kernel
 from solver.kernels.marks import (
     AT,
-    CHILD_MISSING,
     COUNT,
     CULPRIT,
     FAULT,
     FAULTS,
     LOOKS,
-    NOT_CANONICAL,
-    TERMINAL,
     WRONG_TIER,
     WRONG_VALUE,
     Reached,
-    look_up,
-    mark_start,
-    mark_starts,
+    reach,
     tally,
-    tally_ends,
+    unfit,
 )
 from solver.kernels.reading import read_all
 from solver.parallel import Workers
@@ -51,7 +46,6 @@ from solver.store.runs import LOOK, Key, Runs, States, merged, places_in
 from solver.store.sorting import sort_unique
 from solver.store.work import Work
 
-__all__ = ["mark_start", "check_values", "mark_starts", "tally_ends"]  # kernels are bound beside `audit`
 game: Any = None  # constants of the bound copies
 SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = TIERS = False
 
@@ -82,16 +76,12 @@ def audit(stored, reached, tiers, tallies, begin, end, ends, report):
     the look-ups made; tallies (tiers, 5) int64 has states, finished ones, wins, draws, losses.
     """
     report[:] = 0
-    states, indices, scores, distances, prefixes, shift = stored
-    low, marks = reached
+    states, indices, scores, distances, _, _ = stored
     for i in range(begin, end):
         state = states[i]
         report[CULPRIT], report[AT] = state, i
-        if game.is_terminal(state):
-            report[FAULT] = TERMINAL
-            return
-        if FOLDS and game.canonical(state) != state:
-            report[FAULT] = NOT_CANONICAL
+        report[FAULT] = unfit(state)
+        if report[FAULT]:
             return
         mark = report[COUNT]
         best_score = -(1 << 62)
@@ -109,13 +99,9 @@ def audit(stored, reached, tiers, tallies, begin, end, ends, report):
                 score = game.utility(child)
                 distance = 0 if SCORES or score == 0 else game.plies_left(child)
             else:
-                place = look_up(states, key, prefixes, shift)
-                report[LOOKS] += 1
+                place = reach(key, stored, reached, report)
                 if place < 0:
-                    report[FAULT] = CHILD_MISSING
                     return
-                if low <= place < low + len(marks):
-                    marks[place - low] = 1
                 score, distance = scores[indices[place]], distances[indices[place]]
             if AGAIN:
                 same = game.again(state, action) != 0

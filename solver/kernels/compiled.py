@@ -14,6 +14,7 @@ import collections
 import contextlib
 import functools
 import inspect
+import operator
 import traceback
 import types
 from collections.abc import Callable, Iterator
@@ -65,12 +66,20 @@ def bind(
     rules = game if isinstance(game, tuple) and len(game) else _with_a_field(type(game))
     taught = _teach(type(rules))
     constants = constants_of(asked, outcomes, tiers)
-    scope = {**vars(module), **constants, "game": rules}
+    scope = _scope_of(module)
+    kernels = {name: item for name, item in scope.items() if getattr(item, "is_kernel", False)}
+    scope |= {**constants, "game": rules}
     identity = identity_of(asked, constants)
-    kernels = {name: item for name, item in vars(module).items() if getattr(item, "is_kernel", False)}
+    callable_ones = [name for name, function in kernels.items() if not _is_inlined(function)]
     for name, function in kernels.items():
-        scope[name] = kernels[name] = _compile(function, scope, identity, taught)
-    return types.SimpleNamespace(**{name: one for name, one in kernels.items() if not _is_inlined(vars(module)[name])})
+        scope[name] = _compile(function, scope, identity, taught)
+    return types.SimpleNamespace(**{name: scope[name] for name in callable_ones})
+
+
+def _scope_of(module: types.ModuleType) -> dict[str, Any]:
+    """What a module's kernels name; those that it imports name things of their own modules."""
+    imported = [item.__globals__ for item in vars(module).values() if getattr(item, "is_kernel", False)]
+    return functools.reduce(operator.or_, imported, {}) | vars(module)
 
 
 FAILURES = (ArithmeticError, LookupError, ValueError, TypeError, AssertionError, RuntimeError)  # what rules may raise

@@ -55,11 +55,33 @@ def mark_start(start, stored, reached, ends, report):
         ends[report[COUNT]] = key
         report[COUNT] += 1
         return
+    if reach(key, stored, reached, report) < 0:
+        report[CULPRIT] = start
+
+
+@kernel
+def unfit(state):
+    """Why no book stores this state: TERMINAL or NOT_CANONICAL; FINE where one may."""
+    if game.is_terminal(state):
+        return TERMINAL
+    if FOLDS and game.canonical(state) != state:
+        return NOT_CANONICAL
+    return FINE
+
+
+@kernel
+def reach(key, stored, reached, report):
+    """The index of an unfinished state that a move or the start leads to, marked as reached; -1, a fault, without it.
+
+    `stored` has the states, `prefixes` and `shift`.
+    """
     place = look_up(stored.states, key, stored.prefixes, stored.shift)
+    report[LOOKS] += 1
     if place < 0:
-        report[FAULT], report[CULPRIT] = CHILD_MISSING, start
+        report[FAULT] = CHILD_MISSING
     elif reached.low <= place < reached.low + len(reached.marks):
         reached.marks[place - reached.low] = 1
+    return place
 
 
 @kernel

@@ -10,25 +10,8 @@ from numpy.typing import NDArray
 
 from solver.expected import MIDDLE, Expectation
 from solver.kernels.compiled import kernel
-from solver.kernels.marks import (
-    AT,
-    CHILD_MISSING,
-    COUNT,
-    CULPRIT,
-    FAULT,
-    LOOKS,
-    NOT_CANONICAL,
-    TERMINAL,
-    WRONG_TIER,
-    WRONG_VALUE,
-    look_up,
-    mark_start,
-    mark_starts,
-    tally,
-    tally_ends,
-)
+from solver.kernels.marks import AT, COUNT, CULPRIT, FAULT, WRONG_TIER, WRONG_VALUE, reach, tally, unfit
 
-__all__ = ["mark_start", "mark_starts", "tally_ends"]  # bound beside `audit`
 game: Any = None  # constants of the bound copies
 REWARD = FOLDS = TIERS = False
 
@@ -57,11 +40,8 @@ def audit(stored, reached, tiers, tallies, begin, end, ends, report):
     for i in range(begin, end):
         state = stored.states[i]
         report[CULPRIT], report[AT] = state, i
-        if game.is_terminal(state):
-            report[FAULT] = TERMINAL
-            return
-        if FOLDS and game.canonical(state) != state:
-            report[FAULT] = NOT_CANONICAL
+        report[FAULT] = unfit(state)
+        if report[FAULT]:
             return
         mark, total, best = report[COUNT], np.int64(0), np.int64(0)
         for weight, child in game.chance(state):
@@ -100,12 +80,7 @@ def _seen_from(state, child, stored, reached, ends, report):
         report[COUNT] += 1
         worth = game.utility(child) * stored.point
     else:
-        place = look_up(stored.states, key, stored.prefixes, stored.shift)
-        report[LOOKS] += 1
-        if place < 0:
-            report[FAULT] = CHILD_MISSING
-        else:
-            if reached.low <= place < reached.low + len(reached.marks):
-                reached.marks[place - reached.low] = 1
+        place = reach(key, stored, reached, report)
+        if place >= 0:
             worth = stored.numbers[place] - MIDDLE
     return worth if game.to_move(child) == game.to_move(state) else -worth
