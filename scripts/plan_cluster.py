@@ -1,11 +1,11 @@
 """Plans, on paper, of games that no one machine can solve: the tables of docs/scale.md.
 
-python scripts/plan_cluster.py [--publish] [--sample SECONDS] [--check] [--runs N]
+python scripts/plan_cluster.py [--publish] [--sample SECONDS] [--runs N]
 
 `--sample` counts and samples the tiers of each game anew on this machine, for so many seconds, and measures what
-listing its moves and sorting its keys takes; else what docs/scale.json has of that is used. `--check` solves three
-games on two workers of this machine (`--cluster local:2`) and holds the estimate against them. `--publish` puts the
-tables into docs/scale.md, between their markers. Nothing here has run on a cluster.
+listing its moves and sorting its keys takes; else what docs/scale.json has of that is used. `--publish` puts the tables
+into docs/scale.md, between their markers. Nothing here has run on a cluster; `scripts/check_plan.py` holds the estimate
+against what two workers of this machine take.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ import scale_games
 from scale_games import ANIMAL, GORO_GORO, Shogi
 from schedule import Run, Schedule, Trouble
 
-from solver import planning
+from solver import phases, planning
 from solver.estimation import duration
 from solver.game import Rules, load_game
-from solver.planning import Cluster, Costs, Phase, Plan, size
+from solver.phases import Cluster, Costs, Phase
+from solver.planning import Plan, size
 from solver.sweep import sampling
 from solver.sweep.sampling import Tier
 
@@ -40,7 +41,6 @@ HANDLE_BYTES = 38_000  # of the driver, a result in a shuffle: 950 GB at 25 mill
 COMMIT_BYTES = 120  # of a shard in a commit, a run file and its segment
 COSTS = Costs(0.0, 0.0)  # those that are not measured on the spot
 FORWARD = ("advance", "gather")
-CHECKED = ("connect-four:5,4", "connect-four:5,5", "connect-four:6,4")
 
 
 def sampled(seconds: float) -> dict[str, Any]:
@@ -76,10 +76,11 @@ def changed(plan: Plan, cluster: Cluster) -> Plan:
     def between_nodes(phase: Phase) -> Phase:
         gives, takes = (min(count, phase.tasks * cluster.nodes) for count in (phase.handles, phase.arguments))
         driver = phase.tasks * COSTS.task + gives * COSTS.handle + takes * COSTS.argument
-        times = {"cores": phase.cores, "network": phase.network, "store": phase.store, "driver": driver}
-        bound = max(times, key=times.__getitem__)
-        seconds = times[bound] + COSTS.phase
-        return phase._replace(handles=gives, arguments=takes, driver=driver, seconds=seconds, bound=bound)
+        twice = min(max(1, phase.tasks // phases.MOST_BLOCKS), cluster.nodes)  # that a block is taken; once is enough
+        network = phase.network / (twice if phase.name in ("gather", "answer") else 1)
+        bound, seconds = phases.slowest(phase.cores, network, phase.store, driver)
+        phase = phase._replace(handles=gives, arguments=takes, network=network, driver=driver)
+        return phase._replace(seconds=seconds + COSTS.phase, bound=bound)
 
     tiers = []
     for tier in plan.tiers:
@@ -155,8 +156,8 @@ def limits(plan: Plan, cluster: Cluster) -> Iterator[list[str]]:
     )
     flight = max(phase.passed for phase in phases)
     most = max(plan.tiers, key=lambda one: one.shards)
-    block = max(phase.passed / min(phase.handles, planning.MOST_BLOCKS) for phase in phases if phase.handles)
-    share = planning.OBJECTS * cluster.memory
+    block = max(phase.passed / min(phase.handles, phases.MOST_BLOCKS) for phase in phases if phase.handles)
+    share = phases.OBJECTS * cluster.memory
     files = sum(tier.shards for tier in plan.tiers)
     yield ["shards of the largest tier", f"{most.shards:,}", "", "3,000 results of a task are what Ray tests"]
     yield ["results that the driver owns at a time", f"{handles:,}", size(HANDLE_BYTES * handles), size(cluster.memory)]
@@ -208,7 +209,7 @@ def cousins() -> Iterator[list[str]]:
 
 def _cousin(name: str, arranged: str, reached: float, bits: int) -> list[str]:
     fits = "yes" if bits < 64 else "no"
-    return [name, arranged, f"{reached:.3g}", str(bits), size((planning.KEY + 2) * reached), fits]
+    return [name, arranged, f"{reached:.3g}", str(bits), size((phases.KEY + 2) * reached), fits]
 
 
 PHASES = ("phase", "tasks", "core hours", "seconds", "cores", "network", "store", "driver")
@@ -216,7 +217,7 @@ TOTALS = ("game", "nodes", "tiers", "most of it by", "book", "USD")
 
 
 def tables(data: dict[str, Any], runs: int) -> dict[str, str]:
-    """All tables but that of `--check`, by name."""
+    """All tables, by name."""
     seven = plan_of(data, "connect-four", REFERENCE)
     wide = plan_of(data, "connect-four:7,5", REFERENCE)
     better = changed(seven, REFERENCE)

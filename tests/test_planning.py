@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from solver import planning
+from solver import phases, planning
 from solver.cli import main
 from solver.errors import MethodError
 from solver.game import Rules, load_game
-from solver.planning import Cluster, Costs, parse_cluster
+from solver.phases import Cluster, Costs, parse_cluster
 from tests import naive
 
 np = pytest.importorskip("numpy")
@@ -23,7 +23,7 @@ from solver.sweep.sampling import Tier  # noqa: E402
 COSTS = Costs(5e-9, 10e-9)
 MANY = Cluster(64, 32, 256 << 30, 25e9, 40e9, 2.0)
 FEW = Cluster(4, 8, 64 << 30, 10e9)
-TIERS = [Tier(30, 2 * 10**9, 18 * 10**8, 6 * 10**9, 1, False), Tier(31, 22 * 10**8, 19 * 10**8, 0, 0, False)]
+TIERS = [Tier(30, 2 * 10**8, 18 * 10**7, 6 * 10**8, 1, False), Tier(31, 22 * 10**7, 19 * 10**7, 0, 0, False)]
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_what_shards_deal_is_what_they_are_said_to(small, shards):
     led = [(state, child) for state in kept for child in children_of(rules, state)]
     pairs = {(hash((state, 7)) % shards, child) for state, child in led}
     children = len({child for _, child in led})
-    assert planning.dealt(len(led), children, shards) == pytest.approx(len(pairs), rel=0.1)
+    assert phases.dealt(len(led), children, shards) == pytest.approx(len(pairs), rel=0.1)
 
 
 @pytest.mark.parametrize(
@@ -103,12 +103,12 @@ def test_what_shards_deal_is_what_they_are_said_to(small, shards):
     ],
 )
 def test_what_is_scarce_binds(cluster, bound):
-    assert planning.predict(TIERS, COSTS, cluster)[0].bound == bound
+    assert phases.predict(TIERS, COSTS, cluster)[0].bound == bound
 
 
 def test_more_of_anything_takes_no_longer():
     def seconds(**more):
-        tier = planning.predict(TIERS, COSTS, FEW._replace(**more))[0]
+        tier = phases.predict(TIERS, COSTS, FEW._replace(**more))[0]
         return tier.forward + tier.backward
 
     assert seconds(nodes=8) < seconds() < seconds(nodes=2)
@@ -127,8 +127,9 @@ def test_the_plan_has_the_constants_of_the_driver():
     pytest.importorskip("fsspec")
     from solver.cluster import blocks, driver, merged
 
-    assert (planning.TASK_BYTES, planning.LEAST_STATES) == (driver.BYTES, driver.LEAST)
-    assert (planning.MOST_BLOCKS, planning.AHEAD) == (blocks.MOST_BLOCKS, driver.AHEAD)
+    assert (phases.TASK_BYTES, phases.TASK_MEMORY) == (driver.BYTES, driver.MEMORY)
+    assert (phases.LEAST_STATES, phases.NEAR) == (driver.LEAST, driver.NEAR)
+    assert (phases.MOST_BLOCKS, phases.AHEAD) == (blocks.MOST_BLOCKS, driver.AHEAD)
     assert (planning.BUFFERED, planning.LEAST_READ, planning.MOST_READ) == (
         merged.BUFFERED, merged.LEAST, merged.MOST,
     )  # fmt: skip
@@ -161,7 +162,7 @@ def test_the_command_refuses_what_it_cannot_plan():
 
 @pytest.fixture(scope="module")
 def plan():
-    """Some minutes' work for a few nodes."""
+    """Some seconds' work for a few nodes."""
     return planning.planned(TIERS, COSTS, FEW)
 
 
@@ -178,8 +179,8 @@ def test_trouble_takes_time_and_all_tasks_are_done(plan):
     from schedule import Schedule, Trouble
 
     times = []
-    for between in (1e12, 200.0):
-        run = Schedule(plan, FEW, Trouble(between=between, replaced=5.0), 1).run()
+    for between in (1e12, 20.0):
+        run = Schedule(plan, FEW, Trouble(between=between, replaced=1.0), 1).run()
         times.append(run.seconds)
         assert (run.deaths > 0) == (run.again > 0) == (between < 1e12)
         assert 0 <= run.idle < 1
