@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import statistics
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -32,10 +33,11 @@ from solver.sweep.sampling import Tier
 
 DATA = benchmark.ROOT / "docs" / "scale.json"
 DOCUMENT = benchmark.ROOT / "docs" / "scale.md"
-GAMES = ("connect-four:6,6", "connect-four:7,5", "connect-four")
+GAMES = ("connect-four:6,5", "connect-four:6,6", "connect-four:7,5", "connect-four")
 NODE = {"cores": 32, "memory": 256 << 30, "network": 25e9, "storage": 40e9, "price": 2.0}
-SIZES = (16, 64, 256)
+SIZES = (4, 16, 64)
 REFERENCE = Cluster(64, **NODE)  # type: ignore[arg-type]
+LARGER = 6 << 30  # bytes of a task, instead of 1 GiB
 INLINE = 100_000  # bytes: Ray keeps smaller results in the driver (max_direct_call_object_size)
 HANDLE_BYTES = 38_000  # of the driver, a result in a shuffle: 950 GB at 25 million of them, ray#18333
 COMMIT_BYTES = 120  # of a shard in a commit, a run file and its segment
@@ -70,8 +72,8 @@ def plan_of(data: dict[str, Any], name: str, cluster: Cluster) -> Plan:
 
 
 def changed(plan: Plan, cluster: Cluster) -> Plan:
-    """The plan as it would be if blocks went from node to node, split there, instead of from shard to shard, and if all
-    workers merged the book, each a range of its states."""
+    """The plan as it would be if blocks went from node to node and were split there, and if all workers merged the
+    book, each a range of its states."""
 
     def between_nodes(phase: Phase) -> Phase:
         gives, takes = (min(count, phase.tasks * cluster.nodes) for count in (phase.handles, phase.arguments))
@@ -84,10 +86,10 @@ def changed(plan: Plan, cluster: Cluster) -> Plan:
 
     tiers = []
     for tier in plan.tiers:
-        phases = tuple(between_nodes(phase) for phase in tier.phases)
-        forward = sum(phase.seconds for phase in phases if phase.name in FORWARD)
-        backward = sum(phase.seconds for phase in phases) - forward
-        tiers.append(tier._replace(phases=phases, forward=forward, backward=backward))
+        parts = tuple(between_nodes(phase) for phase in tier.phases)
+        forward = sum(phase.seconds for phase in parts if phase.name in FORWARD)
+        backward = sum(phase.seconds for phase in parts) - forward
+        tiers.append(tier._replace(phases=parts, forward=forward, backward=backward))
     workers = cluster.nodes * cluster.cores
     book = max(plan.states * COSTS.book / workers, (plan.states * 9 + plan.book_bytes) / cluster.storage)
     seconds = COSTS.start + sum(tier.forward + tier.backward for tier in tiers) + book
@@ -95,13 +97,17 @@ def changed(plan: Plan, cluster: Cluster) -> Plan:
     return plan._replace(tiers=tuple(tiers), book_seconds=book, seconds=seconds, price=price)
 
 
+def changed_plan(data: dict[str, Any], name: str, cluster: Cluster) -> Plan:
+    """The plan of a game with tasks that are larger, too."""
+    return changed(plan_of(data, name, cluster._replace(task=LARGER)), cluster)
+
+
 def totals(data: dict[str, Any], change: bool) -> Iterator[list[str]]:
     """What each game takes on clusters of several sizes."""
     for name in GAMES:
         for nodes in SIZES:
             cluster = REFERENCE._replace(nodes=nodes)
-            plan = plan_of(data, name, cluster)
-            plan = changed(plan, cluster) if change else plan
+            plan = changed_plan(data, name, cluster) if change else plan_of(data, name, cluster)
             tiers = sum(tier.forward + tier.backward for tier in plan.tiers)
             bounds: Counter[str] = Counter()
             for phase in (phase for tier in plan.tiers for phase in tier.phases):
@@ -149,24 +155,37 @@ def by_phase(plan: Plan) -> Iterator[list[str]]:
 
 def limits(plan: Plan, cluster: Cluster) -> Iterator[list[str]]:
     """What grows faster than the cluster, at its worst, beside what there is of it."""
-    handles, tier = max((phase.handles, tier) for tier in plan.tiers for phase in tier.phases)
-    phases = [phase for tier in plan.tiers for phase in tier.phases]
-    small = max(
-        (phase.passed for phase in phases if phase.handles and phase.passed < INLINE * phase.handles), default=0
-    )
-    flight = max(phase.passed for phase in phases)
-    most = max(plan.tiers, key=lambda one: one.shards)
-    block = max(phase.passed / min(phase.handles, phases.MOST_BLOCKS) for phase in phases if phase.handles)
-    share = phases.OBJECTS * cluster.memory
-    files = sum(tier.shards for tier in plan.tiers)
-    yield ["shards of the largest tier", f"{most.shards:,}", "", "3,000 results of a task are what Ray tests"]
-    yield ["results that the driver owns at a time", f"{handles:,}", size(HANDLE_BYTES * handles), size(cluster.memory)]
-    yield ["of results too small for the object store", "", size(small), f"the driver's {size(cluster.memory)}"]
-    yield ["results in flight", "", size(flight), size(share * cluster.nodes)]
-    yield ["arguments of one task", "", size(block), size(share)]
-    yield ["a commit", f"{most.shards:,} shards", size(COMMIT_BYTES * most.shards), ""]
-    yield ["shard files merged into the book", f"{2 * files:,}", duration(plan.book_seconds), "one driver"]
-    yield ["storage", "", size(plan.storage), ""]
+    every = [phase for tier in plan.tiers for phase in tier.phases if phase.handles]
+    handles = max(phase.handles for phase in every)
+    small = max((phase.passed for phase in every if phase.passed < INLINE * phase.handles), default=0)
+    flight = max(phase.passed for phase in every)
+    arguments = max(phase.arguments // phase.tasks for phase in every)
+    block = max(phase.passed * phase.tasks / phase.handles for phase in every)
+    most = max(tier.shards for tier in plan.tiers)
+    objects = phases.OBJECTS * cluster.memory
+    yield ["shards of the largest tier", f"{most:,}", ""]
+    yield ["results that a task takes", f"{arguments:,}", "Ray tries 10,000"]
+    yield ["results that the driver owns at a time", f"{handles:,}", ""]
+    yield ["their metadata in the driver", size(HANDLE_BYTES * handles), size(cluster.memory)]
+    yield ["those too small for the object store, in the driver as well", size(small), size(cluster.memory)]
+    yield ["blocks in flight", size(flight), f"{size(objects * cluster.nodes)} on all nodes, then their disks"]
+    yield ["what a task takes at once", size(block), f"{size(objects)} on a node"]
+    yield ["a commit of the largest tier", size(COMMIT_BYTES * most), ""]
+    yield ["files merged into the book", f"{2 * sum(tier.shards for tier in plan.tiers):,}", "one driver"]
+    yield ["that merge", duration(plan.book_seconds), ""]
+    yield ["storage", size(plan.storage), ""]
+
+
+def coded(plan: Plan, bits: int) -> Iterator[list[str]]:
+    """The states as what entropy leaves of the differences between sorted ones, of keys of so many bits, with a byte for
+    each value: differences are geometric, which takes log2 of their mean and 1.44 bits."""
+    for name, hashed in (("ranges", False), ("hashes, as now", True)):
+        total = 0.0
+        for tier in plan.tiers:
+            if tier.states:
+                mean = (1 << bits) / tier.states * (tier.shards if hashed else 1)
+                total += tier.states * (1 + (math.log2(mean) + 1.44) / 8)
+        yield [f"storage if states were differences, shards {name}", size(total), ""]
 
 
 def schedules(plan: Plan, runs: int) -> Iterator[list[str]]:
@@ -212,6 +231,7 @@ def _cousin(name: str, arranged: str, reached: float, bits: int) -> list[str]:
     return [name, arranged, f"{reached:.3g}", str(bits), size((phases.KEY + 2) * reached), fits]
 
 
+LIMITS = ("what", "is", "there is")
 PHASES = ("phase", "tasks", "core hours", "seconds", "cores", "network", "store", "driver")
 TOTALS = ("game", "nodes", "tiers", "most of it by", "book", "USD")
 
@@ -220,7 +240,7 @@ def tables(data: dict[str, Any], runs: int) -> dict[str, str]:
     """All tables, by name."""
     seven = plan_of(data, "connect-four", REFERENCE)
     wide = plan_of(data, "connect-four:7,5", REFERENCE)
-    better = changed(seven, REFERENCE)
+    better = changed_plan(data, "connect-four", REFERENCE)
     columns = ("tier", "states", "shards", "forward s", "backward s", "storage", "shuffle", "binds")
     return {
         "sizes": benchmark.table(
@@ -231,9 +251,9 @@ def tables(data: dict[str, Any], runs: int) -> dict[str, str]:
         "tiers of 7x6": benchmark.table(columns, list(by_tier(seven))),
         "tiers of 7x5": benchmark.table(columns, list(by_tier(wide))),
         "phases": benchmark.table(PHASES, list(by_phase(seven))),
-        "limits of 7x5": benchmark.table(("what", "number", "is", "there is"), list(limits(wide, REFERENCE))),
+        "limits of 7x5": benchmark.table(LIMITS, [*limits(wide, REFERENCE), *coded(wide, 42)]),
         "phases changed": benchmark.table(PHASES, list(by_phase(better))),
-        "limits of 7x6": benchmark.table(("what", "number", "is", "there is"), list(limits(seven, REFERENCE))),
+        "limits of 7x6": benchmark.table(LIMITS, [*limits(seven, REFERENCE), *coded(seven, 49)]),
         "trouble": benchmark.table(
             ("trouble", "mean", "longest", "idle", "tasks again", "nodes died", "driver died"),
             list(schedules(better, runs)),

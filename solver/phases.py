@@ -38,7 +38,8 @@ FORM = "write nodes=64,cores=32,memory=256G,network=25G, with storage=40G and pr
 
 class Cluster(NamedTuple):
     """Equal nodes: cores and bytes of memory of each; bits a second that a node sends while it receives as many, bytes
-    a second that all read or write in the store together (0: not a limit); the price of a node for an hour."""
+    a second that all read or write in the store together (0: not a limit); the price of a node for an hour; bytes that
+    a task may take."""
 
     nodes: int
     cores: int
@@ -46,11 +47,12 @@ class Cluster(NamedTuple):
     network: float = 0.0
     storage: float = 0.0
     price: float = 0.0
+    task: int = TASK_MEMORY
 
     def shards(self, states: int) -> int:
         """Of a tier, a power of two: what fits the memory of a worker, or more where workers would be idle."""
         workers = self.nodes * self.cores
-        fitting = states * TASK_BYTES / min((1 - OBJECTS) * self.memory / self.cores, TASK_MEMORY)
+        fitting = states * TASK_BYTES / min((1 - OBJECTS) * self.memory / self.cores, self.task)
         return 1 << max(0, math.ceil(math.log2(max(1.0, fitting, min(2 * workers, states / LEAST_STATES)))))
 
 
@@ -84,7 +86,7 @@ class Costs(NamedTuple):
     argument: float = 20e-6  # of the driver, a result that it passes to a task
     phase: float = 0.02  # until the first task of a phase runs, and the last one is heard of
     near: float = 2e-3  # the same of a phase that the driver sees to itself
-    start: float = 4.0  # Ray, and the rules compiled
+    start: float = 5.0  # Ray, and the rules compiled
     book: float = 120e-9  # of the driver, a state merged into the book
     stream: float = 5e-6  # of the driver, a file for each step of that merge
 

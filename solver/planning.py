@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from solver.sweep.sampling import Tier
 
 BUFFERED, LEAST_READ, MOST_READ = 256 << 20, 1 << 12, 1 << 18  # of the merge into the book: bytes, states of a file
-PROCESS = 200 << 20  # bytes of a worker, whatever it does
+PROCESS = 120 << 20  # bytes of a worker, whatever it does
 STATE_MEMORY, MOVE_MEMORY = 24, 24  # more bytes of it for each state, and for each move
 START_CPU = 8.0  # seconds of the processor that starting takes: Ray, and in each of two workers what is compiled
 
