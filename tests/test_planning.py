@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -133,6 +134,63 @@ def test_the_plan_has_the_constants_of_the_driver():
     assert (planning.BUFFERED, planning.LEAST_READ, planning.MOST_READ) == (
         merged.BUFFERED, merged.LEAST, merged.MOST,
     )  # fmt: skip
+
+
+@pytest.fixture
+def counted(tmp_path, monkeypatch):
+    """Solve a game in shards on two threads; the tasks of each kind, and the bytes of arrays that they returned."""
+    pytest.importorskip("fsspec")
+    from solver import pipeline
+    from solver.cluster import driver, on_ray
+    from solver.cluster.engine import Threads
+
+    monkeypatch.setattr(driver, "NEAR", -1)
+    found = Counter()
+
+    class Counting(Threads):
+        def submit(self, task, *arguments, returns=1, memory=0):
+            def once(*known):
+                made = task(*known)
+                found[task.__name__, "tasks"] += 1
+                found[task.__name__, "bytes"] += bytes_of(made)
+                return made
+
+            return super().submit(once, *arguments, returns=returns, memory=memory)
+
+    def solve(text, cluster):
+        free = round((1 - phases.OBJECTS) * cluster.memory)
+        monkeypatch.setattr(on_ray, "connect", lambda where, memory=None: Counting(2, free))
+        with pipeline.solve(load_game(text), tmp_path / "book.lmdb", cluster="local"):
+            return found
+
+    return solve
+
+
+def bytes_of(made):
+    """Of the blocks and arrays of what a task returned."""
+    if hasattr(made, "keys") and hasattr(made.keys, "nbytes"):
+        return made.keys.nbytes
+    return made.nbytes if hasattr(made, "nbytes") else sum(map(bytes_of, made)) if type(made) in (list, tuple) else 0
+
+
+@pytest.mark.parametrize(
+    ("text", "least"), [("connect-four:4,3", 20), pytest.param("connect-four:5,4", 1 << 17, marks=pytest.mark.slow)]
+)
+def test_tasks_and_bytes_are_those_of_a_solve(text, least, counted, monkeypatch):
+    from solver.cluster import driver
+    from solver.sweep import sampling
+
+    monkeypatch.setattr(driver, "LEAST", least)
+    monkeypatch.setattr(phases, "LEAST_STATES", least)
+    cluster = Cluster(1, 2, 8 << 30)
+    tiers = phases.predict(sampling.census(load_game(text), seconds=60, tiers=True).tiers, COSTS, cluster)
+    found = counted(text, cluster)
+    for name in ("advance", "gather", "request", "answer", "fold"):
+        mine = [phase for tier in tiers for phase in tier.phases if phase.name == name]
+        # how many shards the next tier will have the driver guesses by how the last one grew
+        assert sum(phase.tasks for phase in mine) == pytest.approx(found[name, "tasks"], rel=0.2), name
+        if name in ("advance", "request", "answer"):
+            assert sum(phase.passed for phase in mine) == pytest.approx(found[name, "bytes"], rel=0.1), name
 
 
 def run(*arguments):
