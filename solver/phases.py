@@ -26,7 +26,6 @@ TASK_BYTES = 256  # of memory that a task takes for a state
 LEAST_STATES = 1 << 17  # worth a task of their own, where workers are idle
 MOST_BLOCKS = 256  # that a task returns: of more shards several share one
 OBJECTS = 0.3  # of the memory, for what tasks pass on
-TASK_MEMORY = 1 << 30  # bytes that a task takes, at most
 NEAR = 1 << 14  # states of a tier that the driver sees to itself
 AHEAD = 1.25  # by how much a later tier is taken to be larger, when its shards are counted
 BYTES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -36,10 +35,21 @@ LOCAL = re.compile(r"local(?::([1-9][0-9]{0,3}))?")
 FORM = "write nodes=64,cores=32,memory=256G,network=25G, with storage=40G and price=1.6 if you like, or local:2"
 
 
+class Design(NamedTuple):
+    """How the cluster is built, where plans try other ways: bytes that a task takes at most; shards that a tier has at
+    most for the sake of idle workers; whether the merge into the book reads files on before they come to their end."""
+
+    task: int = 1 << 30
+    idle: int = 1 << 24
+    reads_on: bool = False
+
+
+BUILT = Design()
+
+
 class Cluster(NamedTuple):
     """Equal nodes: cores and bytes of memory of each; bits a second that a node sends while it receives as many, bytes
-    a second that all read or write in the store together (0: not a limit); the price of a node for an hour; bytes that
-    a task may take."""
+    a second that all read or write in the store together (0: not a limit); the price of a node for an hour."""
 
     nodes: int
     cores: int
@@ -47,13 +57,13 @@ class Cluster(NamedTuple):
     network: float = 0.0
     storage: float = 0.0
     price: float = 0.0
-    task: int = TASK_MEMORY
+    design: Design = BUILT
 
     def shards(self, states: int) -> int:
         """Of a tier, a power of two: what fits the memory of a worker, or more where workers would be idle."""
-        workers = self.nodes * self.cores
-        fitting = states * TASK_BYTES / min((1 - OBJECTS) * self.memory / self.cores, self.task)
-        return 1 << max(0, math.ceil(math.log2(max(1.0, fitting, min(2 * workers, states / LEAST_STATES)))))
+        fitting = states * TASK_BYTES / min((1 - OBJECTS) * self.memory / self.cores, self.design.task)
+        busy = min(2 * self.nodes * self.cores, states / LEAST_STATES, self.design.idle)
+        return 1 << max(0, math.ceil(math.log2(max(1.0, fitting, busy))))
 
 
 class Work(NamedTuple):
@@ -154,8 +164,9 @@ def parse_cluster(text: str) -> Cluster:
         raise ValueError(f"{text[:80]!r} describes no cluster: {FORM}")
     if not all(found[name] >= 1 for name in found if name != "price"):
         raise ValueError(f"{text[:80]!r} is a cluster of nothing: {FORM}")
-    counts = (int(found[name]) for name in ("nodes", "cores", "memory"))
-    return Cluster(*counts, *(found.get(name, 0.0) for name in ("network", "storage", "price")))
+    nodes, each, memory = (int(found[name]) for name in ("nodes", "cores", "memory"))
+    network, storage, price = (found.get(name, 0.0) for name in ("network", "storage", "price"))
+    return Cluster(nodes, each, memory, network, storage, price)
 
 
 def predict(tiers: Sequence[Tier], costs: Costs, cluster: Cluster, kind: Kind = PLAIN) -> list[TierPlan]:

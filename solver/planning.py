@@ -141,13 +141,15 @@ def planned(
 
 
 def _book_seconds(plans: Sequence[TierPlan], states: int, costs: Costs, cluster: Cluster, kind: Kind) -> float:
-    """The merge of all shard files, by the driver alone: each step of it takes up what one file has in memory, and
-    looks at all of them."""
+    """The merge of all shard files, by the driver alone; each step of it looks at all of them."""
     read = (KEY + kind.merit_bytes) * states
     files = sum(tier.shards for tier in plans if tier.states)
     part = max(LEAST_READ, min(MOST_READ, BUFFERED // ((KEY + kind.merit_bytes) * max(1, files))))
     links = [rate for rate in (cluster.network / 8, cluster.storage) if rate]
-    work = states * costs.book + (states / part) * files * costs.stream
+    steps = states / part  # each ends where one file has no more in memory, or when most are half empty
+    if cluster.design.reads_on:
+        steps *= 2 / max(1, files)
+    work = states * costs.book + steps * files * costs.stream
     return max(work, read / min(links) if links else 0.0)
 
 

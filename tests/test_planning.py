@@ -128,7 +128,7 @@ def test_the_plan_has_the_constants_of_the_driver():
     pytest.importorskip("fsspec")
     from solver.cluster import blocks, driver, merged
 
-    assert (phases.TASK_BYTES, phases.TASK_MEMORY) == (driver.BYTES, driver.MEMORY)
+    assert (phases.TASK_BYTES, phases.BUILT.task) == (driver.BYTES, driver.MEMORY)
     assert (phases.LEAST_STATES, phases.NEAR) == (driver.LEAST, driver.NEAR)
     assert (phases.MOST_BLOCKS, phases.AHEAD) == (blocks.MOST_BLOCKS, driver.AHEAD)
     assert (planning.BUFFERED, planning.LEAST_READ, planning.MOST_READ) == (
