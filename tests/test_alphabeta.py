@@ -65,7 +65,7 @@ def test_every_value_of_every_game_is_the_naive_twins(text, symmetry):
     assert_is_the_truth(text, symmetry)
 
 
-@pytest.mark.parametrize("text", ["tic-tac-toe", pytest.param("connect-four:4,3", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("text", [pytest.param("tic-tac-toe", marks=pytest.mark.slow), "connect-four:4,3"])
 def test_outcomes_alone_are_the_signs(text):
     game = load_game(text)
     searcher = Searcher(game, outcomes=True)
