@@ -12,7 +12,7 @@ from solver.game import load_game
 pytest.importorskip("numba")
 pytest.importorskip("fsspec")
 
-from solver.cluster import closing, driver, on_ray  # noqa: E402
+from solver.cluster import closing, driver, on_ray, resolving  # noqa: E402
 from solver.cluster.engine import Threads  # noqa: E402
 from solver.cluster.store import Store  # noqa: E402
 
@@ -74,6 +74,13 @@ def sharded(monkeypatch):
     """Shards of a few states; generations of one shard are not gone through at once."""
     monkeypatch.setattr(driver, "LEAST", 10)
     monkeypatch.setattr(closing, "ALONE", 0)
+
+
+@pytest.fixture
+def rounds(sharded, monkeypatch):
+    """No worker has the memory for a tier with cycles; each round is committed."""
+    monkeypatch.setattr(resolving, "RESOLVING", 1 << 40)
+    monkeypatch.setattr(resolving, "CHECKPOINT", 0.0)
 
 
 @pytest.fixture(autouse=True)
@@ -140,7 +147,7 @@ def test_shards_split_while_a_tier_is_closed(tmp_path, ladder, monkeypatch):
 
 
 @pytest.mark.parametrize("game", ["LADDER", "piglet:4"])
-def test_it_goes_on_behind_every_commit(tmp_path, ladder, monkeypatch, sharded, game):
+def test_it_goes_on_behind_every_commit(tmp_path, ladder, monkeypatch, rounds, game):
     game = game.replace("LADDER", ladder)
     commit, made = Store.commit, []
 
@@ -158,11 +165,11 @@ def test_it_goes_on_behind_every_commit(tmp_path, ladder, monkeypatch, sharded, 
         except ResourceError as error:
             assert str(error) == "the driver died"
     assert found == alone(game, tmp_path / "one.lmdb")
-    assert {"forward", "closing", "scale", "backward"} == set(made)
+    assert set(made) == {"forward", "closing", "scale", "backward"} | ({"resolving"} if "Ladder" in game else set())
 
 
 @pytest.mark.parametrize("game", ["LADDER", "piglet:4"])
-def test_damaged_files_are_made_again(tmp_path, ladder, monkeypatch, sharded, game):
+def test_damaged_files_are_made_again(tmp_path, ladder, monkeypatch, rounds, game):
     """After each commit, one of the files that are needed is cut short."""
     game = game.replace("LADDER", ladder)
     apply, kinds = driver.Course.apply, Counter()
@@ -182,12 +189,27 @@ def test_damaged_files_are_made_again(tmp_path, ladder, monkeypatch, sharded, ga
 
     monkeypatch.setattr(driver.Course, "apply", damaging)
     assert together(game, tmp_path / "cluster.lmdb") == alone(game, tmp_path / "one.lmdb")
-    assert kinds.keys() == {"run", "seen", "states", "values"} and min(kinds.values()) > 4
+    of_rounds = {"begins", "parents", "left", "merits"} if "Ladder" in game else set()
+    assert kinds.keys() == {"run", "seen", "states", "values"} | of_rounds and min(kinds.values()) > 4
 
 
 def kind_of(name):
     """What a shard file is."""
     return name.partition("_")[0].partition("-")[0]
+
+
+@pytest.mark.parametrize(
+    ("game", "options"),
+    [
+        ("LADDER", {}),
+        ("LADDER", {"method": "retrograde"}),
+        ("hare-and-hounds", {}),
+        *(pytest.param(one, {}, marks=pytest.mark.slow) for one in SLOW if "pig" not in one),
+    ],
+)
+def test_shards_that_tell_each_other_find_the_same_values(tmp_path, ladder, rounds, game, options):
+    game = game.replace("LADDER", ladder)
+    assert together(game, tmp_path / "cluster.lmdb", **options) == alone(game, tmp_path / "one.lmdb", **options)
 
 
 def test_what_it_cannot_do_is_refused_as_on_one_machine(tmp_path, ladder, sharded):

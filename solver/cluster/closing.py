@@ -1,4 +1,4 @@
-"""Tiers whose moves stay inside them, on the driver's side: closed by generations, then resolved.
+"""Tiers whose moves stay inside them, on the driver's side: the pass forward.
 
 Such a tier is closed breadth first: a generation is what the one before led to inside the tier, without what was seen
 before. When there is no further one its states are complete, and their moves to later tiers are gone through.
@@ -7,20 +7,17 @@ before. When there is no further one its states are complete, and their moves to
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from solver.cluster.blocks import Block, block_count, block_for
+from solver.cluster.blocks import block_count
 from solver.cluster.course import Closing, Tier, owned, tier_of
-from solver.cluster.cycles import Explored, Resolved, close, explore, resolve
-from solver.cluster.tasks import Advanced, Folded, Run, Segment, answer, request
+from solver.cluster.cycles import Explored, close, explore
+from solver.cluster.tasks import Advanced, Run, Segment
 
 if TYPE_CHECKING:
     from solver.cluster.driver import Driver
 
 ALONE = 1 << 17  # states up to which a shard that is alone goes on by itself
-RESOLVING = 128  # bytes of memory that a state takes where its whole tier is resolved by one task
 
 
 def begun(number: int, front: Sequence[Segment]) -> Closing:
@@ -72,33 +69,3 @@ def closed(driver: Driver, closing: Closing, bits: int, later: int) -> tuple[Tie
     runs = driver.gathered(number, [handles[1:] for handles in tasks], later) if leads else []
     found: list[Advanced] = [engine.result(handles[0]) for handles in tasks]
     return tier_of(number, bits, found, closing.highest, True), found, runs
-
-
-def resolved(driver: Driver, tier: Tier) -> tuple[list[int], list[Folded], int]:
-    """`Driver.valued` of a tier with cycles, by one task, which must have the memory for all of it."""
-    course, engine, scale = driver.course, driver.engine, driver.course.scale
-    assert scale is not None
-    places = [place for place, file in enumerate(tier.states) if file.length]
-    if not places:
-        return [], [], 0
-    later, memory = course.later(tier), min(engine.memory, RESOLVING * tier.stored)
-    bits = max((one.bits for one in later), default=0)
-    children: Any = Block(np.zeros((0, 3), np.int64), np.empty(0, np.int64))
-    answers = []
-    if later:
-        children, *blocks = engine.submit(
-            request, driver.job, tier.number, tier.states, scale, bits, returns=1 + block_count(bits), memory=memory
-        )
-        answers = [
-            engine.submit(
-                answer, driver.job, owner, scale, course.shards(later, bits, owner), blocks[block_for(owner, bits)]
-            )[0]
-            for owner in range(1 << bits)
-        ]
-    found: Resolved = engine.result(
-        engine.submit(
-            resolve, driver.job, tier.number, tier.bits, tier.states, scale, engine.memory // 2, children, bits,
-            *answers, memory=memory,
-        )[0]
-    )  # fmt: skip
-    return places, found.shards, found.gap

@@ -14,11 +14,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from solver.cluster.blocks import HASHED, block_count, block_for
-from solver.cluster.closing import begun, closed, generation, resolved
+from solver.cluster.blocks import HASHED, NOTHING, block_count, block_for
+from solver.cluster.closing import begun, closed, generation
 from solver.cluster.course import Course, Tier, owned, tier_of, told_backward, told_forward
 from solver.cluster.engine import Engine
 from solver.cluster.mending import mend
+from solver.cluster.resolving import resolved
 from solver.cluster.scales import first_scale, wider
 from solver.cluster.store import Damaged, File, Store
 from solver.cluster.tasks import (
@@ -83,15 +84,16 @@ class Driver:
             self.mending(functools.partial(self._advance, tier))
         if course.scale is None:
             scale = first_scale(rules, any(tier.cyclic for tier in course.tiers), len(course.tiers), course.largest)
-            self._commit({"kind": "scale", "scale": scale})
+            self.commit({"kind": "scale", "scale": scale})
         while len(course.values) < len(course.tiers):
             try:
                 self.mending(functools.partial(self._solve, course.tiers[-1 - len(course.values)]))
             except TooWide:  # rewards add up: nobody knows how far before they do
                 assert course.scale is not None
-                self._commit({"kind": "scale", "scale": wider(rules, course.scale)})
+                self.commit({"kind": "scale", "scale": wider(rules, course.scale)})
 
-    def _commit(self, facts: dict[str, Any]) -> None:
+    def commit(self, facts: dict[str, Any]) -> None:
+        """Say for good what has been done, and remove what is not needed any more."""
         self.store.commit(self.course.commits, {"identity": self.identity, **facts})
         self.store.remove(self.course.apply(facts))
 
@@ -100,9 +102,14 @@ class Driver:
         """How many half units expectations may be off: each tier rounds once more, and cycles leave a gap."""
         return sum(tier.stored > 0 for tier in self.course.tiers) + self.course.gap
 
-    def start_over(self) -> None:
-        """Close the tier that is being closed from its first generation on."""
-        self._commit({"kind": "closing", "closing": None})
+    def starts_over(self, name: str) -> bool:
+        """Whether a file is of a tier with cycles that is under way, which begins anew if it is."""
+        for kind in ("closing", "resolving"):
+            under_way = getattr(self.course, kind)
+            if under_way is not None and name in under_way.names:
+                self.commit({"kind": kind, kind: None})
+                return True
+        return False
 
     def mend(self, damaged: Damaged) -> None:
         """Compute a shard file again from those before it."""
@@ -126,7 +133,7 @@ class Driver:
     def _begin(self) -> None:
         bits = 0
         handles = self.engine.submit(begin, self.job, bits, returns=block_count(bits))
-        self._commit(told_forward(None, self.gathered(None, [handles], bits), 1, GROWTH))
+        self.commit(told_forward(None, self.gathered(None, [handles], bits), 1, GROWTH))
 
     def _advance(self, tier: int) -> None:
         """Find the states of a tier, and what they lead to."""
@@ -140,7 +147,7 @@ class Driver:
         closing = course.closing or begun(tier, course.pending(tier))
         while closing.front:
             closing = generation(self, closing)
-            self._commit({"kind": "closing", "closing": closing})
+            self.commit({"kind": "closing", "closing": closing})
             self.progress("forward", course.stored + closing.reached, None)
         later = self.bits_for(closing.reached * course.growth * AHEAD) if closing.highest > tier else 0
         self._complete(*closed(self, closing, max(closing.bits, self.bits_for(closing.reached)), later), started)
@@ -168,7 +175,7 @@ class Driver:
         if self.inspect is not None:
             self.inspect([state for one in found for state in one.sample])
         largest = max(one.largest for one in found)
-        self._commit(told_forward(tier, runs, largest, led / max(1, tier.reached)))
+        self.commit(told_forward(tier, runs, largest, led / max(1, tier.reached)))
         self.progress("forward", self.course.stored, None)
         self._tell("forward", tier, started)
 
@@ -195,7 +202,7 @@ class Driver:
         values = [File("", 0)] * len(tier.states)
         for place, one in zip(places, found, strict=True):
             values[place] = one.values
-        self._commit(told_backward(values, found, tally, by_outcome(tally), gap))
+        self.commit(told_backward(values, found, tally, by_outcome(tally), gap))
         self.progress("backward", sum(map(sum, course.counts)), course.stored)
         self._tell("backward", tier, started)
 
@@ -205,26 +212,37 @@ class Driver:
 
     def _folded(self, tier: Tier) -> tuple[list[int], list[Folded]]:
         """The shards of a tier that have states, and their values."""
-        scale, later, memory = self.course.scale, self.course.later(tier), self.bytes_for(tier.stored, tier.bits)
+        places, memory = (
+            [place for place, file in enumerate(tier.states) if file.length],
+            self.bytes_for(tier.stored, tier.bits),
+        )
+        bits, children, answers = self.asked(tier, places)
+        folds = [
+            self.engine.submit(
+                fold, self.job, tier.number, (tier.bits, place), tier.states[place], self.course.scale,
+                children[number], bits, *(answer[number] for answer in answers), memory=memory,
+            )[0]
+            for number, place in enumerate(places)
+        ]  # fmt: skip
+        return places, list(self.engine.results(folds))
+
+    def asked(self, tier: Tier, places: list[int]) -> tuple[int, list[Any], list[list[Any]]]:
+        """What shards of a tier need of later tiers: as a power of two how many shards were asked, handles of the
+        children of each shard, and for each of those asked of what it answers to each."""
+        scale, later = self.course.scale, self.course.later(tier)
         assert scale is not None
-        bits = max((one.bits for one in later), default=0)
-        places = [place for place, file in enumerate(tier.states) if file.length]
-        asked = [self.requested(tier, place, scale, bits) for place in places]
+        if not later:
+            return 0, [NOTHING] * len(places), []
+        bits = max(one.bits for one in later)
+        requests = [self.requested(tier, place, scale, bits) for place in places]
         answers = [
             self.engine.submit(
                 answer, self.job, owner, scale, self.course.shards(later, bits, owner),
-                *(handles[1 + block_for(owner, bits)] for handles in asked), returns=len(places),
+                *(handles[1 + block_for(owner, bits)] for handles in requests), returns=len(places),
             )
             for owner in range(1 << bits if places else 0)
         ]  # fmt: skip
-        folds = [
-            self.engine.submit(
-                fold, self.job, tier.number, (tier.bits, place), tier.states[place], scale, handles[0], bits,
-                *(answer[number] for answer in answers), memory=memory,
-            )[0]
-            for number, (place, handles) in enumerate(zip(places, asked, strict=True))
-        ]  # fmt: skip
-        return places, list(self.engine.results(folds))
+        return bits, [handles[0] for handles in requests], answers
 
     def requested(self, tier: Tier, place: int, scale: Scale, bits: int, only: int | None = None) -> list[Any]:
         """Handles of what `request` returns for a shard of a tier."""
