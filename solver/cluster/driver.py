@@ -19,7 +19,7 @@ from solver.cluster.closing import begun, closed, generation
 from solver.cluster.course import Course, Tier, owned, tier_of, told_backward, told_forward
 from solver.cluster.engine import Engine
 from solver.cluster.mending import mend
-from solver.cluster.resolving import resolved
+from solver.cluster.resolving import LISTING, by_rounds, resolved
 from solver.cluster.scales import first_scale, wider
 from solver.cluster.store import Damaged, File, Store
 from solver.cluster.tasks import (
@@ -125,9 +125,9 @@ class Driver:
                 self.mend(damaged)
         raise ResourceError(f"{self.store.url}: shard files are damaged as soon as they are written: mend the store")
 
-    def bits_for(self, states: float) -> int:
-        """Of how many shards, as a power of two, so many states are."""
-        shards = max(states * BYTES / self.memory, min(2 * self.engine.workers, states / LEAST))
+    def bits_for(self, states: float, each: int = BYTES) -> int:
+        """Of how many shards, as a power of two, so many states are, of which a task takes `each` bytes."""
+        shards = max(states * each / self.memory, min(2 * self.engine.workers, states / LEAST))
         return min(HASHED, max(0, int(np.ceil(np.log2(max(1.0, shards))))))
 
     def _begin(self) -> None:
@@ -149,8 +149,10 @@ class Driver:
             closing = generation(self, closing)
             self.commit({"kind": "closing", "closing": closing})
             self.progress("forward", course.stored + closing.reached, None)
-        later = self.bits_for(closing.reached * course.growth * AHEAD) if closing.highest > tier else 0
-        self._complete(*closed(self, closing, max(closing.bits, self.bits_for(closing.reached)), later), started)
+        states = closing.reached
+        later = self.bits_for(states * course.growth * AHEAD) if closing.highest > tier else 0
+        bits = self.bits_for(states, LISTING if by_rounds(self, states) else BYTES)
+        self._complete(*closed(self, closing, max(bits, closing.bits), later), started)
 
     def _advanced(self, tier: int) -> tuple[Tier, list[Advanced], list[Run]]:
         """A tier whose moves leave it, its shards and what they lead to. Raises Stays if some do not."""
@@ -251,9 +253,9 @@ class Driver:
             returns=1 + block_count(bits), memory=self.bytes_for(tier.stored, tier.bits),
         )  # fmt: skip
 
-    def bytes_for(self, states: int, bits: int) -> int:
+    def bytes_for(self, states: int, bits: int, each: int = BYTES) -> int:
         """Of memory that a task on one of so many shards takes."""
-        return min(self.memory, BYTES * (states >> bits))
+        return min(self.memory, each * (states >> bits))
 
     def _tell(self, step: str, tier: Tier, started: float) -> None:
         seconds = time.monotonic() - started

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from solver.cluster.driver import Driver
 
 RESOLVING = 128  # bytes of memory that a state takes where its whole tier is resolved by one task
+LISTING = 1024  # bytes of memory that a state takes while the shards of its tier list the parents of their states
 CHECKPOINT = 30.0  # seconds between two commits of a tier that is resolved by rounds
 
 
@@ -33,7 +34,7 @@ def resolved(driver: Driver, tier: Tier) -> tuple[list[int], list[Folded], int]:
     places = [place for place, file in enumerate(tier.states) if file.length]
     if not places:
         return [], [], 0
-    if scale.point or RESOLVING * tier.stored <= driver.engine.memory:
+    if not by_rounds(driver, tier.stored):
         found = _at_once(driver, tier, scale)
         return places, found.shards, found.gap
     rounds = Rounds(driver, tier, scale, places)
@@ -49,6 +50,11 @@ def resolved(driver: Driver, tier: Tier) -> tuple[list[int], list[Folded], int]:
         else:
             distance = following
     return places, rounds.values(), 0
+
+
+def by_rounds(driver: Driver, states: int) -> bool:
+    """Whether a tier with cycles has too many states for one worker, which a game of chance needs all the same."""
+    return driver.rules.chance is None and RESOLVING * states > driver.engine.memory
 
 
 def _at_once(driver: Driver, tier: Tier, scale: Scale) -> Resolved:
@@ -81,7 +87,7 @@ class Rounds:
     def __init__(self, driver: Driver, tier: Tier, scale: Scale, places: list[int]) -> None:
         self.driver, self.engine, self.job = driver, driver.engine, driver.job
         self.tier, self.scale, self.places = tier, scale, places
-        self.memory = driver.bytes_for(tier.stored, tier.bits)
+        self.memory = driver.bytes_for(tier.stored, tier.bits, LISTING)
         self.blocks = block_count(tier.bits)
         self.arrays: dict[str, list[Any]] = {}
         self.index: list[list[File]] = []  # kept files of begins and parents

@@ -4,7 +4,7 @@
 are; `index` makes lists of these. Then round by round `step` enters what a shard is told, and tells the parents of its
 states of one distance. It is what `sweep.retrograde.Resolver` does: the merits are the same.
 
-Cost: 14 bytes a state and 8 a move within the tier in memory, as long again while the lists are made.
+Cost: 14 bytes a state and 8 a move within the tier in memory, 32 a move while the lists are made.
 """
 
 from __future__ import annotations
@@ -177,18 +177,18 @@ def link(
     known = miniature(tier, own_states, children, asked, answers, np.dtype(scale.kind))
     size = len(own_states)
     left, merits, due = np.zeros(size, np.int32), np.full(size, NONE, np.int16), np.empty(size, np.int16)
+    parts = []
     with compiling(bench.game):
-        keys, entries = (
-            np.concatenate(parts) for parts in zip(*_links(bench, scale, known, left, merits), strict=True)
-        )
+        for keys, entries in _links(bench, scale, known, left, merits):
+            owners = np.empty(len(keys), np.int64)
+            owners_of(keys, shard[0], owners)
+            parts.append(_mails(owners, shard[0], [keys, entries]))
     settle(left, merits, 0, size, due)
-    owners = np.empty(len(keys), np.int64)
-    owners_of(keys, shard[0], owners)
-    return [int(due[due > 0].min(initial=WIN)) % WIN, left, merits, *_mails(owners, shard[0], [keys, entries])]
+    return [int(due[due > 0].min(initial=WIN)) % WIN, left, merits, *_joined(parts)]
 
 
 def _links(bench: Bench, scale: Scale, known: Known, left: Array, merits: Array) -> Iterator[tuple[Array, Array]]:
-    """The moves inside the tier of all states of row 0, in parts: see `open_links`."""
+    """The moves inside the tier of all states of row 0, in parts that are overwritten: see `open_links`."""
     at, room, moves = 0, min(CHILDREN, 64 * len(left)), bench.moves(scale)
     listed, entries = new_edges(room), np.empty(room, np.int64)
     while at < len(left):
@@ -201,7 +201,7 @@ def _links(bench: Bench, scale: Scale, known: Known, left: Array, merits: Array)
             listed, entries = new_edges(room), np.empty(room, np.int64)
             continue
         at = int(done)
-        yield listed.keys[: max(0, count)].copy(), entries[: max(0, count)].copy()
+        yield listed.keys[: max(0, count)], entries[: max(0, count)]
 
 
 def index(job: Job, tier: Tier, owner: int, *mails: Mail) -> list[Array]:
@@ -273,5 +273,16 @@ def _mails(owners: Array, bits: int, columns: list[Array]) -> list[Mail]:
     mails = []
     for first in range(0, shards, each):
         begin, end = int(ends[first - 1]) if first else 0, int(ends[first + each - 1])
-        mails.append(Mail(ends[first : first + each] - begin, [column[begin:end] for column in columns]))
+        mails.append(Mail(ends[first : first + each] - begin, [column[begin:end].copy() for column in columns]))
     return mails
+
+
+def _joined(parts: list[list[Mail]]) -> list[Mail]:
+    """Mails for the same shards as one each; the parts are let go."""
+    joined = []
+    while parts[0]:
+        some = [mails.pop() for mails in parts]
+        rows = [mail.of(owner) for owner in range(len(some[0].ends)) for mail in some]
+        ends = np.sum([mail.ends for mail in some], axis=0)
+        joined.append(Mail(ends, [np.concatenate(column) for column in zip(*rows, strict=True)]))
+    return joined[::-1]
