@@ -107,15 +107,15 @@ ORACLES = (
     ),
     Oracle("kalah:2,4,false", "iru", (-10, None), size=1_000),
     *(
-        Oracle(f"kalah:3,{seeds}", "iru", (value, None), size=9 * 10 ** (seeds + 1))
+        Oracle(f"kalah:3,{seeds}", "iru", (value, None), size=10 ** (seeds + 1))
         for seeds, value in enumerate((0, 4, 2), 1)
     ),
-    Oracle("kalah:3,4", "iru", (2, None), size=300_000),
-    Oracle("kalah:3,5", "iru", (6, None), size=2_000_000),
-    Oracle("kalah:4,1", "iru", (2, None), size=3_000),
-    Oracle("kalah:4,2", "iru", (6, None), size=200_000),
-    Oracle("kalah:4,4", "iru", (2, None), size=60_000_000),
-    Oracle("kalah:5,1", "iru", (0, None), size=30_000),
+    Oracle("kalah:3,4", "iru", (2, None), size=40_000),
+    Oracle("kalah:3,5", "iru", (6, None), size=130_000),
+    Oracle("kalah:4,1", "iru", (2, None), size=600),
+    Oracle("kalah:4,2", "iru", (6, None), size=60_000),
+    Oracle("kalah:4,4", "iru", (2, None), size=6_000_000),
+    Oracle("kalah:5,1", "iru", (0, None), size=6_000),
     Oracle("othello:4,2", "ipsj", (0, None), size=10),
     Oracle("othello:4,4", "ipsj", (-8, None), size=60_000),
     Oracle("mu-torere", "wiki", (0, None), 1_180, (208, 844, 128), 5),

@@ -204,7 +204,7 @@ def _numpy(one, row):
 
 @pytest.mark.parametrize(
     ("text", "hidden", "scale"),
-    [("connect-four:4,3", (), 1.0), ("hexapawn:3,4", (4,), 1.0), ("dots-and-boxes:2,2", (), 4.0), ("achi", (), 1.0)],
+    [("connect-four:4,3", (), 1.0), ("tic-tac-toe", (4,), 1.0), ("dots-and-boxes:2,2", (), 4.0), ("achi", (), 1.0)],
 )
 def test_a_search_by_a_model_is_the_plain_one_by_it(text, hidden, scale):
     game = load_game(text)

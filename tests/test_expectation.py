@@ -48,7 +48,13 @@ def test_plain_and_compiled_books_are_the_same_bytes(tmp_path, monkeypatch, text
 
 
 @compiled
-@pytest.mark.parametrize("text", ["pig:15", "backgammon-bearoff:3,2,true"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *["piglet:10", "backgammon-bearoff:2,4"],
+        *(pytest.param(text, marks=pytest.mark.slow) for text in ("pig:15", "backgammon-bearoff:3,2,true")),
+    ],
+)
 def test_pieces_of_any_size_and_little_memory_agree(monkeypatch, text):
     from solver.sweep import backward, expansion, ordered
     from tests.solutions import columns, swept
@@ -216,11 +222,15 @@ def test_margins_are_the_same_compiled():
 
 
 @compiled
-def test_weights_beyond_bounds_are_named():
+@pytest.mark.parametrize("weight", [1 << 14, *(pytest.param(weight, marks=pytest.mark.slow) for weight in (0, -1))])
+def test_weights_beyond_bounds_are_named_by_the_sweep(weight):
     from tests.solutions import swept
 
-    for weight in (0, -1, 1 << 14):
-        with pytest.raises(GameError, match="weight"):
-            swept(Endless(weight))
-        with pytest.raises(GameError, match="weight"):
-            value_iteration.solve(Endless(weight))
+    with pytest.raises(GameError, match="weight"):
+        swept(Endless(weight))
+
+
+@pytest.mark.parametrize("weight", [0, -1, 1 << 14])
+def test_weights_beyond_bounds_are_named(weight):
+    with pytest.raises(GameError, match="weight"):
+        value_iteration.solve(Endless(weight))

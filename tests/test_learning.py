@@ -241,20 +241,20 @@ def run(*words):
 
 def test_learn_and_match_from_the_command_line(tmp_path):
     path = tmp_path / "a.eval"
-    done = run("learn", "connect-four:4,4", "-o", path, "--states", 2000, "-q")
+    done = run("learn", "connect-four:4,3", "-o", path, "--states", 2000, "-q")
     assert done.exit_code == 0 and "sign" in done.output and "evaluate" in done.output
-    facts = json.loads(run("learn", "connect-four:4,4", "-o", path, "--states", 2000, "-q", "--json").output)
+    facts = json.loads(run("learn", "connect-four:4,3", "-o", path, "--states", 2000, "-q", "--json").output)
     assert facts["features"] == read(path).features and facts["training"]["states"] == 2000
     games = tmp_path / "games.txt"
     done = run(
-        *("match", path, "evaluate@1", "--games", 20, "--book", "connect-four:4,4", "--json", "-q", "--save", games)
+        *("match", path, "evaluate@1", "--games", 20, "--book", "connect-four:4,3", "--json", "-q", "--save", games)
     )
     found = json.loads(done.output)
     assert found["games"] == 20 == found["wins"] + found["draws"] + found["losses"]
     assert found["low"] <= found["share"] <= found["high"]
     assert all(0 < graded["share_kept"] <= 1 for graded in found["grades"])
     assert len(games.read_text().splitlines()) == 20
-    assert run("grade", "connect-four:4,4", games, "-q").exit_code == 0
+    assert run("grade", "connect-four:4,3", games, "-q").exit_code == 0
     done = run("match", path, "random", "--games", 20, "-q")
     assert done.exit_code == 0 and "Elo" in done.output
 

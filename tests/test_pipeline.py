@@ -287,7 +287,7 @@ def stones(tmp_path):
 
 
 @compiled
-@pytest.mark.parametrize("method", ["auto", "minimax"])
+@pytest.mark.parametrize("method", ["auto", pytest.param("minimax", marks=pytest.mark.slow)])
 def test_scores_without_a_tier_are_solved_plainly(tmp_path, monkeypatch, stones, method):
     by_kernels(monkeypatch)
     game, said = stones("flat", DOWN), []

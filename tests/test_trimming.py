@@ -312,7 +312,9 @@ def test_settled_values_are_those_of_the_book(books):
         assert before == len(book)
 
 
-@pytest.mark.parametrize("text", ["connect-four:4,3", "tic-tac-toe", pytest.param("coins", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "text", ["connect-four:4,3", *(pytest.param(text, marks=pytest.mark.slow) for text in ("tic-tac-toe", "coins"))]
+)
 def test_an_opening_book_without_distances(tmp_path, monkeypatch, text):
     """It has the signs of the one with them; the kernels write what plain Python writes; journals do not mix."""
     game = load_game(text)

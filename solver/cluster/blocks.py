@@ -77,6 +77,9 @@ class Block(NamedTuple):
             begin = end
 
 
+NOTHING = Block(np.zeros((0, 3), np.int64), np.empty(0, np.int64))
+
+
 def united(runs: Sequence[States]) -> States:
     """Sorted runs as one without doubles, by pieces that fit the cache."""
     runs = [run for run in runs if len(run)]

@@ -30,11 +30,11 @@ from solver.book.codecs.instant import (
     BLOCK,
     GROUP,
     OFTEN_WRONG,
-    POPULATION,
     counts,
     find_group,
     from_bytes,
     groups,
+    place_of_bit,
     population,
 )
 from solver.errors import DamagedBook
@@ -143,16 +143,10 @@ def find(segment: Any, state: int) -> int | None:
     offset = state - firsts[group]
     if mode:
         place = _place(view[keys : starts[group + 1]], mode - 1, count, offset)
-        if place < 0:
-            return None
     else:
-        byte = keys + (offset >> 3)
-        if byte >= starts[group + 1]:
-            return None
-        bit = 1 << (offset & 7)
-        if not view[byte] & bit:
-            return None
-        place = from_bytes(view[keys:byte], "little").bit_count() + POPULATION[view[byte] & bit - 1]
+        place = place_of_bit(view, keys, starts[group + 1], offset)
+    if place < 0:
+        return None
     bit = place * width
     begin = at + HEAD + (bit >> 3)
     packed = from_bytes(view[begin : begin + 5], "little")

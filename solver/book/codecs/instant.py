@@ -163,14 +163,9 @@ def find(segment: Any, state: int) -> int | None:
         if place == count or known[place] != offset:
             return None
     else:
-        byte = keys + (offset >> 3)
-        if byte >= starts[group + 1]:
+        place = place_of_bit(view, keys, starts[group + 1], offset)
+        if place < 0:
             return None
-        bits = view[byte]
-        bit = 1 << (offset & 7)
-        if not bits & bit:
-            return None
-        place = from_bytes(view[keys:byte], "little").bit_count() + POPULATION[bits & bit - 1]
     place *= width  # now a bit
     place = view[values + (place >> 3)] >> (place & 7) & MASKS[width]
     if index_bytes == 1:
@@ -178,6 +173,18 @@ def find(segment: Any, state: int) -> int | None:
     at = palette + place * index_bytes
     index: int = from_bytes(view[at : at + index_bytes], "little")
     return index
+
+
+def place_of_bit(view: Any, begin: int, end: int, bit: int) -> int:
+    """How many bits are set before a bit of the bitmap view[begin:end]; -1 if that one is not."""
+    byte = begin + (bit >> 3)
+    if byte >= end:
+        return -1
+    bits, one = view[byte], 1 << (bit & 7)
+    if not bits & one:
+        return -1
+    place: int = from_bytes(view[begin:byte], "little").bit_count() + POPULATION[bits & one - 1]
+    return place
 
 
 def find_all(segment: Any, states: Any, found: Any, compiled: Callable[..., Any]) -> None:

@@ -1,0 +1,87 @@
+"""Solves in processes of their own, in which faults are injected, and the same without a fault."""
+
+import functools
+import hashlib
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from solver import pipeline
+from tests.test_cli import run
+
+ROOT = Path(__file__).parent.parent
+SWEEP = "connect-four:4,4"
+CYCLIC = "three-mens-morris:1"
+LONG = {"sweep": ("connect-four:5,5", 0.3), "retrograde": ("neutreeko", 0.2)}  # and seconds between checkpoints
+
+# small games are worth no checkpoint: here they are solved like large ones
+BY_KERNELS = "import solver.cli, solver.pipeline; solver.pipeline.SMALL = 0; solver.cli.main()"
+
+
+def command(game, book, *options):
+    return [sys.executable, "-c", BY_KERNELS, "solve", game, "-q", "-o", str(book), *map(str, options)]
+
+
+def solve(game, book, *options, timeout=120, **keywords):
+    """Exit code and stderr of a solve."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), **keywords.pop("env", {})}
+    done = subprocess.run(
+        command(game, book, *options),
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=timeout,
+        **keywords,
+    )
+    return done.returncode, done.stderr
+
+
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def resumed(game, book, *options):
+    """The same by the same command in this process, to which nothing happens: quicker by what it takes to begin."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pipeline, "SMALL", 0)
+        code, _, error = run("solve", game, "-q", "-o", book, *options)
+    return code, error
+
+
+@functools.cache
+def truth(game):
+    """The digest of a game's undisturbed book, and how long it took."""
+    with tempfile.TemporaryDirectory() as folder:
+        book = Path(folder, "book.lmdb")
+        assert resumed(game, book)[0] == 0  # compiles
+        book.unlink()
+        started = time.monotonic()
+        assert solve(game, book)[0] == 0
+        return digest(book), time.monotonic() - started
+
+
+def is_one_line(error):
+    return len(error.strip().splitlines()) == 1 and error.strip().startswith("Error: ")
+
+
+def only(folder, *names):
+    return sorted(path.name for path in folder.iterdir()) == sorted(names)
+
+
+def interrupted(game, book):
+    """A work folder with a checkpoint."""
+    process = subprocess.Popen(command(game, book, "--checkpoint", 0), cwd=ROOT, stdout=subprocess.DEVNULL)
+    folder = book.with_name(book.name + ".work")
+    while not (folder / "manifest.json").exists():
+        time.sleep(0.01)
+        assert process.poll() is None
+    time.sleep(0.2)
+    process.kill()
+    process.wait()
+    return folder
