@@ -4,15 +4,16 @@ A tier's states lie in shards by a hash of the state. Forward, a task a shard (`
 their children to shards, and a task for each shard of the next tier (`gather`) merges what it is dealt. Backward, a
 task a shard (`request`) deals the children whose values it needs, their owners look them up (`answer`), and a third
 (`fold`) makes the values of the shard. A child of p parents is dealt by as many tasks as have one of them: of n shards,
-about n (1 - (1 - 1/n)^p). A phase takes as long as that resource takes which takes longest: cores, network, store, or
-the one driver, which hands out tasks and owns what they return.
+about n (1 - (1 - 1/n)^p). Of more than MOST_BLOCKS shards several share a block, which other tasks `split` by shard on
+the way, and answers are put together on their way back (`unsplit`). A phase takes as long as that resource takes which
+takes longest: cores, network, store, or the one driver, which hands out tasks and owns what they return.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from solver.memory import free_memory
@@ -25,6 +26,8 @@ KEY = 8  # bytes of a state
 TASK_BYTES = 256  # of memory that a task takes for a state
 LEAST_STATES = 1 << 17  # worth a task of their own, where workers are idle
 MOST_BLOCKS = 256  # that a task returns: of more shards several share one
+BATCH = 256  # tasks whose blocks for several shards are split by one
+TASK_MEMORY = 1 << 30  # bytes that a task takes, at most
 OBJECTS = 0.3  # of the memory, for what tasks pass on
 NEAR = 1 << 14  # states of a tier that the driver sees to itself
 AHEAD = 1.25  # by how much a later tier is taken to be larger, when its shards are counted
@@ -35,21 +38,10 @@ LOCAL = re.compile(r"local(?::([1-9][0-9]{0,3}))?")
 FORM = "write nodes=64,cores=32,memory=256G,network=25G, with storage=40G and price=1.6 if you like, or local:2"
 
 
-class Design(NamedTuple):
-    """How the cluster is built, where plans try other ways: bytes that a task takes at most; shards that a tier has at
-    most for the sake of idle workers; whether the merge into the book reads files on before they come to their end."""
-
-    task: int = 1 << 30
-    idle: int = 1 << 24
-    reads_on: bool = False
-
-
-BUILT = Design()
-
-
 class Cluster(NamedTuple):
     """Equal nodes: cores and bytes of memory of each; bits a second that a node sends while it receives as many, bytes
-    a second that all read or write in the store together (0: not a limit); the price of a node for an hour."""
+    a second that all read or write in the store together (0: not a limit); the price of a node for an hour; bytes that
+    a task may take."""
 
     nodes: int
     cores: int
@@ -57,12 +49,12 @@ class Cluster(NamedTuple):
     network: float = 0.0
     storage: float = 0.0
     price: float = 0.0
-    design: Design = BUILT
+    task: int = TASK_MEMORY
 
     def shards(self, states: int) -> int:
         """Of a tier, a power of two: what fits the memory of a worker, or more where workers would be idle."""
-        fitting = states * TASK_BYTES / min((1 - OBJECTS) * self.memory / self.cores, self.design.task)
-        busy = min(2 * self.nodes * self.cores, states / LEAST_STATES, self.design.idle)
+        fitting = states * TASK_BYTES / min((1 - OBJECTS) * self.memory / self.cores, self.task)
+        busy = min(2 * self.nodes * self.cores, states / LEAST_STATES, MOST_BLOCKS)
         return 1 << max(0, math.ceil(math.log2(max(1.0, fitting, busy))))
 
 
@@ -88,6 +80,8 @@ class Costs(NamedTuple):
     request: Work = Work(3.0, 0.0, 18e-9, 0.0, 0.7e-3)  # moves
     answer: Work = Work(0.0, 0.0, 10e-9, 0.0, 0.3e-3)  # keys
     fold: Work = Work(4.0, 0.0, 32e-9, 0.0, 1.4e-3)  # moves
+    split: Work = Work(0.0, 0.0, 3e-9, 60e-9, 0.7e-3)  # keys; looks for those of a shard
+    unsplit: Work = Work(0.0, 0.0, 1e-9, 0.0, 0.7e-3)  # keys
     stored: float = 1.0e-9  # of a core, a byte read from the store or written to it, and its digest
     passed: float = 1.5e-9  # of a core, a byte put where other tasks find it
     fetch: float = 0.1e-3  # of a core, a result that a task takes
@@ -148,6 +142,11 @@ class TierPlan(NamedTuple):
     phases: tuple[Phase, ...]
 
     @property
+    def turn(self) -> int:
+        """How many of its phases are of the pass forward."""
+        return turn_of(self.phases)
+
+    @property
     def bound(self) -> str:
         """The resource that takes most of the time."""
         return max(self.phases, key=lambda phase: phase.seconds).bound
@@ -177,7 +176,7 @@ def predict(tiers: Sequence[Tier], costs: Costs, cluster: Cluster, kind: Kind = 
         later = tiers[place + 1] if place + 1 < len(tiers) else None
         phases = tuple(_phases(tier, later, costs, cluster, kind))
         kept += tier.kept
-        forward = [phase.seconds for phase in phases if phase.name in ("advance", "gather")]
+        forward = [phase.seconds for phase in phases[: turn_of(phases)]]
         plans.append(
             TierPlan(
                 tier.number,
@@ -192,6 +191,12 @@ def predict(tiers: Sequence[Tier], costs: Costs, cluster: Cluster, kind: Kind = 
             )
         )
     return plans
+
+
+def turn_of(phases: Sequence[Phase]) -> int:
+    """How many phases of a tier are of the pass forward."""
+    names = [phase.name for phase in phases]
+    return 1 + names.index("gather") if "gather" in names else 1
 
 
 def dealt(moves: int, children: int, count: int) -> int:
@@ -216,19 +221,42 @@ def _phases(tier: Tier, later: Tier | None, costs: Costs, cluster: Cluster, kind
     def phase(name: str, tasks: int, items: int, **more: int) -> Phase:
         return _phase(name, tasks, items, Flow(**more), costs, cluster)
 
-    blocks, wanted = min(theirs, MOST_BLOCKS), min(owners, MOST_BLOCKS)
-    yield phase("advance", mine, moves, states=reached, passed=KEY * keys, stored=KEY * (reached + kept), gives=blocks)
+    wanted = 1 + min(owners, MOST_BLOCKS)
+    each, block = KEY * (reached + kept), min(theirs, MOST_BLOCKS)
+    yield phase("advance", mine, moves, states=reached, passed=KEY * keys, stored=each, gives=1 + block)
     if into:
-        yield phase("gather", theirs, keys, taken=KEY * keys, stored=KEY * into, takes=mine)
-        yield phase("request", mine, moves, passed=2 * KEY * asked, stored=KEY * kept, gives=1 + wanted)
-        yield phase("answer", owners, asked, passed=answers, taken=KEY * asked, stored=read, gives=mine, takes=mine)
+        takes = yield from _split(phase, mine, theirs, keys)
+        yield phase("gather", theirs, keys, taken=KEY * keys, stored=KEY * into, takes=takes)
+        yield phase("request", mine, moves, passed=2 * KEY * asked, stored=KEY * kept, gives=wanted)
+        takes = yield from _split(phase, mine, owners, asked)
+        yield phase("answer", owners, asked, passed=answers, taken=KEY * asked, stored=read, gives=takes, takes=takes)
+        if owners > MOST_BLOCKS:
+            tasks, share = MOST_BLOCKS * batches(mine), owners // MOST_BLOCKS
+            gives = -(-mine // batches(mine))
+            yield phase("unsplit", tasks, asked, passed=answers, taken=answers, gives=gives, takes=share)
     if kept:
-        yield phase("fold", mine, moves, taken=answers, stored=has * kept, takes=1 + owners if into else 0)
+        yield phase("fold", mine, moves, taken=answers, stored=has * kept, takes=wanted if into else 0)
+
+
+def batches(tasks: int) -> int:
+    """So many tasks are split together."""
+    return -(-tasks // BATCH)
+
+
+def _split(phase: Callable[..., Phase], tasks: int, shards: int, keys: int) -> Generator[Phase, None, int]:
+    """The phase that splits blocks for several shards, if they are; how many results each shard then takes."""
+    if shards <= MOST_BLOCKS:
+        return tasks
+    share, count = shards // MOST_BLOCKS, MOST_BLOCKS * batches(tasks)
+    takes, passed = -(-tasks // batches(tasks)), KEY * keys
+    looks = count * takes * share**2
+    yield phase("split", count, keys, states=looks, passed=passed, taken=passed, gives=share, takes=takes)
+    return batches(tasks)
 
 
 class Flow(NamedTuple):
-    """What goes through the tasks of a phase: states reached; bytes that they put where others find them, take from
-    there, and read and write in the store; results that each of them gives, and takes."""
+    """What goes through the tasks of a phase: states reached, or looks for keys; bytes that they put where others find
+    them, take from there, and read and write in the store; results that each of them gives, and takes."""
 
     states: int = 0
     passed: int = 0
@@ -244,9 +272,7 @@ def _phase(name: str, tasks: int, items: int, flow: Flow, costs: Costs, cluster:
     each = share.listing * costs.listing + share.sorting * costs.sorting + share.each
     work = items * each + flow.states * share.state + flow.stored * costs.stored + flow.passed * costs.passed
     work += tasks * (share.task + flow.takes * costs.fetch)
-    # of more shards than blocks a node takes blocks that are for others, too
-    more = min(max(1, tasks // MOST_BLOCKS), cluster.nodes) if name in ("gather", "answer") else 1
-    crossing = round(flow.taken * more * (1 - 1 / cluster.nodes))
+    crossing = round(flow.taken * (1 - 1 / cluster.nodes))
     busy = work / tasks * -(-tasks // (cluster.nodes * cluster.cores))
     network = 8 * crossing / (cluster.nodes * cluster.network) if cluster.network else 0.0
     store = flow.stored / cluster.storage if cluster.storage else 0.0
