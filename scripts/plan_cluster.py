@@ -26,7 +26,7 @@ from schedule import Run, Schedule, Trouble
 from solver import phases, planning
 from solver.estimation import duration
 from solver.game import Rules, load_game
-from solver.phases import Cluster, Costs, Design, Phase
+from solver.phases import Cluster, Costs, Design
 from solver.planning import Plan, size
 from solver.sweep import sampling
 from solver.sweep.sampling import Tier
@@ -37,7 +37,6 @@ GAMES = ("connect-four:6,5", "connect-four:6,6", "connect-four:7,5", "connect-fo
 NODE = {"cores": 32, "memory": 256 << 30, "network": 25e9, "storage": 40e9, "price": 2.0}
 SIZES = (4, 16, 64)
 REFERENCE = Cluster(64, **NODE)  # type: ignore[arg-type]
-SMALL = Design(idle=256, reads_on=True)  # two small changes
 LARGER = 6 << 30  # bytes of a task
 INLINE = 100_000  # bytes: Ray keeps smaller results in the driver (max_direct_call_object_size)
 HANDLE_BYTES = 38_000  # of the driver, a result in a shuffle: 950 GB at 25 million of them, ray#18333
@@ -72,40 +71,14 @@ def plan_of(data: dict[str, Any], name: str, cluster: Cluster) -> Plan:
     return planning.planned(tiers_of(data, name), Costs(facts["listing"], facts["sorting"]), cluster, counted=False)
 
 
-def changed(plan: Plan, cluster: Cluster) -> Plan:
-    """The plan as it would be if blocks went from node to node and were split there, and if all workers merged the
-    book, each a range of its states."""
-
-    def between_nodes(phase: Phase) -> Phase:
-        gives, takes = (min(count, phase.tasks * cluster.nodes) for count in (phase.handles, phase.arguments))
-        driver = phase.tasks * COSTS.task + gives * COSTS.handle + takes * COSTS.argument
-        twice = min(max(1, phase.tasks // phases.MOST_BLOCKS), cluster.nodes)  # that a block is taken; once is enough
-        network = phase.network / (twice if phase.name in ("gather", "answer") else 1)
-        bound, seconds = phases.slowest(phase.cores, network, phase.store, driver)
-        phase = phase._replace(handles=gives, arguments=takes, network=network, driver=driver)
-        return phase._replace(seconds=seconds + COSTS.phase, bound=bound)
-
-    tiers = []
-    for tier in plan.tiers:
-        parts = tuple(between_nodes(phase) for phase in tier.phases)
-        forward = sum(phase.seconds for phase in parts if phase.name in FORWARD)
-        backward = sum(phase.seconds for phase in parts) - forward
-        tiers.append(tier._replace(phases=parts, forward=forward, backward=backward))
+def changed_plan(data: dict[str, Any], name: str, cluster: Cluster) -> Plan:
+    """The plan of a game with larger tasks, and if all workers merged the book, each a range of its states."""
+    plan = plan_of(data, name, cluster._replace(design=Design(task=LARGER)))
     workers = cluster.nodes * cluster.cores
     book = max(plan.states * COSTS.book / workers, (plan.states * 9 + plan.book_bytes) / cluster.storage)
-    seconds = COSTS.start + sum(tier.forward + tier.backward for tier in tiers) + book
+    seconds = plan.seconds - plan.book_seconds + book
     price = cluster.price * cluster.nodes * seconds / 3600
-    return plan._replace(tiers=tuple(tiers), book_seconds=book, seconds=seconds, price=price)
-
-
-def mended_plan(data: dict[str, Any], name: str, cluster: Cluster) -> Plan:
-    """The plan of a game with two small changes."""
-    return plan_of(data, name, cluster._replace(design=SMALL))
-
-
-def changed_plan(data: dict[str, Any], name: str, cluster: Cluster) -> Plan:
-    """The plan of a game with these, larger tasks, and `changed`."""
-    return changed(plan_of(data, name, cluster._replace(design=SMALL._replace(task=LARGER))), cluster)
+    return plan._replace(book_seconds=book, seconds=seconds, price=price)
 
 
 def totals(data: dict[str, Any], plan_for: Callable[[dict[str, Any], str, Cluster], Plan]) -> Iterator[list[str]]:
@@ -147,7 +120,7 @@ def by_tier(plan: Plan) -> Iterator[list[str]]:
 
 def by_phase(plan: Plan) -> Iterator[list[str]]:
     """What binds in each phase: the seconds of all tiers by the resource that takes them."""
-    for name in ("advance", "gather", "request", "answer", "fold"):
+    for name in ("advance", "split", "gather", "request", "answer", "fold"):
         phases = [phase for tier in plan.tiers for phase in tier.phases if phase.name == name]
         seconds: Counter[str] = Counter()
         for phase in phases:
@@ -253,7 +226,6 @@ def tables(data: dict[str, Any], runs: int) -> dict[str, str]:
             ("game", "reached", "stored", "core hours", "storage", "shuffle", "book", "a worker"), list(sizes(data))
         ),
         "totals": benchmark.table(TOTALS, list(totals(data, plan_of))),
-        "mended": benchmark.table(TOTALS, list(totals(data, mended_plan))),
         "changed": benchmark.table(TOTALS, list(totals(data, changed_plan))),
         "tiers of 7x6": benchmark.table(columns, list(by_tier(seven))),
         "tiers of 7x5": benchmark.table(columns, list(by_tier(wide))),

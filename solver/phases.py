@@ -3,9 +3,10 @@
 A tier's states lie in shards by a hash of the state. Forward, a task a shard (`advance`) expands its states and deals
 their children to shards, and a task for each shard of the next tier (`gather`) merges what it is dealt. Backward, a
 task a shard (`request`) deals the children whose values it needs, their owners look them up (`answer`), and a third
-(`fold`) makes the values of the shard. A child of p parents is dealt by as many tasks as have one of them: of n shards,
-about n (1 - (1 - 1/n)^p). A phase takes as long as that resource takes which takes longest: cores, network, store, or
-the one driver, which hands out tasks and owns what they return.
+(`fold`) makes the values of the shard. Where several shards share a block, tasks between (`split`) cut blocks up, and
+put answers together. A child of p parents is dealt by as many tasks as have one of them: of n shards, about
+n (1 - (1 - 1/n)^p). A phase takes as long as that resource takes which takes longest: cores, network, store, or the one
+driver, which hands out tasks and owns what they return.
 """
 
 from __future__ import annotations
@@ -36,12 +37,11 @@ FORM = "write nodes=64,cores=32,memory=256G,network=25G, with storage=40G and pr
 
 
 class Design(NamedTuple):
-    """How the cluster is built, where plans try other ways: bytes that a task takes at most; shards that a tier has at
-    most for the sake of idle workers; whether the merge into the book reads files on before they come to their end."""
+    """How the cluster is built, where plans try other ways: bytes that a task takes at most; tasks whose blocks one
+    task splits, where several shards share a block."""
 
     task: int = 1 << 30
-    idle: int = 1 << 24
-    reads_on: bool = False
+    batch: int = 256
 
 
 BUILT = Design()
@@ -62,7 +62,7 @@ class Cluster(NamedTuple):
     def shards(self, states: int) -> int:
         """Of a tier, a power of two: what fits the memory of a worker, or more where workers would be idle."""
         fitting = states * TASK_BYTES / min((1 - OBJECTS) * self.memory / self.cores, self.design.task)
-        busy = min(2 * self.nodes * self.cores, states / LEAST_STATES, self.design.idle)
+        busy = min(2 * self.nodes * self.cores, states / LEAST_STATES, MOST_BLOCKS)
         return 1 << max(0, math.ceil(math.log2(max(1.0, fitting, busy))))
 
 
@@ -88,6 +88,7 @@ class Costs(NamedTuple):
     request: Work = Work(3.0, 0.0, 18e-9, 0.0, 0.7e-3)  # moves
     answer: Work = Work(0.0, 0.0, 10e-9, 0.0, 0.3e-3)  # keys
     fold: Work = Work(4.0, 0.0, 32e-9, 0.0, 1.4e-3)  # moves
+    split: Work = Work(0.0, 0.0, 2e-9, 10e-6, 0.3e-3)  # keys; instead of states parts of blocks
     stored: float = 1.0e-9  # of a core, a byte read from the store or written to it, and its digest
     passed: float = 1.5e-9  # of a core, a byte put where other tasks find it
     fetch: float = 0.1e-3  # of a core, a result that a task takes
@@ -216,14 +217,29 @@ def _phases(tier: Tier, later: Tier | None, costs: Costs, cluster: Cluster, kind
     def phase(name: str, tasks: int, items: int, **more: int) -> Phase:
         return _phase(name, tasks, items, Flow(**more), costs, cluster)
 
+    def split(tasks: int, shards: int, items: int, size: int) -> Iterator[Phase]:
+        """What tasks and shards send each other, where several shards share a block."""
+        if shards > MOST_BLOCKS:
+            batches, share = -(-tasks // cluster.design.batch), shards // MOST_BLOCKS
+            parts = dict(gives=share, takes=min(tasks, cluster.design.batch))
+            count, pieces = batches * MOST_BLOCKS, batches * MOST_BLOCKS * share * parts["takes"]
+            yield phase("split", count, items, states=pieces, passed=size * items, taken=size * items, **parts)
+
+    def bundles(tasks: int, shards: int) -> int:
+        return tasks if shards <= MOST_BLOCKS else -(-tasks // cluster.design.batch)
+
     blocks, wanted = min(theirs, MOST_BLOCKS), min(owners, MOST_BLOCKS)
     yield phase("advance", mine, moves, states=reached, passed=KEY * keys, stored=KEY * (reached + kept), gives=blocks)
     if into:
-        yield phase("gather", theirs, keys, taken=KEY * keys, stored=KEY * into, takes=mine)
+        yield from split(mine, theirs, keys, KEY)
+        yield phase("gather", theirs, keys, taken=KEY * keys, stored=KEY * into, takes=bundles(mine, theirs))
         yield phase("request", mine, moves, passed=2 * KEY * asked, stored=KEY * kept, gives=1 + wanted)
-        yield phase("answer", owners, asked, passed=answers, taken=KEY * asked, stored=read, gives=mine, takes=mine)
+        yield from split(mine, owners, asked, KEY)
+        each = bundles(mine, owners)
+        yield phase("answer", owners, asked, passed=answers, taken=KEY * asked, stored=read, gives=each, takes=each)
+        yield from split(mine, owners, asked, kind.merit_bytes)
     if kept:
-        yield phase("fold", mine, moves, taken=answers, stored=has * kept, takes=1 + owners if into else 0)
+        yield phase("fold", mine, moves, taken=answers, stored=has * kept, takes=1 + wanted if into else 0)
 
 
 class Flow(NamedTuple):
@@ -244,9 +260,7 @@ def _phase(name: str, tasks: int, items: int, flow: Flow, costs: Costs, cluster:
     each = share.listing * costs.listing + share.sorting * costs.sorting + share.each
     work = items * each + flow.states * share.state + flow.stored * costs.stored + flow.passed * costs.passed
     work += tasks * (share.task + flow.takes * costs.fetch)
-    # of more shards than blocks a node takes blocks that are for others, too
-    more = min(max(1, tasks // MOST_BLOCKS), cluster.nodes) if name in ("gather", "answer") else 1
-    crossing = round(flow.taken * more * (1 - 1 / cluster.nodes))
+    crossing = round(flow.taken * (1 - 1 / cluster.nodes))
     busy = work / tasks * -(-tasks // (cluster.nodes * cluster.cores))
     network = 8 * crossing / (cluster.nodes * cluster.network) if cluster.network else 0.0
     store = flow.stored / cluster.storage if cluster.storage else 0.0
