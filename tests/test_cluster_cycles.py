@@ -229,3 +229,23 @@ def test_what_it_cannot_do_is_refused_as_on_one_machine(tmp_path, ladder, sharde
 def test_a_tier_beyond_the_memory_is_refused(tmp_path, ladder):
     with pytest.raises(ResourceError, match="--memory"):
         together(ladder, tmp_path / "cluster.lmdb", method="retrograde", memory=4000)
+
+
+def test_a_file_that_is_needed_again_is_not_removed(tmp_path, ladder, monkeypatch, sharded):
+    """Commits come after many steps: what one of them lets go another may have written again."""
+    monkeypatch.setattr(driver, "EVERY", 1e9)
+    done, checked = driver.Driver.done, []
+
+    def again(self, facts):
+        done(self, facts)
+        if facts["kind"] == "closing":
+            done(self, {"kind": "closing", "closing": None})
+            done(self, facts)
+            self.commit()
+            needed = self.course.names - {""}
+            assert needed <= set(self.store.listed())
+            checked.append(len(needed))
+
+    monkeypatch.setattr(driver.Driver, "done", again)
+    assert together(ladder, tmp_path / "cluster.lmdb") == alone(ladder, tmp_path / "one.lmdb")
+    assert len(checked) > 10 and min(checked) > 0

@@ -114,7 +114,8 @@ class Driver:
         """Say for good what has been done since the last time, and remove what is not needed any more."""
         if self._uncommitted:
             self.store.commit(self._commits, {"identity": self.identity, "done": self._uncommitted})
-            self.store.remove(self._obsolete)
+            # what was let go may have been written again since: the same states are the same file
+            self.store.remove(sorted(set(self._obsolete) - self.course.names))
             self._commits, self._committed = self._commits + 1, time.monotonic()
             self._uncommitted, self._obsolete = [], []
 

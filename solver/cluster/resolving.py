@@ -73,9 +73,7 @@ def _at_once(driver: Driver, tier: Tier, scale: Scale) -> Resolved:
             )[0]
             for owner in range(1 << bits)
         ]
-    handles = engine.submit(
-        resolve, driver.job, tier, scale, most // 2, children, bits, *answers, memory=memory
-    )
+    handles = engine.submit(resolve, driver.job, tier, scale, most // 2, children, bits, *answers, memory=memory)
     found: Resolved = engine.result(handles[0])
     return found
 
