@@ -110,6 +110,11 @@ class Course:
         """The tier whose turn it is, forward."""
         return min((min(run.segments) for run in self.runs), default=None)
 
+    def next(self) -> Tier | None:
+        """The tier whose turn it is, backward."""
+        left = len(self.tiers) - len(self.values)
+        return self.tiers[left - 1] if left else None
+
     def pending(self, tier: int) -> list[Segment]:
         """What a tier has been led to."""
         return [run.segments[tier] for run in self.runs if tier in run.segments]

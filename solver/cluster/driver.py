@@ -95,9 +95,9 @@ class Driver:
         if course.scale is None:
             scale = first_scale(rules, any(tier.cyclic for tier in course.tiers), len(course.tiers), course.largest)
             self.done({"kind": "scale", "scale": scale})
-        while len(course.values) < len(course.tiers):
+        while (last := course.next()) is not None:
             try:
-                self.mending(functools.partial(self._solve, course.tiers[-1 - len(course.values)]))
+                self.mending(functools.partial(self._solve, last))
             except TooWide:  # rewards add up: nobody knows how far before they do
                 assert course.scale is not None
                 self.done({"kind": "scale", "scale": wider(rules, course.scale)})
