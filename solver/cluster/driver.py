@@ -45,6 +45,7 @@ from solver.sweep.forward import refuse_staying
 
 MEMORY = 1 << 30  # bytes that a task takes, at most: tasks of some seconds
 BYTES = 256  # of memory that a task takes for a state
+GATHERED = 64  # of one that merges or looks up, for a state
 LEAST = 1 << 17  # states worth a task of their own, where workers are idle
 GROWTH = 4.0  # states that one leads to, before that is known
 AHEAD = 1.25  # by how much it may be more in the next tier
@@ -216,10 +217,11 @@ class Driver:
         self, source: int | None, tasks: Sequence[Sequence[Any]], bits: int, engine: Engine | None = None
     ) -> list[Run]:
         """The run files of what the tasks of a tier, on an engine, have dealt to 2**`bits` shards."""
-        engine = engine or self.engine
+        engine, memory = engine or self.engine, GATHERED * self.memory // BYTES
         handles = [
             engine.submit(
-                gather, self.job, source, (bits, owner), *(blocks[block_for(owner, bits)] for blocks in tasks)
+                gather, self.job, source, (bits, owner), *(blocks[block_for(owner, bits)] for blocks in tasks),
+                memory=memory if bits else 0,
             )[0]
             for owner in range(1 << bits)
         ]
@@ -273,6 +275,7 @@ class Driver:
             self.engine_for(tier.stored).submit(
                 answer, self.job, owner, scale, self.course.shards(later, bits, owner),
                 *(handles[1 + block_for(owner, bits)] for handles in requests), returns=len(places),
+                memory=min(self.memory, max(GATHERED * (one.stored >> one.bits) for one in later)),
             )
             for owner in range(1 << bits if places else 0)
         ]  # fmt: skip
