@@ -14,10 +14,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from solver.cluster.blocks import HASHED, NOTHING, block_count, block_for
+from solver.cluster.blocks import HASHED, MOST_BLOCKS, NOTHING, block_count
 from solver.cluster.closing import begun, closed, generation
 from solver.cluster.course import Course, Tier, owned, tier_of, told_backward, told_forward
 from solver.cluster.engine import Engine, Here
+from solver.cluster.exchange import sent, sent_back
 from solver.cluster.mending import mend
 from solver.cluster.resolving import LISTING, by_rounds, resolved
 from solver.cluster.scales import first_scale, wider
@@ -154,7 +155,7 @@ class Driver:
 
     def bits_for(self, states: float, each: int = BYTES) -> int:
         """Of how many shards, as a power of two, so many states are, of which a task takes `each` bytes."""
-        shards = max(states * each / self.memory, min(2 * self.engine.workers, states / LEAST))
+        shards = max(states * each / self.memory, min(2 * self.engine.workers, MOST_BLOCKS, states / LEAST))
         return min(HASHED, max(0, int(np.ceil(np.log2(max(1.0, shards))))))
 
     def _begin(self) -> None:
@@ -219,11 +220,8 @@ class Driver:
         """The run files of what the tasks of a tier, on an engine, have dealt to 2**`bits` shards."""
         engine, memory = engine or self.engine, GATHERED * self.memory // BYTES
         handles = [
-            engine.submit(
-                gather, self.job, source, (bits, owner), *(blocks[block_for(owner, bits)] for blocks in tasks),
-                memory=memory if bits else 0,
-            )[0]
-            for owner in range(1 << bits)
+            engine.submit(gather, self.job, source, (bits, owner), *items, memory=memory if bits else 0)[0]
+            for owner, items in enumerate(sent(engine, tasks, bits))
         ]
         return [run for run in engine.results(handles) if run is not None]
 
@@ -256,7 +254,7 @@ class Driver:
         folds = [
             engine.submit(
                 fold, self.job, tier.number, (tier.bits, place), tier.states[place], self.course.scale,
-                children[number], bits, *(answer[number] for answer in answers), memory=memory,
+                children[number], bits, *answers[number], memory=memory,
             )[0]
             for number, place in enumerate(places)
         ]  # fmt: skip
@@ -264,22 +262,22 @@ class Driver:
 
     def asked(self, tier: Tier, places: list[int]) -> tuple[int, list[Any], list[list[Any]]]:
         """What shards of a tier need of later tiers: as a power of two how many shards were asked, handles of the
-        children of each shard, and for each of those asked of what it answers to each."""
-        scale, later = self.course.scale, self.course.later(tier)
+        children of each shard, and of what each is answered, in the order of the shards asked."""
+        scale, later, engine = self.course.scale, self.course.later(tier), self.engine_for(tier.stored)
         assert scale is not None
-        if not later:
-            return 0, [NOTHING] * len(places), []
+        if not later or not places:
+            return 0, [NOTHING] * len(places), [[] for _ in places]
         bits = max(one.bits for one in later)
         requests = [self.requested(tier, place, scale, bits) for place in places]
+        memory = min(self.memory, max(GATHERED * (one.stored >> one.bits) for one in later))
         answers = [
-            self.engine_for(tier.stored).submit(
-                answer, self.job, owner, scale, self.course.shards(later, bits, owner),
-                *(handles[1 + block_for(owner, bits)] for handles in requests), returns=len(places),
-                memory=min(self.memory, max(GATHERED * (one.stored >> one.bits) for one in later)),
+            engine.submit(
+                answer, self.job, owner, scale, self.course.shards(later, bits, owner), *items,
+                returns=len(items), memory=memory,
             )
-            for owner in range(1 << bits if places else 0)
+            for owner, items in enumerate(sent(engine, [handles[1:] for handles in requests], bits))
         ]  # fmt: skip
-        return bits, [handles[0] for handles in requests], answers
+        return bits, [handles[0] for handles in requests], sent_back(engine, answers, len(places), bits)
 
     def requested(self, tier: Tier, place: int, scale: Scale, bits: int, only: int | None = None) -> list[Any]:
         """Handles of what `request` returns for a shard of a tier."""

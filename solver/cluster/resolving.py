@@ -101,7 +101,7 @@ class Rounds:
         linked = [
             self.engine.submit(
                 link, self.job, tier.number, (bits, place), tier.states[place], scale, children[number], asked,
-                *(answer[number] for answer in answers), returns=3 + self.blocks, memory=self.memory,
+                *answers[number], returns=3 + self.blocks, memory=self.memory,
             )
             for number, place in enumerate(self.places)
         ]  # fmt: skip
