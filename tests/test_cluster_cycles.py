@@ -12,7 +12,7 @@ from solver.game import load_game
 pytest.importorskip("numba")
 pytest.importorskip("fsspec")
 
-from solver.cluster import closing, driver, on_ray, resolving  # noqa: E402
+from solver.cluster import blocks, closing, driver, exchange, on_ray, resolving  # noqa: E402
 from solver.cluster.engine import Threads  # noqa: E402
 from solver.cluster.store import Store  # noqa: E402
 
@@ -212,6 +212,14 @@ def kind_of(name):
 def test_shards_that_tell_each_other_find_the_same_values(tmp_path, ladder, rounds, game, options):
     game = game.replace("LADDER", ladder)
     assert together(game, tmp_path / "cluster.lmdb", **options) == alone(game, tmp_path / "one.lmdb", **options)
+
+
+@pytest.mark.parametrize("game", ["LADDER", "hare-and-hounds", "piglet:3"])
+def test_shards_may_share_blocks(tmp_path, ladder, rounds, monkeypatch, game):
+    monkeypatch.setattr(blocks, "MOST_BLOCKS", 2)
+    monkeypatch.setattr(exchange, "BATCH", 3)
+    game = game.replace("LADDER", ladder)
+    assert together(game, tmp_path / "cluster.lmdb") == alone(game, tmp_path / "one.lmdb")
 
 
 def test_what_it_cannot_do_is_refused_as_on_one_machine(tmp_path, ladder, sharded):
