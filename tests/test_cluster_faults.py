@@ -28,6 +28,7 @@ pytestmark = [pytest.mark.faults, pytest.mark.skipif(not Path("/proc/self/enviro
 
 SMALL, MIDDLE = "connect-four:4,4", "connect-four:5,4"
 LIVES = 40
+HELPERS = ("ray::DashboardAgent", "ray::RuntimeEnvAgent")  # they try for a minute to tell whom nobody answers any more
 
 # tiers of some thousand states have several shards here, and some drivers run tasks on threads: they begin sooner
 SHARDED = """
@@ -77,14 +78,14 @@ class Place:
         _, error = process.communicate(timeout=120)
         return process.returncode, error
 
-    def processes(self, title=""):
+    def processes(self, title="", but=()):
         """Those that run and were started here, by what they are called."""
         found = []
         for place in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
                 if self.mark.encode() in (place / "environ").read_bytes():
                     name = (place / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-                    if name.startswith(title):
+                    if name.startswith(title) and not name.startswith(but):
                         found.append(int(place.name))
         return found
 
@@ -93,7 +94,7 @@ class Place:
 
     def is_clean(self):
         """Whether only the book is left, no process, and nothing in shared memory."""
-        assert eventually(lambda: not self.processes()), self.processes()
+        assert eventually(lambda: not self.processes(), 90), self.processes()
         assert not list(self.temporary.iterdir())
         return sorted(path.name for path in self.folder.iterdir()) == [self.book.name, self.temporary.name]
 
@@ -136,13 +137,11 @@ def test_workers_killed_in_the_middle_of_tasks(place):
 def test_drivers_killed_on_ray(place):
     """Their cluster ends with them; the same command goes on."""
     reached = 0
-    for wanted in (2, 12, 26):
+    for wanted in (8, 26):
         driver = place.start(MIDDLE, "--cluster", "local:2")
-        assert eventually(
-            lambda driver=driver, wanted=wanted: place.commits() > wanted or driver.poll() is not None, 60
-        )
+        assert eventually(lambda wanted=wanted: place.commits() > wanted, 60)
         kill(driver)
-        assert eventually(lambda: not place.processes()), place.processes()
+        assert eventually(lambda: not place.processes(but=HELPERS))
         assert place.commits() >= reached
         reached = place.commits()
     assert place.solve(MIDDLE, "--cluster", "local:2") == (0, "")
@@ -181,7 +180,7 @@ def test_signals_end_a_driver_and_its_cluster(place, number, code):
     driver.send_signal(number)
     found, error = place.ended(driver)
     assert found == code
-    assert f"go on with solver solve {MIDDLE}" in error and is_one_line(f"Error: {error}")
+    assert f"go on with solver solve {MIDDLE}" in error and is_one_line(error)
     assert not list(place.folder.rglob("lease")) and place.commits() > 6
     assert eventually(lambda: not place.processes())
     assert place.solve(MIDDLE, "--cluster", "local:2", "--store", place.folder) == (0, "")
@@ -236,7 +235,7 @@ for line in sys.stdin:
 
 
 def test_one_of_two_machines_dies_and_another_comes(place):
-    """With all its processes and what they had in memory, in the middle of a tier; the figure is in the docs."""
+    """With all its processes and what they had in memory, in the middle of a tier."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(place.temporary), "FAULTS": place.mark}
     with subprocess.Popen(
         [sys.executable, "-c", NODES], env={**environment, "RAY_USAGE_STATS_ENABLED": "0"}, text=True,
@@ -254,12 +253,10 @@ def test_one_of_two_machines_dies_and_another_comes(place):
         for process in [victim, *victim.children(recursive=True)]:
             with contextlib.suppress(psutil.Error):
                 process.kill()
-        killed = time.monotonic()
         machines.stdin.write("add\n")
         machines.stdin.flush()
         assert json.loads(machines.stdout.readline()) == "added"
         assert place.ended(driver) == (0, "")
-        print(f"{time.monotonic() - killed:.1f} s from the death of a machine to the book")
         assert digest(place.book) == truth(MIDDLE)[0]
         assert not any(store.iterdir())
         machines.kill()
@@ -322,7 +319,7 @@ def test_a_store_on_s3(place):
                 refused, error = place.solve(*options, code=code)
                 assert refused == 6 and is_one_line(error) and f"is driven by process {driver.pid}" in error
             kill(driver)
-            assert eventually(lambda: not place.processes())
+            assert eventually(lambda: not place.processes(but=HELPERS))
         begun = commits()
         assert begun > 24
         code, error = place.solve("connect-four:4,3", *options[1:], code=ON_THREADS)
