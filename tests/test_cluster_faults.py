@@ -195,7 +195,7 @@ def test_one_of_two_drivers_is_refused(place):
     first = place.start(*options, code=IMPATIENT)
     assert eventually(lambda: place.commits() > 3)
     os.kill(first.pid, signal.SIGSTOP)
-    code, error = place.solve(*options, code=IMPATIENT)
+    code, error = place.solve(*options, code=ON_THREADS)
     assert code == 6 and is_one_line(error) and f"is driven by process {first.pid} on {socket.gethostname()}" in error
     time.sleep(2)
     assert place.solve(*options, code=IMPATIENT) == (0, "")
@@ -316,6 +316,7 @@ def test_a_store_on_s3(place):
             assert eventually(lambda driver=driver, wanted=wanted: commits() > wanted or driver.poll() is not None, 60)
             assert driver.poll() is None
             if code == ON_THREADS:
+                driver.send_signal(signal.SIGSTOP)
                 refused, error = place.solve(*options, code=code)
                 assert refused == 6 and is_one_line(error) and f"is driven by process {driver.pid}" in error
             kill(driver)
