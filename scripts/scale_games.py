@@ -20,7 +20,12 @@ SEVEN_BY_SIX = (
     7811825938, 1459332899,
 )  # fmt: skip
 # Positions of the smaller boards: the table of the same page
-TOTALS = {"connect-four:6,6": 69_173_028_785, "connect-four:7,5": 112_829_665_923, "connect-four": 4_531_985_219_092}
+TOTALS = {
+    "connect-four:6,5": 2_818_972_642,
+    "connect-four:6,6": 69_173_028_785,
+    "connect-four:7,5": 112_829_665_923,
+    "connect-four": 4_531_985_219_092,
+}
 
 
 def true_to_published(game: str, tiers: Sequence[Tier]) -> list[Tier]:

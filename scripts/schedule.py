@@ -15,7 +15,8 @@ import random
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from solver.planning import Cluster, Phase, Plan
+from solver.phases import Cluster, Phase
+from solver.planning import Plan
 
 FORWARD = ("advance", "gather")
 NEVER = 20.0  # times what the plan says: where nodes die faster than tiers are done it would not end

@@ -113,7 +113,7 @@ def of_opening(
     from solver.kernels.searcher import TABLE, Searcher
     from solver.parallel import cores
 
-    refuse_chance(rules, "alpha-beta")
+    refuse_chance(rules, "an opening book", "leave --max-ply out")
     searcher = Searcher(game, symmetry=symmetry)
     searcher.warm()
     begun, chance = time.monotonic(), random.Random(seed)

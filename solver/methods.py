@@ -90,7 +90,9 @@ def refuse(rules: Rules, options: Options, keeps: bool) -> None:
     if options.wdl and is_score_game(rules.game):
         raise MethodError(f"the values of {rules.name} are margins, which --wdl cannot leave out: leave it out")
     if method == "auto":
-        reason = no_chance(rules) if max_ply is not None else None
+        reason = None
+        if max_ply is not None and rules.chance is not None:
+            reason = f"{rules.name} is a game of chance, which has no opening books: leave --max-ply out"
     else:
         reason = METHODS[method].refusal(rules)
     if reason is not None:

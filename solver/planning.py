@@ -1,146 +1,28 @@
 """What a solve on a cluster will take: time, memory, storage, traffic and price, tier by tier, before one is rented.
 
-The model. A tier's states lie in shards by a hash of the state. Forward, a task a shard (`advance`) expands its states
-and deals their children to shards, and a task for each shard of the next tier (`gather`) merges what it is dealt.
-Backward, a task a shard (`request`) deals the children whose values it needs, their owners look them up (`answer`), and
-a third (`fold`) makes the values of the shard. A child of p parents is dealt by as many tasks as have one of them: of n
-shards, about n (1 - (1 - 1/n)^p). Each of these phases of a tier takes as long as that resource takes which takes
-longest: cores, network, store, or the one driver, which hands out tasks and owns what they return.
-
-What listing a game's moves and sorting its keys take is measured on the spot; the other costs were measured once, as
-docs/scale.md says. Nothing of it needs Ray, or a cluster.
+`phases` is the model. What listing a game's moves and sorting its keys take is measured on the spot; the other costs
+were measured once, as docs/scale.md says. Nothing of it needs Ray, or a cluster.
 """
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from solver.conformance import check_game
 from solver.errors import MethodError
 from solver.estimation import duration, need_kernels
 from solver.game import Game, Rules
-from solver.memory import free_memory
-from solver.parallel import cores
+from solver.phases import KEY, PLAIN, Cluster, Costs, Kind, TierPlan, predict
 from solver.progress import Progress, silent
 
 if TYPE_CHECKING:
     from solver.sweep.sampling import Tier
 
-KEY = 8  # bytes of a state
-TASK_BYTES = 256  # of memory that a task takes for a state
-LEAST_STATES = 1 << 17  # worth a task of their own, where workers are idle
-MOST_BLOCKS = 256  # that a task returns: of more shards several share one
-OBJECTS = 0.3  # of the memory, for what tasks pass on
 BUFFERED, LEAST_READ, MOST_READ = 256 << 20, 1 << 12, 1 << 18  # of the merge into the book: bytes, states of a file
-PROCESS = 200 << 20  # bytes of a worker, whatever it does
+PROCESS = 120 << 20  # bytes of a worker, whatever it does
 STATE_MEMORY, MOVE_MEMORY = 24, 24  # more bytes of it for each state, and for each move
-AHEAD = 1.25  # by how much a later tier is taken to be larger, when its shards are counted
-BYTES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-FIELD = re.compile(r"(nodes|cores|memory|network|storage|price)=([0-9]{1,12}(?:\.[0-9]{1,6})?)([KMGT]?)")
-LOCAL = re.compile(r"local(?::([1-9][0-9]{0,3}))?")
-FORM = "write nodes=64,cores=32,memory=256G,network=25G, with storage=40G and price=1.6 if you like, or local:2"
-
-
-class Cluster(NamedTuple):
-    """Equal nodes: cores and bytes of memory of each; bits a second that a node sends while it receives as many, bytes
-    a second that all read or write in the store together (0: not a limit); the price of a node for an hour."""
-
-    nodes: int
-    cores: int
-    memory: int
-    network: float = 0.0
-    storage: float = 0.0
-    price: float = 0.0
-
-    def shards(self, states: int) -> int:
-        """Of a tier, a power of two: what fits the memory of a worker, or more where workers would be idle."""
-        workers = self.nodes * self.cores
-        fitting = states * TASK_BYTES / ((1 - OBJECTS) * self.memory / self.cores)
-        return 1 << max(0, math.ceil(math.log2(max(1.0, fitting, min(2 * workers, states / LEAST_STATES)))))
-
-
-class Work(NamedTuple):
-    """What a phase takes of a core: so many times the listing of a move and the sorting of a key, and seconds beside;
-    all that for each move, or key, then seconds a state reached, and seconds a task."""
-
-    listing: float
-    sorting: float
-    each: float
-    state: float
-    task: float
-
-
-class Costs(NamedTuple):
-    """Seconds. The first two, of a core, are measured on the spot: a move listed, and a key sorted and freed of
-    doubles. The others were measured once: `scripts/plan_cluster.py --calibrate` fits them."""
-
-    listing: float
-    sorting: float
-    advance: Work = Work(3.2, 1.8, 0.0, 7.3e-9, 2.5e-3)  # moves
-    gather: Work = Work(0.0, 2.0, 0.0, 0.0, 0.7e-3)  # keys
-    request: Work = Work(3.0, 0.0, 18e-9, 0.0, 0.7e-3)  # moves
-    answer: Work = Work(0.0, 0.0, 10e-9, 0.0, 0.3e-3)  # keys
-    fold: Work = Work(4.0, 0.0, 32e-9, 0.0, 1.4e-3)  # moves
-    stored: float = 1.0e-9  # of a core, a byte read from the store or written to it, and its digest
-    passed: float = 0.5e-9  # of a core, a byte put where other tasks find it
-    fetch: float = 0.1e-3  # of a core, a result that a task takes
-    task: float = 0.5e-3  # of the driver, a task
-    handle: float = 15e-6  # of the driver, a result that it owns
-    argument: float = 20e-6  # of the driver, a result that it passes to a task
-    phase: float = 0.02  # until the first task of a phase runs, and the last one is heard of
-    start: float = 4.0  # Ray, and the rules compiled
-    book: float = 80e-9  # of the driver, a state merged into the book
-    stream: float = 3e-6  # of the driver, a file for each step of that merge
-
-
-class Kind(NamedTuple):
-    """Bytes of a state's merit in the store, and of its share of the book."""
-
-    merit_bytes: int = 1
-    book_bytes: float = 2.1
-
-
-PLAIN = Kind()
-
-
-class Phase(NamedTuple):
-    """A phase of a tier. `work`: seconds of cores, all tasks together; `passed`: bytes from task to task, `crossing`
-    those that go from node to node; `stored`: bytes read and written in the store; `handles`: results that the driver
-    owns; `seconds`: what it takes; `bound`: the resource that takes so long."""
-
-    name: str
-    tasks: int
-    work: float
-    passed: int
-    crossing: int
-    stored: int
-    handles: int
-    seconds: float
-    bound: str
-
-
-class TierPlan(NamedTuple):
-    """A tier: the states reached and kept, its shards, seconds of both passes, bytes of storage once it is done forward
-    (those of all tiers before it included), bytes shuffled in both passes, and its phases."""
-
-    tier: int
-    reached: int
-    states: int
-    shards: int
-    forward: float
-    backward: float
-    storage: int
-    shuffle: int
-    phases: tuple[Phase, ...]
-
-    @property
-    def bound(self) -> str:
-        """The resource that takes most of the time."""
-        return max(self.phases, key=lambda phase: phase.seconds).bound
+START_CPU = 8.0  # seconds of the processor that starting takes: Ray, and in each of two workers what is compiled
 
 
 class Plan(NamedTuple):
@@ -188,114 +70,10 @@ class Plan(NamedTuple):
 
 def size(count: float) -> str:
     """Bytes in the unit that suits them."""
-    for unit, one in (("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+    for unit, one in (("ZB", 1e21), ("EB", 1e18), ("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if count >= one:
             return f"{count / one:.1f} {unit}"
     return f"{count:.0f} B"
-
-
-def parse_cluster(text: str) -> Cluster:
-    """A cluster by its description; ValueError where it is none."""
-    local = LOCAL.fullmatch(text)
-    if local:
-        return Cluster(1, int(local[1] or cores()), free_memory())
-    parts = [FIELD.fullmatch(part.strip()) for part in text.split(",")]
-    found = {part[1]: float(part[2]) * (BYTES if part[1] == "memory" else UNITS)[part[3]] for part in parts if part}
-    if len(found) < len(parts) or not {"nodes", "cores", "memory"} <= set(found):
-        raise ValueError(f"{text[:80]!r} describes no cluster: {FORM}")
-    if not all(found[name] >= 1 for name in found if name != "price"):
-        raise ValueError(f"{text[:80]!r} is a cluster of nothing: {FORM}")
-    counts = (int(found[name]) for name in ("nodes", "cores", "memory"))
-    return Cluster(*counts, *(found.get(name, 0.0) for name in ("network", "storage", "price")))
-
-
-def predict(tiers: Sequence[Tier], costs: Costs, cluster: Cluster, kind: Kind = PLAIN) -> list[TierPlan]:
-    """What each tier takes."""
-    plans: list[TierPlan] = []
-    kept = 0
-    for place, tier in enumerate(tiers):
-        later = tiers[place + 1] if place + 1 < len(tiers) else None
-        phases = tuple(_phases(tier, later, costs, cluster, kind))
-        kept += tier.kept
-        forward = [phase.seconds for phase in phases if phase.name in ("advance", "gather")]
-        plans.append(
-            TierPlan(
-                tier.number,
-                tier.reached,
-                tier.kept,
-                cluster.shards(tier.reached),
-                sum(forward),
-                sum(phase.seconds for phase in phases) - sum(forward),
-                KEY * (kept + (later.reached if later else 0)),
-                sum(phase.passed for phase in phases),
-                phases,
-            )
-        )
-    return plans
-
-
-def dealt(moves: int, children: int, count: int) -> int:
-    """Of `moves` to so many different children from states in `count` shards: those left when each shard has dropped
-    its doubles. Shards are of hashes, so the parents of a child are anywhere."""
-    if not children or count == 1:
-        return children
-    return round(children * count * -math.expm1(moves / children * math.log1p(-1 / count)))
-
-
-def _phases(tier: Tier, later: Tier | None, costs: Costs, cluster: Cluster, kind: Kind) -> Iterator[Phase]:
-    """The phases of a tier. Its children are taken to lie in the next one, or to be as many."""
-    reached, kept, moves = tier.reached, tier.kept, tier.moves
-    into, open_share = (min(later.reached, moves), later.kept / max(1, later.reached)) if later else (0, 0.0)
-    mine = cluster.shards(reached)
-    theirs, owners = cluster.shards(round(AHEAD * into)), cluster.shards(into)
-    keys, owned = dealt(moves, into, mine), round(into * open_share)
-    asked = round(keys * open_share)
-    has, answers = KEY + kind.merit_bytes, kind.merit_bytes * asked
-    read = has * owned * max(1, tier.leads)
-
-    def phase(name: str, tasks: int, items: int, **more: int) -> Phase:
-        return _phase(name, tasks, items, Flow(**more), costs, cluster)
-
-    blocks, wanted = min(theirs, MOST_BLOCKS), min(owners, MOST_BLOCKS)
-    yield phase("advance", mine, moves, states=reached, passed=KEY * keys, stored=KEY * (reached + kept), gives=blocks)
-    if into:
-        yield phase("gather", theirs, keys, taken=KEY * keys, stored=KEY * into, takes=mine)
-        yield phase("request", mine, moves, passed=2 * KEY * asked, stored=KEY * kept, gives=1 + wanted)
-        yield phase("answer", owners, asked, passed=answers, taken=KEY * asked, stored=read, gives=mine, takes=mine)
-    if kept:
-        yield phase("fold", mine, moves, taken=answers, stored=has * kept, takes=1 + owners if into else 0)
-
-
-class Flow(NamedTuple):
-    """What goes through the tasks of a phase: states reached; bytes that they put where others find them, take from
-    there, and read and write in the store; results that each of them gives, and takes."""
-
-    states: int = 0
-    passed: int = 0
-    taken: int = 0
-    stored: int = 0
-    gives: int = 1
-    takes: int = 0
-
-
-def _phase(name: str, tasks: int, items: int, flow: Flow, costs: Costs, cluster: Cluster) -> Phase:
-    """A phase of so many tasks over so many moves or keys."""
-    share: Work = getattr(costs, name)
-    each = share.listing * costs.listing + share.sorting * costs.sorting + share.each
-    work = items * each + flow.states * share.state + flow.stored * costs.stored + flow.passed * costs.passed
-    work += tasks * (share.task + flow.takes * costs.fetch)
-    # of more shards than blocks a node takes blocks that are for others, too
-    more = min(max(1, tasks // MOST_BLOCKS), cluster.nodes) if name in ("gather", "answer") else 1
-    crossing = round(flow.taken * more * (1 - 1 / cluster.nodes))
-    takes = {
-        "cores": work / tasks * -(-tasks // (cluster.nodes * cluster.cores)),
-        "network": 8 * crossing / (cluster.nodes * cluster.network) if cluster.network else 0.0,
-        "store": flow.stored / cluster.storage if cluster.storage else 0.0,
-        "driver": tasks * (costs.task + flow.gives * costs.handle + flow.takes * costs.argument),
-    }
-    bound = max(takes, key=takes.__getitem__)
-    seconds = takes[bound] + costs.phase
-    return Phase(name, tasks, work, flow.passed, crossing, flow.stored, tasks * flow.gives, seconds, bound)
 
 
 def of_cluster(
@@ -363,13 +141,15 @@ def planned(
 
 
 def _book_seconds(plans: Sequence[TierPlan], states: int, costs: Costs, cluster: Cluster, kind: Kind) -> float:
-    """The merge of all shard files, by the driver alone: each step of it takes up what one file has in memory, and
-    looks at all of them."""
+    """The merge of all shard files, by the driver alone; each step of it looks at all of them."""
     read = (KEY + kind.merit_bytes) * states
     files = sum(tier.shards for tier in plans if tier.states)
     part = max(LEAST_READ, min(MOST_READ, BUFFERED // ((KEY + kind.merit_bytes) * max(1, files))))
     links = [rate for rate in (cluster.network / 8, cluster.storage) if rate]
-    work = states * costs.book + (states / part) * files * costs.stream
+    steps = states / part  # each ends where one file has no more in memory, or when most are half empty
+    if cluster.design.reads_on:
+        steps *= 2 / max(1, files)
+    work = states * costs.book + steps * files * costs.stream
     return max(work, read / min(links) if links else 0.0)
 
 

@@ -329,6 +329,13 @@ def test_published_margins(text, value):
     assert Searcher(game).value(game.initial()) == Value(value)
 
 
+@pytest.mark.slow
+def test_kalah_of_six_houses_and_four_seeds():
+    """Irving, Donkers and Uiterwijk 2000: the first player wins by 10. About a minute."""
+    game = load_game("kalah:6,4")
+    assert Searcher(game, table=1 << 30).value(game.initial()) == Value(10)
+
+
 # who wins, by Irving, Donkers and Uiterwijk 2000, where the margin is not in our source
 KALAH = {"3,6": -1, "4,5": 1, "4,6": 0, "5,2": 0, "5,3": 1, "5,4": 1, "6,1": 1, "6,2": 1, "6,3": 1}
 

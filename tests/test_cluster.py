@@ -17,7 +17,7 @@ import numpy as np  # noqa: E402
 from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
-from solver.cluster import blocks, driver, miniature, on_ray, store  # noqa: E402
+from solver.cluster import blocks, driver, exchange, miniature, on_ray, store  # noqa: E402
 from solver.cluster.engine import Threads  # noqa: E402
 
 GAMES = (
@@ -55,9 +55,10 @@ def clustered(tmp_path, monkeypatch):
 
 @pytest.fixture
 def crowded(monkeypatch):
-    """Shards of few states, several to a block."""
+    """Shards of few states, several to a block, whose blocks are split by tasks between."""
     monkeypatch.setattr(driver, "LEAST", 20)
     monkeypatch.setattr(blocks, "MOST_BLOCKS", 2)
+    monkeypatch.setattr(exchange, "BATCH", 3)
 
 
 def digest(path):

@@ -12,7 +12,7 @@ from solver.game import load_game
 pytest.importorskip("numba")
 pytest.importorskip("fsspec")
 
-from solver.cluster import closing, driver, on_ray  # noqa: E402
+from solver.cluster import closing, driver, on_ray, resolving  # noqa: E402
 from solver.cluster.engine import Threads  # noqa: E402
 from solver.cluster.store import Store  # noqa: E402
 
@@ -76,10 +76,19 @@ def sharded(monkeypatch):
     monkeypatch.setattr(closing, "ALONE", 0)
 
 
+@pytest.fixture
+def rounds(sharded, monkeypatch):
+    """No worker has the memory for a tier with cycles; each round is committed."""
+    monkeypatch.setattr(resolving, "RESOLVING", 1 << 40)
+    monkeypatch.setattr(resolving, "CHECKPOINT", 0.0)
+
+
 @pytest.fixture(autouse=True)
 def threads(monkeypatch):
     """Threads instead of Ray."""
     monkeypatch.setattr(extras, "has_cluster", lambda: True)
+    monkeypatch.setattr(driver, "NEAR", 10)
+    monkeypatch.setattr(driver, "EVERY", 0.0)
     monkeypatch.setattr(on_ray, "connect", lambda where, memory: Threads(2, memory))
 
 
@@ -140,13 +149,13 @@ def test_shards_split_while_a_tier_is_closed(tmp_path, ladder, monkeypatch):
 
 
 @pytest.mark.parametrize("game", ["LADDER", "piglet:4"])
-def test_it_goes_on_behind_every_commit(tmp_path, ladder, monkeypatch, sharded, game):
+def test_it_goes_on_behind_every_commit(tmp_path, ladder, monkeypatch, rounds, game):
     game = game.replace("LADDER", ladder)
     commit, made = Store.commit, []
 
     def dying(self, number, facts):
         commit(self, number, facts)
-        made.append(facts["kind"])
+        made.extend(done["kind"] for done in facts["done"])
         raise ResourceError("the driver died")
 
     monkeypatch.setattr(Store, "commit", dying)
@@ -158,11 +167,11 @@ def test_it_goes_on_behind_every_commit(tmp_path, ladder, monkeypatch, sharded, 
         except ResourceError as error:
             assert str(error) == "the driver died"
     assert found == alone(game, tmp_path / "one.lmdb")
-    assert {"forward", "closing", "scale", "backward"} == set(made)
+    assert set(made) == {"forward", "closing", "scale", "backward"} | ({"resolving"} if "Ladder" in game else set())
 
 
 @pytest.mark.parametrize("game", ["LADDER", "piglet:4"])
-def test_damaged_files_are_made_again(tmp_path, ladder, monkeypatch, sharded, game):
+def test_damaged_files_are_made_again(tmp_path, ladder, monkeypatch, rounds, game):
     """After each commit, one of the files that are needed is cut short."""
     game = game.replace("LADDER", ladder)
     apply, kinds = driver.Course.apply, Counter()
@@ -175,19 +184,34 @@ def test_damaged_files_are_made_again(tmp_path, ladder, monkeypatch, sharded, ga
         kind = min(sorted(present), key=kinds.__getitem__, default=None)
         if kind is not None and kinds[kind] < 6:  # a tier must come to its end at last
             some = [path for path in files if kind_of(path.name) == kind]
-            victim = some[self.commits * 40503 % len(some)]
+            victim = some[kinds.total() * 40503 % len(some)]
             victim.write_bytes(victim.read_bytes()[:-1])
             kinds[kind] += 1
         return obsolete
 
     monkeypatch.setattr(driver.Course, "apply", damaging)
     assert together(game, tmp_path / "cluster.lmdb") == alone(game, tmp_path / "one.lmdb")
-    assert kinds.keys() == {"run", "seen", "states", "values"} and min(kinds.values()) > 4
+    of_rounds = {"begins", "parents", "left", "merits"} if "Ladder" in game else set()
+    assert kinds.keys() == {"run", "seen", "states", "values"} | of_rounds and min(kinds.values()) > 4
 
 
 def kind_of(name):
     """What a shard file is."""
     return name.partition("_")[0].partition("-")[0]
+
+
+@pytest.mark.parametrize(
+    ("game", "options"),
+    [
+        ("LADDER", {}),
+        ("LADDER", {"method": "retrograde"}),
+        ("hare-and-hounds", {}),
+        *(pytest.param(one, {}, marks=pytest.mark.slow) for one in SLOW if "pig" not in one),
+    ],
+)
+def test_shards_that_tell_each_other_find_the_same_values(tmp_path, ladder, rounds, game, options):
+    game = game.replace("LADDER", ladder)
+    assert together(game, tmp_path / "cluster.lmdb", **options) == alone(game, tmp_path / "one.lmdb", **options)
 
 
 def test_what_it_cannot_do_is_refused_as_on_one_machine(tmp_path, ladder, sharded):

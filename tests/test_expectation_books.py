@@ -226,7 +226,7 @@ def facts_of(path):
     ("arguments", "message"),
     [
         (("solve", "pig:5", "--method", "minimax"), "use expectiminimax"),
-        (("solve", "pig:5", "--max-ply", "3"), "use expectiminimax"),
+        (("solve", "pig:5", "--max-ply", "3"), "leave --max-ply out"),
         (("solve", "pig:5", "--codec", "compact", "-o", "OUT"), "leave --codec out"),
         (("solve", "tic-tac-toe", "--method", "expectiminimax"), "use minimax"),
         (("query", "pig:5", "start"), "not searched live"),

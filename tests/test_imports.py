@@ -57,9 +57,8 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "estimation": {
         "errors", "extras", "game", "kernels", "memory", "opening", "parallel", "progress", "search", "sweep",
     },
-    "planning": {
-        "conformance", "errors", "estimation", "game", "kernels", "memory", "parallel", "progress", "sweep",
-    },
+    "phases": {"memory", "parallel", "sweep"},
+    "planning": {"conformance", "errors", "estimation", "game", "kernels", "phases", "progress", "sweep"},
     "foresight": {"errors", "extras", "game", "kernels", "search"},
     "live": {"conformance", "errors", "extras", "foresight", "game", "kernels", "patience", "search", "value"},
     "shipped": {"book", "errors", "game"},
@@ -98,7 +97,7 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "cli": {
         "click", "matplotlib", "tqdm", "answers", "book", "comparing", "conformance", "errors", "estimation", "export",
         "extras", "game", "games", "grading", "kernels", "learning", "live", "methods", "notation", "options",
-        "packing", "pipeline", "planning", "player", "sampling", "search", "shipped", "trimming", "value",
+        "packing", "phases", "pipeline", "planning", "player", "sampling", "search", "shipped", "trimming", "value",
         "verification",
     },
 }

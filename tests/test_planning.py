@@ -2,16 +2,17 @@
 
 import json
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from solver import planning
+from solver import phases, planning
 from solver.cli import main
 from solver.errors import MethodError
 from solver.game import Rules, load_game
-from solver.planning import Cluster, Costs, parse_cluster
+from solver.phases import Cluster, Costs, parse_cluster
 from tests import naive
 
 np = pytest.importorskip("numpy")
@@ -23,7 +24,7 @@ from solver.sweep.sampling import Tier  # noqa: E402
 COSTS = Costs(5e-9, 10e-9)
 MANY = Cluster(64, 32, 256 << 30, 25e9, 40e9, 2.0)
 FEW = Cluster(4, 8, 64 << 30, 10e9)
-TIERS = [Tier(30, 2 * 10**9, 18 * 10**8, 6 * 10**9, 1, False), Tier(31, 22 * 10**8, 19 * 10**8, 0, 0, False)]
+TIERS = [Tier(30, 2 * 10**8, 18 * 10**7, 6 * 10**8, 1, False), Tier(31, 22 * 10**7, 19 * 10**7, 0, 0, False)]
 
 
 @pytest.mark.parametrize(
@@ -90,7 +91,7 @@ def test_what_shards_deal_is_what_they_are_said_to(small, shards):
     led = [(state, child) for state in kept for child in children_of(rules, state)]
     pairs = {(hash((state, 7)) % shards, child) for state, child in led}
     children = len({child for _, child in led})
-    assert planning.dealt(len(led), children, shards) == pytest.approx(len(pairs), rel=0.1)
+    assert phases.dealt(len(led), children, shards) == pytest.approx(len(pairs), rel=0.1)
 
 
 @pytest.mark.parametrize(
@@ -103,12 +104,12 @@ def test_what_shards_deal_is_what_they_are_said_to(small, shards):
     ],
 )
 def test_what_is_scarce_binds(cluster, bound):
-    assert planning.predict(TIERS, COSTS, cluster)[0].bound == bound
+    assert phases.predict(TIERS, COSTS, cluster)[0].bound == bound
 
 
 def test_more_of_anything_takes_no_longer():
     def seconds(**more):
-        tier = planning.predict(TIERS, COSTS, FEW._replace(**more))[0]
+        tier = phases.predict(TIERS, COSTS, FEW._replace(**more))[0]
         return tier.forward + tier.backward
 
     assert seconds(nodes=8) < seconds() < seconds(nodes=2)
@@ -127,11 +128,69 @@ def test_the_plan_has_the_constants_of_the_driver():
     pytest.importorskip("fsspec")
     from solver.cluster import blocks, driver, merged
 
-    assert (planning.TASK_BYTES, planning.LEAST_STATES) == (driver.BYTES, driver.LEAST)
-    assert (planning.MOST_BLOCKS, planning.AHEAD) == (blocks.MOST_BLOCKS, driver.AHEAD)
+    assert (phases.TASK_BYTES, phases.BUILT.task) == (driver.BYTES, driver.MEMORY)
+    assert (phases.LEAST_STATES, phases.NEAR) == (driver.LEAST, driver.NEAR)
+    assert (phases.MOST_BLOCKS, phases.AHEAD) == (blocks.MOST_BLOCKS, driver.AHEAD)
     assert (planning.BUFFERED, planning.LEAST_READ, planning.MOST_READ) == (
         merged.BUFFERED, merged.LEAST, merged.MOST,
     )  # fmt: skip
+
+
+@pytest.fixture
+def counted(tmp_path, monkeypatch):
+    """Solve a game in shards on two threads; the tasks of each kind, and the bytes of arrays that they returned."""
+    pytest.importorskip("fsspec")
+    from solver import pipeline
+    from solver.cluster import driver, on_ray
+    from solver.cluster.engine import Threads
+
+    monkeypatch.setattr(driver, "NEAR", -1)
+    found = Counter()
+
+    class Counting(Threads):
+        def submit(self, task, *arguments, returns=1, memory=0):
+            def once(*known):
+                made = task(*known)
+                found[task.__name__, "tasks"] += 1
+                found[task.__name__, "bytes"] += bytes_of(made)
+                return made
+
+            return super().submit(once, *arguments, returns=returns, memory=memory)
+
+    def solve(text, cluster):
+        free = round((1 - phases.OBJECTS) * cluster.memory)
+        monkeypatch.setattr(on_ray, "connect", lambda where, memory=None: Counting(2, free))
+        with pipeline.solve(load_game(text), tmp_path / "book.lmdb", cluster="local"):
+            return found
+
+    return solve
+
+
+def bytes_of(made):
+    """Of the blocks and arrays of what a task returned."""
+    if hasattr(made, "keys") and hasattr(made.keys, "nbytes"):
+        return made.keys.nbytes
+    return made.nbytes if hasattr(made, "nbytes") else sum(map(bytes_of, made)) if type(made) in (list, tuple) else 0
+
+
+@pytest.mark.parametrize(
+    ("text", "least"), [("connect-four:4,3", 20), pytest.param("connect-four:5,4", 1 << 17, marks=pytest.mark.slow)]
+)
+def test_tasks_and_bytes_are_those_of_a_solve(text, least, counted, monkeypatch):
+    from solver.cluster import driver
+    from solver.sweep import sampling
+
+    monkeypatch.setattr(driver, "LEAST", least)
+    monkeypatch.setattr(phases, "LEAST_STATES", least)
+    cluster = Cluster(1, 2, 8 << 30)
+    tiers = phases.predict(sampling.census(load_game(text), seconds=60, tiers=True).tiers, COSTS, cluster)
+    found = counted(text, cluster)
+    for name in ("advance", "gather", "request", "answer", "fold"):
+        mine = [phase for tier in tiers for phase in tier.phases if phase.name == name]
+        # how many shards the next tier will have the driver guesses by how the last one grew
+        assert sum(phase.tasks for phase in mine) == pytest.approx(found[name, "tasks"], rel=0.2), name
+        if name in ("advance", "request", "answer"):
+            assert sum(phase.passed for phase in mine) == pytest.approx(found[name, "bytes"], rel=0.1), name
 
 
 def run(*arguments):
@@ -161,7 +220,7 @@ def test_the_command_refuses_what_it_cannot_plan():
 
 @pytest.fixture(scope="module")
 def plan():
-    """Some minutes' work for a few nodes."""
+    """Some seconds' work for a few nodes."""
     return planning.planned(TIERS, COSTS, FEW)
 
 
@@ -178,8 +237,8 @@ def test_trouble_takes_time_and_all_tasks_are_done(plan):
     from schedule import Schedule, Trouble
 
     times = []
-    for between in (1e12, 200.0):
-        run = Schedule(plan, FEW, Trouble(between=between, replaced=5.0), 1).run()
+    for between in (1e12, 20.0):
+        run = Schedule(plan, FEW, Trouble(between=between, replaced=1.0), 1).run()
         times.append(run.seconds)
         assert (run.deaths > 0) == (run.again > 0) == (between < 1e12)
         assert 0 <= run.idle < 1

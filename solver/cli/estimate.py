@@ -9,7 +9,7 @@ import click
 
 from solver.cli.common import Bars, Seconds, json_option, quiet_option, workers_option
 from solver.game import load_game
-from solver.planning import Cluster, parse_cluster
+from solver.phases import Cluster, parse_cluster
 
 
 class ClusterText(click.ParamType):  # type: ignore[type-arg]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,17 +23,23 @@ def owner_of(key, bits):
 
 
 @shared
+def count_dealt(keys, bits, begins):
+    """begins[i] (2**bits,): where the keys of owner i begin when they are dealt."""
+    for i in range(len(begins)):
+        begins[i] = 0
+    for i in range(len(keys)):
+        begins[owner_of(keys[i], bits)] += 1
+    total = 0
+    for owner in range(len(begins)):
+        here = begins[owner]
+        begins[owner] = total
+        total += here
+
+
+@shared
 def deal(keys, bits, dealt, ends):
     """Group keys by owner, in their order; ends[i] (2**bits,) is where the keys of owner i end in `dealt`."""
-    for i in range(len(ends)):
-        ends[i] = 0
-    for i in range(len(keys)):
-        ends[owner_of(keys[i], bits)] += 1
-    total = 0
-    for owner in range(len(ends)):
-        here = ends[owner]
-        ends[owner] = total
-        total += here
+    count_dealt(keys, bits, ends)
     for i in range(len(keys)):
         owner = owner_of(keys[i], bits)
         dealt[ends[owner]] = keys[i]
@@ -75,6 +81,22 @@ class Block(NamedTuple):
             if own == owner:
                 yield tier, self.keys[begin:end]
             begin = end
+
+    def only(self, owner: int) -> Block:
+        """What it has for one shard."""
+        parts = [(tier, keys) for tier, keys in self.of(owner) if len(keys)]
+        ends = np.cumsum([len(keys) for _, keys in parts])
+        rows = [(tier, owner, end) for (tier, _), end in zip(parts, ends.tolist(), strict=True)]
+        keys = np.concatenate([keys for _, keys in parts]) if parts else np.empty(0, np.int64)
+        return Block(np.array(rows, np.int64).reshape(-1, 3), keys)
+
+
+NOTHING = Block(np.zeros((0, 3), np.int64), np.empty(0, np.int64))
+
+
+def several(results: list[Any]) -> Any:
+    """The results of a task as an engine wants them: one is not in a list."""
+    return results if len(results) > 1 else results[0]
 
 
 def united(runs: Sequence[States]) -> States:

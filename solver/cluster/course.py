@@ -54,6 +54,23 @@ class Closing(NamedTuple):
         return {one.name for one in self.front}.union(*({one.name for one in files} for files in self.seen))
 
 
+class Resolving(NamedTuple):
+    """A tier with cycles that is being resolved by rounds: for each of its shards that have states the arrays that
+    `rounds.step` takes, after the round of this distance."""
+
+    number: int
+    begins: list[File]
+    parents: list[File]
+    left: list[File]
+    merits: list[File]
+    distance: int
+
+    @property
+    def names(self) -> set[str]:
+        """The files that it needs."""
+        return {file.name for files in self[1:5] for file in files if file.length}
+
+
 class Course:
     """`tiers` in order, `runs` of what they led to, and from the last tier on their `values`, and `counts` of these by
     outcome; `tally` counts values, or their signs, `slowest` is the smallest merit of a win and its first state, `gap`
@@ -63,6 +80,7 @@ class Course:
         self.begun = False
         self.runs: list[Run] = []
         self.closing: Closing | None = None
+        self.resolving: Resolving | None = None
         self.tiers: list[Tier] = []
         self.largest = 1
         self.growth = 0.0  # states led to, by those that led to them
@@ -106,7 +124,8 @@ class Course:
         """Take over what a commit says; the names of files that are not needed any more."""
         self.begun = True
         kinds = {
-            "forward": self._forward, "closing": self._close, "scale": self._scale, "backward": self._backward,
+            "forward": self._forward, "closing": self._close,
+            "scale": self._scale, "resolving": self._resolve, "backward": self._backward,
         }  # fmt: skip
         return kinds[facts["kind"]](facts)
 
@@ -138,6 +157,15 @@ class Course:
         self.forget_values()
         return obsolete
 
+    def _resolve(self, facts: dict[str, Any]) -> list[str]:
+        before = self.resolving.names if self.resolving else set()
+        self.resolving = None
+        if facts["resolving"] is not None:
+            number, *arrays, distance = facts["resolving"]
+            begins, parents, left, merits = ([File(*file) for file in files] for files in arrays)
+            self.resolving = Resolving(number, begins, parents, left, merits, distance)
+        return sorted(before - (self.resolving.names if self.resolving else set()))
+
     def _backward(self, facts: dict[str, Any]) -> list[str]:
         self.values.append([File(*file) for file in facts["values"]])
         self.counts.append(facts["counts"])
@@ -146,7 +174,7 @@ class Course:
         if facts["slowest"] is not None:
             slowest = tuple(facts["slowest"])
             self.slowest = min(slowest, self.slowest or slowest)
-        return []
+        return self._resolve({"resolving": None})
 
 
 def owned(segments: Sequence[Segment], bits: int, owner: int) -> list[Segment]:

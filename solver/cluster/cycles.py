@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.cluster.blocks import Block, States, blocks_of, united
+from solver.cluster.course import Tier
 from solver.cluster.miniature import look_up, miniature
 from solver.cluster.store import File
 from solver.cluster.tasks import (
@@ -137,18 +138,15 @@ def close(job: Job, tier: int, shard: tuple[int, int], seen: Sequence[Segment], 
     return [facts, *blocks_of(((later, united(runs.pop(later))) for later in sorted(runs)), bits)]
 
 
-def resolve(
-    job: Job, tier: int, bits: int, files: Sequence[File], scale: Scale, memory: int, children: Block, asked: int,
-    *answers: Any,
-) -> Resolved:  # fmt: skip
-    """The values of a tier of 2**`bits` shards whose states are in these files, by those of their children in later
-    tiers, which 2**`asked` shards have answered, within about `memory` bytes."""
+def resolve(job: Job, tier: Tier, scale: Scale, memory: int, children: Block, asked: int, *answers: Any) -> Resolved:
+    """The values of a tier, by those of its children in later tiers, which 2**`asked` shards have answered, within
+    about `memory` bytes."""
     bench, kind = bench_of(job), np.dtype(scale.kind)
-    parts = [bench.store.get(file, np.int64) for file in files]
-    known = miniature(tier, united(parts), children, asked, answers, kind)
+    parts = [bench.store.get(file, np.int64) for file in tier.states]
+    known = miniature(tier.number, united(parts), children, asked, answers, kind)
     states = known.states[: known.table[0, 1]]
     with compiling(bench.game), Work() as work, Workers(1) as team:
-        layer = Layer(tier, 0, len(states), 0, 0, 0, 0, True, 0, 0, 0, 0, 0)
+        layer = Layer(tier.number, 0, len(states), 0, 0, 0, 0, True, 0, 0, 0, 0, 0)
         span = SPAN // scale.point if scale.point else 0
         values, gap = _resolved(
             Solve(bench.rules, bench.moves(scale), work, memory, silent, [layer], span), known, team
@@ -158,7 +156,7 @@ def resolve(
         if len(part):
             some = np.empty(len(part), kind)
             look_up(part, states, values, some)
-            found.append(valued(bench, tier, (bits, owner), scale, part, some))
+            found.append(valued(bench, tier.number, (tier.bits, owner), scale, part, some))
     return Resolved(found, gap)
 
 

@@ -14,11 +14,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from solver.cluster.blocks import HASHED, block_count, block_for
-from solver.cluster.closing import begun, closed, generation, resolved
+from solver.cluster.blocks import HASHED, MOST_BLOCKS, NOTHING, block_count
+from solver.cluster.closing import begun, closed, generation
 from solver.cluster.course import Course, Tier, owned, tier_of, told_backward, told_forward
 from solver.cluster.engine import Engine, Here
+from solver.cluster.exchange import sent, sent_back
 from solver.cluster.mending import mend
+from solver.cluster.resolving import LISTING, by_rounds, resolved
 from solver.cluster.scales import first_scale, wider
 from solver.cluster.store import Damaged, File, Store
 from solver.cluster.tasks import (
@@ -44,6 +46,7 @@ from solver.sweep.forward import refuse_staying
 
 MEMORY = 1 << 30  # bytes that a task takes, at most: tasks of some seconds
 BYTES = 256  # of memory that a task takes for a state
+GATHERED = 64  # of one that merges or looks up, for a state
 LEAST = 1 << 17  # states worth a task of their own, where workers are idle
 GROWTH = 4.0  # states that one leads to, before that is known
 AHEAD = 1.25  # by how much it may be more in the next tier
@@ -66,20 +69,19 @@ class Driver:
         self.every = EVERY
         self.course = Course()
         self._here = Here()
-        self.commits = 0
-        self._committed = time.monotonic()
+        self._commits, self._committed = 0, time.monotonic()
         self._uncommitted: list[dict[str, Any]] = []
         self._obsolete: list[str] = []
         self.inspect: Callable[[list[int]], None] | None = None  # looks at some states of each tier
 
     def resume(self, identity: str) -> bool:
         """Take over what was committed; whether there is anything. Raises ResourceError if it is of another solve."""
-        while (facts := self.store.committed(self.commits)) is not None:
+        while (facts := self.store.committed(self._commits)) is not None:
             if facts["identity"] != identity:
                 raise ResourceError(f"{self.store.url} belongs to another solve: --restart discards it")
             for done in facts["done"]:
                 self.course.apply(done)
-            self.commits += 1
+            self._commits += 1
         self.identity = identity
         return self.course.begun
 
@@ -94,28 +96,28 @@ class Driver:
             self.mending(functools.partial(self._advance, tier))
         if course.scale is None:
             scale = first_scale(rules, any(tier.cyclic for tier in course.tiers), len(course.tiers), course.largest)
-            self._done({"kind": "scale", "scale": scale})
+            self.done({"kind": "scale", "scale": scale})
         while len(course.values) < len(course.tiers):
             try:
                 self.mending(functools.partial(self._solve, course.tiers[-1 - len(course.values)]))
             except TooWide:  # rewards add up: nobody knows how far before they do
                 assert course.scale is not None
-                self._done({"kind": "scale", "scale": wider(rules, course.scale)})
-        self._commit()
+                self.done({"kind": "scale", "scale": wider(rules, course.scale)})
+        self.commit()
 
-    def _done(self, facts: dict[str, Any]) -> None:
+    def done(self, facts: dict[str, Any]) -> None:
         """Enter what has been done, and commit it if that is due."""
         self._obsolete += self.course.apply(facts)
         self._uncommitted.append(facts)
         if time.monotonic() >= self._committed + self.every:
-            self._commit()
+            self.commit()
 
-    def _commit(self) -> None:
-        """Commit what has been done since the last time."""
+    def commit(self) -> None:
+        """Say for good what has been done since the last time, and remove what is not needed any more."""
         if self._uncommitted:
-            self.store.commit(self.commits, {"identity": self.identity, "done": self._uncommitted})
+            self.store.commit(self._commits, {"identity": self.identity, "done": self._uncommitted})
             self.store.remove(self._obsolete)
-            self.commits, self._committed = self.commits + 1, time.monotonic()
+            self._commits, self._committed = self._commits + 1, time.monotonic()
             self._uncommitted, self._obsolete = [], []
 
     @property
@@ -123,9 +125,14 @@ class Driver:
         """How many half units expectations may be off: each tier rounds once more, and cycles leave a gap."""
         return sum(tier.stored > 0 for tier in self.course.tiers) + self.course.gap
 
-    def start_over(self) -> None:
-        """Close the tier that is being closed from its first generation on."""
-        self._done({"kind": "closing", "closing": None})
+    def starts_over(self, name: str) -> bool:
+        """Whether a file is of a tier with cycles that is under way, which begins anew if it is."""
+        for kind in ("closing", "resolving"):
+            under_way = getattr(self.course, kind)
+            if under_way is not None and name in under_way.names:
+                self.done({"kind": kind, kind: None})
+                return True
+        return False
 
     def mend(self, damaged: Damaged) -> None:
         """Compute a shard file again from those before it."""
@@ -145,15 +152,15 @@ class Driver:
         """Why no shard file is mended any more."""
         return ResourceError(f"{self.store.url}: shard files are damaged as soon as they are written: mend the store")
 
-    def bits_for(self, states: float) -> int:
-        """Of how many shards, as a power of two, so many states are."""
-        shards = max(states * BYTES / self.memory, min(2 * self.engine.workers, states / LEAST))
+    def bits_for(self, states: float, each: int = BYTES) -> int:
+        """Of how many shards, as a power of two, so many states are, of which a task takes `each` bytes."""
+        shards = max(states * each / self.memory, min(2 * self.engine.workers, MOST_BLOCKS, states / LEAST))
         return min(HASHED, max(0, int(np.ceil(np.log2(max(1.0, shards))))))
 
     def _begin(self) -> None:
         bits = 0
         handles = self.engine.submit(begin, self.job, bits, returns=block_count(bits))
-        self._done(told_forward(None, self.gathered(None, [handles], bits), 1, GROWTH))
+        self.done(told_forward(None, self.gathered(None, [handles], bits), 1, GROWTH))
 
     def _advance(self, tier: int) -> None:
         """Find the states of a tier, and what they lead to."""
@@ -167,10 +174,12 @@ class Driver:
         closing = course.closing or begun(tier, course.pending(tier))
         while closing.front:
             closing = generation(self, closing)
-            self._done({"kind": "closing", "closing": closing})
+            self.done({"kind": "closing", "closing": closing})
             self.progress("forward", course.stored + closing.reached, None)
-        later = self.bits_for(closing.reached * course.growth * AHEAD) if closing.highest > tier else 0
-        self._complete(*closed(self, closing, max(closing.bits, self.bits_for(closing.reached)), later), started)
+        states = closing.reached
+        later = self.bits_for(states * course.growth * AHEAD) if closing.highest > tier else 0
+        bits = self.bits_for(states, LISTING if by_rounds(self, states) else BYTES)
+        self._complete(*closed(self, closing, max(bits, closing.bits), later), started)
 
     def _advanced(self, tier: int) -> tuple[Tier, list[Advanced], list[Run]]:
         """A tier whose moves leave it, its shards and what they lead to. Raises Stays if some do not."""
@@ -196,7 +205,7 @@ class Driver:
         if self.inspect is not None:
             self.inspect([state for one in found for state in one.sample])
         largest = max(one.largest for one in found)
-        self._done(told_forward(tier, runs, largest, led / max(1, tier.reached)))
+        self.done(told_forward(tier, runs, largest, led / max(1, tier.reached)))
         self.progress("forward", self.course.stored, None)
         self._tell("forward", tier, started)
 
@@ -208,12 +217,10 @@ class Driver:
         self, source: int | None, tasks: Sequence[Sequence[Any]], bits: int, engine: Engine | None = None
     ) -> list[Run]:
         """The run files of what the tasks of a tier, on an engine, have dealt to 2**`bits` shards."""
-        engine = engine or self.engine
+        engine, memory = engine or self.engine, GATHERED * self.memory // BYTES
         handles = [
-            engine.submit(
-                gather, self.job, source, (bits, owner), *(blocks[block_for(owner, bits)] for blocks in tasks)
-            )[0]
-            for owner in range(1 << bits)
+            engine.submit(gather, self.job, source, (bits, owner), *items, memory=memory if bits else 0)[0]
+            for owner, items in enumerate(sent(engine, tasks, bits))
         ]
         return [run for run in engine.results(handles) if run is not None]
 
@@ -230,7 +237,7 @@ class Driver:
         values = [File("", 0)] * len(tier.states)
         for place, one in zip(places, found, strict=True):
             values[place] = one.values
-        self._done(told_backward(values, found, tally, by_outcome(tally), gap))
+        self.done(told_backward(values, found, tally, by_outcome(tally), gap))
         self.progress("backward", sum(map(sum, course.counts)), course.stored)
         self._tell("backward", tier, started)
 
@@ -240,27 +247,36 @@ class Driver:
 
     def _folded(self, tier: Tier) -> tuple[list[int], list[Folded]]:
         """The shards of a tier that have states, and their values."""
-        scale, later, memory = self.course.scale, self.course.later(tier), self.bytes_for(tier.stored, tier.bits)
-        assert scale is not None
-        bits = max((one.bits for one in later), default=0)
         places = [place for place, file in enumerate(tier.states) if file.length]
-        asked = [self.requested(tier, place, scale, bits) for place in places]
-        engine = self.engine_for(tier.stored)
-        answers = [
-            engine.submit(
-                answer, self.job, owner, scale, self.course.shards(later, bits, owner),
-                *(handles[1 + block_for(owner, bits)] for handles in asked), returns=len(places),
-            )
-            for owner in range(1 << bits if places else 0)
-        ]  # fmt: skip
+        engine, memory = self.engine_for(tier.stored), self.bytes_for(tier.stored, tier.bits)
+        bits, children, answers = self.asked(tier, places)
         folds = [
             engine.submit(
-                fold, self.job, tier.number, (tier.bits, place), tier.states[place], scale, handles[0], bits,
-                *(answer[number] for answer in answers), memory=memory,
+                fold, self.job, tier.number, (tier.bits, place), tier.states[place], self.course.scale,
+                children[number], bits, *answers[number], memory=memory,
             )[0]
-            for number, (place, handles) in enumerate(zip(places, asked, strict=True))
+            for number, place in enumerate(places)
         ]  # fmt: skip
         return places, list(engine.results(folds))
+
+    def asked(self, tier: Tier, places: list[int]) -> tuple[int, list[Any], list[list[Any]]]:
+        """What shards of a tier need of later tiers: as a power of two how many shards were asked, handles of the
+        children of each shard, and of what each is answered, in the order of the shards asked."""
+        scale, later, engine = self.course.scale, self.course.later(tier), self.engine_for(tier.stored)
+        assert scale is not None
+        if not later or not places:
+            return 0, [NOTHING] * len(places), [[] for _ in places]
+        bits = max(one.bits for one in later)
+        requests = [self.requested(tier, place, scale, bits) for place in places]
+        memory = min(self.memory, max(GATHERED * (one.stored >> one.bits) for one in later))
+        answers = [
+            engine.submit(
+                answer, self.job, owner, scale, self.course.shards(later, bits, owner), *items,
+                returns=len(items), memory=memory,
+            )
+            for owner, items in enumerate(sent(engine, [handles[1:] for handles in requests], bits))
+        ]  # fmt: skip
+        return bits, [handles[0] for handles in requests], sent_back(engine, answers, len(places), bits)
 
     def requested(self, tier: Tier, place: int, scale: Scale, bits: int, only: int | None = None) -> list[Any]:
         """Handles of what `request` returns for a shard of a tier."""
@@ -269,9 +285,9 @@ class Driver:
             returns=1 + block_count(bits), memory=self.bytes_for(tier.stored, tier.bits),
         )  # fmt: skip
 
-    def bytes_for(self, states: int, bits: int) -> int:
+    def bytes_for(self, states: int, bits: int, each: int = BYTES) -> int:
         """Of memory that a task on one of so many shards takes."""
-        return min(self.memory, BYTES * (states >> bits))
+        return min(self.memory, each * (states >> bits))
 
     def _tell(self, step: str, tier: Tier, started: float) -> None:
         """A line about a tier that took a while."""

@@ -1,6 +1,7 @@
 """Shard files that are lost or damaged, computed again from those before them.
 
-A tier that is being closed starts over instead, from the runs that lead to it, which are kept until it is complete.
+A tier with cycles that is under way starts over instead: the runs that lead to it are kept until all its states are
+found.
 """
 
 from __future__ import annotations
@@ -22,9 +23,7 @@ ALL, OPEN = Scale(0, "", 0), Scale(1, "", 0)  # which children are asked for: al
 def mend(driver: Driver, name: str) -> None:
     """Compute again the shard files of the tier that one is of. Raises ResourceError if it comes out otherwise."""
     kind, number, (bits, _) = origin(name)
-    closing = driver.course.closing
-    if closing is not None and name in closing.names:
-        driver.start_over()
+    if driver.starts_over(name):
         return
     tiers = {tier.number: tier for tier in driver.course.tiers}
     if kind == "run":

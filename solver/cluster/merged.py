@@ -35,16 +35,15 @@ class Stream:
         self.states, self.values = np.empty(0, np.int64), np.empty(0, kind)
 
     def fill(self) -> bool:
-        """Read the next part if there is nothing left of the last; False if nothing is left at all."""
-        if not len(self.states) and self.place < self.count:
+        """Read on if less than half a part is left of what was read; False if nothing is left at all."""
+        if 2 * len(self.states) < self.size and self.place < self.count:
             end = min(self.place + self.size, self.count)
-            self.states, self.values = (
-                self._read(number, file, kind, end) for number, (file, kind) in enumerate(self.files)
-            )
+            states, values = (self._read(number, file, kind, end) for number, (file, kind) in enumerate(self.files))
             self.place = end
-            if self.states[0] <= self.largest or (self.states[1:] <= self.states[:-1]).any():
+            if states[0] <= self.largest or (states[1:] <= states[:-1]).any():
                 raise Damaged(self.files[0][0].name)  # in this order nobody would find the end
-            self.largest = int(self.states[-1])
+            self.largest = int(states[-1])
+            self.states, self.values = np.concatenate([self.states, states]), np.concatenate([self.values, values])
         return len(self.states) > 0
 
     @property

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.cluster.blocks import Block, States, collect
+from solver.cluster.blocks import Block, States, collect, count_dealt
 from solver.kernels.edges import MOST_ACTIONS, OPEN, Moves, list_edges, new_edges
 from solver.store.directory import Known, cells_of, prefixes_of
 from solver.store.runs import are_scattered, by_tier
@@ -98,7 +98,8 @@ def miniature(
 ) -> Known:
     """States of a tier, and behind them their unfinished children of later tiers, with the values that their 2**`bits`
     shards have answered. A child whose value is the least number of its type nobody has reached: it is left out."""
-    begins = np.cumsum([0, *map(len, answers[:-1])], dtype=np.int64)
+    begins = np.empty(1 << bits, np.int64)
+    count_dealt(children.keys, bits, begins)
     dealt = np.concatenate(answers) if answers else np.empty(0, kind)
     values = np.empty(len(children.keys), kind)
     collect(children.keys, bits, begins, dealt, values)

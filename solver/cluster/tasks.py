@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.cluster.blocks import Block, States, blocks_of, own, united
+from solver.cluster.blocks import Block, States, blocks_of, own, several, united
+from solver.cluster.exchange import each_block
 from solver.cluster.miniature import children_of, gathered, look_up, miniature
 from solver.cluster.store import File, Store, bytes_of, digest_of, store_at
 from solver.conformance import confirmed
@@ -136,11 +137,6 @@ def bench_of(job: Job) -> Bench:
         return _benches[job]
 
 
-def several(results: list[Any]) -> Any:
-    """The results of a task as an engine wants them: one is not in a list."""
-    return results if len(results) > 1 else results[0]
-
-
 def begin(job: Job, bits: int) -> Any:
     """The starts, in blocks for 2**`bits` shards."""
     bench = bench_of(job)
@@ -168,11 +164,11 @@ def advance(job: Job, tier: int, shard: tuple[int, int], segments: Sequence[Segm
     return [facts, *blocks_of(((later, united(runs.pop(later))) for later in sorted(runs)), bits)]
 
 
-def gather(job: Job, source: int | None, shard: tuple[int, int], *blocks: Block) -> Run | None:
+def gather(job: Job, source: int | None, shard: tuple[int, int], *blocks: Block | list[Block]) -> Run | None:
     """What a shard, (bits, owner), of later tiers was dealt by the tier `source`, or by the starts, as a run file."""
     bits, owner = shard
     runs: dict[int, list[States]] = {}
-    for block in blocks:
+    for block in each_block(blocks):
         for tier, keys in block.of(owner):
             runs.setdefault(tier, []).append(keys)
     if not runs:
@@ -220,23 +216,30 @@ class Shard(NamedTuple):
     values: File
 
 
-def answer(job: Job, owner: int, scale: Scale, shards: Sequence[Shard], *blocks: Block) -> Any:
-    """For each block the values of its keys for this owner; the least number of the type for those that nobody reached.
+def answer(job: Job, owner: int, scale: Scale, shards: Sequence[Shard], *items: Block | list[Block]) -> Any:
+    """For each block the values of its keys for this owner, for a list of blocks a list of these; the least number of
+    the type for those that nobody reached.
 
     `shards` have what it owns of every tier that may be asked for, perhaps among other keys.
     """
     store, kind = bench_of(job).store, np.dtype(scale.kind)
-    found = [[np.full(len(keys), np.iinfo(kind).min, kind) for _, keys in block.of(owner)] for block in blocks]
     asked: dict[int, list[tuple[States, NDArray[Any]]]] = {}
-    for block, parts in zip(blocks, found, strict=True):
-        for (tier, keys), values in zip(block.of(owner), parts, strict=True):
-            asked.setdefault(tier, []).append((keys, values))
+
+    def room(block: Block) -> NDArray[Any]:
+        parts = list(block.of(owner))
+        values, begin = np.full(sum(len(keys) for _, keys in parts), np.iinfo(kind).min, kind), 0
+        for tier, keys in parts:
+            asked.setdefault(tier, []).append((keys, values[begin : begin + len(keys)]))
+            begin += len(keys)
+        return values
+
+    found = [[room(block) for block in item] if isinstance(item, list) else room(item) for item in items]
     for shard in shards:
         if shard.tier in asked:
             states, known = store.get(shard.states, np.int64), store.get(shard.values, kind)
             for keys, values in asked[shard.tier]:
                 look_up(keys, states, known, values)
-    return several([np.concatenate(parts) if parts else np.empty(0, kind) for parts in found])
+    return several(found)
 
 
 def fold(

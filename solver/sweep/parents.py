@@ -20,6 +20,7 @@ lift = register_jitable(value.lift)
 WIN = np.iinfo(np.int16).max
 NONE = np.iinfo(np.int16).min  # no merit known from finished games and other tiers
 RESOLVED = -(1 << 14)  # in a counter of open children: below 0, whatever is still subtracted
+NOW, LATER = 1, 2  # when a state is resolved
 CROWDED = -2  # a state has more children than its counter can hold
 
 
@@ -61,7 +62,7 @@ def count_children(moves, known, own, begin, end, degrees, left, candidates):
         open_moves = 0
         for j in range(count):
             if merits[j] != OPEN:
-                _offer(merits[j], at + (owners[j] >> 1), left, candidates)
+                give(merits[j], at + (owners[j] >> 1), left, candidates)
                 continue
             slot = tiers[j] - known.first_tier
             rows[open_moves] = known.slots[slot] if 0 <= slot < len(known.slots) else -1
@@ -79,7 +80,7 @@ def count_children(moves, known, own, begin, end, degrees, left, candidates):
                     return np.int64(CROWDED)
             else:
                 merit = np.int64(known.merits[known.table[rows[j], MERITS] + places[j]])
-                _offer(lift(merit, (owners[j] & 1) == 1, False), owner, left, candidates)
+                give(lift(merit, (owners[j] & 1) == 1, False), owner, left, candidates)
         at = done
     return np.int64(-1)
 
@@ -91,7 +92,7 @@ def never_in(left):
 
 
 @register_jitable
-def _offer(merit, i, left, candidates):
+def give(merit, i, left, candidates):
     """A child gives state i this merit."""
     candidates[i] = max(np.int64(candidates[i]), merit)
     if merit == 0:
@@ -165,6 +166,25 @@ def claim(places, left):
     return claimed[:count]
 
 
+@register_jitable
+def hear(parent, lifted, left, merits):
+    """A state hears what one of its open children, now resolved, gives it: whether that resolves it NOW, or LATER,
+    as late as other tiers delay it; else 0."""
+    if left[parent] < 0:
+        return 0
+    if lifted > 0:
+        merits[parent] = lifted
+        left[parent] = RESOLVED
+        return NOW
+    if fetch_add(left, parent, -1) != 1 or merits[parent] > 0:
+        return 0
+    late = merits[parent] > lifted
+    if not late:
+        merits[parent] = lifted
+    left[parent] = RESOLVED
+    return LATER if late else NOW
+
+
 @shared
 def go_back(alternates, front, begins, parents, left, merits):
     """The parents that the states of `front`, all of one distance, resolve, sorted, perhaps with doubles.
@@ -181,21 +201,11 @@ def go_back(alternates, front, begins, parents, left, merits):
         for at in range(np.int64(begins[place]), np.int64(begins[place + 1])):
             entry = np.int64(parents[at])
             parent = entry if alternates else entry >> 1
-            if left[parent] < 0:
-                continue
-            lifted = lift(merit, not alternates and entry & 1 == 1, False)
-            if lifted > 0:
-                merits[parent] = lifted
-                left[parent] = RESOLVED
+            heard = hear(parent, lift(merit, not alternates and entry & 1 == 1, False), left, merits)
+            if heard == NOW:
                 reached[count] = parent
                 count += 1
-            elif fetch_add(left, parent, -1) == 1 and merits[parent] <= 0:
-                if merits[parent] > lifted:
-                    delayed[late] = parent
-                    late += 1
-                else:
-                    merits[parent] = lifted
-                    reached[count] = parent
-                    count += 1
-                left[parent] = RESOLVED
+            elif heard == LATER:
+                delayed[late] = parent
+                late += 1
     return reached[:count].copy(), delayed[:late].copy()

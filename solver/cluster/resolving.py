@@ -1,0 +1,184 @@
+"""Tiers whose moves stay inside them, on the driver's side: the pass backward.
+
+A tier that fits one worker is resolved by one task, as on one machine. A larger one is resolved by rounds of messages
+between its shards, and every CHECKPOINT seconds the state of all shards is committed: what a death costs is the rounds
+since then, or, where there was none, the tier from its moves on.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from solver.cluster.blocks import NOTHING, block_count, block_for
+from solver.cluster.course import Resolving, Tier
+from solver.cluster.cycles import Resolved, resolve
+from solver.cluster.rounds import ARRAYS, Told, index, keep, link, load, settled, step
+from solver.cluster.store import File
+from solver.cluster.tasks import Folded, Scale, answer, request
+from solver.errors import GameError
+from solver.sweep.parents import WIN
+
+if TYPE_CHECKING:
+    from solver.cluster.driver import Driver
+
+RESOLVING = 128  # bytes of memory that a state takes where its whole tier is resolved by one task
+LISTING = 1024  # bytes of memory that a state takes while the shards of its tier list the parents of their states
+CHECKPOINT = 30.0  # seconds between two commits of a tier that is resolved by rounds
+
+
+def resolved(driver: Driver, tier: Tier) -> tuple[list[int], list[Folded], int]:
+    """`Driver.valued` of a tier with cycles."""
+    course, scale = driver.course, driver.course.scale
+    assert scale is not None
+    places = [place for place, file in enumerate(tier.states) if file.length]
+    if not places:
+        return [], [], 0
+    if not by_rounds(driver, tier.stored):
+        found = _at_once(driver, tier, scale)
+        return places, found.shards, found.gap
+    rounds = Rounds(driver, tier, scale, places)
+    kept, saved = course.resolving, time.monotonic()
+    distance = rounds.link() if kept is None else rounds.load(kept)
+    while distance:
+        following = rounds.step(distance)
+        if following and time.monotonic() - saved > CHECKPOINT and (kept is None or distance > kept.distance):
+            kept = rounds.kept(distance)
+            driver.done({"kind": "resolving", "resolving": kept})
+            rounds.load(kept)  # and tell again, so that nothing still to come depends on what came before
+            saved = time.monotonic()
+        else:
+            distance = following
+    return places, rounds.values(), 0
+
+
+def by_rounds(driver: Driver, states: int) -> bool:
+    """Whether a tier with cycles has too many states for one worker, which a game of chance needs all the same."""
+    return driver.rules.chance is None and RESOLVING * states > driver.engine.memory
+
+
+def _at_once(driver: Driver, tier: Tier, scale: Scale) -> Resolved:
+    """The values of a tier, by one task, which must have the memory for all of it."""
+    course, most, engine = driver.course, driver.engine.memory, driver.engine_for(tier.stored)
+    later, memory = course.later(tier), min(most, RESOLVING * tier.stored)
+    bits = max((one.bits for one in later), default=0)
+    children, answers = NOTHING, []
+    if later:
+        children, *blocks = engine.submit(
+            request, driver.job, tier.number, tier.states, scale, bits, returns=1 + block_count(bits), memory=memory
+        )
+        answers = [
+            engine.submit(
+                answer, driver.job, owner, scale, course.shards(later, bits, owner), blocks[block_for(owner, bits)]
+            )[0]
+            for owner in range(1 << bits)
+        ]
+    handles = engine.submit(
+        resolve, driver.job, tier, scale, most // 2, children, bits, *answers, memory=memory
+    )
+    found: Resolved = engine.result(handles[0])
+    return found
+
+
+class Rounds:
+    """A tier that is resolved by rounds: handles of the arrays of its shards at `places`, by name, and of what they
+    tell each other."""
+
+    def __init__(self, driver: Driver, tier: Tier, scale: Scale, places: list[int]) -> None:
+        self.driver, self.engine, self.job = driver, driver.engine, driver.job
+        self.tier, self.scale, self.places = tier, scale, places
+        self.memory = driver.bytes_for(tier.stored, tier.bits, LISTING)
+        self.blocks = block_count(tier.bits)
+        self.arrays: dict[str, list[Any]] = {}
+        self.index: list[list[File]] = []  # kept files of begins and parents
+        self.mails: list[Any] = []
+        self.resolved = 0
+
+    def link(self) -> int:
+        """Count open children and list parents; the first distance, 0 if nothing decides any state."""
+        tier, scale, bits = self.tier, self.scale, self.tier.bits
+        asked, children, answers = self.driver.asked(tier, self.places)
+        linked = [
+            self.engine.submit(
+                link, self.job, tier.number, (bits, place), tier.states[place], scale, children[number], asked,
+                *answers[number], returns=3 + self.blocks, memory=self.memory,
+            )
+            for number, place in enumerate(self.places)
+        ]  # fmt: skip
+        lists = [
+            self.engine.submit(
+                index, self.job, tier, place, *(handles[3 + block_for(place, bits)] for handles in linked),
+                returns=2, memory=self.memory,
+            )
+            for place in self.places
+        ]  # fmt: skip
+        self._take(begins=0, parents=1, of=lists)
+        self._take(left=1, merits=2, of=linked)
+        list(self.engine.results(self.arrays["begins"]))
+        return min((first for first in self.engine.results(handles[0] for handles in linked) if first), default=0)
+
+    def load(self, kept: Resolving) -> int:
+        """Go on from files; the distance of the round that is done again: what it told is not kept."""
+        shards = zip(*(getattr(kept, name) for name in ARRAYS), strict=True)
+        handles = [self.engine.submit(load, self.job, *files, returns=len(ARRAYS)) for files in shards]
+        self._take(**{name: number for number, name in enumerate(ARRAYS)}, of=handles)
+        self.index, self.mails = [[*files] for files in zip(kept.begins, kept.parents, strict=True)], []
+        return kept.distance
+
+    def kept(self, distance: int) -> Resolving:
+        """The arrays in files, after the round of that distance."""
+        self.index = self.index or self._kept("begins", "parents")
+        begins, parents = zip(*self.index, strict=True)
+        left, merits = zip(*self._kept("left", "merits"), strict=True)
+        return Resolving(self.tier.number, [*begins], [*parents], [*left], [*merits], distance)
+
+    def step(self, distance: int) -> int:
+        """A round; the next distance, 0 if there is no more to do."""
+        if distance >= WIN - 1:
+            raise GameError(f"{self.driver.rules.name} has wins of more than {WIN - 2:,} plies")
+        bits = self.tier.bits
+        handles = [
+            self.engine.submit(
+                step, self.job, (bits, place), distance, *(self.arrays[name][number] for name in ARRAYS),
+                *(mail[block_for(place, bits)] for mail in self.mails),
+                returns=3 + self.blocks, memory=self.memory,
+            )
+            for number, place in enumerate(self.places)
+        ]  # fmt: skip
+        told: list[Told] = list(self.engine.results(shard[0] for shard in handles))
+        self._take(left=1, merits=2, of=handles)
+        self.mails = [shard[3:] for shard in handles]
+        self.resolved += sum(one.resolved for one in told)
+        self.driver.progress("resolve", min(self.resolved, self.tier.stored), self.tier.stored)
+        if any(one.sent for one in told):
+            return distance + 1
+        self.mails = []
+        return min((one.following for one in told if one.following), default=0)
+
+    def values(self) -> list[Folded]:
+        """The values of the shards."""
+        tier = self.tier
+        folds = [
+            self.engine.submit(
+                settled, self.job, tier.number, (tier.bits, place), tier.states[place], self.scale,
+                self.arrays["left"][number], self.arrays["merits"][number], memory=self.memory,
+            )[0]
+            for number, place in enumerate(self.places)
+        ]  # fmt: skip
+        return list(self.engine.results(folds))
+
+    def _take(self, of: list[list[Any]], **names: int) -> None:
+        """Handles of arrays, by their number among what each shard has returned."""
+        for name, number in names.items():
+            self.arrays[name] = [handles[number] for handles in of]
+
+    def _kept(self, *names: str) -> list[list[File]]:
+        """The files of these arrays of each shard."""
+        tier = self.tier
+        tasks = [
+            self.engine.submit(
+                keep, self.job, tier.number, (tier.bits, place), names, *(self.arrays[name][number] for name in names)
+            )[0]
+            for number, place in enumerate(self.places)
+        ]
+        return list(self.engine.results(tasks))

@@ -1,0 +1,288 @@
+"""Retrograde analysis of a tier that no worker has the memory for: shards that tell each other, by distance.
+
+`link` counts the open children of the states of a shard, and tells the shards of those in its tier who their parents
+are; `index` makes lists of these. Then round by round `step` enters what a shard is told, and tells the parents of its
+states of one distance. It is what `sweep.retrograde.Resolver` does: the merits are the same.
+
+Cost: 14 bytes a state and 8 a move within the tier in memory, 32 a move while the lists are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.extending import register_jitable
+from numpy.typing import NDArray
+
+from solver import value
+from solver.cluster.blocks import HASHED, MOST_BLOCKS, NOTHING, Block, owner_of
+from solver.cluster.course import Tier
+from solver.cluster.miniature import CHILDREN, CHUNK, miniature
+from solver.cluster.store import File
+from solver.cluster.tasks import Bench, Folded, Job, Scale, bench_of, labelled, valued
+from solver.kernels.compiled import compiling
+from solver.kernels.edges import MOST_ACTIONS, OPEN, list_edges, new_edges
+from solver.store.directory import BATCH, MERITS, MISSING, Known, locate, new_places
+from solver.store.shared import shared
+from solver.sweep.parents import NONE, RESOLVED, WIN, give, hear, settle
+
+lift = register_jitable(value.lift)
+SHARD = 38  # bits of a parent's place, twice, and one if the same player moves; those above are its shard
+ARRAYS = {"begins": np.int64, "parents": np.int64, "left": np.int32, "merits": np.int16}  # of a shard between rounds
+assert SHARD + HASHED < 63
+Array = NDArray[Any]
+
+
+class Mail(NamedTuple):
+    """What one shard tells others: for some of them where the rows for each end, and columns of numbers."""
+
+    ends: NDArray[np.int64]
+    columns: list[NDArray[np.int64]]
+
+    def of(self, owner: int) -> list[NDArray[np.int64]]:
+        """The columns for one shard."""
+        place = owner % len(self.ends)
+        rows = slice(int(self.ends[place - 1]) if place else 0, int(self.ends[place]))
+        return [column[rows] for column in self.columns]
+
+
+class Told(NamedTuple):
+    """What a shard did in a round: how many states it resolved, how many parents it told, and the next distance at
+    which it has more by itself, 0 if it has none."""
+
+    resolved: int
+    sent: int
+    following: int
+
+
+@shared
+def owners_of(keys, bits, owners):
+    for i in range(len(keys)):
+        owners[i] = owner_of(keys[i], bits)
+
+
+@shared
+def open_links(moves, known, begin, end, listed, left, merits, entries):
+    """List the moves inside the tier of states[begin:end] in row 0, as many as fit: their number, the first state left
+    over, and one that has a child in a later tier that nobody reached, or -1.
+
+    listed.keys get the children, `entries` twice the place of the state and one if the same player moves again;
+    left (n,) and merits (n,) what `parents.count_children` says of `left` and `candidates`.
+    """
+    count, done = list_edges(moves, known.states, begin, end, listed)
+    rows, places, highs = new_places(len(listed.keys))
+    keys, tiers, owners, found, later_keys, later_owners = listed
+    links = later = 0
+    for j in range(count):
+        owner = begin + (owners[j] >> 1)
+        if found[j] != OPEN:
+            give(found[j], owner, left, merits)
+        elif tiers[j] == known.first_tier:
+            left[owner] += 1
+            keys[links], entries[links] = keys[j], 2 * begin + owners[j]
+            links += 1
+        else:
+            slot = tiers[j] - known.first_tier
+            rows[later] = known.slots[slot] if 0 <= slot < len(known.slots) else -1
+            later_keys[later], later_owners[later] = keys[j], owners[j]
+            later += 1
+    locate(known, later_keys, rows, later, places, highs)
+    for j in range(later):
+        owner = begin + (later_owners[j] >> 1)
+        if places[j] == MISSING:
+            return links, done, known.states[owner]
+        merit = np.int64(known.merits[known.table[rows[j], MERITS] + places[j]])
+        give(lift(merit, (later_owners[j] & 1) == 1, False), owner, left, merits)
+    return (links if count >= 0 else count), done, np.int64(-1)
+
+
+@shared
+def find_links(known, keys, begins):
+    """Replace keys by their places among the states of row 0, counted in begins (n + 1,) in the next one's place; the
+    index of the first that is not there, or -1."""
+    rows, places, highs = new_places(BATCH)
+    rows[:] = 0
+    for first in range(0, len(keys), BATCH):
+        some = keys[first : first + BATCH]
+        locate(known, some, rows, len(some), places, highs)
+        for j in range(len(some)):
+            if places[j] == MISSING:
+                return first + j
+            some[j] = places[j]
+            begins[places[j] + 1] += 1
+    return -1
+
+
+@shared
+def enter_links(places, entries, shard, free, parents):
+    """Enter links into the lists of the states at these places, each where its list has its next free entry."""
+    for i in range(len(places)):
+        parents[free[places[i]]] = shard << SHARD | entries[i]
+        free[places[i]] += 1
+
+
+@shared
+def hear_all(messages, merit, left, merits):
+    """Enter what states are told: twice their places, and one for a win; all of one distance."""
+    for message in messages:
+        hear(message >> 1, merit if message & 1 else -merit, left, merits)
+
+
+@shared
+def front_of(distance, left, merits):
+    """The places of the states of a distance, which are resolved at the latest now, and the next distance that other
+    states have already, 0 if none has."""
+    count = nearest = 0
+    front = np.empty(len(left), np.int64)
+    for i in range(len(left)):
+        if left[i] < 0 or merits[i] > 0:
+            due = WIN - abs(np.int64(merits[i]))
+            if due == distance:
+                left[i] = RESOLVED
+                front[count] = i
+                count += 1
+            elif due > distance and (nearest == 0 or due < nearest):
+                nearest = due
+    return front[:count].copy(), nearest
+
+
+@shared
+def tell(front, begins, parents, merits):
+    """The shards of the parents of the states of a front, and what they are told: see `hear_all`."""
+    room = 0
+    for place in front:
+        room += begins[place + 1] - begins[place]
+    owners, messages = np.empty(room, np.int64), np.empty(room, np.int64)
+    count = 0
+    for place in front:
+        for at in range(begins[place], begins[place + 1]):
+            entry = parents[at]
+            own = entry & (np.int64(1) << SHARD) - 1
+            owners[count] = entry >> SHARD
+            messages[count] = (own >> 1) * 2 + (lift(np.int64(merits[place]), own & 1 == 1, False) > 0)
+            count += 1
+    return owners, messages
+
+
+def link(
+    job: Job, tier: int, shard: tuple[int, int], states: File, scale: Scale, children: Block, asked: int, *answers: Any
+) -> list[Any]:
+    """Of a shard, (bits, owner), whose children in later tiers 2**`asked` shards have answered for: at which distance
+    it has its first states, its open children and merits so far, and for the shards of its tier the parents of their
+    states."""
+    bench = bench_of(job)
+    own_states = bench.store.get(states, np.int64)
+    known = miniature(tier, own_states, children, asked, answers, np.dtype(scale.kind))
+    size = len(own_states)
+    left, merits, due = np.zeros(size, np.int32), np.full(size, NONE, np.int16), np.empty(size, np.int16)
+    parts = []
+    with compiling(bench.game):
+        for keys, entries in _links(bench, scale, known, left, merits):
+            owners = np.empty(len(keys), np.int64)
+            owners_of(keys, shard[0], owners)
+            parts.append(_mails(owners, shard[0], [keys, entries]))
+    settle(left, merits, 0, size, due)
+    return [int(due[due > 0].min(initial=WIN)) % WIN, left, merits, *_joined(parts)]
+
+
+def _links(bench: Bench, scale: Scale, known: Known, left: Array, merits: Array) -> Iterator[tuple[Array, Array]]:
+    """The moves inside the tier of all states of row 0, in parts that are overwritten: see `open_links`."""
+    at, room, moves = 0, min(CHILDREN, 64 * len(left)), bench.moves(scale)
+    listed, entries = new_edges(room), np.empty(room, np.int64)
+    while at < len(left):
+        end = min(at + CHUNK, len(left))
+        count, done, culprit = open_links(moves, known, at, end, listed, left, merits, entries)
+        bench.refuse(int(culprit))
+        if done == at:
+            room *= 2
+            assert count >= 0 and room <= 4 * MOST_ACTIONS, "the pass forward has listed the same moves"
+            listed, entries = new_edges(room), np.empty(room, np.int64)
+            continue
+        at = int(done)
+        yield listed.keys[: max(0, count)], entries[: max(0, count)]
+
+
+def index(job: Job, tier: Tier, owner: int, *mails: Mail) -> list[Array]:
+    """The lists of the parents of a shard's states, and where they begin: arrays `begins` and `parents`. `mails` are of
+    the shards that have states, in their order."""
+    bench = bench_of(job)
+    states = bench.store.get(tier.states[owner], np.int64)
+    known = miniature(tier.number, states, NOTHING, 0, [], np.dtype(np.int16))
+    begins = np.zeros(len(states) + 1, np.int64)
+    sources = [place for place, file in enumerate(tier.states) if file.length]
+    links = []
+    for source, mail in zip(sources, mails, strict=True):
+        keys, entries = mail.of(owner)
+        places = keys.copy()
+        lost = find_links(known, places, begins)
+        if lost >= 0:
+            bench.refuse(int(bench.store.get(tier.states[source], np.int64)[entries[lost] >> 1]))
+        links.append((places, entries, source))
+    np.cumsum(begins, out=begins)
+    parents, free = np.empty(begins[-1], np.int64), begins[:-1].copy()
+    for places, entries, source in links:
+        enter_links(places, entries, source, free, parents)
+    return [begins, parents]
+
+
+def step(
+    job: Job, shard: tuple[int, int], distance: int, begins: Array, parents: Array, left: Array, merits: Array,
+    *mails: Mail,
+) -> list[Any]:  # fmt: skip
+    """A round: the states of a shard, (bits, owner), that are of this distance, some by what they are told, tell their
+    parents. What `Told` says, open children and merits after it, and mail for the shards of the tier."""
+    left, merits = left.copy(), merits.copy()
+    for mail in mails:
+        hear_all(mail.of(shard[1])[0], WIN - distance, left, merits)
+    front, following = front_of(distance, left, merits)
+    owners, messages = tell(front, begins, parents, merits)
+    told = Told(len(front), len(messages), int(following))
+    return [told, left, merits, *_mails(owners, shard[0], [messages])]
+
+
+def keep(job: Job, tier: int, shard: tuple[int, int], arrays: Sequence[str], *given: Array) -> list[File]:
+    """Files of arrays of these names."""
+    store = bench_of(job).store
+    return [store.put(labelled(name, tier, shard), array) for name, array in zip(arrays, given, strict=True)]
+
+
+def load(job: Job, *files: File) -> list[Array]:
+    """The arrays of a shard, of the names in ARRAYS."""
+    store = bench_of(job).store
+    return [store.get(file, kind) for file, kind in zip(files, ARRAYS.values(), strict=True)]
+
+
+def settled(
+    job: Job, tier: int, shard: tuple[int, int], states: File, scale: Scale, left: Array, merits: Array
+) -> Folded:
+    """The values of a shard, (bits, owner), when there are no more rounds: what was never resolved is drawn."""
+    bench = bench_of(job)
+    values = np.where(left < 0, merits, 0).astype(scale.kind)
+    return valued(bench, tier, shard, scale, bench.store.get(states, np.int64), values)
+
+
+def _mails(owners: Array, bits: int, columns: list[Array]) -> list[Mail]:
+    """Rows dealt to 2**`bits` shards by their owners, in as many parts as `blocks_of` makes."""
+    shards = 1 << bits
+    each = max(1, shards // MOST_BLOCKS)
+    order = np.argsort(owners.astype(np.uint16 if bits <= 16 else np.uint32), kind="stable")
+    ends = np.cumsum(np.bincount(owners, minlength=shards))
+    columns = [column[order] for column in columns]
+    mails = []
+    for first in range(0, shards, each):
+        begin, end = int(ends[first - 1]) if first else 0, int(ends[first + each - 1])
+        mails.append(Mail(ends[first : first + each] - begin, [column[begin:end].copy() for column in columns]))
+    return mails
+
+
+def _joined(parts: list[list[Mail]]) -> list[Mail]:
+    """Mails for the same shards as one each; the parts are let go."""
+    joined = []
+    while parts[0]:
+        some = [mails.pop() for mails in parts]
+        rows = [mail.of(owner) for owner in range(len(some[0].ends)) for mail in some]
+        ends = np.sum([mail.ends for mail in some], axis=0)
+        joined.append(Mail(ends, [np.concatenate(column) for column in zip(*rows, strict=True)]))
+    return joined[::-1]
