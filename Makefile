@@ -44,7 +44,9 @@ bench-large: setup
 slow: setup
 	$(BIN)/python -m pytest -n auto -m slow
 
+# A server of S3 on the loopback is among them.
 faults: setup
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,faults]'
 	$(BIN)/python -m pytest -m faults
 
 stress: setup

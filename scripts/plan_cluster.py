@@ -26,7 +26,7 @@ from schedule import Run, Schedule, Trouble
 from solver import phases, planning
 from solver.estimation import duration
 from solver.game import Rules, load_game
-from solver.phases import Cluster, Costs
+from solver.phases import Cluster, Costs, Design
 from solver.planning import Plan, size
 from solver.sweep import sampling
 from solver.sweep.sampling import Tier
@@ -42,6 +42,7 @@ INLINE = 100_000  # bytes: Ray keeps smaller results in the driver (max_direct_c
 HANDLE_BYTES = 38_000  # of the driver, a result in a shuffle: 950 GB at 25 million of them, ray#18333
 COMMIT_BYTES = 120  # of a shard in a commit, a run file and its segment
 COSTS = Costs(0.0, 0.0)  # those that are not measured on the spot
+FORWARD = ("advance", "gather")
 
 
 def sampled(seconds: float) -> dict[str, Any]:
@@ -71,12 +72,13 @@ def plan_of(data: dict[str, Any], name: str, cluster: Cluster) -> Plan:
 
 
 def changed_plan(data: dict[str, Any], name: str, cluster: Cluster) -> Plan:
-    """The plan of a game as it would be with larger tasks, and if all workers merged the book, each a range of it."""
-    plan = plan_of(data, name, cluster._replace(task=LARGER))
+    """The plan of a game with larger tasks, and if all workers merged the book, each a range of its states."""
+    plan = plan_of(data, name, cluster._replace(design=Design(task=LARGER)))
     workers = cluster.nodes * cluster.cores
     book = max(plan.states * COSTS.book / workers, (plan.states * 9 + plan.book_bytes) / cluster.storage)
     seconds = plan.seconds - plan.book_seconds + book
-    return plan._replace(book_seconds=book, seconds=seconds, price=cluster.price * cluster.nodes * seconds / 3600)
+    price = cluster.price * cluster.nodes * seconds / 3600
+    return plan._replace(book_seconds=book, seconds=seconds, price=price)
 
 
 def totals(data: dict[str, Any], plan_for: Callable[[dict[str, Any], str, Cluster], Plan]) -> Iterator[list[str]]:
@@ -118,12 +120,12 @@ def by_tier(plan: Plan) -> Iterator[list[str]]:
 
 def by_phase(plan: Plan) -> Iterator[list[str]]:
     """What binds in each phase: the seconds of all tiers by the resource that takes them."""
-    for name in ("advance", "gather", "request", "answer", "fold", "split", "unsplit"):
+    for name in ("advance", "split", "gather", "request", "answer", "fold"):
         phases = [phase for tier in plan.tiers for phase in tier.phases if phase.name == name]
         seconds: Counter[str] = Counter()
         for phase in phases:
             seconds[phase.bound] += phase.seconds
-        whole = sum(seconds.values()) or 1.0
+        whole = sum(seconds.values())
         yield [
             name, f"{sum(phase.tasks for phase in phases):,}", f"{sum(phase.work for phase in phases) / 3600:,.0f}",
             f"{whole:,.0f}", *(f"{seconds[bound] / whole:.0%}" for bound in ("cores", "network", "store", "driver")),
@@ -137,7 +139,7 @@ def limits(plan: Plan, cluster: Cluster) -> Iterator[list[str]]:
     small = max((phase.passed for phase in every if phase.passed < INLINE * phase.handles), default=0)
     flight = max(phase.passed for phase in every)
     arguments = max(phase.arguments // phase.tasks for phase in every)
-    block = max(phase.crossing / phase.tasks for phase in every) * cluster.nodes / (cluster.nodes - 1)
+    block = max(phase.passed * phase.tasks / phase.handles for phase in every)
     most = max(tier.shards for tier in plan.tiers)
     objects = phases.OBJECTS * cluster.memory
     yield ["shards of the largest tier", f"{most:,}", ""]

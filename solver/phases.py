@@ -3,17 +3,17 @@
 A tier's states lie in shards by a hash of the state. Forward, a task a shard (`advance`) expands its states and deals
 their children to shards, and a task for each shard of the next tier (`gather`) merges what it is dealt. Backward, a
 task a shard (`request`) deals the children whose values it needs, their owners look them up (`answer`), and a third
-(`fold`) makes the values of the shard. A child of p parents is dealt by as many tasks as have one of them: of n shards,
-about n (1 - (1 - 1/n)^p). Of more than MOST_BLOCKS shards several share a block, which other tasks `split` by shard on
-the way, and answers are put together on their way back (`unsplit`). A phase takes as long as that resource takes which
-takes longest: cores, network, store, or the one driver, which hands out tasks and owns what they return.
+(`fold`) makes the values of the shard. Where several shards share a block, tasks between (`split`) cut blocks up, and
+put answers together. A child of p parents is dealt by as many tasks as have one of them: of n shards, about
+n (1 - (1 - 1/n)^p). A phase takes as long as that resource takes which takes longest: cores, network, store, or the one
+driver, which hands out tasks and owns what they return.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from solver.memory import free_memory
@@ -26,8 +26,6 @@ KEY = 8  # bytes of a state
 TASK_BYTES = 256  # of memory that a task takes for a state
 LEAST_STATES = 1 << 17  # worth a task of their own, where workers are idle
 MOST_BLOCKS = 256  # that a task returns: of more shards several share one
-BATCH = 256  # tasks whose blocks for several shards are split by one
-TASK_MEMORY = 1 << 30  # bytes that a task takes, at most
 OBJECTS = 0.3  # of the memory, for what tasks pass on
 NEAR = 1 << 14  # states of a tier that the driver sees to itself
 AHEAD = 1.25  # by how much a later tier is taken to be larger, when its shards are counted
@@ -38,10 +36,20 @@ LOCAL = re.compile(r"local(?::([1-9][0-9]{0,3}))?")
 FORM = "write nodes=64,cores=32,memory=256G,network=25G, with storage=40G and price=1.6 if you like, or local:2"
 
 
+class Design(NamedTuple):
+    """How the cluster is built, where plans try other ways: bytes that a task takes at most; tasks whose blocks one
+    task splits, where several shards share a block."""
+
+    task: int = 1 << 30
+    batch: int = 256
+
+
+BUILT = Design()
+
+
 class Cluster(NamedTuple):
     """Equal nodes: cores and bytes of memory of each; bits a second that a node sends while it receives as many, bytes
-    a second that all read or write in the store together (0: not a limit); the price of a node for an hour; bytes that
-    a task may take."""
+    a second that all read or write in the store together (0: not a limit); the price of a node for an hour."""
 
     nodes: int
     cores: int
@@ -49,11 +57,11 @@ class Cluster(NamedTuple):
     network: float = 0.0
     storage: float = 0.0
     price: float = 0.0
-    task: int = TASK_MEMORY
+    design: Design = BUILT
 
     def shards(self, states: int) -> int:
         """Of a tier, a power of two: what fits the memory of a worker, or more where workers would be idle."""
-        fitting = states * TASK_BYTES / min((1 - OBJECTS) * self.memory / self.cores, self.task)
+        fitting = states * TASK_BYTES / min((1 - OBJECTS) * self.memory / self.cores, self.design.task)
         busy = min(2 * self.nodes * self.cores, states / LEAST_STATES, MOST_BLOCKS)
         return 1 << max(0, math.ceil(math.log2(max(1.0, fitting, busy))))
 
@@ -80,8 +88,7 @@ class Costs(NamedTuple):
     request: Work = Work(3.0, 0.0, 18e-9, 0.0, 0.7e-3)  # moves
     answer: Work = Work(0.0, 0.0, 10e-9, 0.0, 0.3e-3)  # keys
     fold: Work = Work(4.0, 0.0, 32e-9, 0.0, 1.4e-3)  # moves
-    split: Work = Work(0.0, 0.0, 3e-9, 60e-9, 0.7e-3)  # keys; looks for those of a shard
-    unsplit: Work = Work(0.0, 0.0, 1e-9, 0.0, 0.7e-3)  # keys
+    split: Work = Work(0.0, 0.0, 2e-9, 10e-6, 0.3e-3)  # keys; instead of states parts of blocks
     stored: float = 1.0e-9  # of a core, a byte read from the store or written to it, and its digest
     passed: float = 1.5e-9  # of a core, a byte put where other tasks find it
     fetch: float = 0.1e-3  # of a core, a result that a task takes
@@ -142,11 +149,6 @@ class TierPlan(NamedTuple):
     phases: tuple[Phase, ...]
 
     @property
-    def turn(self) -> int:
-        """How many of its phases are of the pass forward."""
-        return turn_of(self.phases)
-
-    @property
     def bound(self) -> str:
         """The resource that takes most of the time."""
         return max(self.phases, key=lambda phase: phase.seconds).bound
@@ -176,7 +178,7 @@ def predict(tiers: Sequence[Tier], costs: Costs, cluster: Cluster, kind: Kind = 
         later = tiers[place + 1] if place + 1 < len(tiers) else None
         phases = tuple(_phases(tier, later, costs, cluster, kind))
         kept += tier.kept
-        forward = [phase.seconds for phase in phases[: turn_of(phases)]]
+        forward = [phase.seconds for phase in phases if phase.name in ("advance", "gather")]
         plans.append(
             TierPlan(
                 tier.number,
@@ -191,12 +193,6 @@ def predict(tiers: Sequence[Tier], costs: Costs, cluster: Cluster, kind: Kind = 
             )
         )
     return plans
-
-
-def turn_of(phases: Sequence[Phase]) -> int:
-    """How many phases of a tier are of the pass forward."""
-    names = [phase.name for phase in phases]
-    return 1 + names.index("gather") if "gather" in names else 1
 
 
 def dealt(moves: int, children: int, count: int) -> int:
@@ -221,42 +217,34 @@ def _phases(tier: Tier, later: Tier | None, costs: Costs, cluster: Cluster, kind
     def phase(name: str, tasks: int, items: int, **more: int) -> Phase:
         return _phase(name, tasks, items, Flow(**more), costs, cluster)
 
-    wanted = 1 + min(owners, MOST_BLOCKS)
-    each, block = KEY * (reached + kept), min(theirs, MOST_BLOCKS)
-    yield phase("advance", mine, moves, states=reached, passed=KEY * keys, stored=each, gives=1 + block)
+    def split(tasks: int, shards: int, items: int, size: int) -> Iterator[Phase]:
+        """What tasks and shards send each other, where several shards share a block."""
+        if shards > MOST_BLOCKS:
+            batches, share = -(-tasks // cluster.design.batch), shards // MOST_BLOCKS
+            parts = dict(gives=share, takes=min(tasks, cluster.design.batch))
+            count, pieces = batches * MOST_BLOCKS, batches * MOST_BLOCKS * share * parts["takes"]
+            yield phase("split", count, items, states=pieces, passed=size * items, taken=size * items, **parts)
+
+    def bundles(tasks: int, shards: int) -> int:
+        return tasks if shards <= MOST_BLOCKS else -(-tasks // cluster.design.batch)
+
+    blocks, wanted = min(theirs, MOST_BLOCKS), min(owners, MOST_BLOCKS)
+    yield phase("advance", mine, moves, states=reached, passed=KEY * keys, stored=KEY * (reached + kept), gives=blocks)
     if into:
-        takes = yield from _split(phase, mine, theirs, keys)
-        yield phase("gather", theirs, keys, taken=KEY * keys, stored=KEY * into, takes=takes)
-        yield phase("request", mine, moves, passed=2 * KEY * asked, stored=KEY * kept, gives=wanted)
-        takes = yield from _split(phase, mine, owners, asked)
-        yield phase("answer", owners, asked, passed=answers, taken=KEY * asked, stored=read, gives=takes, takes=takes)
-        if owners > MOST_BLOCKS:
-            tasks, share = MOST_BLOCKS * batches(mine), owners // MOST_BLOCKS
-            gives = -(-mine // batches(mine))
-            yield phase("unsplit", tasks, asked, passed=answers, taken=answers, gives=gives, takes=share)
+        yield from split(mine, theirs, keys, KEY)
+        yield phase("gather", theirs, keys, taken=KEY * keys, stored=KEY * into, takes=bundles(mine, theirs))
+        yield phase("request", mine, moves, passed=2 * KEY * asked, stored=KEY * kept, gives=1 + wanted)
+        yield from split(mine, owners, asked, KEY)
+        each = bundles(mine, owners)
+        yield phase("answer", owners, asked, passed=answers, taken=KEY * asked, stored=read, gives=each, takes=each)
+        yield from split(mine, owners, asked, kind.merit_bytes)
     if kept:
-        yield phase("fold", mine, moves, taken=answers, stored=has * kept, takes=wanted if into else 0)
-
-
-def batches(tasks: int) -> int:
-    """So many tasks are split together."""
-    return -(-tasks // BATCH)
-
-
-def _split(phase: Callable[..., Phase], tasks: int, shards: int, keys: int) -> Generator[Phase, None, int]:
-    """The phase that splits blocks for several shards, if they are; how many results each shard then takes."""
-    if shards <= MOST_BLOCKS:
-        return tasks
-    share, count = shards // MOST_BLOCKS, MOST_BLOCKS * batches(tasks)
-    takes, passed = -(-tasks // batches(tasks)), KEY * keys
-    looks = count * takes * share**2
-    yield phase("split", count, keys, states=looks, passed=passed, taken=passed, gives=share, takes=takes)
-    return batches(tasks)
+        yield phase("fold", mine, moves, taken=answers, stored=has * kept, takes=1 + wanted if into else 0)
 
 
 class Flow(NamedTuple):
-    """What goes through the tasks of a phase: states reached, or looks for keys; bytes that they put where others find
-    them, take from there, and read and write in the store; results that each of them gives, and takes."""
+    """What goes through the tasks of a phase: states reached; bytes that they put where others find them, take from
+    there, and read and write in the store; results that each of them gives, and takes."""
 
     states: int = 0
     passed: int = 0

@@ -146,7 +146,8 @@ def _book_seconds(plans: Sequence[TierPlan], states: int, costs: Costs, cluster:
     files = sum(tier.shards for tier in plans if tier.states)
     part = max(LEAST_READ, min(MOST_READ, BUFFERED // ((KEY + kind.merit_bytes) * max(1, files))))
     links = [rate for rate in (cluster.network / 8, cluster.storage) if rate]
-    work = states * costs.book + 2 * states / part * costs.stream  # a step takes half of what is read of all files
+    steps = 2 * states / (part * max(1, files))  # each ends when most files have half of it in memory left
+    work = states * costs.book + steps * files * costs.stream
     return max(work, read / min(links) if links else 0.0)
 
 

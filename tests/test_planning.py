@@ -126,11 +126,11 @@ def test_a_task_fits_a_worker():
 
 def test_the_plan_has_the_constants_of_the_driver():
     pytest.importorskip("fsspec")
-    from solver.cluster import blocks, driver, exchange, merged
+    from solver.cluster import blocks, driver, merged
 
-    assert (phases.TASK_BYTES, phases.TASK_MEMORY) == (driver.BYTES, driver.MEMORY)
+    assert (phases.TASK_BYTES, phases.BUILT.task) == (driver.BYTES, driver.MEMORY)
     assert (phases.LEAST_STATES, phases.NEAR) == (driver.LEAST, driver.NEAR)
-    assert (phases.MOST_BLOCKS, phases.BATCH, phases.AHEAD) == (blocks.MOST_BLOCKS, exchange.BATCH, driver.AHEAD)
+    assert (phases.MOST_BLOCKS, phases.AHEAD) == (blocks.MOST_BLOCKS, driver.AHEAD)
     assert (planning.BUFFERED, planning.LEAST_READ, planning.MOST_READ) == (
         merged.BUFFERED, merged.LEAST, merged.MOST,
     )  # fmt: skip

@@ -99,9 +99,21 @@ class Course:
     def stored(self) -> int:
         return sum(tier.stored for tier in self.tiers)
 
+    @property
+    def names(self) -> set[str]:
+        """The files that are needed."""
+        files = (file.name for some in (*(tier.states for tier in self.tiers), *self.values) for file in some)
+        under_way = [one.names for one in (self.closing, self.resolving) if one is not None]
+        return {run.name for run in self.runs}.union(files, *under_way)
+
     def first(self) -> int | None:
         """The tier whose turn it is, forward."""
         return min((min(run.segments) for run in self.runs), default=None)
+
+    def next(self) -> Tier | None:
+        """The tier whose turn it is, backward."""
+        left = len(self.tiers) - len(self.values)
+        return self.tiers[left - 1] if left else None
 
     def pending(self, tier: int) -> list[Segment]:
         """What a tier has been led to."""
@@ -148,8 +160,7 @@ class Course:
         if facts["closing"] is not None:
             number, bits, seen, front, *counted = facts["closing"]
             self.closing = Closing(number, bits, [_segments(files) for files in seen], _segments(front), *counted)
-        # the same states seen again are the same file
-        return sorted(before - (self.closing.names if self.closing else set()))
+        return sorted(before)
 
     def _scale(self, facts: dict[str, Any]) -> list[str]:
         obsolete = [file.name for files in self.values for file in files]
@@ -164,7 +175,7 @@ class Course:
             number, *arrays, distance = facts["resolving"]
             begins, parents, left, merits = ([File(*file) for file in files] for files in arrays)
             self.resolving = Resolving(number, begins, parents, left, merits, distance)
-        return sorted(before - (self.resolving.names if self.resolving else set()))
+        return sorted(before)
 
     def _backward(self, facts: dict[str, Any]) -> list[str]:
         self.values.append([File(*file) for file in facts["values"]])

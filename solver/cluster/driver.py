@@ -97,9 +97,9 @@ class Driver:
         if course.scale is None:
             scale = first_scale(rules, any(tier.cyclic for tier in course.tiers), len(course.tiers), course.largest)
             self.done({"kind": "scale", "scale": scale})
-        while len(course.values) < len(course.tiers):
+        while (last := course.next()) is not None:
             try:
-                self.mending(functools.partial(self._solve, course.tiers[-1 - len(course.values)]))
+                self.mending(functools.partial(self._solve, last))
             except TooWide:  # rewards add up: nobody knows how far before they do
                 assert course.scale is not None
                 self.done({"kind": "scale", "scale": wider(rules, course.scale)})
@@ -116,7 +116,8 @@ class Driver:
         """Say for good what has been done since the last time, and remove what is not needed any more."""
         if self._uncommitted:
             self.store.commit(self._commits, {"identity": self.identity, "done": self._uncommitted})
-            self.store.remove(self._obsolete)
+            # what was let go may have been written again since: the same states are the same file
+            self.store.remove(sorted(set(self._obsolete) - self.course.names))
             self._commits, self._committed = self._commits + 1, time.monotonic()
             self._uncommitted, self._obsolete = [], []
 

@@ -38,11 +38,13 @@ def resolved(driver: Driver, tier: Tier) -> tuple[list[int], list[Folded], int]:
         found = _at_once(driver, tier, scale)
         return places, found.shards, found.gap
     rounds = Rounds(driver, tier, scale, places)
-    kept, saved = course.resolving, time.monotonic()
+    its_turn = tier == course.next()  # else a file of it is mended, perhaps in the midst of another tier's rounds
+    kept, saved = course.resolving if its_turn else None, time.monotonic()
     distance = rounds.link() if kept is None else rounds.load(kept)
     while distance:
         following = rounds.step(distance)
-        if following and time.monotonic() - saved > CHECKPOINT and (kept is None or distance > kept.distance):
+        due = its_turn and time.monotonic() - saved > CHECKPOINT
+        if following and due and (kept is None or distance > kept.distance):
             kept = rounds.kept(distance)
             driver.done({"kind": "resolving", "resolving": kept})
             rounds.load(kept)  # and tell again, so that nothing still to come depends on what came before
@@ -73,9 +75,7 @@ def _at_once(driver: Driver, tier: Tier, scale: Scale) -> Resolved:
             )[0]
             for owner in range(1 << bits)
         ]
-    handles = engine.submit(
-        resolve, driver.job, tier, scale, most // 2, children, bits, *answers, memory=memory
-    )
+    handles = engine.submit(resolve, driver.job, tier, scale, most // 2, children, bits, *answers, memory=memory)
     found: Resolved = engine.result(handles[0])
     return found
 

@@ -17,7 +17,7 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from solver import value
-from solver.cluster.blocks import HASHED, MOST_BLOCKS, NOTHING, Block, owner_of
+from solver.cluster.blocks import HASHED, NOTHING, Block, block_count, owner_of
 from solver.cluster.course import Tier
 from solver.cluster.miniature import CHILDREN, CHUNK, miniature
 from solver.cluster.store import File
@@ -266,7 +266,7 @@ def settled(
 def _mails(owners: Array, bits: int, columns: list[Array]) -> list[Mail]:
     """Rows dealt to 2**`bits` shards by their owners, in as many parts as `blocks_of` makes."""
     shards = 1 << bits
-    each = max(1, shards // MOST_BLOCKS)
+    each = shards // block_count(bits)
     order = np.argsort(owners.astype(np.uint16 if bits <= 16 else np.uint32), kind="stable")
     ends = np.cumsum(np.bincount(owners, minlength=shards))
     columns = [column[order] for column in columns]

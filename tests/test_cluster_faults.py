@@ -1,0 +1,350 @@
+"""Faults of a cluster, injected from outside: workers, machines, drivers and stores die, and the book is the same.
+
+Ray is real here, and so is the server of S3; what needs neither is in `test_cluster_store`. `docs/reliability.md` has
+the table of what holds.
+"""
+
+import contextlib
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+
+from tests.processes import ROOT, digest, is_one_line, truth
+
+pytest.importorskip("numba")
+pytest.importorskip("ray")
+pytestmark = [pytest.mark.faults, pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux")]
+
+SMALL, MIDDLE = "connect-four:4,4", "connect-four:5,4"
+LIVES = 40
+HELPERS = ("ray::DashboardAgent", "ray::RuntimeEnvAgent")  # they try for a minute to tell whom nobody answers any more
+
+# tiers of some thousand states have several shards here, and some drivers run tasks on threads: they begin sooner
+SHARDED = """
+import solver.cli
+from solver.cluster import driver, engine, on_ray, store
+driver.LEAST, driver.NEAR, driver.EVERY = 1 << 9, 1 << 8, 0.0
+"""
+ON_THREADS = SHARDED + "on_ray.connect = lambda *_, **__: engine.Threads(2)\n"
+IMPATIENT = ON_THREADS + "store.RENEWED, store.EXPIRED, store.LOOKED = 0.2, 2.0, 0.5\n"
+RUN = "solver.cli.main()"
+
+
+def eventually(condition, seconds=30):
+    """Whether something holds, or does before long."""
+    end = time.monotonic() + seconds
+    while not (found := condition()) and time.monotonic() < end:
+        time.sleep(0.05)
+    return found
+
+
+class Place:
+    """A folder for books, stores and temporary files, and the processes that were started for it."""
+
+    def __init__(self, folder):
+        self.folder, self.mark = folder, uuid.uuid4().hex
+        self.book, self.temporary = folder / "book.lmdb", folder / "t"
+        self.temporary.mkdir()
+        self.settings = {}
+
+    def start(self, game, *options, code=SHARDED):
+        command = [sys.executable, "-c", code + RUN, "solve", game, "-q", "-o", str(self.book), *map(str, options)]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(self.temporary), "FAULTS": self.mark}
+        return subprocess.Popen(
+            command,
+            env={**environment, **self.settings},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def solve(self, game, *options, code=SHARDED):
+        """Exit code and what was said."""
+        return self.ended(self.start(game, *options, code=code))
+
+    def ended(self, process):
+        _, error = process.communicate(timeout=120)
+        return process.returncode, error
+
+    def processes(self, title="", but=()):
+        """Those that run and were started here, by what they are called."""
+        found = []
+        for place in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                if self.mark.encode() in (place / "environ").read_bytes():
+                    name = (place / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                    if name.startswith(title) and not name.startswith(but):
+                        found.append(int(place.name))
+        return found
+
+    def commits(self):
+        return sum(len(list(self.folder.glob(f"{where}/commit-??????"))) for where in ("*", "store/*"))
+
+    def is_clean(self):
+        """Whether only the book is left, no process, and nothing in shared memory."""
+        assert eventually(lambda: not self.processes(), 90), self.processes()
+        assert not list(self.temporary.iterdir())
+        return sorted(path.name for path in self.folder.iterdir()) == [self.book.name, self.temporary.name]
+
+
+@pytest.fixture
+def place():
+    before = set(os.listdir("/dev/shm"))
+    folder = Path(tempfile.mkdtemp(prefix="f-", dir="/tmp"))  # a socket's path is short
+    found = Place(folder)
+    try:
+        yield found
+    finally:
+        for process in found.processes():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        shutil.rmtree(folder, ignore_errors=True)
+    assert not {name for name in set(os.listdir("/dev/shm")) - before if "plasma" in name or "ray" in name}
+
+
+def kill(process):
+    """End a driver and nothing else, at once."""
+    process.kill()
+    process.communicate()
+
+
+def test_workers_killed_in_the_middle_of_tasks(place):
+    """Ray runs what they did again."""
+    driver, killed = place.start(MIDDLE, "--cluster", "local:2"), []
+    for task in ("ray::advance", "ray::gather", "ray::request", "ray::fold"):
+        victims = eventually(lambda task=task: driver.poll() is not None or place.processes(task))
+        if victims is not True:
+            os.kill(victims[0], signal.SIGKILL)
+            killed.append(task)
+    assert place.ended(driver) == (0, "")
+    assert len(killed) >= 2
+    assert digest(place.book) == truth(MIDDLE)[0]
+    assert place.is_clean()
+
+
+def test_drivers_killed_on_ray(place):
+    """Their cluster ends with them; the same command goes on."""
+    reached = 0
+    for wanted in (8, 26):
+        driver = place.start(MIDDLE, "--cluster", "local:2")
+        assert eventually(lambda wanted=wanted: place.commits() > wanted, 60)
+        kill(driver)
+        assert eventually(lambda: not place.processes(but=HELPERS))
+        assert place.commits() >= reached
+        reached = place.commits()
+    assert place.solve(MIDDLE, "--cluster", "local:2") == (0, "")
+    assert digest(place.book) == truth(MIDDLE)[0]
+    assert place.is_clean()
+
+
+def test_drivers_killed_again_and_again(place):
+    """At random moments, forward, backward and while the book is written: each life gets on, if it is long enough."""
+    expected, chance, reached, lives = truth(SMALL)[0], random.Random(3), 0, 0
+    for length in (1.0, 1.5, 2.0):
+        while not place.book.exists():
+            lives += 1
+            assert lives < LIVES
+            driver = place.start(SMALL, "--cluster", "local:2", code=ON_THREADS)
+            try:
+                driver.communicate(timeout=length + chance.uniform(0, 1) + lives / 10)
+            except subprocess.TimeoutExpired:
+                kill(driver)
+            if not place.book.exists():
+                assert place.commits() >= reached
+                reached = place.commits()
+        if place.commits():  # it was killed when it had written the book
+            place.book.unlink()
+            assert place.solve(SMALL, "--cluster", "local:2", code=ON_THREADS) == (0, "")
+        assert digest(place.book) == expected
+        shutil.rmtree(place.book.with_name(place.book.name + ".shards"), ignore_errors=True)
+        place.book.unlink()
+        reached = 0
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_signals_end_a_driver_and_its_cluster(place, number, code):
+    driver = place.start(MIDDLE, "--cluster", "local:2", "--store", place.folder)
+    assert eventually(lambda: place.commits() > 6, 60)
+    driver.send_signal(number)
+    found, error = place.ended(driver)
+    assert found == code
+    assert f"go on with solver solve {MIDDLE}" in error and is_one_line(error)
+    assert not list(place.folder.rglob("lease")) and place.commits() > 6
+    assert eventually(lambda: not place.processes())
+    assert place.solve(MIDDLE, "--cluster", "local:2", "--store", place.folder) == (0, "")
+    assert digest(place.book) == truth(MIDDLE)[0]
+    assert place.is_clean()
+
+
+def test_one_of_two_drivers_is_refused(place):
+    """At once, and then it is told who drives; it takes over when that one is dead, or has been stopped for long."""
+    expected = truth(MIDDLE)[0]
+    options = (MIDDLE, "--cluster", "local:2", "--store", place.folder)
+    first = place.start(*options, code=IMPATIENT)
+    assert eventually(lambda: place.commits() > 3)
+    os.kill(first.pid, signal.SIGSTOP)
+    code, error = place.solve(*options, code=ON_THREADS)
+    assert code == 6 and is_one_line(error) and f"is driven by process {first.pid} on {socket.gethostname()}" in error
+    time.sleep(2)
+    assert place.solve(*options, code=IMPATIENT) == (0, "")
+    assert digest(place.book) == expected
+    os.kill(first.pid, signal.SIGCONT)
+    code, error = place.ended(first)
+    assert code == 6 and is_one_line(error)
+    assert digest(place.book) == expected
+    assert place.is_clean()
+
+
+def test_an_object_store_smaller_than_what_tasks_pass_on(place):
+    """Ray keeps the rest in files."""
+    small = "import ray._private.ray_constants as constants; constants.OBJECT_STORE_MINIMUM_MEMORY_BYTES = 1 << 20\n"
+    small += "on_ray.LEAST_OBJECTS, on_ray.OBJECTS = 3 << 20, 0.0\n"
+    driver = place.start("connect-four:5,4", "--cluster", "local:2", code=SHARDED + small)
+    spilled = eventually(lambda: driver.poll() is not None or any(place.temporary.glob("*/*/*spilled*/*")), 60)
+    assert spilled and driver.poll() is None, place.ended(driver)
+    assert place.ended(driver) == (0, "")
+    assert digest(place.book) == truth(MIDDLE)[0]
+    assert place.is_clean()
+
+
+# A cluster of two machines
+
+NODES = """
+import json, os, sys
+from ray.cluster_utils import Cluster
+cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "object_store_memory": 90 << 20})
+add = lambda: cluster.add_node(num_cpus=1, object_store_memory=90 << 20)
+nodes = [add()]
+print(json.dumps([cluster.address, nodes[0].all_processes["raylet"][0].process.pid]), flush=True)
+for line in sys.stdin:
+    nodes.append(add())
+    print(json.dumps("added"), flush=True)
+"""
+
+
+def test_one_of_two_machines_dies_and_another_comes(place):
+    """With all its processes and what they had in memory, in the middle of a tier."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(place.temporary), "FAULTS": place.mark}
+    with subprocess.Popen(
+        [sys.executable, "-c", NODES], env={**environment, "RAY_USAGE_STATS_ENABLED": "0"}, text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    ) as machines:  # fmt: skip
+        address, raylet = json.loads(machines.stdout.readline())
+        store = place.folder / "store"
+        store.mkdir()
+        driver = place.start(MIDDLE, "--cluster", address, "--store", store)
+        found = eventually(lambda: place.commits() > 14 or driver.poll() is not None, 60)
+        assert found and driver.poll() is None, (place.commits(), driver.poll() is None or place.ended(driver))
+        import psutil
+
+        victim = psutil.Process(raylet)
+        for process in [victim, *victim.children(recursive=True)]:
+            with contextlib.suppress(psutil.Error):
+                process.kill()
+        machines.stdin.write("add\n")
+        machines.stdin.flush()
+        assert json.loads(machines.stdout.readline()) == "added"
+        assert place.ended(driver) == (0, "")
+        assert digest(place.book) == truth(MIDDLE)[0]
+        assert not any(store.iterdir())
+        machines.kill()
+
+
+# S3
+
+BUCKET = "bucket"
+
+
+@contextlib.contextmanager
+def served(place):
+    """A server of S3 with one bucket; yields it, and what lists the bucket."""
+    s3fs = pytest.importorskip("s3fs")
+    pytest.importorskip("moto.server")
+    with socket.socket() as some:
+        some.bind(("127.0.0.1", 0))
+        port = some.getsockname()[1]
+    url = f"http://127.0.0.1:{port}"
+    place.settings |= {
+        "AWS_ENDPOINT_URL": url, "AWS_ACCESS_KEY_ID": "any", "AWS_SECRET_ACCESS_KEY": "any",
+        "AWS_DEFAULT_REGION": "us-east-1", "AWS_MAX_ATTEMPTS": "1",
+    }  # fmt: skip
+    server = subprocess.Popen(
+        [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+
+        def answers():
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+                return True
+
+        assert eventually(answers)
+        files = s3fs.S3FileSystem(
+            key="any", secret="any", endpoint_url=url, use_listings_cache=False, skip_instance_cache=True
+        )
+        files.mkdir(BUCKET)
+        yield server, lambda: files.find(BUCKET)
+    finally:
+        server.kill()
+        server.wait()
+
+
+def test_a_store_on_s3(place):
+    """Drivers killed, refused and going on, and at last an empty bucket."""
+    expected = truth(SMALL)[0]
+    options = (SMALL, "--cluster", "local:2", "--store", f"s3://{BUCKET}/solves")
+    with served(place) as (_, listed):
+
+        def commits():
+            return sum("/commit-" in name for name in listed())
+
+        for code, wanted in ((SHARDED, 3), (ON_THREADS, 12), (ON_THREADS, 24)):
+            driver = place.start(*options, code=code)
+            assert eventually(lambda driver=driver, wanted=wanted: commits() > wanted or driver.poll() is not None, 60)
+            assert driver.poll() is None
+            if code == ON_THREADS:
+                driver.send_signal(signal.SIGSTOP)
+                refused, error = place.solve(*options, code=code)
+                assert refused == 6 and is_one_line(error) and f"is driven by process {driver.pid}" in error
+            kill(driver)
+            assert eventually(lambda: not place.processes(but=HELPERS))
+        begun = commits()
+        assert begun > 24
+        code, error = place.solve("connect-four:4,3", *options[1:], code=ON_THREADS)
+        assert (code, error) == (0, "")  # solves share a store
+        assert commits() == begun
+        place.book.unlink()
+        assert place.solve(*options) == (0, "")
+        assert digest(place.book) == expected
+        assert not listed()
+        assert place.is_clean()
+        code, error = place.solve(*options[:-1], "s3://absent/solves", code=ON_THREADS)
+        assert code == 6 and is_one_line(error) and "bucket does not exist" in error
+
+
+def test_a_server_of_s3_that_dies(place):
+    """One line, and where it is back the same command ends in the same book."""
+    options = (SMALL, "--cluster", "local:2", "--store", f"s3://{BUCKET}/solves")
+    with served(place) as (server, listed):
+        driver = place.start(*options, code=ON_THREADS + "store.TRIES = 3\n")
+        assert eventually(lambda: len(listed()) > 5, 60)
+        server.kill()
+        code, error = place.ended(driver)
+        assert code == 6 and is_one_line(error) and error.endswith("mend it, then the same command goes on\n")
+    with served(place) as (_, listed):
+        assert place.solve(*options, code=ON_THREADS) == (0, "")
+        assert digest(place.book) == truth(SMALL)[0]
+        assert not listed()
