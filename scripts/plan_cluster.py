@@ -42,7 +42,6 @@ INLINE = 100_000  # bytes: Ray keeps smaller results in the driver (max_direct_c
 HANDLE_BYTES = 38_000  # of the driver, a result in a shuffle: 950 GB at 25 million of them, ray#18333
 COMMIT_BYTES = 120  # of a shard in a commit, a run file and its segment
 COSTS = Costs(0.0, 0.0)  # those that are not measured on the spot
-FORWARD = ("advance", "gather")
 
 
 def sampled(seconds: float) -> dict[str, Any]:
@@ -139,7 +138,7 @@ def limits(plan: Plan, cluster: Cluster) -> Iterator[list[str]]:
     small = max((phase.passed for phase in every if phase.passed < INLINE * phase.handles), default=0)
     flight = max(phase.passed for phase in every)
     arguments = max(phase.arguments // phase.tasks for phase in every)
-    block = max(phase.passed * phase.tasks / phase.handles for phase in every)
+    block = max(phase.crossing / phase.tasks for phase in every) * cluster.nodes / (cluster.nodes - 1)
     most = max(tier.shards for tier in plan.tiers)
     objects = phases.OBJECTS * cluster.memory
     yield ["shards of the largest tier", f"{most:,}", ""]

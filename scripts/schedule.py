@@ -18,7 +18,6 @@ from typing import NamedTuple
 from solver.phases import Cluster, Phase
 from solver.planning import Plan
 
-FORWARD = ("advance", "gather")
 NEVER = 20.0  # times what the plan says: where nodes die faster than tiers are done it would not end
 
 
@@ -60,9 +59,9 @@ class Schedule:
     def run(self) -> Run:
         """Both passes, and the book, which is begun anew if the driver dies."""
         for tier in self.plan.tiers:
-            self._pass([phase for phase in tier.phases if phase.name in FORWARD])
+            self._pass(tier.phases[: tier.turn])
         for tier in reversed(self.plan.tiers):
-            self._pass([phase for phase in tier.phases if phase.name not in FORWARD])
+            self._pass(tier.phases[tier.turn :])
         while self.next_driver < self.now + self.plan.book_seconds and self.now < NEVER * self.plan.seconds:
             self._driver_dies()
         self.now += self.plan.book_seconds

@@ -149,6 +149,11 @@ class TierPlan(NamedTuple):
     phases: tuple[Phase, ...]
 
     @property
+    def turn(self) -> int:
+        """How many of its phases are of the pass forward."""
+        return turn_of(self.phases)
+
+    @property
     def bound(self) -> str:
         """The resource that takes most of the time."""
         return max(self.phases, key=lambda phase: phase.seconds).bound
@@ -178,7 +183,7 @@ def predict(tiers: Sequence[Tier], costs: Costs, cluster: Cluster, kind: Kind = 
         later = tiers[place + 1] if place + 1 < len(tiers) else None
         phases = tuple(_phases(tier, later, costs, cluster, kind))
         kept += tier.kept
-        forward = [phase.seconds for phase in phases if phase.name in ("advance", "gather")]
+        forward = [phase.seconds for phase in phases[: turn_of(phases)]]
         plans.append(
             TierPlan(
                 tier.number,
@@ -193,6 +198,12 @@ def predict(tiers: Sequence[Tier], costs: Costs, cluster: Cluster, kind: Kind = 
             )
         )
     return plans
+
+
+def turn_of(phases: Sequence[Phase]) -> int:
+    """How many phases of a tier are of the pass forward."""
+    names = [phase.name for phase in phases]
+    return 1 + names.index("gather") if "gather" in names else 1
 
 
 def dealt(moves: int, children: int, count: int) -> int:
