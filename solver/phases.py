@@ -88,7 +88,7 @@ class Costs(NamedTuple):
     request: Work = Work(3.0, 0.0, 18e-9, 0.0, 0.7e-3)  # moves
     answer: Work = Work(0.0, 0.0, 10e-9, 0.0, 0.3e-3)  # keys
     fold: Work = Work(4.0, 0.0, 32e-9, 0.0, 1.4e-3)  # moves
-    split: Work = Work(0.0, 0.0, 2e-9, 10e-6, 0.3e-3)  # keys; instead of states parts of blocks
+    split: Work = Work(0.0, 0.0, 2e-9, 3e-6, 0.3e-3)  # keys; instead of states parts of blocks
     stored: float = 1.0e-9  # of a core, a byte read from the store or written to it, and its digest
     passed: float = 1.5e-9  # of a core, a byte put where other tasks find it
     fetch: float = 0.1e-3  # of a core, a result that a task takes

@@ -82,16 +82,26 @@ class Block(NamedTuple):
                 yield tier, self.keys[begin:end]
             begin = end
 
-    def only(self, owner: int) -> Block:
-        """What it has for one shard."""
-        parts = [(tier, keys) for tier, keys in self.of(owner) if len(keys)]
-        ends = np.cumsum([len(keys) for _, keys in parts])
-        rows = [(tier, owner, end) for (tier, _), end in zip(parts, ends.tolist(), strict=True)]
-        keys = np.concatenate([keys for _, keys in parts]) if parts else np.empty(0, np.int64)
-        return Block(np.array(rows, np.int64).reshape(-1, 3), keys)
+    def split(self, first: int, count: int) -> list[Block]:
+        """What it has for each of `count` shards from the first on."""
+        rows: list[list[tuple[int, int, int]]] = [[] for _ in range(count)]
+        parts: list[list[States]] = [[] for _ in range(count)]
+        counts, begin = [0] * count, 0
+        for tier, owner, end in self.table.tolist():
+            place = owner - first
+            counts[place] += end - begin
+            rows[place].append((tier, owner, counts[place]))
+            parts[place].append(self.keys[begin:end])
+            begin = end
+        return [_block(*pair) for pair in zip(rows, parts, strict=True)]
 
 
-NOTHING = Block(np.zeros((0, 3), np.int64), np.empty(0, np.int64))
+def _block(rows: list[tuple[int, int, int]], parts: list[States]) -> Block:
+    keys = np.concatenate(parts) if parts else np.empty(0, np.int64)
+    return Block(np.array(rows, np.int64).reshape(-1, 3), keys)
+
+
+NOTHING = _block([], [])
 
 
 def several(results: list[Any]) -> Any:
@@ -128,10 +138,7 @@ def blocks_of(runs: Iterable[tuple[int, States]], bits: int) -> list[Block]:
                 parts[place].append(grouped[begin:end])
                 index[place].append((tier, owner, counts[place]))
             begin = end
-    return [
-        Block(np.array(rows, np.int64).reshape(-1, 3), np.concatenate(some) if some else np.empty(0, np.int64))
-        for rows, some in zip(index, parts, strict=True)
-    ]
+    return [_block(*pair) for pair in zip(index, parts, strict=True)]
 
 
 def block_for(owner: int, bits: int) -> int:

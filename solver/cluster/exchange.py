@@ -22,7 +22,7 @@ BATCH = 256  # tasks whose blocks are split by one
 
 def split(first: int, count: int, *some: Block) -> Any:
     """For each of `count` shards from the first on: what these blocks have for it, block by block."""
-    return several([[block.only(first + place) for block in some] for place in range(count)])
+    return several([list(parts) for parts in zip(*(block.split(first, count) for block in some), strict=True)])
 
 
 def unsplit(*answers: list[NDArray[Any]]) -> Any:
