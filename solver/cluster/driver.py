@@ -35,6 +35,7 @@ from solver.cluster.tasks import (
     fold,
     gather,
     request,
+    warm,
 )
 from solver.errors import ResourceError
 from solver.game import Rules
@@ -72,6 +73,7 @@ class Driver:
         self._commits, self._committed = 0, time.monotonic()
         self._uncommitted: list[dict[str, Any]] = []
         self._obsolete: list[str] = []
+        self._ahead: dict[int, list[list[Any]]] = {}  # requests of the tier to come, begun early
         self.inspect: Callable[[list[int]], None] | None = None  # looks at some states of each tier
 
     def resume(self, identity: str) -> bool:
@@ -137,6 +139,7 @@ class Driver:
 
     def mend(self, damaged: Damaged) -> None:
         """Compute a shard file again from those before it."""
+        self._ahead = {}  # the file may be why that fails
         self.tell(f"{damaged.name} is damaged, or lost: it is computed again")
         self.mending(functools.partial(mend, self, damaged.name))
 
@@ -160,8 +163,10 @@ class Driver:
 
     def _begin(self) -> None:
         bits = 0
-        handles = self.engine.submit(begin, self.job, bits, returns=block_count(bits))
-        self.done(told_forward(None, self.gathered(None, [handles], bits), 1, GROWTH))
+        for _ in range(self.engine.workers):  # while the driver sees to the first tiers
+            self.engine.submit(warm, self.job)
+        handles = self._here.submit(begin, self.job, bits, returns=block_count(bits))
+        self.done(told_forward(None, self.gathered(None, [handles], bits, self._here), 1, GROWTH))
 
     def _advance(self, tier: int) -> None:
         """Find the states of a tier, and what they lead to."""
@@ -248,7 +253,7 @@ class Driver:
 
     def _folded(self, tier: Tier) -> tuple[list[int], list[Folded]]:
         """The shards of a tier that have states, and their values."""
-        places = [place for place, file in enumerate(tier.states) if file.length]
+        places = _filled(tier)
         engine, memory = self.engine_for(tier.stored), self.bytes_for(tier.stored, tier.bits)
         bits, children, answers = self.asked(tier, places)
         folds = [
@@ -258,7 +263,25 @@ class Driver:
             )[0]
             for number, place in enumerate(places)
         ]  # fmt: skip
+        self._ask_ahead(tier)
         return places, list(engine.results(folds))
+
+    def _ask_ahead(self, tier: Tier) -> None:
+        """While a tier is solved let the one before it ask for its children, which takes no values."""
+        place = len(self.course.tiers) - 2 - len(self.course.values)
+        if place < 0 or self.course.next() is not tier:
+            return
+        before = self.course.tiers[place]
+        if not before.cyclic and self.engine_for(before.stored) is self.engine:
+            self._ahead = {before.number: self._requests(before, _filled(before))}
+
+    def _requests(self, tier: Tier, places: list[int]) -> list[list[Any]]:
+        """Handles of what `request` returns for some shards of a tier."""
+        scale, later = self.course.scale, self.course.later(tier)
+        assert scale is not None
+        bits = max((one.bits for one in later), default=0)
+        ahead = self._ahead.pop(tier.number, None)
+        return ahead or [self.requested(tier, place, scale, bits) for place in places if later]
 
     def asked(self, tier: Tier, places: list[int]) -> tuple[int, list[Any], list[list[Any]]]:
         """What shards of a tier need of later tiers: as a power of two how many shards were asked, handles of the
@@ -268,7 +291,7 @@ class Driver:
         if not later or not places:
             return 0, [NOTHING] * len(places), [[] for _ in places]
         bits = max(one.bits for one in later)
-        requests = [self.requested(tier, place, scale, bits) for place in places]
+        requests = self._requests(tier, places)
         memory = min(self.memory, max(GATHERED * (one.stored >> one.bits) for one in later))
         answers = [
             engine.submit(
@@ -296,3 +319,8 @@ class Driver:
         if seconds >= TOLD:
             shares = "1 shard" if shards == 1 else f"{shards:,} shards"
             self.tell(f"{step}, tier {tier.number}: {tier.stored:,} states in {shares}, {seconds:.1f} s")
+
+
+def _filled(tier: Tier) -> list[int]:
+    """The shards of a tier that have states."""
+    return [place for place, file in enumerate(tier.states) if file.length]

@@ -137,6 +137,15 @@ def bench_of(job: Job) -> Bench:
         return _benches[job]
 
 
+def warm(job: Job) -> None:
+    """Nothing but what a process has to do before its first task: load the rules, and kernels."""
+    bench = bench_of(job)
+    start = np.array([bench.rules.canonical(bench.game.initial())], np.int64)
+    with compiling(bench.game):
+        children_of(bench.moves(Scale(1, "", 0)), -1, bench.expansion.keep(start)[0])
+    blocks_of([(0, start)], 1)
+
+
 def begin(job: Job, bits: int) -> Any:
     """The starts, in blocks for 2**`bits` shards."""
     bench = bench_of(job)
