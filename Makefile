@@ -26,7 +26,7 @@ books: setup
 
 # By file: what a file's tests share is made once.
 test: setup
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 lint: setup
 	$(BIN)/ruff check solver tests scripts

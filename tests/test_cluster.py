@@ -31,7 +31,6 @@ GAMES = (
     "kalah:2,3",
     "othello:4,2",
     "fox-and-hounds:4",
-    "backgammon-bearoff:2",
     "tic-tac-toe:3,3,3,true",
 )
 
@@ -77,7 +76,7 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("alone")
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", [*GAMES, pytest.param("backgammon-bearoff:2", marks=pytest.mark.slow)])
 def test_the_book_is_that_of_one_machine(game, folder, clustered, crowded):
     assert clustered(game) == alone(folder, game)
 

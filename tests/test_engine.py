@@ -189,6 +189,7 @@ def gone(process):
     return False
 
 
+@pytest.mark.slow
 def test_a_cluster_is_quiet_and_leaves_nothing_behind(tmp_path):
     script = """
 import json, os
