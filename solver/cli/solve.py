@@ -74,13 +74,14 @@ def command(
     """Solve a game, and write its book with -o.
 
     A solve that was interrupted, killed, or ran out of disk goes on with the same command: what is done lies in
-    BOOK.work until the book is complete.
+    BOOK.work until the book is complete; with --cluster under --store, or in BOOK.shards.
 
     \b
     solver solve connect-four:5,5 -o connect-four-5x5.lmdb
     solver solve connect-four:5,5 --codec compact -o connect-four-5x5.lmdb
     solver solve connect-four --method alphabeta --max-ply 8 -o c4-8.lmdb
     solver solve my_game.py::Hexapawn:4,4 -o hexapawn.lmdb
+    solver solve connect-four:6,5 --cluster auto --store s3://bucket/solves -o c4-6x5.lmdb
     solver solve tree:exercise.json --method alphabeta --pruned
     """
     from solver.options import Options
