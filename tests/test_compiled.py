@@ -1,8 +1,11 @@
 """Rules compiled per game: each trap of Numba's cache and typing that was met once has a test here."""
 
+import ast
 import json
 import os
 import random
+import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -10,15 +13,17 @@ from pathlib import Path
 
 import pytest
 
+from solver import sources
 from solver.errors import GameError
 from solver.fingerprint import fingerprint
 from solver.game import Rules, load_game
 
 pytest.importorskip("numba")
 
-from solver.kernels import probe  # noqa: E402
+from solver.kernels import edges, probe  # noqa: E402
 from solver.kernels.compiled import bind  # noqa: E402
 from solver.kernels.identity import are_cached, constants_of, identity_of  # noqa: E402
+from solver.store import shared  # noqa: E402
 
 ROOT = Path(__file__).parent.parent
 
@@ -201,10 +206,76 @@ def test_cached_kernels_are_found_without_the_compiler(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     rules = Rules(load_game(f"{write_race(tmp_path / 'cached.py')}::Race"))
     assert not are_cached(rules, tiers=True)
-    name = f"edges.edges-{identity_of(rules, constants_of(rules))}-68.py311.nbi"
+    name = f"edges.edges-{identity_of(rules, constants_of(rules), edges.__file__)}-68.py311.nbi"
     (tmp_path / "kernels_0123").mkdir()
     (tmp_path / "kernels_0123" / name).touch()
     assert are_cached(rules, tiers=True) and not are_cached(rules, tiers=False)
+
+
+def package_imports(path):
+    """The files of the package that one imports, as its syntax tree tells."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = [alias.name for alias in node.names] if isinstance(node, (ast.Import, ast.ImportFrom)) else []
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, path  # or the package's digests do not see it
+            names = [f"{node.module}.{name}" for name in names] + [node.module]
+        for name in names:
+            place = ROOT.joinpath(*name.split("."))
+            found = next((one for one in (place.with_suffix(".py"), place / "__init__.py") if one.is_file()), None)
+            if found is not None and name.partition(".")[0] == "solver":
+                yield str(found)
+
+
+def test_all_that_a_file_imports_counts_for_its_machine_code():
+    """A package itself counts where a name of its own is taken from it, as its modules need not all."""
+    files = Path(sources.PACKAGE).rglob("*.py")
+    kernels = [path for path in files if re.search("^@(shared|kernel)", path.read_text(), re.MULTILINE)]
+    assert len(kernels) > 20
+    for path in kernels:
+        missing = set(package_imports(path)) - sources.files_behind(str(path))
+        assert not {name for name in missing if not name.endswith("__init__.py")}, path
+    taken = sources.files_behind(str(ROOT / "solver/cli/__init__.py"))
+    assert {str(ROOT / "solver/__init__.py"), str(ROOT / "solver/errors.py")} <= taken
+
+
+def test_all_machine_code_is_cached_by_what_it_may_hold():
+    """Numba is asked in two places only, which put a digest into the name of what they cache."""
+    asked = [path for path in Path(sources.PACKAGE).rglob("*.py") if "njit(" in path.read_text()]
+    assert {path.name for path in asked} == {"shared.py", "compiled.py"}
+    from solver.cluster.blocks import owner_of
+    from solver.kernels.table import spread
+
+    for kernel in (owner_of, spread):
+        name, digest = kernel.py_func.__qualname__.split("-")
+        assert digest == sources.digest_behind(shared.__file__, kernel.py_func.__code__.co_filename)
+
+
+def test_an_edit_of_what_kernels_call_is_an_edit_of_them(tmp_path, monkeypatch):
+    """Of an edited `owner_of` in blocks.py the kernels of rounds.py once ran the old code."""
+    copy = tmp_path / "solver"
+    shutil.copytree(sources.PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "books", "data"))
+    monkeypatch.setattr(sources, "PACKAGE", str(copy))
+    rules = Rules(load_game("coins"))
+    files = [str(copy / name) for name in ("cluster/rounds.py", "kernels/depth.py", "store/bulk.py")]
+
+    def keys():
+        for cached in (sources.digest_behind, sources._digest_and_imports, sources._file_of):
+            cached.cache_clear()
+        return [sources.digest_behind(files[0]), identity_of(rules, {}, files[1]), sources.digest_behind(files[2])]
+
+    def edited(name):
+        with (copy / name).open("a") as file:
+            file.write("EDITED = True\n")
+        return keys()
+
+    try:
+        first = keys()
+        blocks, moves = edited("cluster/blocks.py"), edited("kernels/edges.py")
+    finally:
+        monkeypatch.undo()
+        keys()
+    assert [one == other for one, other in zip(first, blocks, strict=True)] == [False, True, True]
+    assert [one == other for one, other in zip(blocks, moves, strict=True)] == [False, False, True]
 
 
 def test_parts_of_kernels_are_not_compiled_by_themselves(tmp_path, monkeypatch):

@@ -37,7 +37,7 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
         "lmdb", "msgpack", "errors", "expected", "extras", "files", "fingerprint", "game", "progress", "solved",
         "store", "value",
     },
-    "store": {"llvmlite", "numba", "numpy", "errors", "expected", "files", "parallel", "value"},
+    "store": {"llvmlite", "numba", "numpy", "errors", "expected", "files", "parallel", "sources", "value"},
     "kernels": {
         "llvmlite", "msgpack", "numba", "numpy", "book", "conformance", "errors", "expected", "files", "fingerprint",
         "game", "parallel", "progress", "search", "solved", "soundness", "sources", "store", "value",

@@ -5,7 +5,8 @@ one game and compiles the copies, so the parameters are constants for LLVM: widt
 inlined. The same functions run unbound as plain Python.
 
 Numba's cache on disk looks at the kernel's own file only, not at the rules: it would run the old code for an edited
-game or another board. So the name under which a copy is cached holds the fingerprint of the rules and of this room.
+game or another board. So the name under which a copy is cached holds the fingerprint of the rules and a digest of all
+that the kernels' file imports.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ def bind(
     scope = _scope_of(module)
     kernels = {name: item for name, item in scope.items() if getattr(item, "is_kernel", False)}
     scope |= {**constants, "game": rules}
-    identity = identity_of(asked, constants)
+    identity = identity_of(asked, constants, str(module.__file__))
     callable_ones = [name for name, function in kernels.items() if not _is_inlined(function)]
     for name, function in kernels.items():
         scope[name] = _compile(function, scope, identity, taught)

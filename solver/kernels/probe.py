@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
 from solver.kernels.compiled import kernel
+from solver.store.shared import shared
 
 game: Any = None  # constants of the bound copies
 SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = False
@@ -67,11 +67,11 @@ def tier(state):
     return game.tier(state)
 
 
-@numba.njit(cache=True)
+@shared
 def bit_count(number):
     return number.bit_count()
 
 
-@numba.njit(cache=True)
+@shared
 def bit_length(number):
     return number.bit_length()

@@ -11,7 +11,6 @@ import zlib
 from collections.abc import Iterator
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,6 +22,7 @@ from solver.game import Rules
 from solver.kernels.ranking import Compiled
 from solver.progress import Progress, silent
 from solver.store.runs import States
+from solver.store.shared import shared
 from solver.store.work import Work
 
 STATE_BYTES = 13
@@ -39,7 +39,7 @@ def decode_segment(record: bytes, states: States, indices: NDArray[Any]) -> int:
     return int(_instant(body, states, indices)) if record[6] == 0 else _compact(record, body, states, indices)
 
 
-@numba.njit(cache=True, nogil=True)
+@shared
 def _instant(body, states, indices):
     """`decode_segment` of the codec that is not deflated; body (bytes,) uint8, the whole record."""
     at = 0
@@ -80,7 +80,7 @@ def _instant(body, states, indices):
     return at
 
 
-@numba.njit(cache=True, nogil=True)
+@shared
 def _fixed(body, states, numbers):
     """`decode_segment` of the codec of expectations."""
     at = 0
@@ -113,7 +113,7 @@ def _fixed(body, states, numbers):
     return at
 
 
-@numba.njit(cache=True, nogil=True)
+@shared
 def _digits(body, begin, bit, width):
     """A number of so many bits, the lowest first, from this one on."""
     number = np.int64(0)
@@ -157,7 +157,7 @@ def _inflated(data: bytes, size: int) -> bytes | None:
     return found if stream.eof and len(found) == size and not stream.unused_data else None
 
 
-@numba.njit(cache=True, nogil=True)
+@shared
 def _spread(keys, mode, first, states):
     """Write the states of a group from its keys: how many there are, one more than fit, or 0 without the first."""
     count = len(states)
@@ -177,7 +177,7 @@ def _spread(keys, mode, first, states):
     return found if found and states[0] == first else 0
 
 
-@numba.njit(cache=True, nogil=True)
+@shared
 def _number(body, at, size):
     number = 0
     for byte in range(size):
@@ -185,7 +185,7 @@ def _number(body, at, size):
     return number
 
 
-@numba.njit(cache=True, nogil=True)
+@shared
 def tally_values(states, indices, count, last, values, numbers, examples):
     """Count states[:count] by the index of their value, and keep the first of each; the last state.
 

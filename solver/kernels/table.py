@@ -15,12 +15,12 @@ run of zeros and be `spread` over more of it in place: a bucket's entries stay, 
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from solver.errors import MethodError
+from solver.store.shared import shared
 
 Words = NDArray[np.int64]
 
@@ -101,7 +101,7 @@ def busy_place(busy, state):
     return mixed >> 30 & len(busy) - 1
 
 
-@numba.njit(cache=True, nogil=True)
+@shared
 def spread(table, used):
     """Carry the entries of table[:used] over to the whole table, which is empty beyond."""
     for at in range(0, used, 4):

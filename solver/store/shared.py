@@ -1,31 +1,26 @@
 """Kernels over arrays, compiled once for all games.
 
 Numba's cache on disk looks at a kernel's own file only, not at the functions of other files that are compiled into it.
-So the name under which one is cached holds a digest of all that might be.
+So the name under which one is cached holds a digest of all that its file imports.
 """
 
 from __future__ import annotations
 
 import functools
-import hashlib
 import types
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
 
-PACKAGE = Path(__file__).parent.parent
-KERNELS = ("edges", "table", "bounds", "borrowing", "model", "depth", "deepening")  # and what those call
-OTHERS = ("book/codecs/*.py", "value.py", "expected.py")
-SOURCES = ("store/*.py", "sweep/*.py", *(f"kernels/{name}.py" for name in KERNELS), *OTHERS)
+from solver.sources import digest_behind
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def shared(function: F) -> F:
     """Compile a function of arrays and numbers when it is first called; it releases the GIL."""
-    function.__qualname__ = f"{function.__name__}-{_digest()}"
+    function.__qualname__ = _cached_name(function)
     options: dict[str, Any] = {"cache": True, "nogil": True, "no_cfunc_wrapper": True}
     compiled: F = numba.njit(function, **options)
     return compiled
@@ -37,7 +32,7 @@ def compiled(function: F, *helpers: Callable[..., Any]) -> F:
 
     def copied(one: Any, **names: Any) -> Any:
         copy = types.FunctionType(one.__code__, {**one.__globals__, **names})
-        copy.__qualname__ = f"{one.__name__}-{_digest()}"
+        copy.__qualname__ = _cached_name(one, *helpers)
         return numba.njit(copy, cache=True, nogil=True)
 
     known: dict[str, Any] = {}
@@ -47,7 +42,7 @@ def compiled(function: F, *helpers: Callable[..., Any]) -> F:
     return whole
 
 
-@functools.cache
-def _digest() -> str:
-    sources = sorted(path for pattern in SOURCES for path in PACKAGE.glob(pattern))
-    return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
+def _cached_name(*functions: Any) -> str:
+    """A name for the first function that no other version of what it may call has; it calls the others."""
+    files = dict.fromkeys(one.__code__.co_filename for one in functions)
+    return f"{functions[0].__name__}-{digest_behind(__file__, *files)}"
