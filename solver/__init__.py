@@ -37,9 +37,11 @@ the same: `solver --help`.
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # that of typing, for which the program would wait before it can take signals
 if TYPE_CHECKING:
+    from typing import Any
+
     from solver.book import Book, Trim, check_book
     from solver.comparing import diff, merge
     from solver.conformance import check_game

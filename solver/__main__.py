@@ -1,6 +1,30 @@
-"""`python -m solver`."""
+"""`solver`, and `python -m solver`."""
 
-from solver.cli import main
+from __future__ import annotations
+
+import sys
+
+from solver import signals
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+
+def main() -> NoReturn:
+    """Run a command and end the process with its exit code."""
+    signals.catch()  # before anything that takes time to import
+    try:
+        from solver.cli import main as command
+    except (ImportError, OSError) as error:
+        print(f"Error: solver cannot start: {error}: install it again, or raise ulimit -n", file=sys.stderr)
+        signals.leave(6 if isinstance(error, OSError) else 1)
+    try:
+        command()
+    except SystemExit as end:
+        code = end.code
+    signals.leave(int(code or 0))
+
 
 if __name__ == "__main__":
     main()

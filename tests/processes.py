@@ -20,7 +20,7 @@ CYCLIC = "three-mens-morris:1"
 LONG = {"sweep": ("connect-four:5,5", 0.3), "retrograde": ("neutreeko", 0.2)}  # and seconds between checkpoints
 
 # small games are worth no checkpoint: here they are solved like large ones
-BY_KERNELS = "import solver.cli, solver.pipeline; solver.pipeline.SMALL = 0; solver.cli.main()"
+BY_KERNELS = "import solver.__main__, solver.pipeline; solver.pipeline.SMALL = 0; solver.__main__.main()"
 
 
 def command(game, book, *options):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import BY_KERNELS
 from tests.test_compiled import ROOT, write_race
 
 pytest.importorskip("numba")
@@ -61,8 +62,7 @@ def test_rules_that_do_not_compile_are_told_once_by_the_solve(tmp_path):
     path = write_race(tmp_path / "race.py")
     path.write_text(path.read_text().replace("return self.goal - state", "return int(str(self.goal - state))"))
     done = subprocess.run(
-        [sys.executable, "-c", "import solver.cli, solver.pipeline; solver.pipeline.SMALL = 0; solver.cli.main()",
-         "solve", f"{path}::Race"],
+        [sys.executable, "-c", BY_KERNELS, "solve", f"{path}::Race"],
         env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=120,
     )
     assert done.returncode == 0

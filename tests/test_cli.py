@@ -3,10 +3,8 @@
 import json
 import os
 import select
-import signal
 import subprocess
 import sys
-import time
 
 import pytest
 from click.testing import CliRunner
@@ -314,24 +312,26 @@ def test_the_tree_exercise(tmp_path):
     assert lowest["value"] == 6  # MIN chooses between MAX's 12, 6 and 14
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals")
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_an_interrupted_solve_says_so_and_leaves_nothing(tmp_path, number, code):
-    command = [sys.executable, "-m", "solver", "solve", "connect-four", "--method", "alphabeta", "-o", "b.lmdb"]
-    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
-        time.sleep(1.5)
-        process.send_signal(number)
-        _, err = process.communicate(timeout=20)
-    assert process.returncode == code, err
-    assert len(err.strip().splitlines()) == 1  # after the line that ^C has broken
-    assert list(tmp_path.iterdir()) == []
+def shell(command):
+    """Exit code, stdout, stderr of a command in which `solver` is the program."""
+    command = command.replace("solver", f"{sys.executable} -m solver", 1)
+    done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, timeout=60)
+    return done.returncode, done.stdout, done.stderr
 
 
-def test_output_into_a_closed_pipe_is_no_error(book):
-    command = f"yes start | head -20000 | {sys.executable} -m solver query {book} - --no-moves | head -1"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
-    assert done.stderr == ""
-    assert json.loads(done.stdout)["value"] == "draw"
+def test_the_reader_of_a_pipe_who_has_seen_enough_is_told_nothing(book):
+    code, out, err = shell(f"solver query {book} - --no-moves < <(yes start | head -20000) | head -1")
+    assert (code, err) == (141, "")
+    assert json.loads(out)["value"] == "draw"
+    assert shell("solver --help | true") == (141, "", "")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+def test_output_that_cannot_be_written_is_said():
+    said = "Error: standard output cannot be written to: "
+    assert shell("solver books > /dev/full") == (6, "", f"{said}No space left on device\n")
+    assert shell("solver books >&-") == (1, "", f"{said}Bad file descriptor\n")
+    assert shell("solver books --nothing >&- 2>&-") == (2, "", "")
 
 
 def test_a_line_is_the_best_play_to_the_end(book):

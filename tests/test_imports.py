@@ -14,6 +14,7 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "value": set(),
     "errors": set(),
     "progress": set(),
+    "signals": set(),
     "parameters": set(),
     "moves": {"value"},
     "solved": {"expected", "value"},
@@ -97,8 +98,8 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "cli": {
         "click", "matplotlib", "tqdm", "answers", "book", "comparing", "conformance", "errors", "estimation", "export",
         "extras", "game", "games", "grading", "kernels", "learning", "live", "methods", "notation", "options",
-        "packing", "phases", "pipeline", "planning", "player", "sampling", "search", "shipped", "trimming", "value",
-        "verification",
+        "packing", "phases", "pipeline", "planning", "player", "sampling", "search", "shipped", "signals", "trimming",
+        "value", "verification",
     },
 }
 

@@ -4,24 +4,26 @@ Commands are imported when they are called, so that a question to a book starts 
 and nowhere else:
 
     0 done    1 failure    2 usage, game or method    3 not in the book    4 illegal position or move
-    5 damaged or foreign book    6 out of memory or disk    130, 143 interrupted
+    5 damaged or foreign book    6 out of memory or disk    130, 143 interrupted    141 the reader of a pipe has gone
 """
 
 from __future__ import annotations
 
 import atexit
+import contextlib
+import errno
 import importlib
-import io
 import os
 import shlex
 import signal
 import sys
+import traceback
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import IO, Any, NoReturn
 
 import click
 
-from solver import __version__, errors
+from solver import __version__, errors, signals
 
 COMMANDS = {
     "games": ("solver.cli.games", "List the games and their parameters."),
@@ -57,10 +59,8 @@ EXIT_CODES = (
     (errors.SolverError, 1),
     (MemoryError, 6),
 )
-
-
-class Terminated(BaseException):
-    """SIGTERM arrived."""
+SIGNALS: dict[int, str] = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+RUN_OUT = {errno.ENOSPC, errno.EDQUOT, errno.ENOMEM, errno.EMFILE, errno.ENFILE}
 
 
 class Commands(click.Group):
@@ -80,87 +80,99 @@ class Commands(click.Group):
             formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
 
     def main(self, *arguments: Any, **options: Any) -> NoReturn:
-        """Run a command and exit."""
+        """Run a command and exit. Without arguments this is the program, and signals are its own until it has ended."""
+        earlier = signals.catch()
+        code = self._code(*arguments, **options)
+        if arguments or options:
+            signals.give_back(earlier)
+        sys.exit(code)
+
+    def _code(self, *arguments: Any, **options: Any) -> int:
+        """Run a command; its exit code, what went wrong said on stderr."""
+        _open_streams()
         options["standalone_mode"] = False
-        code: Any = 1
-        hook, sys.unraisablehook = sys.unraisablehook, _report_lost
-        if sys.stdin is None:  # closed: nothing comes from it
-            sys.stdin = io.TextIOWrapper(io.BytesIO())
+        output, asked = sys.stdout, None
         try:
-            _catch_signals()
-            code = super().main(*arguments, **options)
-            sys.stdout.flush()
-        except click.ClickException as error:
-            error.show()
-            code = error.exit_code
-        except (click.Abort, KeyboardInterrupt):
-            _stop_asking()
-            code = _say(f"interrupted{_how_to_go_on(*arguments, **options)}", 130)
-        except Terminated:
-            _stop_asking()
-            code = _say(f"terminated{_how_to_go_on(*arguments, **options)}", 143)
-        except BrokenPipeError:  # the reader of a pipe has seen enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            code = 0
-        except (errors.SolverError, MemoryError) as error:
-            code = _say(str(error) or "out of memory: take a smaller game or --memory", _exit_code(error))
-        except Exception as error:
-            from solver.conformance import blamed
-
-            fault = blamed(error)
-            if fault is None:
-                raise
-            code = _say(str(fault), _exit_code(fault))
+            try:
+                signals.begin()
+                code = super().main(*arguments, **options)
+                output.flush()
+                return int(code or 0)
+            finally:
+                asked = signals.end()
+        except BaseException as error:
+            asked = signals.end()  # once more: the first may have been interrupted itself
+            how_to_go_on = _how_to_go_on(*arguments, **options)
+            if asked is not None:  # whatever Python has made of it
+                return _say(f"{SIGNALS[asked]}{how_to_go_on}", 128 + asked)
+            if isinstance(error, (click.Abort, KeyboardInterrupt)):
+                return _say(f"interrupted{how_to_go_on}", 130)
+            if isinstance(error, SystemExit) and sys.stdout is not output:  # what click does about a broken pipe
+                return _go_unheard(output)
+            return _told(error, output)
         finally:
-            _stop_asking()
-            sys.unraisablehook = hook
-            if _asked:
-                atexit.register(_ignore_signals)
-        sys.exit(code or 0)
+            if asked is not None:
+                atexit.register(signals.stay_away)
 
 
-_asked: list[int] = []  # the signal that asked for an end
+def _told(error: BaseException, output: IO[str]) -> int:
+    """The exit code of an error, said on stderr in a line; one that nobody expects is raised again."""
+    if isinstance(error, click.ClickException):
+        with contextlib.suppress(OSError):
+            error.show()
+        return error.exit_code
+    if isinstance(error, BrokenPipeError):
+        return _go_unheard(output)
+    if isinstance(error, (errors.SolverError, MemoryError)):
+        return _say(str(error) or "out of memory: take a smaller game or --memory", _exit_code(error))
+    if isinstance(error, OSError) and error.errno in RUN_OUT:
+        return _told_of_system(error, output)
+    if isinstance(error, Exception):
+        from solver.conformance import blamed
+
+        fault = blamed(error)
+        if fault is not None:
+            return _say(str(fault), _exit_code(fault))
+    if isinstance(error, OSError):
+        return _told_of_system(error, output)
+    raise error
 
 
-def _catch_signals() -> None:
-    _asked.clear()
-    signal.signal(signal.SIGINT, _end)
-    signal.signal(signal.SIGTERM, _end)
-    if hasattr(signal, "SIGALRM"):
-        signal.signal(signal.SIGALRM, _end_again)
+def _go_unheard(output: IO[str]) -> int:
+    """The reader of a pipe has seen enough: as a program that ends by SIGPIPE, and as quietly."""
+    _give_up(output)
+    return 141
 
 
-def _end(number: int, frame: Any) -> None:
-    """End with the exit code of the signal; a second signal does not wait for anything."""
-    if _asked:
-        os._exit(128 + number)
-    _asked.append(number)
-    if hasattr(signal, "setitimer"):
-        signal.setitimer(signal.ITIMER_REAL, 0.2, 0.2)
-    raise KeyboardInterrupt if number == signal.SIGINT else Terminated
+def _told_of_system(error: OSError, output: IO[str]) -> int:
+    """The exit code of what the system cannot do, said on stderr."""
+    reason = error.strerror or str(error)
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    if error.filename is None and frame.f_globals["__name__"].startswith(("click", __name__)):  # only they write there
+        reason = f"standard output cannot be written to: {reason}"
+        _give_up(output)
+    elif error.filename is not None:
+        reason = f"{os.fsdecode(error.filename)}: {reason}"
+    return _say(reason, 6 if error.errno in RUN_OUT else 1)
 
 
-def _stop_asking() -> None:
-    if hasattr(signal, "setitimer"):
-        signal.setitimer(signal.ITIMER_REAL, 0)
+def _give_up(output: IO[str]) -> None:
+    """What is left to be written goes nowhere: Python tries again in the end."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), output.fileno())
 
 
-def _ignore_signals() -> None:
-    """While the interpreter ends its handlers are gone: a second signal must not take the place of the exit code."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
+def _open_streams() -> None:
+    """Standard streams that are closed: nothing comes in, errors go nowhere, and output is an error once there is any.
 
-
-def _report_lost(lost: Any) -> None:
-    """Nothing of our own exceptions, which come again; of others what Python would say."""
-    if not isinstance(lost.exc_value, (KeyboardInterrupt, Terminated)):
-        sys.__unraisablehook__(lost)
-
-
-def _end_again(number: int, frame: Any) -> None:
-    """Raise once more what a callback out of the compiler may have swallowed, unless the end is under way."""
-    if _asked and not isinstance(sys.exc_info()[1], (click.Abort, KeyboardInterrupt, Terminated)):
-        raise KeyboardInterrupt if _asked[0] == signal.SIGINT else Terminated
+    Their descriptors are taken, in this order, so that no file that is opened later becomes one of them.
+    """
+    if sys.stdin is None:
+        sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY))
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
 
 
 def _exit_code(error: BaseException) -> int:
@@ -174,7 +186,8 @@ def _how_to_go_on(args: Sequence[str] | None = None, *_: Any, **__: Any) -> str:
 
 
 def _say(message: str, code: int) -> int:
-    click.echo(f"Error: {' '.join(message.split())}", err=True)
+    with contextlib.suppress(OSError):  # stderr may be closed, or its reader gone
+        click.echo(f"Error: {' '.join(message.split())}", err=True)
     return code
 
 
@@ -187,4 +200,8 @@ def main() -> None:
     solver solve connect-four:4,4 -o c4.lmdb     solve a game into a book
     solver query c4.lmdb 1223                    ask it: moves played from the start
     solver play c4.lmdb                          play against it
+
+    \b
+    Exit codes: 0 done, 1 failure, 2 usage, game or method, 3 not in the book, 4 illegal position or move,
+    5 damaged or foreign book, 6 out of memory or disk, 130 or 143 interrupted, 141 the reader of a pipe has gone.
     """

@@ -1,0 +1,111 @@
+"""SIGINT and SIGTERM, from the program's first line to its last: the exit codes 130 and 143, whatever goes on.
+
+While a command runs they are exceptions, which let it clean up. Before, while modules are imported, and afterwards,
+while threads and callbacks end, there is nothing to clean up, and an exception would end in a traceback: the process
+leaves at once. Python gives signals back to the system before it is gone, so `leave` does not go so far.
+
+What this module and those before it import takes its time without a handler: as little as there can be.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+
+class Terminated(BaseException):
+    """SIGTERM arrived."""
+
+
+NUMBERS = (signal.SIGINT, signal.SIGTERM)
+_asked: list[int] = []  # the signal that asked for an end
+_running: list[bool] = []  # whether a command is, which an exception may interrupt
+
+
+def catch() -> dict[int, Any]:
+    """Take the signals over, for `give_back` what took them before; nothing except in the main thread."""
+    try:
+        return {number: signal.signal(number, _end) for number in NUMBERS}
+    except ValueError:
+        return {}
+
+
+def give_back(earlier: dict[int, Any]) -> None:
+    """Leave the signals to whom they were taken from."""
+    for number, handler in earlier.items():
+        signal.signal(number, handler)
+
+
+def begin() -> None:
+    """A command begins: a signal is KeyboardInterrupt or Terminated; of a second one the process ends at once."""
+    _asked.clear()
+    if signal.getsignal(signal.SIGINT) is _end and hasattr(signal, "SIGALRM"):
+        signal.signal(signal.SIGALRM, _end_again)
+    sys.unraisablehook = _report_lost
+    _running.append(True)
+
+
+def end() -> int | None:
+    """It has ended, so that nothing is raised any more; the signal that had asked for that, if any."""
+    _running.clear()
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    sys.unraisablehook = sys.__unraisablehook__
+    return _asked[0] if _asked else None
+
+
+def leave(code: int) -> NoReturn:
+    """End the process as Python does: its threads, what is called at exit, its output. A signal meanwhile is obeyed."""
+    import atexit
+    import threading
+
+    try:
+        threading._shutdown()  # type: ignore[attr-defined]
+        atexit._run_exitfuncs()
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+    except OSError:
+        code = code or 1
+    finally:
+        os._exit(code)
+
+
+def stay_away() -> None:
+    """While the interpreter ends by itself its handlers are gone: no signal must take the place of the exit code."""
+    for number in NUMBERS:
+        signal.signal(number, signal.SIG_IGN)
+
+
+def _end(number: int, frame: Any) -> None:
+    if not _running or _asked:
+        if not _asked:
+            try:  # noqa: SIM105, contextlib is not loaded yet
+                os.write(2, b"Error: interrupted\n" if number == signal.SIGINT else b"Error: terminated\n")
+            except OSError:  # nobody is there to read it
+                pass
+        os._exit(128 + (_asked or [number])[0])
+    _asked.append(number)
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, 0.2, 0.2)
+    raise _asked_for()
+
+
+def _end_again(number: int, frame: Any) -> None:
+    """Raise once more what a callback out of the compiler may have swallowed, unless the end is under way."""
+    if _asked and _running and not isinstance(sys.exc_info()[1], (KeyboardInterrupt, Terminated)):
+        raise _asked_for()
+
+
+def _asked_for() -> BaseException:
+    return KeyboardInterrupt() if _asked[0] == signal.SIGINT else Terminated()
+
+
+def _report_lost(lost: Any) -> None:
+    """Nothing of our own exceptions, which come again; of others what Python would say."""
+    if not isinstance(lost.exc_value, (KeyboardInterrupt, Terminated)):
+        sys.__unraisablehook__(lost)
