@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from solver import parameters
-from solver.errors import GameError
+from solver.errors import GameError, PositionError
 from solver.games import CATALOGUE, FROM_FILES
 from solver.loading import is_user_file, user_class
 from solver.value import lift, terminal_merit
@@ -293,6 +293,12 @@ def validate(game: Any) -> None:
             raise ValueError(f"{name} is out of range: at most 2**63 - 1")
     if own_method(game, "check"):
         game.check()
+
+
+def check_state(state: Any) -> None:
+    """Raise PositionError for a number that is no state of any game."""
+    if isinstance(state, int) and not 0 <= state < STATE_LIMIT:
+        raise PositionError(f"{state} is no state: states are whole numbers from 0 to 2**63 - 1")
 
 
 def game_text(game: Any) -> str:

@@ -26,7 +26,7 @@ from solver.book.format import Header
 from solver.book.reader import Book
 from solver.errors import GameError, MissingState, PositionError
 from solver.foresight import Foresight
-from solver.game import Game, Rules, game_text, load_game
+from solver.game import Game, Rules, check_state, game_text, load_game
 from solver.live import SECONDS, Live
 from solver.moves import MISSING, Answer, Move, Outcome, as_best, from_moves, rank
 from solver.search import Budget
@@ -92,7 +92,8 @@ class Player:
         return again, (self.solution, self.game)
 
     def value(self, state: int) -> Answer:
-        """What a state is worth for the side to move."""
+        """What a state is worth for the side to move. Raises PositionError for what is no state of any game."""
+        check_state(state)
         known = self._known(state)
         return self._search([state], None, self._budget())[state] if known is MISSING and self.live else known
 
@@ -102,6 +103,7 @@ class Player:
         Where the values of some moves are not known this is one of the moves that rank highest, as in `analyse`.
         Raises PositionError where the game is over, MissingState where nothing is known of any move.
         """
+        check_state(state)
         game, find, folds, alternates = self.game, self.solution.get, self.rules.folds, self.rules.alternates
         canonical, result = self.canonical, game.result
         if self._covers is not None:
@@ -138,6 +140,7 @@ class Player:
 
         Raises as `best`.
         """
+        check_state(state)
         if self.game.is_terminal(state):
             raise PositionError(f"the game is over at state {state}: no action is left")
         budget = self._budget()
@@ -217,19 +220,21 @@ class Player:
         return min(range(len(outcomes)), key=distance)
 
     def _undecided(self, state: int) -> PositionError | GameError:
-        if self.rules.chance is not None and any(True for _ in self.rules.chance(state)):
+        if self.outcomes(state):
             return PositionError(f"chance decides at state {state}: no action is left to a player")
         return GameError(f"{game_text(self.game)}: state {state} has no actions and is not terminal")
 
     def analyse(self, state: int) -> list[Move]:
         """Every action with its value and source, best first: wins, draws, losses.
 
-        Estimates rank between by their number; moves of which nothing is known between draws and losses.
+        Estimates rank between by their number; moves of which nothing is known between draws and losses. There are none
+        where the game is over, or chance decides (`outcomes`). Raises PositionError or GameError for what is no state.
         """
         return self.examine(state)[1]
 
     def examine(self, state: int) -> tuple[Answer, list[Move]]:
-        """What a state is worth, and every action as in `analyse`, both under one budget."""
+        """What a state is worth, and every action as in `analyse`, both under one budget; raises as that."""
+        check_state(state)
         answer = self._known(state)
         if answer.source == "terminal":
             return answer, []
@@ -307,7 +312,7 @@ class Player:
             else:
                 answer = self._known(child)
             moves.append(self._move(state, action, child, answer))
-        if not moves and self.rules.chance is None:
+        if not moves and not self.outcomes(state):
             raise self._undecided(state)
         return moves
 

@@ -59,6 +59,31 @@ def test_a_live_search_answers_like_the_naive_twin(text):
         assert answer.source == ("terminal" if game.is_terminal(state) else "search")
 
 
+@pytest.mark.parametrize("text", ["tic-tac-toe", "hexapawn", "nannon:3,2,3"])
+def test_what_is_no_state_is_refused(text):
+    """The rules need not bear it, or may take it for the end of the game."""
+    player = Player({}, load_game(text))
+    for state in (-1, -(2**70), 2**63, 2**63 + 7):
+        for ask in (player.value, player.best, player.choose, player.analyse):
+            with pytest.raises(PositionError, match=f"{state} is no state: states are whole numbers from 0"):
+                ask(state)
+
+
+def test_a_state_without_moves_that_is_not_over_is_refused():
+    game = load_game("nannon:3,2,3")
+    stuck = next(
+        state
+        for state in range(1 << 20)
+        if not (game.is_terminal(state) or [*game.chance(state), *game.actions(state)])
+    )
+    thrown = next(game.chance(game.initial()))[1]
+    player = Player({}, game)
+    for ask in (player.best, player.analyse):
+        with pytest.raises(GameError, match=f"state {stuck} has no actions and is not terminal"):
+            ask(stuck)
+    assert player.analyse(game.initial()) == [] and player.analyse(thrown)
+
+
 @pytest.mark.parametrize("computer", [0, 1])
 @pytest.mark.parametrize(
     "text", ["tic-tac-toe", "connect-four:4,3", pytest.param("hexapawn:3,4", marks=pytest.mark.slow)]
