@@ -1,11 +1,12 @@
 """A book against its rules: structure and checksums, then every value against its children.
 
-It shares nothing with the solver but the rules. What it finds true of every stored state is, by induction over the
-distances (or the tiers of a score game), a proof that the values are those of perfect play: a win has a lost child
-one ply nearer the end and none nearer still, a loss has all children won and the last of them one ply nearer, a
-draw has no lost child and a drawn one, a margin is the best of the children's; no child is missing. An expectation is
-the mean or the best of the children's, but for the rounding of both that the header admits; how far it may be from
-the truth, only solving bounds.
+It shares nothing with the solver but the rules. What it finds true of every state of a complete book is, by induction
+over the distances, a proof that the values are those of perfect play: a win has a lost child one ply nearer the end and
+none nearer still, a loss has all children won and the last of them one ply nearer, a draw has no lost child and a drawn
+one; no child is missing. Margins, and wins and losses without a distance, are proved by induction over the moves: each
+is the best of the children's, and no play comes back to a state, or they might rest on each other in a circle. An
+expectation is the mean or the best of the children's, but for the rounding of both that the header admits; how far it
+may be from the truth, only solving bounds.
 """
 
 from __future__ import annotations
@@ -28,17 +29,24 @@ from solver.value import Value
 
 FEW = 20_000  # states that are verified in plain Python alone
 SPOTS, RUN = 128, 16  # of more states as many runs of so many
+ACYCLIC = ("minimax", "expectiminimax")  # methods that solve no game in which play comes back to a state
 PLAIN_BYTES = 200  # of memory a state that is verified in plain Python alone
 
 
+PROVED, CONSISTENT, WRONG = "proved", "consistent", "wrong"  # the verdicts, of which the last is raised
+
+
 class Report(NamedTuple):
-    """What was verified: stored states, whether every child was there to be compared, and the seconds it took.
+    """The verdict, PROVED or CONSISTENT: the values are those of perfect play, or only agree with each other; in words
+    what it rests on; stored states, whether every child was there to be compared, and the seconds it took.
 
     `plain` of the states were verified with the rules as plain Python: all of them in a small book and without the
     kernels, else a sample. `played` are the sides for which it was played out, if it was to be, and `positions` those
     in which they were to move.
     """
 
+    verdict: str
+    basis: str
     states: int
     closed: bool
     seconds: float
@@ -58,10 +66,10 @@ def verify(
 ) -> Report:
     """Verify a book; `game` are its rules, needed for a game that is not one of the package.
 
-    `memory` bounds the bytes that it takes, as in `solve`. Raises DamagedBook naming the first thing wrong, ForeignBook
-    if the rules are others, ResourceError. The exact entries of an alpha-beta search lack the children that were cut
-    off: what is there is compared, and `closed` is False; so is it for a trimmed book. `play` also plays the book out
-    against every reply (`proving`).
+    `memory` bounds the bytes that it takes, as in `solve`. A book that is wrong has no report: raises DamagedBook that
+    names the first thing wrong, ForeignBook if the rules are others; ResourceError if nothing can be said. The exact
+    entries of an alpha-beta search lack the children that were cut off: what is there is compared, and `closed` is
+    False; so is it for a trimmed book. `play` also plays the book out against every reply (`proving`).
     """
     memory = working_memory(memory)
     started = time.perf_counter()
@@ -69,20 +77,24 @@ def verify(
         rules = Rules(book.game, book.header.symmetry, book.header.wdl)
         _check_claims(book, rules)
         closed = book.header.scope == "complete"
-        if _compiled(book, rules, closed, workers, memory, progress):
-            plain = _check_sample(book, rules)
+        if closed:
+            plain = _check_whole(book, rules, workers, memory, progress)
+            verdict, basis = _judged(book)
         else:
-            if closed and PLAIN_BYTES * len(book) > memory:
-                raise ResourceError(
-                    f"{len(book):,} states take about {PLAIN_BYTES * len(book):,} bytes in plain Python: pip install"
-                    " 'solverbook[solve]', or more --memory"
-                )
             check_book(path, progress, game)
-            _check_values(book, rules, closed, progress)
+            _check_values(_Plain(book, rules, closed), progress)
             plain = len(book)
+            verdict, basis = CONSISTENT, "every value agrees with the children stored"
         _check_root(book, rules)
         proof = proving.prove(book, book.game, progress) if play else ()
-        return Report(len(book), closed, time.perf_counter() - started, plain, *proof)
+        return Report(verdict, basis, len(book), closed, time.perf_counter() - started, plain, *proof)
+
+
+def _judged(book: Book) -> tuple[str, str]:
+    """The verdict on a complete book in which nothing wrong was found, and what it rests on."""
+    if book.expectation is not None:
+        return CONSISTENT, "every value agrees with its children's, roundings apart: their sum was not bounded"
+    return PROVED, "every value follows from its children"
 
 
 def _check_claims(book: Book, rules: Rules) -> None:
@@ -100,19 +112,66 @@ def _check_claims(book: Book, rules: Rules) -> None:
         raise DamagedBook(f"{book.path}: its header lists tiers, the rules know none: solve again")
 
 
-def _compiled(
-    book: Book, rules: Rules, closed: bool, workers: int | None, memory: int, progress: Progress
-) -> bool:
-    """Verify with the kernels; False where that cannot be done."""
-    if not closed or len(book) <= FEW or rules.plain_only or not extras.has_kernels():
-        return False
+def _check_whole(book: Book, rules: Rules, workers: int | None, memory: int, progress: Progress) -> int:
+    """All of a complete book, with the kernels where that can be: of how many states in plain Python."""
+    stays, number = _compiled(book, rules, workers, memory, progress), 0
+    if stays is not None:
+        number = _check_sample(book, rules)
+    if stays is None or (stays and book.method in ACYCLIC):
+        if PLAIN_BYTES * len(book) > memory:
+            raise ResourceError(
+                f"{len(book):,} states take about {PLAIN_BYTES * len(book):,} bytes in plain Python: pip install"
+                " 'solverbook[solve]', or more --memory"
+            )
+        if stays is None:
+            check_book(book.path, progress, book.game)
+            plain = _Plain(book, rules, True)
+            _check_values(plain, progress)
+            plain.check_whole()
+            stays, number = plain.stays, len(book)
+        if stays and book.method in ACYCLIC:
+            _check_acyclic(book, rules, progress)
+    return number
+
+
+def _compiled(book: Book, rules: Rules, workers: int | None, memory: int, progress: Progress) -> bool | None:
+    """Verify with the kernels; whether some move does not raise the tier. None where that cannot be done."""
+    if len(book) <= FEW or rules.plain_only or not extras.has_kernels():
+        return None
     from solver.kernels import audit
 
     try:
-        audit.check_values(book, rules.game, memory=memory, workers=workers, progress=progress)
+        return audit.check_values(book, rules.game, memory=memory, workers=workers, progress=progress)
     except UncompiledRules:
-        return False
-    return True
+        return None
+
+
+def _check_acyclic(book: Book, rules: Rules, progress: Progress) -> None:
+    """Follow all play, depth first, in a book that lacks no child. Raises DamagedBook where a state comes again."""
+    followed: set[int] = set()
+    for first in book:
+        path = {first: _unfinished(rules, first)} if first not in followed else {}
+        while path:
+            state, children = next(reversed(path.items()))
+            child = next((one for one in children if one not in followed), None)
+            if child is None:
+                path.pop(state)
+                followed.add(state)
+                if len(followed) % 1024 == 0:
+                    progress("follow", len(followed), len(book))
+            elif child in path:
+                raise DamagedBook(
+                    f"{book.path}: play comes back to state {child}, which {book.method} does not solve: solve again"
+                )
+            else:
+                path[child] = _unfinished(rules, child)
+
+
+def _unfinished(rules: Rules, state: int) -> Iterator[int]:
+    """The unfinished states that moves lead to, canonical ones."""
+    for _, _, child in rules.children(state):
+        if not rules.is_terminal(child):
+            yield rules.canonical(child)
 
 
 def _check_sample(book: Book, rules: Rules) -> int:
@@ -138,16 +197,14 @@ def _spread(book: Book) -> Iterator[tuple[int, Value]]:
         yield from group[begin : begin + RUN]
 
 
-def _check_values(book: Book, rules: Rules, closed: bool, progress: Progress) -> None:
-    """Every value against its children, in plain Python, and all counts where no child is missing."""
-    plain = _Plain(book, rules, closed)
-    for done, (state, value) in enumerate(book.items()):
+def _check_values(plain: _Plain, progress: Progress) -> None:
+    """Every value against its children, in plain Python."""
+    number = len(plain.book)
+    for done, (state, value) in enumerate(plain.book.items()):
         plain.check(state, value)
         if done % 1024 == 0:
-            progress("verify", done, len(book))
-    progress("verify", len(book), len(book))
-    if closed:
-        plain.check_whole()
+            progress("verify", done, number)
+    progress("verify", number, number)
 
 
 class _Plain:
@@ -157,7 +214,7 @@ class _Plain:
         self.book, self.rules, self.closed = book, rules, closed
         self.canonical = rules.canonical
         self.reached: set[int] = set()  # canonical children, finished ones included
-        self.rises = book.header.method in ("minimax", "expectiminimax") and rules.tiered
+        self.stays = False  # whether some move to an unfinished state does not raise the tier
 
     def check(self, state: int, value: Value) -> None:
         """A state's value against its children."""
@@ -196,8 +253,8 @@ class _Plain:
                 continue
             if self.closed:
                 self.reached.add(key)
-            if self.rises and not rules.is_terminal(key) and rules.tier(key) <= rules.tier(state):
-                raise self._wrong(state, f"has a move that stays in its tier, which {self.book.method} does not solve")
+            if not self.stays and not rules.is_terminal(key):
+                self.stays = rules.tier(key) <= rules.tier(state)  # as without tiers
             score = value.score if rules.same_mover(state, action, child) else -value.score
             if action is None:
                 total, mean = total + weight, mean + weight * score

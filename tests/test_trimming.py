@@ -288,7 +288,7 @@ def test_what_cannot_be_left_out_is_refused_in_a_line(books, tmp_path):
     assert "margins" in run("trim", books("dots-and-boxes:2,1"), "-o", out, "--wdl")[2]
     assert not out.exists()
     assert "against every reply" not in ok("trim", path, "-o", out, "--for", "second")
-    assert "the second player gets at least" in ok("verify", out, "--play")
+    assert "the second player gets at least" in run("verify", out, "--play")[1]
     assert "is trimmed already" in run("trim", out, "-o", tmp_path / "again.lmdb", "--drop-plies", "1")[2]
     with pytest.raises(BookError):
         trim(path, tmp_path / "none" / "out.lmdb", plies=1)

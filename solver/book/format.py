@@ -215,8 +215,10 @@ def check_facts(header: Header) -> None:
     if header.trim is not None:
         check_trim(header.trim)
         scope = header.trim.scope
-    if type(header.wdl) is not bool or (header.wdl and (header.score_game or header.method == "retrograde")):
+    if type(header.wdl) is not bool or (header.wdl and header.score_game):
         raise ValueError("values without distance where they cannot be")
+    if header.method == "retrograde" and (header.wdl or header.score_game):
+        raise ValueError("values without distance, which retrograde analysis does not find")
     if header.method not in METHODS or not SCOPES.fullmatch(scope) or header.stored < 0:
         raise ValueError("unknown method or scope")
     if not header.game.isprintable() or len(header.game) > MOST_TEXT:

@@ -4,7 +4,8 @@ Commands are imported when they are called, so that a question to a book starts 
 and nowhere else:
 
     0 done    1 failure    2 usage, game or method    3 not in the book    4 illegal position or move
-    5 damaged or foreign book    6 out of memory or disk    130, 143 interrupted    141 the reader of a pipe has gone
+    5 damaged or foreign book    6 out of memory or disk    7 verified, not proved    130, 143 interrupted
+    141 the reader of a pipe has gone
 """
 
 from __future__ import annotations

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from solver.cli.common import Bars, Size, game_option, json_option, quiet_option, workers_option
+from solver.errors import DamagedBook, ForeignBook
 from solver.game import load_game
+
+if TYPE_CHECKING:
+    from solver.verification import Report
+
+NOT_PROVED = 7  # the exit code of a consistent book
 
 
 @click.command("verify")
@@ -18,33 +25,45 @@ from solver.game import load_game
 @click.option("--play", is_flag=True, help="Also play it out against every reply, for the sides that it serves.")
 @json_option
 @quiet_option
-def command(
-    book: str, game_text: str | None, workers: int | None, memory: int | None, play: bool, as_json: bool, quiet: bool
-) -> None:
+def command(book: str, game_text: str | None, as_json: bool, quiet: bool, **given: Any) -> None:
     """Check a book: structure, checksums, every value against its children, every count.
 
-    The rules run compiled, and as plain Python for a sample of the states, or for all of them if they are few.
+    The verdict is one of three words, and the exit code says it, too:
+
+    \b
+    proved      0  every value is that of perfect play, whoever wrote the book
+    consistent  7  nothing is wrong, and the values agree with each other, but some are not proved
+    wrong       5  what is wrong is named: a damaged or foreign book, or a false value
+
+    So `solver verify BOOK && publish BOOK` publishes what is proved. The rules run compiled, and as plain Python for a
+    sample of the states, or for all of them if they are few.
 
     \b
     solver verify connect-four-5x5.lmdb
     solver verify first-player.lmdb --play
     """
-    from solver.verification import verify
+    from solver.verification import CONSISTENT, WRONG, verify
 
     game = None if game_text is None else load_game(game_text)
-    with Bars(quiet) as bars:
-        report = verify(book, game, workers=workers, memory=memory, play=play, progress=bars)
-    if as_json:
-        click.echo(json.dumps(report._asdict()))
-    else:
-        how = (
-            "every value follows from its children" if report.closed else "every value agrees with the children stored"
-        )
-        done = f"{report.states:,} states verified in {report.seconds:.2f} s, {report.plain:,} of them in plain Python"
-        click.echo(f"{book}: {done}; {how}")
-        if report.played:
-            who = " and the ".join(report.played)
-            click.echo(
-                f"played against every reply, from {report.positions:,} positions: the {who} player gets at least the"
-                " value of each"
-            )
+    try:
+        with Bars(quiet) as bars:
+            report = verify(book, game, progress=bars, **given)
+    except (DamagedBook, ForeignBook) as error:
+        if as_json:
+            click.echo(json.dumps({"verdict": WRONG, "basis": str(error)}))
+        raise type(error)(f"{WRONG}: {error}") from None
+    click.echo(json.dumps(report._asdict()) if as_json else _in_words(book, report))
+    if report.verdict == CONSISTENT:
+        click.get_current_context().exit(NOT_PROVED)
+
+
+def _in_words(book: str, report: Report) -> str:
+    done = f"{report.states:,} states verified in {report.seconds:.2f} s, {report.plain:,} of them in plain Python"
+    said = f"{book}: {report.verdict}: {done}; {report.basis}"
+    if not report.played:
+        return said
+    who = " and the ".join(report.played)
+    return (
+        f"{said}\nplayed against every reply, from {report.positions:,} positions: the {who} player gets at least the"
+        " value of each"
+    )

@@ -31,10 +31,12 @@ from solver.kernels.marks import (
     FAULT,
     FAULTS,
     LOOKS,
+    STAYS,
     WRONG_TIER,
     WRONG_VALUE,
     Reached,
     reach,
+    stays,
     tally,
     unfit,
 )
@@ -47,7 +49,7 @@ from solver.store.sorting import sort_unique
 from solver.store.work import Work
 
 game: Any = None  # constants of the bound copies
-SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = TIERS = False
+SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = TIERS = TIERED = False
 
 CHUNK = 1 << 15  # states checked in one call
 SMALL_CHUNK = 1 << 12  # where states lie in files: all that one call looks at is mapped at once
@@ -72,8 +74,9 @@ class Stored(NamedTuple):
 def audit(stored, reached, tiers, tallies, begin, end, ends, report):
     """Check states[begin:end] against their children, until `ends` (capacity) is full.
 
-    report (5,) int64 gets the first fault and its state, where to go on, how many finished children `ends` holds, and
-    the look-ups made; tallies (tiers, 5) int64 has states, finished ones, wins, draws, losses.
+    report (6,) int64 gets the first fault and its state, where to go on, how many finished children `ends` holds, the
+    look-ups made, and whether some move does not raise the tier; tallies (tiers, 5) int64 has states, finished ones,
+    wins, draws, losses.
     """
     report[:] = 0
     states, indices, scores, distances, _, _ = stored
@@ -103,6 +106,7 @@ def audit(stored, reached, tiers, tallies, begin, end, ends, report):
                 if place < 0:
                     return
                 score, distance = scores[indices[place]], distances[indices[place]]
+                report[STAYS] |= stays(state, key)
             if AGAIN:
                 same = game.again(state, action) != 0
             else:
@@ -130,14 +134,17 @@ def _is_better(score, distance, best_score, best_distance):
 
 def check_values(
     book: Book, game: Game, *, memory: int, workers: int | None = None, progress: Progress = silent
-) -> None:
+) -> bool:
     """Every value against its children, every state against the moves that lead to it, every count of the header.
 
-    Raises DamagedBook with the first state that is wrong.
+    Whether some move to an unfinished state does not raise the tier. Raises DamagedBook with the first state that is
+    wrong.
     """
     with Work() as work, Workers(workers) as team, compiling(game):
         work.mapped = memory // 4
-        _Audit(book, game, work, team, memory, progress).run()
+        audit = _Audit(book, game, work, team, memory, progress)
+        audit.run()
+        return audit.stays
 
 
 def _stored(states: States, indices: NDArray[Any], header: Header, work: Work) -> Any:
@@ -162,6 +169,7 @@ class _Audit:
         self.kernels = bind(module, game, header.symmetry, header.wdl, tiers=header.tiers is not None)
         self.tiers = np.array([tier.tier for tier in header.tiers or ()], np.int64)
         self.tallies = np.zeros((max(1, len(self.tiers)), 5), np.int64)
+        self.stays = False  # some move does not raise the tier
         self.ends = Runs(work, memory // 8)
         self.stored = _stored(*read_all(book, work, memory, progress), header, work)
 
@@ -187,17 +195,18 @@ class _Audit:
         def check(begin: int) -> tuple[NDArray[np.int64], NDArray[np.int64], list[States]]:
             tallies = np.zeros_like(self.tallies)
             found: list[States] = []
-            report = np.zeros(5, np.int64)
-            looks, end = 0, min(begin + chunk, stored)
+            report = np.zeros(6, np.int64)
+            looks, stay, end = 0, 0, min(begin + chunk, stored)
             while begin < end and not report[FAULT]:
                 ends = np.empty(ENDS, np.int64)
                 self.kernels.audit(self.stored, reached, self.tiers, tallies, begin, end, ends, report)
                 found.append(ends[: sort_unique(ends, np.empty_like(ends), report[COUNT])].copy())
                 looks += report[LOOKS]
+                stay |= report[STAYS]
                 if report[AT] == begin and not report[FAULT]:
                     raise DamagedBook(f"{self.book.path}: state {report[CULPRIT]} has more than {ENDS:,} moves")
                 begin = int(report[AT])
-            report[LOOKS] = looks
+            report[LOOKS], report[STAYS] = looks, stay
             return report, tallies, found
 
         results: Iterator[Any] = self.team.map(check, begins)
@@ -206,6 +215,7 @@ class _Audit:
                 self._refuse(report)
             if reached.low == 0:
                 self.tallies += tallies
+                self.stays |= bool(report[STAYS])
                 for ends in found:
                     self._keep(ends)
             if self.work.columns:

@@ -57,9 +57,9 @@ def bind(
     """A namespace of the module's kernels, compiled for this game when first called.
 
     Kernels see `game` and booleans, all constants: `SCORES` (values have no distances: a score game, or `outcomes`
-    alone are asked for), `ALTERNATES` (players strictly alternate), `FOLDS` (fold states by `canonical`), `TIERS` (ask
-    for them), and whether the rules have `AGAIN`, `REWARD`, `PROMISES`, `REPLIES`, `OUTLOOK`, `FOLLOWUP`, `BOUNDS`,
-    `LONGEST`, `EVALUATE`, `FEATURES`.
+    alone are asked for), `ALTERNATES` (players strictly alternate), `FOLDS` (fold states by `canonical`), `TIERED` (the
+    rules have tiers), `TIERS` (ask for them), and whether the rules have `AGAIN`, `REWARD`, `PROMISES`, `REPLIES`,
+    `OUTLOOK`, `FOLLOWUP`, `BOUNDS`, `LONGEST`, `EVALUATE`, `FEATURES`.
     """
     asked = Rules(game, symmetry)
     if asked.plain_only:

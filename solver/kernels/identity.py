@@ -23,6 +23,7 @@ def constants_of(rules: Rules, outcomes: bool = False, tiers: bool = True) -> di
         "ALTERNATES": rules.alternates,
         "FOLDS": rules.folds,
         "TIERS": tiers and rules.tiered,
+        "TIERED": rules.tiered,
         "PROMISES": rules.promise is not None,
         **{name.upper(): own_method(rules.game, name) is not None for name in ASKED},
     }

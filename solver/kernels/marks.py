@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from solver.kernels.compiled import kernel
 
 game: Any = None  # constants of the bound copies
-FOLDS = TIERS = False
+FOLDS = TIERS = TIERED = False
 
 FINE, CHILD_MISSING, WRONG_VALUE, TERMINAL, NOT_CANONICAL, WRONG_TIER = range(6)
-FAULT, CULPRIT, AT, COUNT, LOOKS = range(5)  # slots of the report
+FAULT, CULPRIT, AT, COUNT, LOOKS, STAYS = range(6)  # slots of the report
 FAULTS = {
     CHILD_MISSING: "has a child that the book lacks",
     WRONG_VALUE: "has another value than its children give it",
@@ -57,6 +57,14 @@ def mark_start(start, stored, reached, ends, report):
         return
     if reach(key, stored, reached, report) < 0:
         report[CULPRIT] = start
+
+
+@kernel
+def stays(state, key):
+    """Whether a move to an unfinished state does not raise the tier, so that play may come back."""
+    if TIERED:
+        return game.tier(key) <= game.tier(state)
+    return True
 
 
 @kernel

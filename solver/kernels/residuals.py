@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from solver.expected import MIDDLE, Expectation
 from solver.kernels.compiled import kernel
-from solver.kernels.marks import AT, COUNT, CULPRIT, FAULT, WRONG_TIER, WRONG_VALUE, reach, tally, unfit
+from solver.kernels.marks import AT, COUNT, CULPRIT, FAULT, STAYS, WRONG_TIER, WRONG_VALUE, reach, stays, tally, unfit
 
 game: Any = None  # constants of the bound copies
-REWARD = FOLDS = TIERS = False
+REWARD = FOLDS = TIERS = TIERED = False
 
 
 class Numbered(NamedTuple):
@@ -83,4 +83,5 @@ def _seen_from(state, child, stored, reached, ends, report):
         place = reach(key, stored, reached, report)
         if place >= 0:
             worth = stored.numbers[place] - MIDDLE
+            report[STAYS] |= stays(state, key)
     return worth if game.to_move(child) == game.to_move(state) else -worth

@@ -1,0 +1,226 @@
+"""Books written to deceive, every checksum right: `verify` proves none of them, and what is honest it does."""
+
+import json
+
+import pytest
+
+from solver import extras, pipeline, verification
+from solver.errors import BookError
+from solver.fingerprint import fingerprint
+from solver.game import Rules, load_game
+from solver.value import Value, sign_of
+from tests.books import write_values
+from tests.test_cli import ok, run
+
+RINGS = '''
+from typing import NamedTuple
+
+class Ring(NamedTuple):
+    """A stone goes round in a ring; who does not move it on gives up. Nobody must ever lose."""
+
+    size: int = 5
+    open: bool = False  # the ring ends: at the last place one must give up
+
+    def initial(self):
+        return 0
+
+    def actions(self, state):
+        yield 0
+        if not self.open or state // 2 < self.size - 1:
+            yield 1
+
+    def result(self, state, action):
+        if action == 0:
+            return 2 * self.size + (1 - state % 2)
+        return 2 * ((state // 2 + 1) % self.size) + (1 - state % 2)
+
+    def to_move(self, state):
+        return state % 2
+
+    def is_terminal(self, state):
+        return state >= 2 * self.size
+
+    def utility(self, state):
+        return 1
+
+
+class Tiered(NamedTuple):
+    size: int = 5
+    open: bool = False
+
+    initial = Ring.initial
+    actions = Ring.actions
+    result = Ring.result
+    to_move = Ring.to_move
+    is_terminal = Ring.is_terminal
+    utility = Ring.utility
+
+    def tier(self, state):
+        return int(self.is_terminal(state))
+'''
+MARGINS = RINGS.replace("    size: int = 5\n", "    score_game = True\n    size: int = 5\n")
+
+
+@pytest.fixture(autouse=True)
+def plainly(monkeypatch):
+    monkeypatch.setattr(extras, "has_kernels", lambda: False)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("rules")
+    (folder / "rings.py").write_text(RINGS)
+    (folder / "margins.py").write_text(MARGINS)
+    return folder
+
+
+def reached(game):
+    """All canonical states that play can reach."""
+    rules = Rules(game)
+    todo = [rules.canonical(state) for state in rules.roots()]
+    seen = set(todo)
+    for state in todo:
+        if not rules.is_terminal(state):
+            children = {rules.canonical(child) for _, _, child in rules.children(state)} - seen
+            todo += children
+            seen |= children
+    return sorted(seen)
+
+
+def facts_of(game, values, **changes):
+    """What an honest header says of a complete book of these values."""
+    rules, states = Rules(game), reached(game)
+    ends = {state: Value(rules.utility(state)) for state in states if rules.is_terminal(state)}
+    every = [sign_of(value) for value in (*values.values(), *ends.values())]
+    outcomes = [value.outcome for value in every]
+    scores = bool(getattr(game, "score_game", False))
+    return {
+        "game": rules.name, "rules": fingerprint(game), "symmetry": rules.folds, "score_game": scores,
+        "states": len(values) + len(ends), "terminal": len(ends), "root": values.get(rules.canonical(game.initial())),
+        "counts": {name: outcomes.count(name) for name in ("win", "draw", "loss")},
+        "wdl": not scores and any(value.score and value.distance is None for value in values.values()),
+        **changes,
+    }  # fmt: skip
+
+
+def forge(path, game, values, **changes):
+    write_values(path, values, facts=facts_of(game, values, **changes))
+    return path
+
+
+def favouring(game, side, worth=1):
+    """Values by which one side wins whatever is a draw: all agree with their children's, and are false."""
+    rules = Rules(game)
+    drawn = [state for state in reached(game) if not rules.is_terminal(state)]
+    return {state: Value(worth if rules.to_move(state) == side else -worth) for state in drawn}
+
+
+def refused(path, game=None):
+    with pytest.raises(BookError) as refusal:
+        verification.verify(path, game)
+    return str(refusal.value)
+
+
+METHODS = ["minimax", "retrograde", "alphabeta", "expectiminimax", "value-iteration", "import"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("text", ["rings.py::Ring", "rings.py::Tiered", "margins.py::Ring", "margins.py::Tiered"])
+def test_values_that_rest_on_each_other_in_a_circle_are_refused(files, tmp_path, text, method):
+    """Wins and losses without a distance, and margins, by any method that a header may say."""
+    game = load_game(f"{files}/{text}")
+    for side in range(2):
+        for wdl in (False, True):
+            try:
+                path = forge(tmp_path / "ring.lmdb", game, favouring(game, side), method=method, wdl=wdl)
+            except ValueError:  # the writer itself refuses the header
+                continue
+            message = refused(path, game)
+            assert method != "minimax" or "play comes back to state" in message or "malformed" in message
+
+
+def test_a_draw_that_a_book_without_distances_calls_a_win_is_refused(tmp_path):
+    """Mu torere, 80 states, of which 62 are altered."""
+    game = load_game("mu-torere")
+    with pipeline.solve(game) as book:
+        truth = dict(book.items())
+    mover = {state: state & 1 for state in truth}
+    rules = Rules(game)
+    if rules.to_move is None:  # sides alternate: whoever is to move an even number of plies after the start
+        mover, layer, ply = {}, {rules.canonical(game.initial())}, 0
+        while layer:
+            mover |= dict.fromkeys(layer, ply % 2)
+            layer = {rules.canonical(child) for state in layer for _, _, child in rules.children(state)
+                     if not rules.is_terminal(child)} - mover.keys()  # fmt: skip
+            ply += 1
+    false = {
+        state: Value((1, -1)[mover[state]]) if value.score == 0 else sign_of(value) for state, value in truth.items()
+    }
+    assert sum(false[state] != sign_of(truth[state]) for state in truth) > 50
+    assert "play comes back" in refused(forge(tmp_path / "wdl.lmdb", game, false), game)
+    forge(tmp_path / "right.lmdb", game, truth, method="retrograde")
+    assert verification.verify(tmp_path / "right.lmdb").verdict == "proved"
+    assert "minimax does not solve" in refused(forge(tmp_path / "named.lmdb", game, truth), game)
+
+
+@pytest.mark.parametrize("distance", [1, 7, 39, 1 << 30])
+@pytest.mark.parametrize("text", ["rings.py::Ring", "rings.py::Tiered"])
+def test_no_distances_hold_up_a_circle(files, tmp_path, text, distance):
+    """Whatever they are: the same everywhere, falling along the ring, or those of some states alone."""
+    game = load_game(f"{files}/{text}")
+    false = favouring(game, 0)
+    for shape in (lambda state: distance, lambda state: distance + state // 2 * 2 + state % 2):
+        values = {state: Value(value.score, shape(state)) for state, value in false.items()}
+        path = forge(tmp_path / "distant.lmdb", game, values, method="retrograde")
+        assert "than its children give it" in refused(path, game)
+    mixed = {state: Value(0) if state > 5 else Value(value.score, distance) for state, value in false.items()}
+    assert "than its children give it" in refused(forge(tmp_path / "m.lmdb", game, mixed, method="retrograde"), game)
+
+
+@pytest.mark.parametrize("text", ["rings.py::Ring", "rings.py::Tiered", "margins.py::Ring", "margins.py::Tiered"])
+def test_what_ends_is_proved_with_and_without_distances(files, tmp_path, text):
+    """Moves stay in their tier, or there is none, but no play comes back."""
+    game = load_game(f"{files}/{text}:5,true")
+    with pipeline.solve(game, tmp_path / "whole.lmdb", method="minimax") as book:
+        truth = dict(book.items())
+    assert verification.verify(tmp_path / "whole.lmdb", game).verdict == "proved"
+    if not getattr(game, "score_game", False):
+        signs = {state: sign_of(value) for state, value in truth.items()}
+        assert verification.verify(forge(tmp_path / "wdl.lmdb", game, signs), game).verdict == "proved"
+        state = max(signs)
+        signs[state] = Value(-signs[state].score)
+        assert "than its children" in refused(forge(tmp_path / "wrong.lmdb", game, signs), game)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ["rings.py::Ring", "margins.py::Tiered"])
+def test_compiled_rules_find_the_circle_too(files, tmp_path, monkeypatch, text):
+    pytest.importorskip("numba")
+    monkeypatch.undo()
+    monkeypatch.setattr(verification, "FEW", 0)
+    game = load_game(f"{files}/{text}")
+    assert "play comes back" in refused(forge(tmp_path / "ring.lmdb", game, favouring(game, 0)), game)
+    honest = load_game(f"{files}/{text}:5,true")
+    pipeline.solve(honest, tmp_path / "whole.lmdb", method="minimax").close()
+    assert verification.verify(tmp_path / "whole.lmdb", honest).verdict == "proved"
+
+
+def test_the_verdict_is_said_in_words_in_json_and_by_the_exit_code(files, tmp_path):
+    game, text = load_game(f"{files}/rings.py::Ring"), f"{files}/rings.py::Ring"
+    pipeline.solve(game, tmp_path / "proved.lmdb").close()
+    said = ok("verify", tmp_path / "proved.lmdb", "--game", text)
+    assert said.startswith(f"{tmp_path}/proved.lmdb: proved: 10 states")
+    assert json.loads(ok("verify", tmp_path / "proved.lmdb", "--game", text, "--json"))["verdict"] == "proved"
+    forge(tmp_path / "wrong.lmdb", game, favouring(game, 0))
+    code, out, err = run("verify", tmp_path / "wrong.lmdb", "--game", text)
+    assert (code, out) == (5, "") and err.startswith("Error: wrong: ") and err.count("\n") == 1
+    code, out, _ = run("verify", tmp_path / "wrong.lmdb", "--game", text, "--json")
+    facts = json.loads(out)
+    assert (code, facts["verdict"]) == (5, "wrong") and "play comes back to state" in facts["basis"]
+
+
+def test_a_book_that_is_no_book_has_no_verdict(tmp_path):
+    assert run("verify", tmp_path / "none.lmdb", "--json")[:2] == (2, "")
+    (tmp_path / "text.lmdb").write_text("no book")
+    code, out, _ = run("verify", tmp_path / "text.lmdb", "--json")
+    assert code == 5 and json.loads(out)["verdict"] == "wrong"
