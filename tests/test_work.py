@@ -3,6 +3,7 @@
 import random
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -14,7 +15,8 @@ from solver.game import load_game
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
-from solver.store import runs  # noqa: E402
+from solver.parallel import Workers  # noqa: E402
+from solver.store import column, runs  # noqa: E402
 from solver.store.work import Work  # noqa: E402
 from solver.sweep import backward, exhaustive, expansion, ordered, retrograde  # noqa: E402
 from tests.solutions import swept  # noqa: E402
@@ -240,3 +242,59 @@ def test_a_solve_keeps_within_its_memory(tmp_path, game):
         assert status == 0
         assert peak < megabytes << 10
     assert books[0].read_bytes() == books[1].read_bytes()
+
+
+def open_files():
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts descriptors in /proc")
+@pytest.mark.parametrize("size", [3, 20_000])
+def test_a_column_for_each_of_many_plies_keeps_no_file_open(tmp_path, size):
+    with Work(tmp_path / "work", "deep") as work:
+        older = work.column("seen", np.int64, numbered=True)
+        older.append(np.arange(size))
+        work.checkpoint(None)
+        before = open_files()
+        for ply in range(100):
+            newer = work.column("seen", np.int64, numbered=True)
+            newer.append(np.arange(ply, ply + size))
+            assert newer.view().tolist() == list(range(ply, ply + size))
+            work.discard(older)
+            older = newer
+            assert open_files() <= before + 4
+        work.checkpoint(None)
+        assert [path.name for path in tmp_path.glob("work/seen*")] == [f"{older.name}.column"]
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts descriptors in /proc")
+def test_runs_of_far_keys_keep_few_files_open(tmp_path, monkeypatch):
+    monkeypatch.setattr(runs, "MOST_FILES", 8)
+    monkeypatch.setattr(column, "FILED", 0)
+    with Work(tmp_path / "work", "far") as work, Workers(1) as team:
+        waiting, before, expected = runs.Runs(work, 1), open_files(), {}
+        for spill in range(60):
+            for key in (runs.Key(spill), runs.Key(1000 + spill % 7)):
+                states = np.arange(spill, spill + 3)
+                waiting.add(key, states)
+                expected.setdefault(key, set()).update(states.tolist())
+            waiting.spill(team)
+            if spill % 20 == 0:
+                work.checkpoint(waiting.saved())
+            assert open_files() <= before + 2 * 2 * 8
+        for key, states in sorted(expected.items()):
+            assert waiting.first() == key
+            assert set(np.concatenate(waiting.of(key)).tolist()) == states
+            waiting.drop(key)
+        assert waiting.first() is None
+        assert not [name for name in work.columns if name.startswith("runs")]
+
+
+def test_tiers_with_cycles_need_no_checkpoint_each(tmp_path, monkeypatch):
+    """Only what the last checkpoint has of a tier whose states are taken back asks for another."""
+    saved, checkpoint = [], Work.checkpoint
+    monkeypatch.setattr(Work, "checkpoint", lambda work, state: (saved.append(state), checkpoint(work, state)))
+    with Work(tmp_path / "work", "cycles", every=1e9) as work:
+        work.checkpoint(None)
+        assert exhaustive.solve(load_game("three-mens-morris:1"), work).cyclic
+    assert saved == [None]

@@ -45,13 +45,10 @@ States = NDArray[np.int64]
 
 def compare(game: Game, states: Sequence[int], *, symmetry: bool = True, tiers: bool = True) -> None:
     """Raise UncompiledRules with the first of the states of which compiled and plain rules say different things."""
-    twins = _Twins(game, symmetry, tiers)
-    with compiling(game):
-        for state in states:
-            twins.compare(state)
+    Twins(game, symmetry, tiers).compare(states)
 
 
-class _Twins:
+class Twins:
     """Both kinds of rules of a game."""
 
     def __init__(self, game: Game, symmetry: bool, tiers: bool) -> None:
@@ -59,11 +56,13 @@ class _Twins:
         self.own = CompiledMoves(self.rules, tiers)
         self.room = ROOM
 
-    def compare(self, state: int) -> None:
-        plain = self.plain(state)
-        compiled = self.compiled(state)
-        if plain != compiled:
-            raise UncompiledRules(self.difference(state, plain, compiled))
+    def compare(self, states: Sequence[int]) -> None:
+        """Raise UncompiledRules with the first of the states of which they say different things."""
+        with compiling(self.rules.game):
+            for state in states:
+                plain, compiled = self.plain(state), self.compiled(state)
+                if plain != compiled:
+                    raise UncompiledRules(self.difference(state, plain, compiled))
 
     def plain(self, state: int) -> Any:
         """The utility of a terminal state, as far as the kernel tells it; what it lists of the moves of others."""
@@ -105,7 +104,7 @@ class _Twins:
                 break
             self.room *= 2
         lists = listed._replace(owners=listed.owners & 1 == 1)
-        return list(zip(*(array.tolist() for array in lists), strict=True))[: max(0, count)]
+        return list(zip(*(array[: max(0, count)].tolist() for array in lists), strict=True))
 
     def difference(self, state: int, plain: Any, compiled: Any) -> str:
         """One line about a state: the first rule whose answers differ, and the likely cause."""

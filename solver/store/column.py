@@ -1,4 +1,8 @@
-"""The files of a work folder: integers of one type, appended, and read by mapping them into memory."""
+"""The files of a work folder: integers of one type, appended, and read by mapping them into memory.
+
+A column gets its file when it is more than a few pages, or a checkpoint speaks of it: a game of many thousands of plies
+makes one for each, most of which are gone before that.
+"""
 
 from __future__ import annotations
 
@@ -16,43 +20,57 @@ if TYPE_CHECKING:
 READ = 64 << 20  # bytes read at once for a checksum
 BACKLOG = 256 << 20  # bytes written between two syncs in the background
 PAGE = mmap.PAGESIZE
+FILED = 1 << 16  # bytes from which a column is a file
 
 
 class Column:
-    """An append-only file of integers of one type; `size` of them are written. Read it by `view`."""
+    """An append-only file of integers of one type; `size` of them are written. Read it by `view`.
 
-    def __init__(self, work: Work, name: str, dtype: Any, descriptor: int, size: int = 0, checksum: int = 0) -> None:
+    `saved`: how many of them the last checkpoint has, -1 if it does not know the column. `descriptor` is that of the
+    file, -1 if there is none yet.
+    """
+
+    def __init__(
+        self, work: Work, name: str, dtype: Any, descriptor: int = -1, size: int = 0, checksum: int = 0
+    ) -> None:
         self.work = work
         self.name = name
         self.dtype = np.dtype(dtype)
         self.size = size
         self.checksum = checksum
+        self.saved = size if descriptor >= 0 else -1
         self._descriptor = descriptor
+        self._small = bytearray()  # what is written, as long as there is no file
         self._unsynced = 0
         self._map: mmap.mmap | None = None
         self._view: NDArray[Any] = np.empty(0, self.dtype)
 
+    @property
+    def filed(self) -> bool:
+        """Whether it is a file by now."""
+        return self._descriptor >= 0
+
     def append(self, array: NDArray[Any]) -> None:
         """Write at the end. Raises ResourceError when the disk is full or fails."""
         data = np.ascontiguousarray(array, self.dtype).data.cast("B") if len(array) else memoryview(b"")
-        at = self.size * self.dtype.itemsize
         self.work.about_to_write(len(data))
-        with self.work.guarded():
-            done = 0
-            while done < len(data):
-                done += os.pwrite(self._descriptor, data[done : done + (1 << 30)], at + done)
+        if self._descriptor < 0 and len(self._small) + len(data) < FILED:
+            self._small += data
+        else:
+            self._filed()
+            self._write(data, self.size * self.dtype.itemsize)
         if self.work.folder is not None:
             self.checksum = zlib.crc32(data, self.checksum)
         self.size += len(array)
         self._unsynced += len(data)
         if self._unsynced > BACKLOG:
             self._unsynced = 0
-            self.work.sync_later(self._descriptor)
+            self.work.sync_later(self._filed())
 
     def reserve(self, size: int) -> NDArray[Any]:
         """A view of `size` items of which those not yet written must not be read; it shows what is appended later."""
         with self.work.guarded():
-            os.truncate(self._descriptor, size * self.dtype.itemsize)
+            os.truncate(self._filed(), size * self.dtype.itemsize)
         return self._mapped(size)
 
     def view(self) -> NDArray[Any]:
@@ -60,6 +78,16 @@ class Column:
         if self.size != len(self._view):
             self._mapped(self.size)
         return self._view
+
+    def part(self, begin: int, end: int) -> NDArray[Any]:
+        """view()[begin:end], read where mapping the file anew costs more."""
+        if end <= len(self._view):
+            return self._view[begin:end]
+        nbytes = (end - begin) * self.dtype.itemsize
+        if self._descriptor < 0 or nbytes > FILED:
+            return self.view()[begin:end]
+        with self.work.guarded():
+            return np.frombuffer(os.pread(self._descriptor, nbytes, begin * self.dtype.itemsize), self.dtype)
 
     def release(self, begin: int = 0, end: int | None = None) -> None:
         """Let the pages of view()[begin:end] go: they come back from the file when they are read."""
@@ -71,17 +99,20 @@ class Column:
             self._map.madvise(mmap.MADV_DONTNEED, first, last - first)
 
     def sync(self) -> None:
+        """What is written lies on the disk, for a checkpoint."""
+        descriptor = self._filed()
         if self._unsynced:
             with self.work.guarded():
-                os.fsync(self._descriptor)
+                os.fsync(descriptor)
             self._unsynced = 0
+        self.saved = self.size
 
     def truncate(self, size: int) -> None:
-        """Cut off what was appended last, before any checkpoint knows of it."""
+        """Cut off what was appended last; where the last checkpoint has more (`saved`), the next is due at once."""
         if size < self.size:
             self._map, self._view = None, np.empty(0, self.dtype)
             with self.work.guarded():
-                os.truncate(self._descriptor, size * self.dtype.itemsize)
+                os.truncate(self._filed(), size * self.dtype.itemsize)
             self.size = size
             self.checksum = self._checksum_of(size) if self.work.folder is not None else 0
 
@@ -94,10 +125,27 @@ class Column:
         return self._checksum_of(self.size) == self.checksum
 
     def close(self) -> None:
-        self._map, self._view = None, np.empty(0, self.dtype)
+        self._map, self._view, self._small = None, np.empty(0, self.dtype), bytearray()
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
+
+    def _filed(self) -> int:
+        """The descriptor of the file, which is made if there is none yet."""
+        if self._descriptor < 0:
+            with self.work.guarded():
+                self._descriptor = self.work.create(self.name)
+            small, self._small = memoryview(bytes(self._small)), bytearray()
+            self._write(small, 0)
+        return self._descriptor
+
+    def _write(self, data: memoryview, at: int) -> None:
+        """Write bytes from there on."""
+        descriptor = self._descriptor
+        with self.work.guarded():
+            done = 0
+            while done < len(data):
+                done += os.pwrite(descriptor, data[done : done + (1 << 30)], at + done)
 
     def _checksum_of(self, size: int) -> int:
         wanted, done, checksum = size * self.dtype.itemsize, 0, 0
@@ -112,6 +160,8 @@ class Column:
     def _mapped(self, size: int) -> NDArray[Any]:
         if size == 0:
             self._map, self._view = None, np.empty(0, self.dtype)
+        elif self._descriptor < 0:
+            self._view = np.frombuffer(bytes(self._small), self.dtype)
         else:
             with self.work.guarded():
                 self._map = mmap.mmap(self._descriptor, size * self.dtype.itemsize, prot=mmap.PROT_READ)

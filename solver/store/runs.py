@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import heapq
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -35,6 +36,7 @@ LOOKS = 128  # between two reports of what was mapped
 BLOCK = 32  # tiers whose scattered states wait together
 FEW = 16  # states a tier: fewer are scattered
 TIER_SPAN = 1 << 22  # tiers that the children of one chunk may span
+MOST_FILES = 32  # that are open at a time
 
 
 class Key(NamedTuple):
@@ -126,7 +128,28 @@ class Runs:
             self._memory[key] = []
         self._memory = {}
         self.bytes = 0
+        self._merge_files(team)
         give_back()
+
+    def _merge_files(self, team: Workers) -> None:
+        """Where files are many, merge those with the fewest states: runs of far keys would keep each of them open."""
+        waiting: Counter[Column] = Counter()
+        for parts in self._files.values():
+            for column, begin, end in parts:
+                waiting[column] += end - begin
+        if len(waiting) <= MOST_FILES:
+            return
+        few = set(sorted(waiting, key=lambda column: (waiting[column], column.name))[: len(waiting) - MOST_FILES // 2])
+        into = self.work.column("runs", np.int64, numbered=True)
+        for parts in self._files.values():
+            runs = [column.view()[begin:end] for column, begin, end in parts if column in few]
+            if runs:
+                first = into.size
+                for piece in merged(runs, team, self.work.read):
+                    into.append(piece)
+                parts[:] = [part for part in parts if part[0] not in few] + [(into, first, into.size)]
+        for column in few:
+            self.work.discard(column)
 
     def saved(self) -> list[Any]:
         """What a checkpoint keeps; all runs must be in files."""
@@ -161,7 +184,7 @@ def by_tier(
     ends = np.empty(highest - lowest + 1, np.int64)
     group_by_tier(children, tiers, count, lowest, spare, ends)
     begin = 0
-    for place in np.flatnonzero(np.diff(ends, prepend=0)).tolist():
+    for place in [0, *(np.flatnonzero(ends[1:] != ends[:-1]) + 1).tolist()]:
         end = int(ends[place])
         run = spare[begin:end]
         yield lowest + place, run[: sort_unique(run, children, end - begin)].copy()

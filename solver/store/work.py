@@ -59,7 +59,7 @@ class Work:
         self.kept = False  # whether there is a checkpoint
         self.mapped = 1 << 30  # bytes read from files after which their pages are let go
         self._touched = 0
-        self._obsolete: list[Column] = []
+        self._obsolete: list[str] = []  # columns that the last checkpoint may speak of
         self._numbers = 0
         self._unchecked = BLOCK
         self._lock = -1
@@ -75,18 +75,18 @@ class Work:
             self._numbers += 1
             name = f"{name}-{self._numbers}"
         if name not in self.columns:
-            with self.guarded():
-                self.columns[name] = Column(self, name, dtype, self._create(name))
+            self.columns[name] = Column(self, name, dtype)
         return self.columns[name]
 
     def discard(self, column: Column) -> None:
         """The column is not needed any more; its file goes when no checkpoint speaks of it."""
         del self.columns[column.name]
-        if self.kept:
-            column.release()
-            self._obsolete.append(column)
-        else:
-            self._delete(column)
+        filed = column.filed
+        column.close()
+        if column.saved >= 0:
+            self._obsolete.append(column.name)
+        elif filed:
+            self._delete(column.name)
 
     def due(self, times: float = 1.0) -> bool:
         """Whether the time between checkpoints has passed, or that many times it."""
@@ -121,8 +121,8 @@ class Work:
             os.replace(new, self.folder / MANIFEST)
             sync_folder(self.folder)
         self.kept = True
-        for column in self._obsolete:
-            self._delete(column)
+        for name in self._obsolete:
+            self._delete(name)
         self._obsolete = []
         self.saved = time.monotonic()
 
@@ -181,7 +181,7 @@ class Work:
         with contextlib.suppress(ResourceError):
             self._wait()
         self._syncer.shutdown(wait=True)
-        for column in [*self.columns.values(), *self._obsolete]:
+        for column in self.columns.values():
             column.close()
         self.columns, self._obsolete = {}, []
         if self._lock >= 0 and self.folder is not None:
@@ -220,7 +220,8 @@ class Work:
                 self._syncing.result()
             self._syncing = None
 
-    def _create(self, name: str) -> int:
+    def create(self, name: str) -> int:
+        """The descriptor of a new file for the column of that name. Raises OSError."""
         if self.folder is None:
             with tempfile.TemporaryFile() as file:
                 return os.dup(file.fileno())
@@ -228,10 +229,9 @@ class Work:
         path.unlink(missing_ok=True)  # of a run that was killed
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _NO_FOLLOW, 0o666)
 
-    def _delete(self, column: Column) -> None:
-        column.close()
+    def _delete(self, name: str) -> None:
         if self.folder is not None:
-            (self.folder / f"{column.name}.column").unlink(missing_ok=True)
+            (self.folder / f"{name}.column").unlink(missing_ok=True)
 
     def _open(self, folder: Path, restart: bool) -> None:
         """Lock the folder, and take over what an earlier run left."""

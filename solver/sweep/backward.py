@@ -44,6 +44,7 @@ from solver.sweep.parents import WIN
 lift = register_jitable(value.lift)
 
 CHUNK = 1 << 15  # states evaluated in one call
+FEW = 64  # merits that are soonest counted one by one
 TOO_WIDE = -2  # a margin that the array of merits cannot hold
 LAST = (1 << 63) - 1  # of all keys
 Merits = NDArray[Any]
@@ -300,6 +301,8 @@ def range_of_merits(rules: Rules, cyclic: bool, layers: int, largest: int) -> tu
 
 def tallied(merits: Merits) -> dict[int, int]:
     """How many there are of each merit."""
+    if len(merits) <= FEW:
+        return Counter(merits.tolist())
     bits = 8 * merits.dtype.itemsize
     if bits <= 16 and len(merits) >= 1 << bits - 4:
         numbers = np.bincount(merits.view(f"u{bits // 8}"), minlength=1 << bits).tolist()

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -51,7 +50,7 @@ def solve(game: Game, work: Work | None = None, options: Options = DEFAULT, stat
     work.mapped = _memory(options) // 4
     with Workers(options.workers) as team, compiling(game):
         compiled = CompiledMoves(rules, options.method != "retrograde")
-        inspect = partial(twins.compare, game, symmetry=rules.symmetry, tiers=compiled.tiered) if states else None
+        inspect = twins.Twins(game, rules.symmetry, compiled.tiered).compare if states else None
         if inspect is not None:
             inspect(states)
         size, resumed = _dense_size(compiled, work.resumed, options), work.resumed

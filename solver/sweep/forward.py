@@ -31,7 +31,8 @@ from solver.sweep.expansion import LOWEST_TIER, Expansion, Found, Stays
 
 States = NDArray[np.int64]
 
-INSPECTED = 8  # states of a tier, and as many again at most
+INSPECTED = 8  # states of a tier, and as many again at most, of the first tiers
+INSPECTED_FIRST = 1024  # states; once there were so many tiers it is one of each
 ALL_TIERS = 1 << 26  # tiers that a game may span: they are looked up by number
 GROWTH = 4  # sorted files of states seen are merged when the newer is more than a fourth of the older
 FEW_STARTS = 1000  # that plain Python lists; more are compiled
@@ -71,6 +72,7 @@ class Forward:
         self.inspect: Callable[[list[int]], None] | None = None  # looks at some states of each complete tier
         self.found = 0  # unfinished states found in this run
         self.generations: list[int] = []  # unfinished states of each generation of the tier that is being closed
+        self._before = 0  # and how many they are
         self._position = 0  # states of the current key below it are done
         self._closing: int | None = None  # the tier that is being closed
         self._seen: list[Column] = []  # sorted files of its states of earlier generations
@@ -99,7 +101,7 @@ class Forward:
                     self._closing = key.tier
                     self.states.truncate(self._begin())
                     self._position, self._totals[:] = 0, 0
-                    if self.work.kept:  # the last checkpoint may have more of this tier
+                    if self.states.saved > self.states.size:  # the last checkpoint has more of this tier
                         self.save(team)
                     continue
                 self.runs.drop(key)
@@ -144,6 +146,7 @@ class Forward:
         self.largest, self.finished = saved["largest"], saved["finished"]
         self._position, self._closing = saved["position"], saved["closing"]
         self.generations = saved["generations"]
+        self._before = sum(self.generations)
         self._seen = [columns[name] for name in saved["seen"]]
         self._new = columns[saved["new"]] if saved["new"] else None
         self._totals[:] = saved["totals"]
@@ -247,7 +250,8 @@ class Forward:
             self.work.discard(self._new)
         self._new = None
         open_states = int(self._totals[0] - self._totals[1:].sum())
-        self.generations.append(open_states - sum(self.generations))
+        self.generations.append(open_states - self._before)
+        self._before = open_states
         if open_states > self.most:
             needed, free = 8 * open_states / 2**30, 8 * self.most / 2**30
             raise ResourceError(
@@ -285,7 +289,7 @@ class Forward:
             self.progress("order", self.states.size - size, None)
         self._end_layer(self._closing, cyclic=True)
         self._closing = None
-        self.generations = []
+        self.generations, self._before = [], 0
         for column in self._seen:
             self.work.discard(column)
         self._seen = []
@@ -293,9 +297,10 @@ class Forward:
     def _end_layer(self, tier: int, cyclic: bool) -> None:
         """Enter the tier whose states are complete."""
         begin, end = self._begin(), self.states.size
-        states = np.empty(0, np.int64) if begin == end else self.states.view()[begin:end]
+        states = self.states.part(begin, end)
         if self.inspect is not None and begin < end:
-            self.inspect(states[:: max(1, len(states) // INSPECTED)].tolist())
+            most = INSPECTED_FIRST // (len(self.layers) + 1)
+            self.inspect(states[:: max(1, len(states) // INSPECTED)][: max(1, most)].tolist())
         shift, prefix, cells = prefixes_of(states)
         first = self.cells.size
         for part in cells_of(states, shift, prefix, cells):
