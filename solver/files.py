@@ -1,15 +1,58 @@
-"""What files need that must survive: whole or not at all, a lock that goes with its process, folders synced too."""
+"""What files need that must survive: whole or not at all, a lock that goes with its process, folders synced too.
+
+And how every file that a user names is opened to be read: `open_input`.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import shutil
+import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from solver.errors import ResourceError
+
+MOST_LINE = 1 << 20  # bytes
+
+
+def open_input(path: str | os.PathLike[str], most: int | None = None, *, buffering: int = -1) -> BinaryIO:
+    """A regular file to read, of so many bytes at most: pipes would be waited for, and devices have no end.
+
+    Raises OSError, whose `strerror` is in words.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except ValueError as error:  # a name that no file can have
+        raise OSError(errno.ENOENT, str(error), os.fspath(path)) from None
+    status = os.fstat(descriptor)
+    if stat.S_ISREG(status.st_mode) and (most is None or status.st_size <= most):
+        return open(descriptor, "rb", buffering=buffering)
+    os.close(descriptor)
+    if stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EFBIG, f"it has {status.st_size:,} bytes, of {most:,} at most", os.fspath(path))
+    raise OSError(errno.EINVAL, "it is no regular file", os.fspath(path))
+
+
+def read_input(path: str | os.PathLike[str], most: int) -> bytes:
+    """All of a regular file of so many bytes at most, those that say nothing of their size included. Raises OSError."""
+    with open_input(path, most) as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", os.fspath(path))
+    return content
+
+
+def lines(file: BinaryIO) -> Iterator[bytes]:
+    """The lines of a file. Raises ValueError for one that has no end in sight."""
+    while line := file.readline(MOST_LINE + 1):
+        if len(line) > MOST_LINE:
+            raise ValueError(f"the line has more than {MOST_LINE:,} bytes")
+        yield line
 
 
 def sync_folder(folder: Path) -> None:

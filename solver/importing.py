@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 
 from solver.errors import BookError, DamagedBook, MethodError, ResourceError, SolverError
+from solver.files import lines, open_input
 from solver.game import STATE_LIMIT, Rules
 from solver.progress import Progress
 from solver.value import WIN, Value, merit_of
@@ -31,9 +32,9 @@ def table_of(rules: Rules, path: Path, memory: int, progress: Progress) -> Table
         raise MethodError(f"{rules.name} is a game of chance, whose expectations only solving bounds: solve it")
     number = 0
     try:
-        with open(path, encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
-                state, merit = _entry(rules, line)
+        with open_input(path) as file:
+            for number, line in enumerate(lines(file), 1):
+                state, merit = _entry(rules, line.decode())
                 if table.setdefault(state, merit) != merit:
                     raise DamagedBook(f"{path}, line {number}: state {state}, or its image, has another value before")
                 if number % STEP == 0:

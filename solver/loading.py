@@ -18,8 +18,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from solver.errors import GameError
+from solver.files import open_input, read_input
 from solver.fingerprint import NOT_RULES, USER_MODULE
 from solver.sources import SOURCE
+
+MOST_BYTES = 1 << 24  # of a file of rules
 
 
 def user_class(source: str, name: str) -> type:
@@ -27,11 +30,11 @@ def user_class(source: str, name: str) -> type:
 
     A file becomes a module of a name of its own, which Numba's cache needs.
     """
+    if source.endswith(".py"):
+        _check_file(source)
     try:
         module = _of_file(os.path.realpath(source)) if source.endswith(".py") else _of_name(source)
-    except FileNotFoundError:
-        raise GameError(f"no file {source!r}: give the path of the file with the rules") from None
-    except GameError:
+    except (GameError, MemoryError):
         raise
     except RecursionError:
         raise GameError(f"{source} cannot be imported: it recurses without end") from None
@@ -49,11 +52,17 @@ def is_user_file(module: str) -> bool:
     return module.startswith(USER_MODULE)
 
 
+def _check_file(source: str) -> None:
+    """Raise GameError for what is no file of rules."""
+    try:
+        open_input(source, MOST_BYTES).close()
+    except FileNotFoundError:
+        raise GameError(f"no file {source!r}: give the path of the file with the rules") from None
+    except OSError as error:
+        raise GameError(f"{source!r} cannot be read: {error.strerror}: give the path of a file with rules") from None
+
+
 def _of_file(path: str) -> types.ModuleType:
-    if not os.path.isfile(path):
-        if os.path.exists(path):
-            raise GameError(f"{path} is no regular file: give the path of the file with the rules")
-        raise FileNotFoundError(path)
     name = f"{USER_MODULE}{zlib.crc32(path.encode('utf-8', 'surrogateescape')):08x}"
     _beside.add(os.path.dirname(path))
     if name in sys.modules and not any(_has_changed(module) for module in _made_beside(path)):
@@ -83,6 +92,9 @@ class _FromSource(importlib.machinery.SourceFileLoader):
 
     def path_stats(self, path: str) -> Any:
         raise OSError("bytecode is not looked for")
+
+    def get_data(self, path: str) -> bytes:
+        return read_input(path, MOST_BYTES)
 
     def set_data(self, path: str, data: Any, *, _mode: int = 0o666) -> None:
         """No bytecode is written."""
@@ -154,8 +166,8 @@ def _made_beside(path: str) -> Iterator[types.ModuleType]:
 
 def _has_changed(module: types.ModuleType) -> bool:
     try:
-        with open(str(module.__file__), "rb") as file:
-            return bool(importlib.util.decode_source(file.read()) != vars(module)[SOURCE])
+        source = read_input(str(module.__file__), MOST_BYTES)
+        return bool(importlib.util.decode_source(source) != vars(module)[SOURCE])
     except (OSError, SyntaxError, UnicodeDecodeError):
         return True
 

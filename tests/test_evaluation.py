@@ -1,5 +1,7 @@
 """Learned evaluations: what a file keeps, what is refused, and the features that they weigh."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -52,6 +54,16 @@ def test_estimates_are_what_the_layers_say():
                                                       -files.LIMIT, files.LIMIT), atol=1e-6)
 
 
+def test_the_largest_weights_have_no_infinite_sums():
+    widths, most = (5, 1024, 1024, 1024, 1), np.float32(files.MOST_WEIGHT)
+    signs = np.resize([1, -1], 1024).astype(np.float32) * most
+    layers = [(np.full((a, b), most) * np.sign(signs[:a, None]), signs[:b]) for a, b in itertools.pairwise(widths)]
+    table = np.array([[2**62, 1, -(2**62), 0, 3]], np.int64)
+    for activation in ("tanh", "relu"):
+        one = evaluation()._replace(features=5, layers=layers, activation=activation)
+        assert np.abs(estimates(one, table)).max() < 1
+
+
 def test_damaged_files_are_refused_in_one_line(tmp_path):
     path = tmp_path / "a.eval"
     write(path, evaluation())
@@ -100,6 +112,8 @@ def sealed(fields):
         {"game": 5},
         {"training": []},
         {"figures": {"a": [1]}},
+        {"layers": [(5, 1, np.full(5, 3e38, "<f4").tobytes(), bytes(4))]},
+        {"layers": [(5, 1, bytes(20), np.full(1, np.nan, "<f4").tobytes())]},
         {"more": 1},
     ],
 )

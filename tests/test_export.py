@@ -17,6 +17,8 @@ from solver.book import Book
 from solver.book.format import seal
 from solver.export import COLUMNS, ENDINGS, TABLES, export
 from solver.export.bin import PREFIX
+from solver.export.columns import Table
+from solver.export.tables import write_csv
 from solver.fingerprint import fingerprint
 from solver.game import load_game
 from solver.notation import format_action, show
@@ -67,6 +69,15 @@ def typed(kind, text):
     if text in ("", None):
         return None
     return text.split(" ") if kind is list else kind(text)
+
+
+def test_no_text_of_a_csv_is_a_formula(tmp_path):
+    rows = [(1, "=1+1\n+---", -1, None, ["-2", "3"]), (2, "|+|", 0, -3, ["\t1"]), (3, "@x", 1, 5, None)]
+    write_csv(Table(["state", "board", "score", "distance", "best"], iter(rows), {}), tmp_path / "table.csv")
+    with open(tmp_path / "table.csv", newline="") as file:
+        assert [*csv.reader(file)][1:] == [
+            ["1", "'=1+1\n+---", "-1", "", "'-2 3"], ["2", "|+|", "0", "-3", "'\t1"], ["3", "'@x", "1", "5", ""],
+        ]  # fmt: skip
 
 
 @pytest.mark.parametrize("ending", TABLES)

@@ -25,8 +25,8 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "patience": {"errors"},
     "sources": {"errors"},
     "fingerprint": {"errors", "sources"},
-    "loading": {"errors", "fingerprint", "sources"},
-    "games": set(),
+    "loading": {"errors", "files", "fingerprint", "sources"},
+    "games": {"files"},
     "game": {"errors", "games", "loading", "parameters", "value"},
     "options": {"progress"},
     "expected": {"errors", "value"},
@@ -70,7 +70,7 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
         "book", "conformance", "errors", "expected", "extras", "game", "kernels", "opening", "options", "search",
         "solved", "sweep", "value",
     },
-    "importing": {"errors", "game", "progress", "value"},
+    "importing": {"errors", "files", "game", "progress", "value"},
     "pipeline": {
         "book", "cluster", "conformance", "errors", "extras", "fingerprint", "game", "importing", "kernels", "memory",
         "methods", "opening", "options", "packing", "patience", "progress", "search", "store", "streaming",
@@ -97,7 +97,7 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     },
     "cli": {
         "click", "matplotlib", "tqdm", "answers", "book", "comparing", "conformance", "errors", "estimation", "export",
-        "extras", "game", "games", "grading", "kernels", "learning", "live", "methods", "notation", "options",
+        "extras", "files", "game", "games", "grading", "kernels", "learning", "live", "methods", "notation", "options",
         "packing", "phases", "pipeline", "planning", "player", "sampling", "search", "shipped", "signals", "trimming",
         "value", "verification",
     },

@@ -12,6 +12,7 @@ from solver.book import Book
 from solver.errors import BookError, GameError, MethodError, ResourceError
 from solver.game import Rules, load_game
 from solver.memory import LEAST_MEMORY, MEMORY_SHARE, free_memory
+from tests.test_cli import run
 from tests.test_pipeline import SAME_TIER
 from tests.test_search import Dice
 from tests.ways import by_kernels, compiled, plainly
@@ -182,3 +183,32 @@ def test_a_broken_installation_is_named_and_done_without(tmp_path, name, code, r
     assert done.stderr.startswith(f"Note: {options.PLAINLY}: ")
     assert f" is installed but fails {reason}" in done.stderr and done.stderr.count("\n") == 1
     assert Book(tmp_path / "book.lmdb").header.stored == 37_753
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with a name")
+@pytest.mark.parametrize(
+    ("command", "code", "too_large"),
+    [
+        ("info FILE", 5, 5),
+        ("query tic-tac-toe start --evaluate FILE", 2, 2),
+        ("play tic-tac-toe --evaluate FILE", 2, 2),
+        ("match FILE evaluate", 2, 5),
+        ("import FILE tic-tac-toe -o b.lmdb", 2, 2),
+        ("grade tic-tac-toe FILE", 2, 4),
+        ("solve tree:FILE", 2, 2),
+        ("check FILE::Game", 2, 2),
+    ],
+)
+def test_no_input_is_waited_for_or_without_end(tmp_path, monkeypatch, command, code, too_large):
+    """A pipe into which nobody writes, a device, a folder, and a file of a terabyte without a line."""
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("fifo.py")
+    os.symlink("/dev/zero", "zero.py")
+    os.mkdir("folder.py")
+    with open("large.py", "wb") as file:
+        file.truncate(1 << 40)
+    for name in ("fifo.py", "zero.py", "folder.py", "large.py"):
+        found, out, err = run(*command.replace("FILE", name).split())
+        assert (found, out) == (too_large if name == "large.py" else code, ""), err
+        assert err.splitlines()[-1].startswith("Error: ") and "Traceback" not in err
+    assert sorted(os.listdir()) == ["fifo.py", "folder.py", "large.py", "zero.py"]

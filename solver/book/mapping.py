@@ -168,25 +168,30 @@ def mapped_file(path: Path, sha256: str | None = None) -> Mapped:
 def _examine(path: Path, sha256: str | None) -> tuple[int, int]:
     """Device and inode of a file whose structure LMDB can follow without a signal."""
     with pages.open_file(path) as file:
-        if sha256 is not None:
-            _check_hash(path, file, sha256)
         try:
+            if sha256 is not None:
+                _check_hash(file, sha256)
             pages.check(file)
         except BookError as error:
             raise type(error)(f"{path} {error}") from None
+        except OSError as error:
+            raise DamagedBook(f"{path} cannot be read ({error.strerror}): fetch it again") from None
         status = os.fstat(file.fileno())
     return status.st_dev, status.st_ino
 
 
-def _check_hash(path: Path, file: BinaryIO, sha256: str) -> None:
-    """Raise DamagedBook unless all bytes of a file have this sha256, BookError if it is none."""
+def _check_hash(file: BinaryIO, sha256: str) -> None:
+    """Raise DamagedBook unless all bytes of a file have this sha256, BookError if it is none.
+
+    The messages go behind the file's name.
+    """
     if not HASH.fullmatch(sha256.lower()):
-        raise BookError(f"{sha256[:80]!r} is no sha256: 64 hex digits, as sha256sum prints them")
+        raise BookError(f"was to have {sha256[:80]!r}, which is no sha256: 64 hex digits, as sha256sum prints them")
     digest = hashlib.sha256()
     while some := file.read(HASHED):
         digest.update(some)
     if digest.hexdigest() != sha256.lower():
-        raise DamagedBook(f"{path} has sha256 {digest.hexdigest()}, not {sha256.lower()}: fetch it again")
+        raise DamagedBook(f"has sha256 {digest.hexdigest()}, not {sha256.lower()}: fetch it again")
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -17,8 +17,8 @@ Layout, little-endian; places are counted from the beginning of the page
 
 from __future__ import annotations
 
+import errno
 import os
-import stat
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,6 +26,7 @@ from typing import BinaryIO, NamedTuple
 
 from solver.book.format import HEADER_SIZE
 from solver.errors import BookError, DamagedBook, ForeignBook
+from solver.files import open_input
 
 MAGIC = 0xBEEFC0DE
 PAGE_SIZES = (4096, 8192, 16384, 32768)
@@ -61,15 +62,13 @@ class Tree(NamedTuple):
 def open_file(path: Path) -> BinaryIO:
     """A regular file, opened. Raises BookError with the remedy."""
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            raise ForeignBook(f"{path} is no regular file: name a book")
-        return open(path, "rb", buffering=0)
+        return open_input(path, buffering=0)
     except FileNotFoundError:
         raise BookError(f"there is no file {path}: solve the game first, or name another") from None
-    except (OSError, ValueError) as error:
-        if isinstance(error, BookError):
-            raise
-        raise BookError(f"{path} cannot be read: {error}") from None
+    except OSError as error:
+        if error.errno == errno.EINVAL:
+            raise ForeignBook(f"{path} is no regular file: name a book") from None
+        raise BookError(f"{path} cannot be read: {error.strerror}") from None
 
 
 def check(file: BinaryIO) -> None:

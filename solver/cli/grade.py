@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from typing import Any, TextIO
+import sys
+from collections.abc import Iterator
+from typing import Any
 
 import click
 
 from solver.cli.common import game_option, in_words, json_option, open_book, quiet_option
+from solver.errors import BookError, PositionError
+from solver.files import lines, open_input
 from solver.game import Rules
 from solver.grading import Graded, Grades, Tally, grade
 from solver.player import Player
@@ -18,11 +23,11 @@ SIDES = ("first player", "second player")
 
 @click.command("grade")
 @click.argument("source", metavar="BOOK|GAME")
-@click.argument("games", type=click.File(encoding="utf-8", errors="surrogateescape"))
+@click.argument("games", type=click.Path(allow_dash=True))
 @json_option
 @game_option
 @quiet_option
-def command(source: str, games: TextIO, as_json: bool, game_text: str | None, quiet: bool) -> None:
+def command(source: str, games: str, as_json: bool, game_text: str | None, quiet: bool) -> None:
     """Judge games by a book: the share of perfect moves, of moves that keep the value, and the blunders.
 
     GAMES is a file, or `-`, with a game a line: the moves from the start, as `query` takes them. A perfect move keeps
@@ -35,8 +40,22 @@ def command(source: str, games: TextIO, as_json: bool, game_text: str | None, qu
     """
     with open_book(source, game_text, quiet=quiet) as opened:
         player = Player(opened, live=False)
-        grades = grade(player, games)
+        grades = grade(player, _lines(games))
     click.echo(json.dumps(describe(grades)) if as_json else text(grades, player.rules))
+
+
+def _lines(path: str) -> Iterator[str]:
+    """The lines of a file, or of standard input. Raises PositionError for what holds no games."""
+    number = 0
+    try:
+        with contextlib.nullcontext(sys.stdin.buffer) if path == "-" else open_input(path) as file:
+            for line in lines(file):
+                number += 1
+                yield line.decode(errors="surrogateescape")
+    except ValueError as error:
+        raise PositionError(f"line {number + 1}: {error}: give a game a line") from None
+    except OSError as error:
+        raise BookError(f"{path} cannot be read ({error.strerror}): name a file of games, or - for them") from None
 
 
 def describe(grades: Grades) -> dict[str, Any]:

@@ -24,7 +24,8 @@ from solver.cli.common import (
     quiet_option,
     thinking,
 )
-from solver.errors import MissingState
+from solver.errors import MissingState, PositionError
+from solver.files import MOST_LINE
 from solver.game import Rules
 from solver.game import game_text as text_of
 from solver.notation import show
@@ -127,6 +128,8 @@ def _waiting_lines(stream: BinaryIO) -> Iterator[list[str]]:
         if b"\n" in some:
             whole, _, begun = begun.rpartition(b"\n")
             yield whole.decode(errors="surrogateescape").split("\n")
+        elif len(begun) > MOST_LINE:
+            raise PositionError(f"a line of more than {MOST_LINE:,} bytes: give a position a line")
     if begun:
         yield [begun.decode(errors="surrogateescape")]
 

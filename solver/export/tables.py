@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
@@ -15,15 +15,19 @@ from solver.errors import MethodError, ResourceError
 from solver.export.columns import Table
 
 ROW_GROUP = 1 << 16  # rows that a Parquet file keeps together
+FORMULA = "=+-@\t\r\n"  # how one begins
 TYPES = {int: "INTEGER", float: "REAL", str: "TEXT", list: "TEXT"}
 
 
 def write_csv(table: Table, path: Path) -> None:
-    """A line of names, then a line a state; best moves with spaces between, nothing where nothing is known."""
+    """A line of names, then a line a state; best moves with spaces between, nothing where nothing is known.
+
+    A text that a spreadsheet would take for a formula has an apostrophe before it.
+    """
     with open(path, "x", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(table.names)
-        writer.writerows(_flat(table))
+        writer.writerows(_without_formulas(table))
 
 
 def write_jsonl(table: Table, path: Path) -> None:
@@ -71,6 +75,14 @@ def write_parquet(table: Table, path: Path) -> None:
         while rows := list(islice(table.rows, ROW_GROUP)):
             arrays = [pyarrow.array(column, kind) for column, kind in zip(zip(*rows, strict=True), kinds, strict=True)]
             writer.write_table(pyarrow.Table.from_arrays(arrays, schema=schema))
+
+
+def _without_formulas(table: Table) -> Iterator[Sequence[Any]]:
+    """The same with texts that are texts in spreadsheets, too (OWASP, CSV injection). Numbers stay numbers."""
+    texts = [place for place, kind in enumerate(table.kinds()) if kind in (str, list)]
+    for row in _flat(table):
+        found = [place for place in texts if row[place] and row[place][0] in FORMULA]
+        yield [f"'{cell}" if place in found else cell for place, cell in enumerate(row)] if found else row
 
 
 def _flat(table: Table) -> Iterator[tuple[Any, ...]]:

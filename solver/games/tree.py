@@ -12,6 +12,10 @@ import os
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from solver.files import read_input
+
+MOST_BYTES = 1 << 26  # of a file
+
 
 class Tree(NamedTuple):
     """A game tree read from a file of nested lists; the value is the leaf's for the side to move."""
@@ -34,10 +38,11 @@ class Tree(NamedTuple):
         if root.lower() not in ("", "min", "max"):
             raise ValueError(f"the player at the root is min or max, not {root!r}")
         try:
-            with open(path, encoding="utf-8") as file:
-                data = parse(file.read())
-        except (OSError, UnicodeDecodeError) as error:
-            raise ValueError(f"{path} cannot be read: {error}") from None
+            data = parse(read_input(path, MOST_BYTES).decode())
+        except OSError as error:
+            raise ValueError(f"{path} cannot be read: {error.strerror}") from None
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{path} is no text: {error}") from None
         return cls.from_lists(data, root or "", os.path.basename(path))
 
     @classmethod

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.errors import BookError, DamagedBook, ForeignBook
-from solver.files import replacing
+from solver.files import open_input, read_input, replacing
 from solver.fingerprint import fingerprint
 from solver.game import Game, game_text, is_built_in, load_game
 from solver.soundness import MOST_FEATURES
@@ -37,6 +37,7 @@ MOST_LAYERS = 4
 MOST_UNITS = 1024  # of a layer
 MOST_BYTES = 1 << 25  # of a file
 MOST_TEXT = 8192
+MOST_WEIGHT = 1e6  # with which no sum of four layers is infinite
 FEATURES = ("features",)  # what the fingerprint is over besides the rules
 Numbers = NDArray[np.float32]
 Facts = dict[str, Any]
@@ -67,12 +68,12 @@ class Evaluation(NamedTuple):
 
 def estimates(evaluation: Evaluation, table: NDArray[Any]) -> Numbers:
     """The estimates (n,) float32 of states by their features (n, features)."""
-    found = table.astype(np.float32)
+    found = table.astype(np.float64)  # which no sum exceeds
     for weights, biases in evaluation.layers[:-1]:
         found = found @ weights + biases
         found = np.tanh(found) if evaluation.activation == "tanh" else np.maximum(found, 0)
     weights, biases = evaluation.layers[-1]
-    return np.clip(np.tanh(found @ weights + biases)[:, 0], -LIMIT, LIMIT)  # type: ignore[no-any-return]
+    return np.clip(np.tanh(found @ weights + biases)[:, 0], -LIMIT, LIMIT).astype(np.float32)
 
 
 def identity(game: Game) -> str:
@@ -107,7 +108,7 @@ def write(path: str | os.PathLike[str], evaluation: Evaluation) -> None:
 
 def is_evaluation(path: str | os.PathLike[str]) -> bool:
     """Whether a file begins as an evaluation does."""
-    with open(path, "rb") as file:
+    with open_input(path) as file:
         return file.read(len(MAGIC)) == MAGIC
 
 
@@ -115,14 +116,13 @@ def read(path: str | os.PathLike[str]) -> Evaluation:
     """The evaluation of a file. Raises BookError, ForeignBook or DamagedBook, in one line."""
     name = Path(path).name
     try:
-        with open(path, "rb") as file:
-            content = file.read(MOST_BYTES + 1)
+        content = read_input(path, MOST_BYTES)
     except OSError as error:
         raise BookError(f"{name} cannot be read ({error.strerror}): name a file that `solver learn` wrote") from None
     if len(content) < len(MAGIC) or content[: len(MAGIC)] != MAGIC:
         raise ForeignBook(f"{name} is no evaluation: name a file that `solver learn` wrote")
-    if not HEAD.size < len(content) <= MOST_BYTES:
-        raise DamagedBook(f"{name} is truncated or too long: learn it again")
+    if len(content) <= HEAD.size:
+        raise DamagedBook(f"{name} is truncated: learn it again")
     _, version, digest = HEAD.unpack_from(content)
     body = content[HEAD.size :]
     if version != VERSION:
@@ -169,8 +169,8 @@ def _check(evaluation: Evaluation) -> None:
     for weights, biases in evaluation.layers:
         if weights.shape != (inputs, len(biases)) or not 0 < len(biases) <= MOST_UNITS:
             raise ValueError("its layers do not fit together")
-        if not (np.isfinite(weights).all() and np.isfinite(biases).all()):
-            raise ValueError("a weight is no finite number")
+        if not all((np.abs(part) <= MOST_WEIGHT).all() for part in (weights, biases)):  # nor NaN
+            raise ValueError(f"a weight is no number up to {MOST_WEIGHT:,.0f}")
         inputs = len(biases)
     if inputs != 1:
         raise ValueError("its last layer has more than one output")
