@@ -122,7 +122,7 @@ class Answers:
             "estimate": answer.estimate,
             "exact": answer.exact,
             "source": answer.source,
-            "evaluation": self.player.foresight.name if _is_estimated(answer, moves) else None,
+            "evaluation": self.player.foresight.name if self._is_estimated(answer, moves) else None,
         }
         if moves is not None:
             facts["best"] = [format_action(self.game, state, move.action) for move in moves if move.best]
@@ -130,6 +130,11 @@ class Answers:
             if self.player.rules.chance is not None:
                 facts["chances"] = [self._outcome(outcome) for outcome in self.player.outcomes(state)]
         return facts
+
+    def _is_estimated(self, answer: Answer, moves: list[Move] | None) -> bool:
+        """Whether anything rests on an evaluation: in a game without margins 1 and -1 are certain."""
+        given = [one.estimate for one in (answer, *(moves or ())) if one.estimate is not None]
+        return any(self.player.rules.scores or abs(estimate) < 1 for estimate in given)
 
     def _outcome(self, outcome: Outcome) -> dict[str, Any]:
         return {
@@ -151,10 +156,6 @@ class Answers:
             "best": move.best,
             "child": {"state": move.child, **_value(move.child_value)},
         }
-
-
-def _is_estimated(answer: Answer, moves: list[Move] | None) -> bool:
-    return any(one.estimate is not None for one in (answer, *(moves or ())))
 
 
 def _value(value: Value | None) -> dict[str, Any]:

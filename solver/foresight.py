@@ -46,8 +46,8 @@ class Foresight:
         self._started = False
         self._loaded = threading.Event()
 
-    def load(self, wait: bool, seconds: float | None = None) -> None:
-        """Begin to load the compiled search in a thread, unless that is under way; wait for it, so long at most."""
+    def load(self, wait: bool) -> None:
+        """Begin to load the compiled search in a thread, unless that is under way."""
         with self._loading:
             if not self._started:
                 self._started = True
@@ -56,7 +56,7 @@ class Foresight:
                 else:
                     self._loaded.set()
         if wait:
-            self._loaded.wait(seconds)
+            self._loaded.wait()
 
     def _load(self) -> None:
         try:
@@ -71,10 +71,6 @@ class Foresight:
             self._ahead = None
         finally:
             self._loaded.set()
-
-    def is_loading(self) -> bool:
-        """Whether the compiled search has been asked for and is not there yet."""
-        return self._started and not self._loaded.is_set()
 
     def search(self, state: Any, depth: int) -> Result:
         """The best that can be seen so many plies ahead, as `heuristic.search`: at once where that is little."""

@@ -10,23 +10,26 @@ from __future__ import annotations
 import contextlib
 import functools
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from solver import extras
 from solver.errors import BudgetExceeded, MethodError, UncompiledRules
 from solver.foresight import QUICK, Foresight
 from solver.game import Rules, is_built_in
+from solver.patience import impatient, not_yet
 from solver.value import Value
 
 SECONDS = 5.0
 PLAYOUTS = 20  # random games in which a user's rules are checked
 PATIENCE = 60.0  # seconds of computing beyond the budget after which the rules are given up
-SHORT = 0.3  # seconds in which the compiled search cannot be loaded
+MOST_PATIENCE = 1e6  # of a compiler
+SHORT = 0.3  # seconds of a budget for which no compiled search is loaded
 
 
 class Live:
-    """The searches of one game, whose tables are kept; one thread at a time may `solve` or ask what `attains`.
+    """The searches of one game, whose tables are kept; the thread whose `turn` it is may `solve` or ask what `attains`.
 
     Estimates are by the `foresight`.
     """
@@ -38,7 +41,7 @@ class Live:
         self.solved: dict[Any, Value] = {}  # what searches have found, canonical states
         self._table: dict[Any, Any] = {}
         self._team: Any = None  # compiled searchers, which join for what is hard
-        self._loading = threading.Lock()
+        self._loading, self._turn = threading.Lock(), threading.Lock()
         self._started = False
         self._loaded = threading.Event()
         self._cyclic = False
@@ -72,9 +75,16 @@ class Live:
         self.load(wait)
         self.foresight.load(wait)
 
-    def is_loading(self) -> bool:
-        """Whether a compiled search has been asked for and is not there yet."""
-        return (self._started and not self._loaded.is_set()) or self.foresight.is_loading()
+    @contextlib.contextmanager
+    def turn(self, budget: Any) -> Iterator[bool]:
+        """Whether this thread's turn has come within the budget."""
+        seconds = budget.seconds_left
+        mine = self._turn.acquire(timeout=-1 if seconds is None else min(seconds, threading.TIMEOUT_MAX))
+        try:
+            yield mine
+        finally:
+            if mine:
+                self._turn.release()
 
     def solve(self, states: list[int], parent: int | None, budget: Any) -> None:
         """Solve states of unknown value exactly, as far as the budget goes; `parent` of the others needs no search.
@@ -82,7 +92,6 @@ class Live:
         Raises GameError if a user's rules break the protocol.
         """
         from solver.conformance import check_game
-        from solver.patience import impatient
 
         if self._unchecked:
             check_game(self.game, playouts=PLAYOUTS)
@@ -98,8 +107,8 @@ class Live:
         try:
             if not self._cyclic and not self._loaded.is_set():
                 todo = self._round(todo, parent, lambda _: budget.part(0.5, nodes=QUICK), go_on=False)
-                if todo and (budget.nodes_left is None or budget.nodes_left > QUICK):
-                    self._await(budget)
+                if todo:
+                    _have_loaded(self.load, budget)
             for share in (1 / 8, 1 / 4, 1 / 2, 1) if len(todo) > 1 else (1,):
                 if todo and not self._cyclic:
                     todo = self._round(todo, parent, functools.partial(_fair_part, budget.part(share)))
@@ -107,13 +116,6 @@ class Live:
             self._cyclic = True
         if self._cyclic and todo:
             self._retrograde(states[-1] if parent is None else parent, budget)
-
-    def _await(self, budget: Any) -> None:
-        """Have the compiled search loaded, if there is time for it, and give it half of the time undisturbed."""
-        seconds = budget.seconds_left
-        if seconds is None or seconds > SHORT:
-            self.load(wait=False)
-            self._loaded.wait(None if seconds is None else seconds / 2)
 
     def _round(
         self, states: list[int], parent: int | None, part: Callable[[int], Any], go_on: bool = True
@@ -177,8 +179,7 @@ class Live:
         try:
             return self._plain_action(state, budget.part(0.5, nodes=QUICK))
         except BudgetExceeded:
-            if budget.nodes_left is None or budget.nodes_left > QUICK:
-                self._await(budget)
+            _have_loaded(self.load, budget)
             return None
 
     def _plain_action(self, state: int, budget: Any) -> Any:
@@ -210,12 +211,6 @@ class Live:
             return
         self.solved.update(solution_of(found.table))
 
-    def _load_foresight(self, budget: Any) -> None:
-        """Have the compiled search of limited depth loaded, if there is time for it; half of the time undisturbed."""
-        seconds, nodes = budget.seconds_left, budget.nodes_left
-        if (nodes is None or nodes > QUICK) and (seconds is None or seconds > SHORT):
-            self.foresight.load(True, None if seconds is None else seconds / 2)
-
     def estimates(self, states: list[int], budget: Any) -> dict[int, Value | float]:
         """One search of limited depth for all states, deepened while the budget lasts: exact values or estimates.
 
@@ -228,7 +223,7 @@ class Live:
             return {}
         if budget.seconds_left is None and budget.nodes_left is None:
             budget = Budget(seconds=SECONDS)
-        self._load_foresight(budget)
+        _have_loaded(self.foresight.load, budget)
         found: dict[int, Value | float] = {}
         first: dict[int, int | None] = {}
         todo, depth = states, 1
@@ -245,6 +240,22 @@ class Live:
                 found.update(guesses)
                 todo, depth = [state for state in todo if not isinstance(found.get(state), Value)], depth + 1
         return found
+
+
+def _have_loaded(load: Callable[[bool], None], budget: Any) -> None:
+    """Have a compiled search loaded, if the budget is large enough to gain by it: that time is not the budget's.
+
+    Nobody searches meanwhile: plain Python beside it makes the compiler three times slower.
+    """
+    seconds, nodes = budget.seconds_left, budget.nodes_left
+    if (nodes is not None and nodes <= QUICK) or (seconds is not None and seconds <= SHORT):
+        return
+    began = time.monotonic()
+    not_yet(MOST_PATIENCE)
+    load(True)
+    budget.extend(time.monotonic() - began)
+    if seconds is not None:
+        not_yet(seconds + PATIENCE)
 
 
 def _fair_part(budget: Any, left: int) -> Any:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
-from solver.value import WIN, Value
+from solver.value import WIN, Value, keeps
 
 
 class Answer(NamedTuple):
@@ -53,6 +54,31 @@ def as_best(move: Move) -> Move:
     """A move marked as best: `_replace`, but quick."""
     action, value, exact, source, _, child, child_value, estimate = move
     return Move(action, value, exact, source, True, child, child_value, estimate)
+
+
+def best_first(moves: list[Move], value: Value | None) -> list[Move]:
+    """Moves by their rank, equals in the order that they have; the best are marked, if anything is known of them.
+
+    Those that keep their state's value, if that is known, come before all of which nothing is known.
+    """
+    ranks = [rank(move) for move in moves]
+    if value is not None and not all(move.exact for move in moves):
+        keeping = [move.value is not None and keeps(move.value, value) for move in moves]
+        ranks = [(-math.inf, *one[1:]) if first else one for one, first in zip(ranks, keeping, strict=True)]
+    best = min(ranks)
+    order = sorted(range(len(moves)), key=ranks.__getitem__)  # stable
+    known = moves[order[0]].exact or moves[order[0]].estimate is not None
+    return [as_best(moves[at]) if known and ranks[at] == best else moves[at] for at in order]
+
+
+def likeliest(outcomes: list[Outcome], value: Value) -> int:
+    """The number of the outcome that is worth most nearly so much, of equals the likelier; all are of known worth."""
+
+    def distance(number: int) -> tuple[float, float]:
+        one = outcomes[number]
+        return abs((one.value or value).score - value.score), -one.probability
+
+    return min(range(len(outcomes)), key=distance)
 
 
 def from_moves(moves: list[Move]) -> Answer:

@@ -4,20 +4,20 @@ Every answer says where it comes from, and whether it is known:
 
     terminal    the rules: the game is over
     book        the solution
-    search      live: the plies that settle what a trimmed book leaves out; alpha-beta, in a game with cycles retrograde
-                analysis, or a win or loss that a search of limited depth forces; where the budget ends, an estimate
+    search      two plies of look-ahead, whatever is asked, more in a trimmed book that wants more; then, live,
+                alpha-beta, in a game with cycles retrograde analysis, or a win or loss that a search of limited depth
+                forces; where the budget ends, an estimate
     missing     nobody knows: the budget ended, or a complete book lacks the state, which play cannot reach then
 
-The budget is for an answer, be it one value, one move, or all moves of a state: most of it goes to exact searches of
-the states asked for; the rest to one search of limited depth, deepened for all that are left, so that their estimates
-compare.
+The look-ahead goes by the rules and by what is known where it ends, costs no budget, and is done without a live search
+as well: so a state has the value that its moves tell. The budget is for an answer, be it one value, one move, or all
+moves of a state: most of it goes to exact searches of the states asked for; the rest to one search of limited depth,
+deepened for all that are left, so that their estimates compare.
 """
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import threading
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -28,11 +28,12 @@ from solver.errors import GameError, MissingState, PositionError
 from solver.foresight import Foresight
 from solver.game import Game, Rules, check_state, game_text, load_game
 from solver.live import SECONDS, Live
-from solver.moves import MISSING, Answer, Move, Outcome, as_best, from_moves, rank
+from solver.moves import MISSING, Answer, Move, Outcome, as_best, best_first, from_moves, likeliest, rank
 from solver.search import Budget
-from solver.search.settling import covers, settled
+from solver.search.settling import Ahead, covers, value_within
 from solver.value import WIN, Value, drop_value, keeps, lift_value, value_of
 
+PLIES = 2  # of look-ahead, wherever the solution may lack something
 EXACT = 0.75  # the part of a budget for exact searches, before estimates are made
 
 
@@ -41,11 +42,12 @@ class Player:
 
     A game may be given by its name. Alone it is played from the book of it that comes with the package (`shipped`), if
     there is one; `Player({}, game)` searches live all the same. `seconds` and `nodes` bound the live search for each
-    answer, with all moves of a state if those are asked for; loading compiled code counts. `live=False` forbids it.
-    Values found live are kept for the session. A book's rules must be the game's (ForeignBook), and so must those of
-    `evaluate`, a file that `solver learn` wrote, which makes the estimates instead of the rules' own `evaluate`.
+    answer, with all moves of a state if those are asked for; loading compiled code, once, comes on top, and is not
+    done for a budget below 0.3 s. `live=False` forbids it. Values found live are kept for the session. A book's rules
+    must be the game's (ForeignBook), and so must those of `evaluate`, a file that `solver learn` wrote, which makes the
+    estimates instead of the rules' own `evaluate`.
 
-    A game of chance is not searched live: its values come from its book alone.
+    A game of chance is not searched live: its values come from its book, and two plies beyond.
 
     Threads may share a player: live searches go one after another, and waiting counts. A player can be pickled if its
     solution can, without what was found live.
@@ -80,12 +82,14 @@ class Player:
         self.live = live and not (header is not None and header.is_gapless) and rules.chance is None
         self.canonical, self._same_mover = rules.canonical, rules.same_mover
         self._lifted = functools.lru_cache(maxsize=1 << 16)(lift_value)
-        self._settled, self._covers = _looking_ahead(rules, source, header)
+        self._find = source.get
+        told = Rules(game, rules.symmetry, header is not None and header.wdl)
+        self._depth, self._covers = _looking_ahead(told, self._find, header)
+        self._ahead = Ahead(told, lambda key: self._find(key) or self._solved.get(key), lambda: len(self._solved))
         self._stores_ends = not isinstance(source, Book)
         self._given, self.foresight = evaluate, Foresight(rules, evaluate)
         self._searching = Live(rules, self.foresight) if self.live else None
         self._solved: dict[Any, Value] = self._searching.solved if self._searching else {}
-        self._turn = threading.Lock()
 
     def __reduce__(self) -> Any:
         again = functools.partial(Player, seconds=self.seconds, nodes=self.nodes, live=self.live, evaluate=self._given)
@@ -95,16 +99,17 @@ class Player:
         """What a state is worth for the side to move. Raises PositionError for what is no state of any game."""
         check_state(state)
         known = self._known(state)
-        return self._search([state], None, self._budget())[state] if known is MISSING and self.live else known
+        return known if known.exact or not self.live else self._search([state], self._budget())[state]
 
     def best(self, state: int) -> int:
         """A best action: the quickest win, else a draw, else the longest loss; the first of equals.
 
-        Where the values of some moves are not known this is one of the moves that rank highest, as in `analyse`.
-        Raises PositionError where the game is over, MissingState where nothing is known of any move.
+        Where not all moves are known, but one that keeps the state's value, it is the first such. Where that value is
+        not known either, this is one of the moves that rank highest, as in `analyse`. Raises PositionError where the
+        game is over, MissingState where nothing is known of any move.
         """
         check_state(state)
-        game, find, folds, alternates = self.game, self.solution.get, self.rules.folds, self.rules.alternates
+        game, find, folds, alternates = self.game, self._find, self.rules.folds, self.rules.alternates
         canonical, result = self.canonical, game.result
         if self._covers is not None:
             return self.choose(state).action
@@ -117,7 +122,7 @@ class Player:
             child = result(state, action)
             value = find(canonical(child) if folds else child)
             if value is None:
-                value = self._known(child).value
+                value = self._known(child, self._depth - 1).value
                 if value is None:
                     return self.choose(state).action
             score, distance = value
@@ -151,16 +156,19 @@ class Player:
         if unknown or self._covers is not None:
             value = self._known(state).value
             if value is None and self.live:
-                value = self._solve([state], None, budget)[state].value
+                value = self._solve([state], budget)[state].value
                 moves = self._moves(state)
                 unknown = [move for move in moves if move.value is None]
             if value is not None:
-                attained = self._attaining(state, moves, value, budget)
+                attained = self._keeping(state, moves, value) or self._attaining(state, unknown, value, budget)
                 if attained is not None:
                     return attained
             if unknown and self.live:
-                answers = self._estimate([move.child for move in unknown], budget)
-                moves = self._moves(state, answers)
+                look = self._estimate if value is None else self._search  # among cycles no single move can be shown
+                moves = self._moves(state, look([move.child for move in unknown], budget))
+                attained = None if value is None else self._keeping(state, moves, value)
+                if attained is not None:
+                    return attained
         if all(move.value is None and move.estimate is None for move in moves):
             raise MissingState(f"no move from state {state} has a known value: {self._remedy()}")
         promise = self.rules.promise
@@ -202,7 +210,7 @@ class Player:
         total = sum(weight for weight, _ in pairs)
         found = []
         for weight, child in pairs:
-            value = self._known(child).value
+            value = self._known(child, self._depth - 1).value
             lifted = None if value is None else self._lifted(value, self._same_mover(state, None, child))
             found.append(Outcome(weight / total, lifted, child, value))
         return found
@@ -212,12 +220,7 @@ class Player:
         value = self._known(state).value
         if value is None or any(one.value is None for one in outcomes):
             raise MissingState(f"what chance makes of state {state} is not known: {self._remedy()}")
-
-        def distance(number: int) -> tuple[float, float]:
-            one = outcomes[number]
-            return abs((one.value or value).score - value.score), -one.probability
-
-        return min(range(len(outcomes)), key=distance)
+        return likeliest(outcomes, value)
 
     def _undecided(self, state: int) -> PositionError | GameError:
         if self.outcomes(state):
@@ -243,15 +246,11 @@ class Player:
         if unknown and self.live:
             budget, parent = self._budget(), None if answer.exact else state
             asked = unknown if parent is None else [*unknown, parent]
-            answers = self._search(asked, parent, budget)
-            moves, answer = self._moves(state, answers), answers.get(state, answer)
+            answers = self._search(asked, budget, parent)
+            moves, answer = self._moves(state, answers), self._known(state)
         if not moves:
             return answer, []
-        ranks = [rank(move) for move in moves]
-        best = min(ranks)
-        order = sorted(range(len(moves)), key=ranks.__getitem__)  # stable: equals stay in the game's order
-        known = moves[order[0]].exact or moves[order[0]].estimate is not None
-        moves = [as_best(moves[at]) if known and ranks[at] == best else moves[at] for at in order]
+        moves = best_first(moves, answer.value)
         if not answer.exact and self.live:
             answer = from_moves(moves)
         return answer, moves
@@ -261,10 +260,6 @@ class Player:
         if self._searching is not None:
             self._searching.prepare(wait)
 
-    def is_preparing(self) -> bool:
-        """Whether the compiled search is being loaded, so that answers are made without it."""
-        return self._searching is not None and self._searching.is_loading()
-
     def _budget(self) -> Any:
         return Budget(self.nodes, self.seconds)
 
@@ -273,19 +268,26 @@ class Player:
             return "a game of chance is not searched live: solve it into a book"
         return "allow more time, or solve the game into a book" if self.live else "allow a live search or more time"
 
-    def _known(self, state: int) -> Answer:
-        """What the rules, the solution or an earlier search say."""
+    def _known(self, state: int, plies: int | None = None) -> Answer:
+        """What the rules, the solution, an earlier search, or a look so many plies ahead say; all plies if None."""
         if self._stores_ends and self.game.is_terminal(state):
             return self._terminal(state)
         key = self.canonical(state)
-        found = self.solution.get(key)
-        return self._unstored(state, key) if found is None else Answer(found, True, "book")
+        found = self._find(key)
+        if found is not None:
+            return Answer(found, True, "book")
+        return self._unstored(state, key, self._depth if plies is None else plies)
 
-    def _unstored(self, state: int, key: int) -> Answer:
-        """What the rules or an earlier search say of a state that the solution lacks."""
+    def _unstored(self, state: int, key: int, plies: int) -> Answer:
+        """The same of a state that the solution lacks."""
         if self.game.is_terminal(state):
             return self._terminal(state)
-        found = self._solved.get(key) or self._settled(key)
+        found = self._solved.get(key)
+        if found is None:
+            low, high = self._ahead.range(key, plies)
+            found, sign = value_within(self._ahead.rules, (low, high)), (low > 0) - (high < 0)
+            if found is None and sign and not self.rules.scores:  # who wins is known, but not how soon
+                return Answer(None, False, "search", sign)
         return MISSING if found is None else Answer(found, True, "search")
 
     def _terminal(self, state: int) -> Answer:
@@ -294,7 +296,7 @@ class Player:
     def _moves(self, state: int, answers: Mapping[int, Answer] | None = None) -> list[Move]:
         """All moves, in the game's order, with what is known of them and these answers."""
         moves = []
-        result, canonical, find, lifted = self.game.result, self.canonical, self.solution.get, self._lifted
+        result, canonical, find, lifted = self.game.result, self.canonical, self._find, self._lifted
         alternates, reward, books = self.rules.alternates, self.rules.reward, not self._stores_ends
         for action in self.game.actions(state):
             child = result(state, action)
@@ -308,9 +310,9 @@ class Player:
                     worth = lifted(value, same) if reward is None else lifted(value, same, reward(state, action))
                     moves.append(Move(action, worth, True, "book", False, child, value))
                     continue
-                answer = self._unstored(child, key)
+                answer = self._unstored(child, key, self._depth - 1)
             else:
-                answer = self._known(child)
+                answer = self._known(child, self._depth - 1)
             moves.append(self._move(state, action, child, answer))
         if not moves and not self.outcomes(state):
             raise self._undecided(state)
@@ -324,45 +326,53 @@ class Player:
             estimate = gain + (estimate if same else 0 - estimate)  # no -0.0
         return Move(action, lifted, exact, source, False, child, value, estimate)
 
-    def _attaining(self, state: int, moves: list[Move], value: Value, budget: Any) -> Move | None:
-        """The first move that is known, or can be shown, to keep a state's value; None if the budget ends before.
+    def _keeping(self, state: int, moves: list[Move], value: Value) -> Move | None:
+        """The first move that is known to keep a state's value, the quickest win if that lacks a distance; or None.
 
         In a book for a side it is one to which the book knows all answers, if it knows such a move.
         """
-        if self._covers is not None:
-            known = [move for move in moves if move.value is not None and keeps(move.value, value)]
-            for move in sorted(known, key=rank):
-                if self._covers(state=state, action=move.action):
-                    return move._replace(best=True)
-        for move in moves:
-            if move.value is None:
-                same = self._same_mover(state, move.action, move.child)
-                child_value = drop_value(value, same, self.rules.gain(state, move.action))
-                if child_value is None or self._searching is None:
+        known = sorted((move for move in moves if move.value is not None and keeps(move.value, value)), key=rank)
+        for move in known if self._covers is not None else ():
+            if self._covers(state=state, action=move.action):
+                return as_best(move)
+        return as_best(known[0]) if known else None
+
+    def _attaining(self, state: int, unknown: list[Move], value: Value, budget: Any) -> Move | None:
+        """The first of these moves that can be shown to keep a state's value; None if the budget ends before."""
+        searching = self._searching
+        if searching is None:
+            return None
+        for move in unknown:
+            same = self._same_mover(state, move.action, move.child)
+            child_value = drop_value(value, same, self.rules.gain(state, move.action))
+            if child_value is None:
+                continue
+            with searching.turn(budget) as mine:
+                if not mine or not searching.attains(state, move.action, move.child, child_value, same, budget):
                     continue
-                with self._my_turn(budget) as mine:
-                    if not mine or not self._searching.attains(
-                        state, move.action, move.child, child_value, same, budget
-                    ):
-                        continue
-                self._solved[self.canonical(move.child)] = child_value
-                move = self._move(state, move.action, move.child, Answer(child_value, True, "search"))
+            self._solved[self.canonical(move.child)] = child_value
+            move = self._move(state, move.action, move.child, Answer(child_value, True, "search"))
             if move.value is not None and keeps(move.value, value):
-                return move._replace(best=True)
+                return as_best(move)
         return None
 
-    def _search(self, states: list[int], parent: int | None, budget: Any) -> dict[int, Answer]:
+    def _search(self, states: list[int], budget: Any, parent: int | None = None) -> dict[int, Answer]:
         """Live answers for states, `parent` of all others perhaps among them, under one budget."""
-        answers = self._solve(states, parent, budget)
+        answers = self._solve(states, budget, parent)
         left = [state for state, answer in answers.items() if not (answer.exact or state == parent)]
-        return {**answers, **self._estimate(left, budget)}
+        for state, answer in self._estimate(left, budget).items():
+            if answer.exact or answers[state].estimate is None:
+                answers[state] = answer
+        return answers
 
-    def _solve(self, states: list[int], parent: int | None, budget: Any) -> dict[int, Answer]:
+    def _solve(self, states: list[int], budget: Any, parent: int | None = None) -> dict[int, Answer]:
         """Exact values of states, as far as a part of the budget goes."""
-        with self._my_turn(budget) as mine:
-            if mine and self._searching is not None:
-                self._searching.solve(states, parent, budget.part(EXACT))
-        return {state: self._known(state) for state in states}
+        if self._searching is not None:
+            with self._searching.turn(budget) as mine:
+                if mine:
+                    self._searching.solve(states, parent, budget.part(EXACT))
+        plies = self._depth - (len(states) > 1)  # of moves one less
+        return {state: self._known(state, plies) for state in states}
 
     def _estimate(self, states: list[int], budget: Any) -> dict[int, Answer]:
         """What a search of limited depth says of states in the rest of the budget."""
@@ -376,23 +386,14 @@ class Player:
                     answers[state] = Answer(None, False, "search", float(found))
         return answers
 
-    @contextlib.contextmanager
-    def _my_turn(self, budget: Any) -> Iterator[bool]:
-        """Whether this thread's turn to search live has come within the budget."""
-        seconds = budget.seconds_left
-        mine = self._turn.acquire(timeout=-1 if seconds is None else min(seconds, threading.TIMEOUT_MAX))
-        try:
-            yield mine
-        finally:
-            if mine:
-                self._turn.release()
 
+def _looking_ahead(rules: Rules, find: Any, header: Header | None) -> tuple[int, Any]:
+    """How many plies to look ahead: as a trimmed book needs, one move later, too; what `covers` in one for a side.
 
-def _looking_ahead(rules: Rules, solution: Mapping[int, Value], header: Header | None) -> tuple[Any, Any]:
-    """`settled` and `covers` to the depth that a trimmed book is made for; in one for neither side nothing covers."""
+    No plies for a state that a complete book lacks: play cannot reach it, and rules need not bear it.
+    """
     if header is None or header.trim is None:
-        return (lambda state: None), None
-    told = Rules(rules.game, rules.symmetry, header.wdl)
-    ahead = functools.partial(settled, told, plies=header.trim.depth, find=solution.get)
-    beyond = functools.partial(covers, told, plies=header.trim.depth + 1, find=solution.get)
-    return functools.lru_cache(maxsize=1 << 16)(ahead), None if header.trim.side is None else beyond
+        return (0 if header is not None and header.is_gapless else PLIES), None
+    depth = header.trim.depth + 1
+    beyond = functools.partial(covers, rules, plies=depth, find=find)
+    return max(PLIES, depth), None if header.trim.side is None else beyond

@@ -2,19 +2,21 @@
 
 import pickle
 import random
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from solver import pipeline
 from solver.book import Book
-from solver.errors import ForeignBook, GameError, MissingState, PositionError
+from solver.errors import BudgetExceeded, ForeignBook, GameError, MissingState, PositionError
 from solver.game import Rules, load_game
 from solver.games.connect_four import ConnectFour
 from solver.live import Live
 from solver.player import Player
+from solver.trimming import Trim, trim
 from solver.value import Value
-from tests import naive
+from tests import chance, naive
 from tests.games import SMALL_GAMES
 
 
@@ -79,7 +81,7 @@ def test_a_state_without_moves_that_is_not_over_is_refused():
     thrown = next(game.chance(game.initial()))[1]
     player = Player({}, game)
     for ask in (player.best, player.analyse):
-        with pytest.raises(GameError, match=f"state {stuck} has no actions and is not terminal"):
+        with pytest.raises(GameError, match=f"state {stuck} has no actions"):
             ask(stuck)
     assert player.analyse(game.initial()) == [] and player.analyse(thrown)
 
@@ -207,7 +209,121 @@ def test_the_chosen_move_keeps_the_value_without_valuing_all_moves():
         if not game.is_terminal(state):
             move = player.choose(state)
             assert (move.value, move.child_value, move.best) == (truth[state], truth[move.child], True)
-            assert move.action == next(move.action for move in thorough.analyse(state) if move.best)
+            assert move.action in [move.action for move in thorough.analyse(state) if move.best]
+
+
+THINNED = (
+    "tic-tac-toe:3,2,2",
+    "connect-four:4,3",
+    "nim:1,2,3,misere=true",
+    "hexapawn:3,4",
+    "dots-and-boxes:2,2",
+    "kalah:3,2",
+    "fox-and-hounds:4",
+    "mu-torere",
+    "three-mens-morris:1",
+    "hare-and-hounds",
+)
+
+
+@pytest.mark.parametrize("share", [0, 0.3])
+@pytest.mark.parametrize("text", THINNED)
+def test_a_state_has_the_value_that_its_moves_tell_and_no_other(text, share):
+    """Two plies are looked ahead, with nothing in the book or a part of it, folded, and without a live search."""
+    game = load_game(text)
+    truth, rules = naive.solve(game), Rules(game)
+    chosen = random.Random(4)
+    book = {rules.canonical(state): value for state, value in truth.items() if not game.is_terminal(state)}
+    player = Player({state: value for state, value in book.items() if chosen.random() < share}, game, live=False)
+    told = 0
+    for state in chosen.sample(sorted(truth), min(100, len(truth))):
+        answer = player.value(state)
+        assert answer.value == (truth[state] if answer.exact else None)
+        assert answer.estimate in (None, truth[state].score)
+        assert player.examine(state)[0] == answer
+        moves = player.analyse(state)
+        assert all(move.child_value in (None, truth[move.child]) for move in moves)
+        sure = [move for move in moves if move.exact and move.value.score > 0 and not rules.scores]
+        assert answer.exact or not (sure and answer.estimate is None)
+        assert answer.exact or not (all(move.exact for move in moves) or Value(1, 1) in [one.value for one in moves])
+        if answer.exact and answer.source == "search":
+            told += 1
+            move = player.choose(state)
+            assert (move.value, move.child_value, move.best) == (truth[state], truth[move.child], True)
+            assert player.analyse(state)[0].value == truth[state]
+    assert told
+
+
+@pytest.mark.parametrize("text", ["backgammon-bearoff:2,4", "einstein:3,1"])
+def test_two_plies_tell_expectations_too(text):
+    game = load_game(text)
+    truth, rules = chance.solve(game), Rules(game)
+    chosen = random.Random(4)
+    book = {rules.canonical(state): Value(float(truth[state])) for state in truth if not game.is_terminal(state)}
+    for share in (0, 0.5):
+        player = Player({state: value for state, value in book.items() if chosen.random() < share}, game)
+        told = 0
+        for state in chosen.sample(sorted(truth), min(60, len(truth))):
+            answer, moves = player.examine(state)
+            assert answer == player.value(state) and answer.estimate is None
+            assert not answer.exact or answer.value.score == pytest.approx(float(truth[state]), abs=1e-12)
+            after = [*moves, *player.outcomes(state)]
+            assert answer.exact or not after or any(one.value is None for one in after)
+            told += answer.exact and answer.source == "search"
+        assert told
+
+
+def test_a_win_at_once_wants_no_search(monkeypatch):
+    """Nor does it wait for compiled code; the budget is not touched."""
+    monkeypatch.setattr(Live, "solve", None)
+    monkeypatch.setattr(Live, "estimates", None)
+    player = Player({}, "connect-four")
+    state = player.game.initial()
+    for action in (3, 0, 3, 0, 3, 0):
+        state = player.game.result(state, action)
+    assert player.value(state) == (Value(1, 1), True, "search", None)
+    assert player.best(state) == player.choose(state).action == 3
+    lost = player.game.result(player.game.result(state, 6), 6)
+    assert player.value(player.game.result(lost, 3)).source == "terminal"
+
+
+def test_a_book_without_distances_tells_who_wins_beyond_it(tmp_path):
+    game = load_game("hexapawn:3,4")
+    truth = naive.solve(game)
+    pipeline.solve(game, tmp_path / "whole.lmdb")
+    trim(tmp_path / "whole.lmdb", tmp_path / "book.lmdb", Trim(max_ply=4), wdl=True)
+    with Book(tmp_path / "book.lmdb") as book:
+        player, beyond = Player(book, live=False), 0
+        for state in random.Random(3).sample(sorted(truth), 300):
+            answer = player.value(state)
+            assert not answer.exact or answer.value.score == truth[state].score
+            if answer.exact and answer.source == "search":
+                beyond += 1
+                assert answer.value.distance is None and player.choose(state).value.score == truth[state].score
+        assert beyond > 50
+
+
+def test_loading_code_is_not_of_the_budget(monkeypatch):
+    """The clock stands still, but while code is loaded."""
+    now = [1000.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    left = []
+
+    def load(self, wait):
+        now[0] += 60
+
+    def look(self, state, budget):
+        while budget._whole is not None:
+            budget = budget._whole
+        left.append(budget.seconds_left)
+        raise BudgetExceeded("enough")
+
+    monkeypatch.setattr(Live, "load", load)
+    monkeypatch.setattr(Live, "_exact", look)
+    monkeypatch.setattr(Live, "estimates", lambda self, states, budget: left.append(budget.seconds_left) or {})
+    player = Player({}, "connect-four:5,5", seconds=5)
+    assert player.value(player.game.initial()).source == "missing"
+    assert left and set(left) == {5}
 
 
 def test_threads_may_share_a_player():
@@ -228,7 +344,7 @@ def test_threads_may_share_a_player():
 
 def test_a_thread_that_waits_for_others_keeps_to_its_budget():
     player = Player({}, "connect-four:5,5", seconds=0.01)
-    with player._my_turn(player._budget()):
+    with player._searching.turn(player._budget()):
         assert player.value(player.game.initial()).exact is False
 
 

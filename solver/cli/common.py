@@ -155,7 +155,7 @@ class Bars:
 @contextlib.contextmanager
 def thinking(seconds: float, quiet: bool = False) -> Iterator[None]:
     """Say on stderr that the machine thinks, where an answer does not come at once."""
-    say = threading.Timer(0.4, click.echo, (f"thinking, {seconds:g} s at most ...",), {"err": True})
+    say = threading.Timer(0.4, click.echo, (f"thinking, {seconds:g} s at most, loading aside ...",), {"err": True})
     say.daemon = True
     if not quiet:
         say.start()
@@ -174,7 +174,7 @@ def note(message: str | None, quiet: bool) -> None:
 def in_words(value: Value | None, rules: Rules, estimate: float | None = None) -> str:
     """A value for the side to move: win in 5, +3, draw; of one that is not known what it looks like."""
     if value is None:
-        return "unknown" if estimate is None else f"unknown, {_impression(estimate, rules.scores)}"
+        return "unknown" if estimate is None else _impression(estimate, rules.scores)
     if isinstance(value.score, float):
         return expectation_in_words(value.score, rules.margins)
     if rules.scores and (rules.margins or rules.chance is None):
@@ -212,11 +212,11 @@ def _final(margin: float) -> str:
 def _impression(estimate: float, score_game: bool) -> str:
     """What an estimate for the side to move says."""
     if score_game:
-        return f"about {estimate:+.3g}" if estimate else "about even"
+        return f"unknown, about {estimate:+.3g}" if estimate else "unknown, about even"
     if abs(estimate) >= 1:
-        return "surely won" if estimate > 0 else "surely lost"
+        return f"{'win' if estimate > 0 else 'loss'}, distance unknown"
     looks = "even" if abs(estimate) < 0.05 else "better" if estimate > 0 else "worse"
-    return f"looks {looks} ({estimate:+.2f})"
+    return f"unknown, looks {looks} ({estimate:+.2f})"
 
 
 def in_plies(count: int) -> str:

@@ -80,9 +80,6 @@ def describe_line(book: Book | None, game: Game, position: str, most: int = 1000
     parsed = parse_position(game, position)
     state = parsed.state
     value = player.value(state).value
-    if value is None and player.is_preparing():
-        player.prepare()
-        value = player.value(state).value
     moves, states = [], [state]
     try:
         if value is None:

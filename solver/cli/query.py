@@ -62,8 +62,8 @@ def command(
 
     POSITION is the moves played from the start (4453, or "a2a3 b7b6"), `start`, #12345 for a state's number, or FEN for
     a chess ending. `-` reads one position a line and writes one JSON line for each, errors included. A GAME is
-    answered from the book of it that comes with the package (solver books), else searched live, within the budget:
-    compiling the search, which happens once, counts.
+    answered from the book of it that comes with the package (solver books), else searched live, within the budget;
+    compiling the search, which happens once, comes on top. Two plies are looked ahead in any case.
 
     In JSON what is not known exactly is null; "estimate" then is what a search of limited depth takes it for: from -1,
     lost, to 1, won, or a margin; null without one. "evaluation" says by what: "evaluate", the rules' own, or the FILE
@@ -97,16 +97,7 @@ def command(
     if missing and book_only:
         raise MissingState(f"{missing} of {len(positions)} positions not in {source}: leave out --book-only to search")
     if inexact and player.live:
-        _say_what_helps(player)
-
-
-def _say_what_helps(player: Player) -> None:
-    """After an answer that is not exact: more time, a book, or the search that is still being compiled."""
-    if player.is_preparing():
-        note("the compiled search was not ready in time; compiling it now, once, for the next question", quiet=False)
-        player.prepare()
-        return
-    note(f"not known within the budget: more --budget, or solver solve {text_of(player.game)} -o BOOK", quiet=False)
+        note(f"not known within the budget: more --budget, or solver solve {text_of(game)} -o BOOK", quiet=False)
 
 
 def answer_lines(answers: Answers, stream: BinaryIO) -> None:
@@ -144,7 +135,8 @@ def text(player: Player, facts: dict[str, Any]) -> str:
         whose = f" for {side}" if rules.again is not None else ""
         lines.append(f"the game is over: {at_the_end(value, rules, gained)}{whose}")
     else:
-        source = facts["source"] if facts["estimate"] is None else f"{facts['source']} by {facts['evaluation']}"
+        guessed = facts["estimate"] is not None and (rules.scores or abs(facts["estimate"]) < 1)
+        source = f"{facts['source']} by {facts['evaluation']}" if guessed else facts["source"]
         lines.append(f"{in_all(value, rules, gained, facts['estimate'])} for {side} ({source})")
     if facts.get("moves"):
         rows = [

@@ -83,6 +83,13 @@ class Budget:
             if self._whole is not None:
                 self._whole.take(nodes)
 
+    def extend(self, seconds: float) -> None:
+        """Put the deadline off, also that of the whole: what took so long was no search."""
+        if self.deadline is not None:
+            self.deadline += seconds
+        if self._whole is not None:
+            self._whole.extend(seconds)
+
     def is_used_up(self) -> bool:
         """Whether nothing is left."""
         return (self.nodes_left is not None and self.nodes_left <= 0) or self.seconds_left == 0

@@ -2,18 +2,24 @@
 
 A state beyond the depth may be worth anything, so a merit is a range, and the search goes on with both ends of it. A
 value is settled where they meet: as a rule where the game ends within the depth, whatever is played, or is won at once.
+So a distance is settled only if nothing that is unknown can be quicker; where a range has one sign, who wins is known.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
+from solver.errors import BudgetExceeded
 from solver.game import Rules
-from solver.search import INFINITY, stuck
+from solver.search import INFINITY, Budget, stuck
 from solver.value import WIN, Value, merit_of, value_of
 
 Find = Callable[[Any], Value | None]
+Range = tuple[Any, Any]  # bounds of a merit
+MOST_MOVES = 1 << 16  # that a look goes through
+SLOWEST = WIN >> 1  # merit of a win that takes longer than any: of one without its distance at least
 
 
 def _nothing(state: Any) -> Value | None:
@@ -26,8 +32,42 @@ def settled(rules: Rules, state: Any, plies: int, find: Find = _nothing) -> Valu
     It ends in finished states and in those that `find`, asked for canonical ones, knows the value of. Cost: all lines
     of play of that length. Raises GameError at a state that has no actions and is not terminal.
     """
-    low, high = _range(rules, state, plies, find, most_of(rules))
-    return value_of(low, rules.scores) if low == high else None
+    return value_within(rules, range_of(rules, state, plies, find))
+
+
+def value_within(rules: Rules, bounds: Range) -> Value | None:
+    """The value of an unfinished state whose merit has these bounds; None where they do not meet."""
+    low, high = bounds
+    if low != high:
+        return None
+    return value_of(low, rules.scores) if rules.chance is None else Value(float(low))
+
+
+class Ahead:
+    """Looks of a few plies, by what `find(canonical state)` knows: full-width, each kept, as many ask the same.
+
+    `known()` is a number that changes when `find` comes to know more. A look at more than MOST_MOVES moves is given up.
+    """
+
+    def __init__(self, rules: Rules, find: Find, known: Callable[[], int]) -> None:
+        self.rules, self._known = rules, known
+        self._anything = -most_of(rules), most_of(rules)
+        self._look = functools.lru_cache(maxsize=1 << 16)(lambda state, plies, _: self._range(state, plies, find))
+
+    def range(self, state: Any, plies: int) -> Range:
+        """Bounds of the merit of an unfinished state: of the shortest look, of so many plies at most, that tells it."""
+        bounds = self._anything
+        for depth in range(1, plies + 1):
+            bounds = self._look(state, depth, self._known())
+            if bounds[0] == bounds[1]:
+                break
+        return bounds
+
+    def _range(self, state: Any, plies: int, find: Find) -> Range:
+        try:
+            return range_of(self.rules, state, plies, find, Budget(MOST_MOVES))
+        except BudgetExceeded:
+            return self._anything
 
 
 def assured(rules: Rules, state: Any, plies: int, find: Find) -> Value | None:
@@ -86,26 +126,45 @@ def most_of(rules: Rules) -> int:
     return 1 if rules.outcomes else INFINITY if rules.scores else WIN - 1
 
 
-def _range(rules: Rules, state: Any, plies: int, find: Find, most: int) -> tuple[int, int]:
-    """Bounds of an unfinished state's merit."""
+def range_of(rules: Rules, state: Any, plies: int, find: Find = _nothing, budget: Budget | None = None) -> Range:
+    """Bounds of an unfinished state's merit, as far as so many plies tell it; of an expectation where chance decides.
+
+    The budget counts moves. Raises BudgetExceeded, and GameError at a state that has no actions and is not terminal.
+    """
+    most = most_of(rules)
     if not plies:
         return -most, most
     low = high = None
-    for action in rules.actions(state):
-        child = rules.result(state, action)
-        if rules.is_terminal(child):
-            bounds = (rules.end(child),) * 2
-        else:
-            known = find(rules.canonical(child))
-            if known is None:
-                bounds = _range(rules, child, plies - 1, find, most)
-            else:
-                bounds = (merit_of(known),) * 2
-        worst, best = sorted(rules.lifted(bound, state, action, child) for bound in bounds)
+    total, mean = 0, (0, 0)
+    for weight, action, child in rules.children(state):
+        if budget is not None:
+            budget.spend()
+        ends = (rules.lifted(bound, state, action, child) for bound in _bounds(rules, child, plies, find, budget))
+        worst, best = sorted(ends)
+        if weight:
+            total, mean = total + weight, (mean[0] + weight * worst, mean[1] + weight * best)
+            continue
         low = worst if low is None else max(low, worst)
         high = best if high is None else max(high, best)
         if low == most:
             break
+    if total:
+        return mean[0] / total, mean[1] / total
     if low is None or high is None:
         raise stuck(rules, state)
     return low, high
+
+
+def _bounds(rules: Rules, child: Any, plies: int, find: Find, budget: Budget | None) -> Range:
+    """Bounds of the merit of a child, for its side to move."""
+    if rules.is_terminal(child):
+        return (rules.end(child),) * 2
+    known = find(rules.canonical(child))
+    if known is None:
+        return range_of(rules, child, plies - 1, find, budget)
+    score, distance = known
+    if rules.scores:
+        return score, score
+    if distance is None and score:
+        return sorted((score * SLOWEST, score * (WIN - 1)))  # type: ignore[return-value]
+    return (merit_of(known),) * 2
