@@ -26,11 +26,12 @@ from solver.game import (
     validate,
 )
 from solver.patience import impatient, not_yet
+from solver.playouts import MOST_MOVES, RandomGame, states_of, worth_of
+from solver.progress import Progress, silent
 from solver.soundness import Hints, Twins
 from solver.value import value_of
 
 MOST_ACTIONS = 1 << 16  # of one state
-MOST_PLIES = 500  # of one play-out, which may go in circles
 PLAYED_SECONDS = 5.0  # of all play-outs
 STARTS = 10_000  # from which play-outs begin
 SLOW = 10.0  # seconds of computing for what one state says
@@ -46,6 +47,13 @@ def check_game(game: Any, *, playouts: int = 100, seed: int = 0) -> list[int]:
 
     It ends after PLAYED_SECONDS, since rules may be slow.
     """
+    return states_of(random_games(game, playouts=playouts, seed=seed))
+
+
+def random_games(
+    game: Any, *, playouts: int = 100, seed: int = 0, progress: Progress = silent
+) -> list[RandomGame]:
+    """The games that `check_game` looks at. Raises GameError."""
     check_signatures(type(game))
     try:
         validate(game)
@@ -56,10 +64,13 @@ def check_game(game: Any, *, playouts: int = 100, seed: int = 0) -> list[int]:
     with impatient(SLOW, f"{game_text(game)}: its rules take more than {SLOW:g} seconds for a state: they must end"):
         starts = inspector.starts()
         deadline = time.monotonic() + PLAYED_SECONDS
-        for _ in range(playouts):
-            if time.monotonic() < deadline:
-                inspector.play_out(chance.choice(starts), chance, deadline)
-    return sorted(inspector.visited)
+        games: list[RandomGame] = []
+        seen = 0
+        while len(games) < playouts and time.monotonic() < deadline:
+            games.append(inspector.play_out(chance.choice(starts), chance, deadline))
+            seen += len(games[-1].states)
+            progress("random games", seen, None)
+    return games
 
 
 def check_table(game: Any, table: Mapping[Any, int], symmetry: bool) -> None:
@@ -155,7 +166,6 @@ class _Inspector:
         self.hints = Hints(self.rules)
         self.twins = Twins(self.rules)
         self.moves: list[Any] = []
-        self.visited: set[int] = set()
 
     def starts(self) -> list[int]:
         """Where play-outs begin: the start, and the first of the others."""
@@ -167,11 +177,11 @@ class _Inspector:
                 raise self.fault(starts[0], f"starts fails: {type(error).__name__}: {error}") from error
         return starts
 
-    def play_out(self, state: int, chance: random.Random, deadline: float) -> None:
+    def play_out(self, state: int, chance: random.Random, deadline: float) -> RandomGame:
         self.moves = []
         self.check_number(state, "the start")
-        path, throws = [state], 0
-        while len(self.moves) < MOST_PLIES and time.monotonic() < deadline:
+        path, actions, throws = [state], [], 0
+        while len(self.moves) < MOST_MOVES and time.monotonic() < deadline:
             not_yet(SLOW)
             following = self.inspect(state)
             if not following:
@@ -180,14 +190,15 @@ class _Inspector:
             throws = throws + 1 if move is None else 0
             if throws > MOST_THROWS:
                 raise self.fault(state, f"comes after {MOST_THROWS} chance nodes in a row: make one of them")
+            actions.append(move)
             self.moves.append(f"chance->{child}" if move is None else move)
             self.check_number(child, f"a child of {state}")
             self.check_tier(state, child)
             state = child
             path.append(state)
-        self.visited.update(path)
         for state, found in itertools.chain(self.twins.compare(path), self.hints.compare(path)):
             raise self.fault(state, found)
+        return RandomGame(path, actions, worth_of(self.rules, path, actions))
 
     def inspect(self, state: int) -> list[tuple[int | None, int]]:
         """Check all that one state says; its actions and the states they lead to, none if it is terminal.

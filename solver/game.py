@@ -8,18 +8,22 @@ and utilities are for the side to move. The methods run twice: as they are, and 
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import inspect
 import os
 import sys
+import types
 import typing
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from solver import parameters
 from solver.errors import GameError, PositionError
+from solver.fingerprint import names_in
 from solver.games import CATALOGUE, FROM_FILES
 from solver.loading import is_user_file, user_class
+from solver.sources import inner
 from solver.value import lift, terminal_merit
 
 STATE_LIMIT = 1 << 63
@@ -88,6 +92,7 @@ OPTIONAL = {
 }
 
 # A class attribute, not a method: `score_game = True` says that utilities are margins and distances mean nothing.
+ATTRIBUTES = ("score_game", "plain_only")
 
 
 def own_method(game: Any, name: str) -> Any:
@@ -170,7 +175,21 @@ class Rules:
 
 
 def _lacking(cls: type, name: str) -> GameError:
-    return GameError(f"{cls.__name__} has no method {name}({', '.join(('self', *REQUIRED.get(name, ())))}): add it")
+    meant = [other for other, found in near_misses(cls).items() if found == name]
+    remedy = f"rename {meant[0]}" if meant else "add it"
+    return GameError(f"{cls.__name__} has no method {name}({', '.join(('self', *REQUIRED.get(name, ())))}): {remedy}")
+
+
+def near_misses(cls: type) -> dict[str, str]:
+    """Names of a class that neither the protocol nor its own methods use, and what of the protocol may be meant."""
+    members = {name: item for base in cls.__mro__[-2::-1] if base is not tuple for name, item in vars(base).items()}
+    codes = [inner(item).__code__ for item in members.values() if isinstance(inner(item), types.FunctionType)]
+    known = [*REQUIRED, *OPTIONAL, *ATTRIBUTES]
+    used = {*known, *getattr(cls, "_fields", ()), *(name for code in codes for name in names_in(code))}
+    strange = [name for name in members if not name.startswith("_") and name not in used]
+    missing = [name for name in known if name not in members]
+    found = {name: difflib.get_close_matches(name, missing, 1, 0.8) for name in strange}
+    return {name: matches[0] for name, matches in found.items() if matches}
 
 
 def _check_together(rules: Rules) -> None:
@@ -258,15 +277,15 @@ def load_game(text: str) -> Game:
     """The game that a string names.
 
     `connect-four`, `connect-four:5,4`, `connect-four:width=5,height=4`; a user's own `my_game.py::Hexapawn:4,4` or
-    `package.module::Class`, which is imported, that is, run. Raises GameError with the remedy.
+    `package.module::Class`, which is imported, that is, run; `my_game.py:4,4` if it has one class of rules. Raises
+    GameError with the remedy.
     """
     source, own, rest = text.partition("::")
-    if own:
-        name, _, values = rest.partition(":")
-        cls: Any = user_class(source, name)
+    name, _, values = (rest if own else text).partition(":")
+    if own or name.endswith(".py"):
+        cls: Any = user_class(source if own else name, name if own else "")
         check_signatures(cls)
     else:
-        name, _, values = text.partition(":")
         if name not in CATALOGUE:
             raise GameError(
                 f"no game {name!r}: choose one of {', '.join(CATALOGUE)}, or name a file: my_game.py::Class"
@@ -321,7 +340,8 @@ def located(game: Any) -> str:
 
 def is_built_in(text: str) -> bool:
     """Whether `load_game` makes this game of the package alone, running nobody else's code and opening no file."""
-    return "::" not in text and text.partition(":")[0] not in FROM_FILES
+    name = text.partition(":")[0]
+    return "::" not in text and not name.endswith(".py") and name not in FROM_FILES
 
 
 def check_signatures(cls: type) -> None:

@@ -28,7 +28,8 @@ MOST_BYTES = 1 << 24  # of a file of rules
 def user_class(source: str, name: str) -> type:
     """A class of a user's file or module, which is imported, that is, run; anew if it has changed since.
 
-    A file becomes a module of a name of its own, which Numba's cache needs.
+    Without a name the only class of rules in it. A file becomes a module of a name of its own, which Numba's cache
+    needs.
     """
     if source.endswith(".py"):
         _check_file(source)
@@ -41,10 +42,24 @@ def user_class(source: str, name: str) -> type:
     except (Exception, SystemExit) as error:
         place = _place_of(error, source)
         raise GameError(f"{source} cannot be imported: {type(error).__name__}{place}: {error}") from error
+    if not name:
+        return _only_class(module, source)
     cls = getattr(module, name, None)
     if not isinstance(cls, type):
         raise GameError(f"{source} has no class {name!r}: name the class of the rules, {source}::Class")
     return cls
+
+
+def _only_class(module: types.ModuleType, source: str) -> type:
+    """The class of rules that a module defines: no other says how a game begins."""
+    own = [item for item in vars(module).values() if isinstance(item, type) and item.__module__ == module.__name__]
+    found = [cls for cls in own if any("initial" in vars(base) for base in cls.__mro__)]
+    if not found:
+        raise GameError(f"{source} has no class of rules: give one a method initial(self)")
+    if len(found) > 1:
+        names = ", ".join(f"{source}::{cls.__name__}" for cls in found)
+        raise GameError(f"{source} has several classes of rules: name one of {names}")
+    return found[0]
 
 
 def is_user_file(module: str) -> bool:

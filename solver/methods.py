@@ -19,7 +19,8 @@ from solver.errors import MethodError, ResourceError, UncompiledRules
 from solver.expected import MIDDLE, Steps, number_of
 from solver.game import Rules, is_built_in, is_score_game
 from solver.options import Options
-from solver.search import alphabeta, minimax, retrograde, value_iteration
+from solver.playouts import RandomGame, repeated
+from solver.search import alphabeta, cycle, minimax, retrograde, value_iteration
 from solver.solved import Solved, TierCount
 from solver.value import WIN, Value, value_of
 
@@ -127,6 +128,24 @@ def refuse_ignored(way: str, keeps: bool, **given: Any) -> None:
             raise MethodError(f"{option} means nothing to {way}: leave it out{where}")
         if name in KEPT_BESIDE_A_BOOK and not keeps:
             raise MethodError(f"{option} is about what an unfinished book keeps: name one with -o, or leave it out")
+
+
+def refuse_repeated(rules: Rules, games: Sequence[RandomGame]) -> None:
+    """Raise MethodError, as minimax would, if states come again in games whose values are margins."""
+    if rules.scores and rules.chance is None and repeated(rules, games) is not None:
+        raise cycle(rules, "minimax")
+
+
+def unswept(rules: Rules) -> str | None:
+    """Why the compiled sweep does not take a game, as far as the rules tell it before they are compiled."""
+    from solver.sweep.forward import refuse_staying
+
+    try:
+        if not rules.tiered:
+            refuse_staying(rules, True, f"{rules.name} has no tier")
+    except MethodError as error:
+        return str(error)
+    return None
 
 
 def swept(rules: Rules, work: Any, states: Sequence[int], options: Options) -> Outcome | str:

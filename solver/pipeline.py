@@ -21,7 +21,7 @@ from solver import extras, methods, opening, packing, streaming
 from solver.book import DEFAULT, Book, Header, check_codec, check_target
 from solver.book.codecs import fixed
 from solver.book.ranking import rules_of
-from solver.conformance import SLOW, blamed, check_game
+from solver.conformance import SLOW, blamed, check_game, random_games
 from solver.errors import BudgetExceeded, GameError, MethodError, ResourceError, SolverError
 from solver.fingerprint import fingerprint
 from solver.game import Game, Rules, game_text, is_built_in, is_score_game, load_game, validate
@@ -29,6 +29,7 @@ from solver.memory import working_memory
 from solver.methods import Outcome
 from solver.options import Options, Say, quiet
 from solver.patience import impatient
+from solver.playouts import endless, states_of
 from solver.progress import Progress, silent
 from solver.search import Budget
 
@@ -251,14 +252,18 @@ def _small_or_swept(job: _Job, stack: contextlib.ExitStack, ahead: Any) -> Outco
     work = job.open_work(stack) if begun else None
     states: list[int] = []
     if work is None or work.resumed is None:
-        states = check_game(rules.game) if own else []
-        outcome = _small(rules, options.method, ahead is not None and ahead.cached)
+        games = random_games(rules.game, progress=options.progress) if own else []
+        outcome = tried(rules, options.method, ahead is not None and ahead.cached, options.progress)
         if outcome is not None:
             return outcome._replace(work=work)
+        states, remark = states_of(games), endless(games)
+        if remark is not None:
+            options.say(remark)
     reason = None
     if ahead is not None:
-        reason = extras.remedy()
-        if extras.has_kernels():
+        reason = methods.unswept(rules) if extras.has_kernels() else extras.remedy()
+        if reason is None:
+            options.progress("compile", 0, 0)
             ahead.wait()
             found = methods.swept(rules, work or job.open_work(stack), states, options)
             if not isinstance(found, str):
@@ -270,18 +275,22 @@ def _small_or_swept(job: _Job, stack: contextlib.ExitStack, ahead: Any) -> Outco
     )
 
 
-def _small(rules: Rules, method: str, cached: bool) -> Outcome | None:
+def tried(rules: Rules, method: str = "auto", cached: bool = False, progress: Progress = silent) -> Outcome | None:
     """The outcome for a game of few states, by the plain algorithms; None if it is not small.
 
-    `cached`: the sweep's kernels need not be compiled.
+    `cached`: the sweep's kernels need not be compiled. Raises what `solve` does.
     """
     most, seconds = (min(SMALL, LITTLE), LITTLE_SECONDS) if cached else (SMALL, SMALL_SECONDS)
     if sum(1 for _ in itertools.islice(rules.starts(), most + 1)) > most:
         return None
     budget = Budget(most, seconds)
 
+    def states(step: str, done: int, total: int | None, note: str = "") -> None:
+        progress("plain Python", done, None)
+
     def found(name: str) -> Any:
-        return methods.METHODS[name].plain(rules.game, symmetry=rules.symmetry, budget=budget)
+        states("", 0, None)
+        return methods.METHODS[name].plain(rules.game, symmetry=rules.symmetry, budget=budget, progress=states)
 
     slow = f"{rules.name}: its rules take more than {SLOW:g} seconds for a state: they must end"
     try:

@@ -6,7 +6,8 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """`progress(step, done, total, note)`: the step's name, units done and in all (None while unknown), a remark."""
+    """`progress(step, done, total, note)`: the step's name, units done and in all (None while unknown, 0 where there
+    is nothing to count), a remark."""
 
     def __call__(self, step: str, done: int, total: int | None, note: str = "") -> None: ...
 

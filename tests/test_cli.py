@@ -9,14 +9,13 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from solver import Book, Player, __version__, extras, load_game
+from solver import Book, Player, __version__, load_game
 from solver.answers import Answers
 from solver.cli import COMMANDS, main
 from solver.cli.common import for_players
 from solver.errors import PositionError
 from solver.notation import parse_action, show
 from solver.value import Value
-from tests.test_player import THIRD
 
 
 def run(*arguments, stdin=None):
@@ -375,18 +374,3 @@ def test_a_chart_of_a_book(book, tmp_path, name):
     assert path.read_bytes()[:5] in (b"<?xml", b"\x89PNG\r")
     code, _, err = run("info", book, "--plot", tmp_path / "chart.txt")
     assert code == 2 and ".svg" in err
-
-
-def test_check_looks_at_rules_without_solving(tmp_path, monkeypatch):
-    monkeypatch.setattr("solver.soundness.COMPARED_SECONDS", 0.05)
-    monkeypatch.setattr("solver.soundness.SECONDS", 0.05)
-    facts = json.loads(ok("check", "tic-tac-toe", "--json"))
-    assert facts["states"] > 500 and "canonical" in facts["optional"]
-    if extras.has_kernels():
-        assert (facts["compiled"], facts["reason"]) == (True, None)
-        assert "compiled, they say what plain Python says" in ok("check", "tic-tac-toe")
-    monkeypatch.setattr(extras, "has_kernels", lambda: False)
-    assert "only in plain Python, which is some sixty times slower: pip install" in ok("check", "tic-tac-toe")
-    (tmp_path / "third.py").write_text(THIRD)
-    code, out, err = run("check", f"{tmp_path}/third.py::Third")
-    assert (code, out) == (2, "") and "has player 2 to move" in err

@@ -27,12 +27,13 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "fingerprint": {"errors", "sources"},
     "loading": {"errors", "files", "fingerprint", "sources"},
     "games": {"files"},
-    "game": {"errors", "games", "loading", "parameters", "value"},
+    "game": {"errors", "fingerprint", "games", "loading", "parameters", "sources", "value"},
     "options": {"progress"},
     "expected": {"errors", "value"},
     "search": {"errors", "expected", "game", "progress", "value"},
     "soundness": {"errors", "game", "search", "value"},
-    "conformance": {"errors", "game", "patience", "search", "soundness", "value"},
+    "playouts": {"game"},
+    "conformance": {"errors", "game", "patience", "playouts", "progress", "search", "soundness", "value"},
     "notation": {"errors", "game"},
     "book": {
         "lmdb", "msgpack", "errors", "expected", "extras", "files", "fingerprint", "game", "progress", "solved",
@@ -67,13 +68,13 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "export": {"pyarrow", "book", "errors", "files", "game", "notation", "player", "progress", "sources", "value"},
     "answers": {"book", "errors", "game", "moves", "notation", "player", "value"},
     "methods": {
-        "book", "conformance", "errors", "expected", "extras", "game", "kernels", "opening", "options", "search",
-        "solved", "sweep", "value",
+        "book", "conformance", "errors", "expected", "extras", "game", "kernels", "opening", "options", "playouts",
+        "search", "solved", "sweep", "value",
     },
     "importing": {"errors", "files", "game", "progress", "value"},
     "pipeline": {
         "book", "cluster", "conformance", "errors", "extras", "fingerprint", "game", "importing", "kernels", "memory",
-        "methods", "opening", "options", "packing", "patience", "progress", "search", "store", "streaming",
+        "methods", "opening", "options", "packing", "patience", "playouts", "progress", "search", "store", "streaming",
         "sweep",
     },
     "streaming": {"book", "errors", "extras", "game", "kernels", "parallel", "progress", "solved", "sweep"},
@@ -98,8 +99,8 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "cli": {
         "click", "matplotlib", "tqdm", "answers", "book", "comparing", "conformance", "errors", "estimation", "export",
         "extras", "files", "game", "games", "grading", "kernels", "learning", "live", "methods", "notation", "options",
-        "packing", "phases", "pipeline", "planning", "player", "sampling", "search", "shipped", "signals", "trimming",
-        "value", "verification",
+        "packing", "phases", "pipeline", "planning", "player", "playouts", "sampling", "search", "shipped", "signals",
+        "trimming", "value", "verification",
     },
 }
 

@@ -13,11 +13,11 @@ from solver.value import Value, merit_of
 from tests import naive
 
 np = pytest.importorskip("numpy")
-pytest.importorskip("numba")
+numba = pytest.importorskip("numba")
 
 from solver.kernels import twins  # noqa: E402
 from solver.kernels.advice import reason  # noqa: E402
-from solver.kernels.rewriting import Rewriter, frozen  # noqa: E402
+from solver.kernels.rewriting import REFUSED, Rewriter, frozen  # noqa: E402
 from solver.kernels.searcher import Searcher  # noqa: E402
 
 HEAD = """
@@ -154,6 +154,7 @@ def test_plain_python_solves_what_compiles_to_something_else(tmp_path, monkeypat
         ("try:\n    return 1 // state\nexcept ZeroDivisionError:\n    return 0", "`try` does not compile here"),
         ("return len(list(x for x in range(3)))", "inside any, all, sum, min and max"),
         ("return state in TAKEN", "TAKEN is a set, which does not compile"),
+        ("print(state)\nreturn 1", "`print` does not belong into rules"),
     ],
 )
 def test_the_line_and_what_to_write_instead_are_named(tmp_path, body, advice):
@@ -162,6 +163,20 @@ def test_the_line_and_what_to_write_instead_are_named(tmp_path, body, advice):
     told = reason(type(game), "No implementation of function found in solver/kernels/forward.py (103)")
     assert advice in told and told.startswith("advised.py line 5")
     assert "forward" not in told
+
+
+def test_print_never_compiles(tmp_path):
+    """Numba knows it: kernels that had let go of Python's lock took it then, kept it, and waited for it for ever."""
+    body = "\n    def worth(self, state):\n        return helper(state)\n"
+    body += "\ndef helper(state):\n    print(state)\n    return 1\n"
+    game = load(tmp_path, "printing", result="self.worth(state)", body=body)
+    worth = Rewriter(type(game), {}).rewritten(type(game).worth)
+    assert worth.__globals__["helper"].__globals__["print"] is REFUSED
+    shown = load(tmp_path, "shown", body=body)  # where nothing that is compiled prints, all compiles
+    assert Rewriter(type(shown), {}).rewritten(type(shown).result) is type(shown).result
+    with pytest.raises(ValueError, match="Cannot determine Numba type"):
+        numba.typeof(REFUSED)
+    assert "`print` does not belong into rules" in reason(type(game), 'File "printing.py", line 38')
 
 
 @pytest.mark.parametrize("text", ["tic-tac-toe", "mu-torere", "kalah:2,2"])

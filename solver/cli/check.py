@@ -3,63 +3,135 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from typing import Any
 
 import click
 
 from solver import extras
-from solver.cli.common import json_option, quiet_option
+from solver.cli.common import Bars, in_plies, json_option, note, quiet_option
 from solver.errors import UncompiledRules
-from solver.game import OPTIONAL, Game, Rules, game_text, load_game, own_method
+from solver.game import OPTIONAL, Rules, load_game, near_misses, own_method
+from solver.notation import format_action, show
+from solver.playouts import RandomGame, endless, states_of, summary
 
 
 @click.command("check")
 @click.argument("game")
 @click.option("--seed", type=int, default=0, metavar="N", help="Of the random games; 0.")
+@click.option("--quick", is_flag=True, help="The random games alone: nothing is solved, nothing compiled.")
+@click.option("--show", "boards", is_flag=True, help="Print one of the random games, board by board.")
 @json_option
 @quiet_option
-def command(game: str, seed: int, as_json: bool, quiet: bool) -> None:
-    """Check rules without solving: the protocol, on random games, and whether they compile to what they say.
+def command(game: str, seed: int, quick: bool, boards: bool, as_json: bool, quiet: bool) -> None:
+    """Check rules before a solve: the protocol, on random games, and what solve would refuse.
 
-    Exit code 2 and the state where something is wrong; docs/rules.md tells how rules are written.
+    What solve would do at first is done: a game that plain Python solves within a second is solved; the rules of
+    others are compiled, and must then say what plain Python says. Exit code 2 and the state where something is wrong;
+    docs/rules.md tells how rules are written.
 
     \b
-    solver check my_game.py::Hexapawn:4,4
-    solver check package.module::Class
+    solver check my_game.py
+    solver check my_game.py::Hexapawn:4,4 --show
+    solver check package.module::Class --quick
     """
-    from solver.conformance import check_game
+    from solver.conformance import random_games
+    from solver.methods import refuse, refuse_repeated
+    from solver.options import Options
 
-    rules = load_game(game)
-    states = check_game(rules, seed=seed)
-    optional = [name for name in OPTIONAL if own_method(rules, name)]
-    compiled, why = _compiled(rules, states)
-    facts = {
-        "game": game_text(rules),
-        "states": len(states),
-        "optional": optional,
-        "compiled": compiled,
-        "reason": why,
-    }
+    if boards and as_json:
+        raise click.UsageError("--show prints boards: leave --json out")
+    rules = Rules(load_game(game))
+    refuse(rules, Options(), keeps=True)
+    with Bars(quiet) as progress:
+        games = random_games(rules.game, seed=seed, progress=progress)
+        refuse_repeated(rules, games)
+        facts = _facts(rules, games) | _run(rules, games, quick, progress)
     if as_json:
         click.echo(json.dumps(facts))
-        return
-    click.echo(f"{facts['game']}: {len(states):,} states of random games keep the protocol")
-    click.echo(f"optional methods: {', '.join(optional) or 'none'}")
-    if compiled:
-        click.echo("compiled, they say what plain Python says of all these states")
     else:
-        click.echo(f"only in plain Python, which is some sixty times slower: {why}")
+        _print(facts)
+    if boards:
+        _print_boards(rules, games)
+    note(endless(games), quiet)
 
 
-def _compiled(rules: Game, states: list[int]) -> tuple[bool, str | None]:
+def _facts(rules: Rules, games: Sequence[RandomGame]) -> dict[str, Any]:
+    """What is known before anything is solved or compiled."""
+    return {
+        "game": rules.name,
+        "states": len(states_of(games)),
+        "games": summary(games),
+        "optional": [name for name in OPTIONAL if own_method(rules.game, name)],
+        "near_misses": near_misses(type(rules.game)),
+    }
+
+
+def _run(rules: Rules, games: Sequence[RandomGame], quick: bool, progress: Any) -> dict[str, Any]:
+    """What solve would do at first: how many states it values in plain Python, or whether the rules compile."""
+    from solver.pipeline import tried
+
+    outcome = None if quick else tried(rules, progress=progress)
+    if outcome is not None:
+        solved = sum(tier.states for tier in outcome.solved.tiers)
+        return {"solved": solved, "compiled": None, "reason": "so small a game is solved in plain Python"}
+    if quick:
+        return {"solved": None, "compiled": None, "reason": "--quick"}
+    progress("compile", 0, 0)
+    compiled, reason = _compiled(rules, states_of(games))
+    return {"solved": None, "compiled": compiled, "reason": reason}
+
+
+def _compiled(rules: Rules, states: list[int]) -> tuple[bool, str | None]:
     """Whether the rules compile to what they say, and why not."""
-    if Rules(rules).plain_only:
+    if rules.plain_only:
         return False, "the game says so"
     if not extras.has_kernels():
         return False, "pip install 'solverbook[solve]' to compile"
     from solver.kernels import twins
+    from solver.methods import unswept
 
+    reason = unswept(rules)
+    if reason is not None:
+        return False, reason
     try:
-        twins.compare(rules, states)
+        twins.compare(rules.game, states)
     except UncompiledRules as error:
         return False, str(error)
     return True, None
+
+
+def _print(facts: dict[str, Any]) -> None:
+    games = facts["games"]
+    click.echo(f"{facts['game']}: {facts['states']:,} states of {games['played']} random games keep the protocol")
+    if games["ended"]:
+        plies, first = games["plies"], games["first_player"]
+        click.echo(
+            f"{games['ended']} of them ended, after {plies['shortest']} to {in_plies(plies['longest'])},"
+            f" {plies['mean']:.1f} on average; the first player won {first['win']}, drew {first['draw']},"
+            f" lost {first['loss']}"
+        )
+    else:
+        click.echo("none of them ended")
+    click.echo(f"optional methods: {', '.join(facts['optional']) or 'none'}")
+    for name, meant in facts["near_misses"].items():
+        click.echo(f"warning: nothing asks for {name}: {meant} may be meant")
+    if facts["compiled"]:
+        click.echo("compiled, they say what plain Python says of all these states")
+    elif facts["compiled"] is False:
+        click.echo(f"only in plain Python, which is some sixty times slower: {facts['reason']}")
+    elif facts["solved"] is not None:
+        click.echo(f"all {facts['solved']:,} states were solved in plain Python at once: solve will compile nothing")
+
+
+def _print_boards(rules: Rules, games: Sequence[RandomGame]) -> None:
+    """The positions of the first game that ended, if one did, each after the move that led to it."""
+    game = next((one for one in games if one.worth is not None), games[0])
+    mover = 0 if rules.to_move is None else rules.to_move(game.states[0])
+    click.echo(f"\n{show(rules.game, game.states[0], mover)}")
+    for state, action, child in zip(game.states, game.actions, game.states[1:], strict=False):
+        move = "chance" if action is None else format_action(rules.game, state, action)
+        mover = mover if rules.same_mover(state, action, child) else 1 - mover
+        click.echo(f"\n{move}\n{show(rules.game, child, mover)}")
+    worth = "" if game.worth is None else f", {game.worth:+d} for the first player"
+    click.echo(f"\n{'not ended' if game.worth is None else 'the game is over'} after {in_plies(game.plies)}{worth}")

@@ -17,7 +17,7 @@ from solver import shipped
 from solver.book.codecs import CHOICES
 from solver.book.reader import Book
 from solver.errors import BookError, GameError
-from solver.game import Game, Rules, load_game, own_method
+from solver.game import Game, Rules, is_built_in, load_game, own_method
 from solver.live import SECONDS
 from solver.value import Value
 
@@ -84,7 +84,7 @@ def open_source(
     try:
         game = load_game(source)
     except GameError:
-        if "::" not in source and (source.endswith(".lmdb") or os.sep in source):
+        if is_built_in(source) and (source.endswith(".lmdb") or os.sep in source):
             raise BookError(f"there is no book {source}: solve the game first, or name another file") from None
         raise
     found = None if live else shipped.find(game)
@@ -98,7 +98,7 @@ def open_source(
 
 def open_book(source: str, game_text: str | None = None, *, quiet: bool = False) -> Book:
     """A book by its path, or the one that comes with the package by the name of its game."""
-    if os.path.exists(source):
+    if os.path.exists(source) and not source.endswith(".py"):
         return Book(source, None if game_text is None else load_game(game_text))
     book, _ = open_source(source, game_text, quiet=quiet)
     if book is None:
@@ -133,6 +133,7 @@ class Bars:
                 smoothing=0,  # what is left goes at the mean pace so far, as the steps see to
                 dynamic_ncols=True,
                 initial=earlier,
+                bar_format=None if total != 0 else "{desc} ...",
             )
         if note:
             self._bar.set_postfix_str(note, refresh=False)
@@ -166,8 +167,12 @@ def thinking(seconds: float, quiet: bool = False) -> Iterator[None]:
 
 
 def note(message: str | None, quiet: bool) -> None:
-    """A remark on stderr."""
-    if message and not quiet:
+    """A remark on stderr, above the bar if one is drawn."""
+    if not message or quiet:
+        return
+    if "tqdm" in sys.modules and sys.stderr.isatty():
+        sys.modules["tqdm"].tqdm.write(f"Note: {message}", file=sys.stderr)
+    else:
         click.echo(f"Note: {message}", err=True)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from solver.errors import GameError
+from solver.fingerprint import names_in
 from solver.kernels.rewriting import methods_of
 from solver.sources import inner, source_of
 
@@ -52,7 +53,7 @@ GLOBALS: tuple[tuple[type, str], ...] = (
 
 def reason(cls: type, report: str) -> str:
     """In one line: the line of the rules that Numba stopped at, and what to write there instead."""
-    methods = {name: method for name, method in methods_of(cls).items() if not name.startswith("compiled_")}
+    methods = _with_helpers({name: one for name, one in methods_of(cls).items() if not name.startswith("compiled_")})
     files = {os.path.basename(method.__code__.co_filename): method.__code__.co_filename for method in methods.values()}
     found = [
         (files[os.path.basename(match[1] or match[3])], int(match[2] or match[4]))
@@ -70,6 +71,20 @@ def reason(cls: type, report: str) -> str:
         lines = [line.strip() for line in report.splitlines() if line.strip()]
         return f"{lines[-1] if lines else 'unknown'}: {SLOWER}"
     return _told(*place, SLOWER)
+
+
+def _with_helpers(methods: dict[str, Any]) -> dict[str, Any]:
+    """Methods, and the functions of their files that they name, directly or not."""
+    found, todo = dict(methods), list(methods.values())
+    while todo:
+        function = todo.pop()
+        for name in names_in(function.__code__):
+            helper = inner(function.__globals__.get(name))
+            own = getattr(helper, "__code__", None)
+            if own is not None and own.co_filename == function.__code__.co_filename and name not in found:
+                found[name] = helper
+                todo.append(helper)
+    return found
 
 
 def _told(file: str, line: int, text: str) -> str:

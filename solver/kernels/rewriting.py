@@ -31,6 +31,8 @@ from solver.sources import inner, source_of
 TEXT = ("show", "cells", "place", "parse_action", "format_action", "check", "from_text", "to_text")
 LONG = 256  # numbers of a tuple beyond which an array compiles much quicker
 YIELD_FROM = opcode.opmap["GET_YIELD_FROM_ITER"]
+# what Numba refuses, in place of `print`: in kernels that have let go of Python's lock it takes that and keeps it
+REFUSED = object()
 REDUCTIONS = ("any", "all", "sum", "min", "max")
 
 
@@ -121,6 +123,8 @@ class Rewriter:
         """What the function's globals and cells have to be in its copy, where that is something else."""
         known = function.__globals__
         named = {name: known[name] for name in names_in(function.__code__) if name in known}
+        if "print" in names_in(function.__code__):
+            named.setdefault("print", print)
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             if name != "__class__":
                 named[name] = cell.cell_contents
@@ -135,6 +139,8 @@ class Rewriter:
             constant = frozen(item)
             self.arrays = self.arrays or any(isinstance(part, np.ndarray) for part in _leaves(constant))
             return constant
+        if item is print:
+            return REFUSED
         if hasattr(item, "py_func") or isinstance(item, type):
             return item
         function = inner(item)
