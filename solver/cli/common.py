@@ -98,7 +98,7 @@ def open_source(
 
 def open_book(source: str, game_text: str | None = None, *, quiet: bool = False) -> Book:
     """A book by its path, or the one that comes with the package by the name of its game."""
-    if os.path.exists(source) and not source.endswith(".py"):
+    if os.path.exists(source):
         return Book(source, None if game_text is None else load_game(game_text))
     book, _ = open_source(source, game_text, quiet=quiet)
     if book is None:
