@@ -157,7 +157,7 @@ def swept(rules: Rules, work: Any, states: Sequence[int], options: Options) -> O
     except UncompiledRules as error:
         reason = str(error)
     except MethodError as error:
-        if not rules.scores:
+        if rules.chance is not None or not rules.scores:
             raise
         reason = str(error)  # scores, with moves that stay in a tier: minimax takes them if they make no cycle
     else:

@@ -1,13 +1,14 @@
 """Games of chance solved: the sweep, its plain twin, and the judge that shares nothing with them; and their books."""
 
 import random
+from fractions import Fraction
 from typing import NamedTuple
 
 import pytest
 
-from solver import pipeline
+from solver import nets, pipeline
 from solver.errors import GameError, MethodError
-from solver.expected import Steps, number_of
+from solver.expected import SPAN, Steps, number_of
 from solver.game import load_game
 from solver.search import value_iteration
 from solver.value import Value
@@ -234,3 +235,70 @@ def test_weights_beyond_bounds_are_named_by_the_sweep(weight):
 def test_weights_beyond_bounds_are_named(weight):
     with pytest.raises(GameError, match="weight"):
         value_iteration.solve(Endless(weight))
+
+
+class Seldom(NamedTuple):
+    """Two throws in a row of 1 in `sides` win, 2**28 throws on average; `both`: whoever throws them."""
+
+    sides: int = 1 << 14
+    both: bool = False
+
+    def initial(self):
+        return 0
+
+    def actions(self, state):
+        yield from ()
+
+    def result(self, state, action):
+        return state
+
+    def to_move(self, state):
+        return state >> 2 if self.both else 0
+
+    def is_terminal(self, state):
+        return state & 3 == 2
+
+    def utility(self, state):
+        return 1
+
+    def chance(self, state):
+        yield 1, state + 1
+        yield self.sides - 1, ((state >> 2) + self.both & 1) << 2
+
+
+def test_play_that_hardly_ends_is_solved_exactly():
+    sides = 1 << 14
+    for both, worth in ((False, 1.0), (True, float(2 / (2 - Fraction(1, sides) ** 2) - 1))):
+        found = value_iteration.solve(Seldom(sides, both))
+        assert abs(found.value.score - worth) < 1e-14
+        assert found.expectation.error < 1e-9
+
+
+def test_play_that_hardly_ends_is_refused_where_it_is_large(monkeypatch):
+    monkeypatch.setattr(nets, "FEW_STATES", 1)
+    monkeypatch.setattr(nets, "LOOK", 1 << 9)
+    told = []
+    with pytest.raises(MethodError, match=r"takes too long to end, its value is known within 1 after 1,024 rounds"):
+        value_iteration.solve(Seldom(), progress=lambda *step: told.append(step))
+    assert ("narrow", 1024, None, "2.0e+00 apart") in told
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_policy_iteration_finds_what_bounds_meet_at(seed):
+    chance = random.Random(seed)
+    players, states = range(6), range(12)
+    moves = [[2 * chance.choice(states[6:]) + chance.randrange(2) for _ in range(3)] for _ in players]
+    moves += [[2 * chance.choice(states) + chance.randrange(2) for _ in range(4)] for _ in states[6:]]
+    weights = [1] * 24
+    begins = [0, 3, 6, 9, 12, 15, 18, *range(22, 43, 4)]
+    outside = [chance.choice([nets.NONE, chance.randrange(-SPAN, SPAN)]) for _ in players]
+    outside += [chance.randrange(-SPAN, SPAN) for _ in states[6:]]
+    net = nets.Net(begins, sum(moves, []), [0] * 18 + weights, outside, [0] * 6 + [5] * 6)
+    assert nets.must_end(net)
+    lows, highs = [-SPAN] * 12, [SPAN] * 12
+    for _ in range(400):
+        nets.narrow(net, 0, 12, True, (lows, highs), (lows, highs))
+    values = nets.solved(net, [Fraction(0)] * 12)
+    assert values is not None
+    assert all(low <= value <= high <= low + 100 for low, value, high in zip(lows, values, highs, strict=True))
+    assert not nets.must_end(net._replace(weight=[0] * 6 + [4] * 6))  # no throw leaves it

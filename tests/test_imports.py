@@ -29,8 +29,9 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "games": {"files"},
     "game": {"errors", "fingerprint", "games", "loading", "parameters", "sources", "value"},
     "options": {"progress"},
-    "expected": {"errors", "value"},
-    "search": {"errors", "expected", "game", "progress", "value"},
+    "expected": {"value"},
+    "nets": {"errors", "expected"},
+    "search": {"errors", "expected", "game", "nets", "progress", "value"},
     "soundness": {"errors", "game", "search", "value"},
     "playouts": {"game"},
     "conformance": {"errors", "game", "patience", "playouts", "progress", "search", "soundness", "value"},
@@ -45,7 +46,7 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
         "game", "parallel", "progress", "search", "solved", "soundness", "sources", "store", "value",
     },
     "sweep": {
-        "numba", "numpy", "book", "conformance", "errors", "expected", "game", "kernels", "options",
+        "numba", "numpy", "book", "conformance", "errors", "expected", "game", "kernels", "nets", "options",
         "parallel", "progress", "search", "solved", "store", "value",
     },
     "cluster": {

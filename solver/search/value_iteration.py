@@ -11,22 +11,17 @@ from typing import Any, NamedTuple
 
 from solver.errors import GameError, MethodError
 from solver.expected import (
-    BLOCK,
     MOST_SPAN,
     MOST_WEIGHT,
-    NONE,
     SPAN,
     WIDER,
     Expectation,
-    Net,
     described,
-    endless,
     mean,
-    meet,
-    narrow,
     span_of,
 )
 from solver.game import Rules
+from solver.nets import BLOCK, NONE, Net, meet, narrow, unmet
 from solver.progress import Progress, silent
 from solver.search import Budget, best_move, roots_of, stuck
 from solver.search.expectiminimax import Chance, chance_of, outcomes_of
@@ -220,12 +215,12 @@ class _Solve:
             self.progress("narrow", rounds, None, f"{gap * self.span / SPAN:.1e} apart")
 
         old, new = ([-SPAN] * size, [SPAN] * size), ([0] * size, [0] * size)
-        (lows, highs), gap, place = meet(narrowed, old, new, told)
-        if place is not None:
-            raise endless(self.rules.name, states[place])
-        for state, low, high in zip(states, lows, highs, strict=True):
+        met = meet(net, narrowed, old, new, told)
+        if met.place is not None:
+            raise unmet(self.rules.name, states[met.place], met, net, self.span)
+        for state, low, high in zip(states, *met.bounds, strict=True):
             self.table[state] = low + high >> 1
-        return gap
+        return met.gap
 
     def _outside(self, state: Any, places: dict[Any, int]) -> int:
         """What moves that leave the tier make of a state, as `Net` says."""

@@ -16,23 +16,18 @@ from solver import expected
 from solver.conformance import confirmed
 from solver.errors import GameError, ResourceError
 from solver.expected import (
-    BLOCK,
     MIDDLE,
     MOST_SPAN,
-    NONE,
     SPAN,
     WIDER,
     Expectation,
-    Net,
     described,
-    endless,
-    meet,
-    narrow,
     number_of,
     span_of,
 )
 from solver.game import Rules
 from solver.kernels.edges import FAULTS, MOST_ACTIONS, OPEN, ROOM, UNKNOWN_CHILD, Moves, list_edges, new_edges
+from solver.nets import BLOCK, NONE, Net, meet, narrow, unmet
 from solver.parallel import Workers
 from solver.progress import Progress
 from solver.store.directory import BEGIN, MERITS, MISSING, Known, locate, new_places
@@ -320,8 +315,9 @@ class Bounds:
 
         old = np.full(size, -SPAN, np.int64), np.full(size, SPAN, np.int64)
         new = np.empty(size, np.int64), np.empty(size, np.int64)
-        (lows, highs), self.gap, place = meet(narrowed, old, new, told)
-        if place is not None:
-            raise endless(self.rules.name, int(self.states[place]))
-        middle: Values = lows + highs >> 1
+        met = meet(self.net, narrowed, old, new, told)
+        if met.place is not None:
+            raise unmet(self.rules.name, int(self.states[met.place]), met, self.net, self.span)
+        self.gap = met.gap
+        middle: Values = met.bounds[0] + met.bounds[1] >> 1
         return middle
