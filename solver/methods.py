@@ -7,6 +7,7 @@ same shape; so does `expectiminimax` for games of chance. Which of them a game g
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,12 +16,12 @@ from typing import Any, NamedTuple
 from solver import extras, opening
 from solver.book.codecs import fixed
 from solver.conformance import check_table
-from solver.errors import MethodError, ResourceError, UncompiledRules
+from solver.errors import BudgetExceeded, MethodError, ResourceError, UncompiledRules
 from solver.expected import MIDDLE, Steps, number_of
 from solver.game import Rules, is_built_in, is_score_game
 from solver.options import Options
 from solver.playouts import RandomGame, repeated
-from solver.search import alphabeta, cycle, minimax, retrograde, value_iteration
+from solver.search import Budget, alphabeta, cycle, minimax, retrograde, value_iteration
 from solver.solved import Solved, TierCount
 from solver.value import WIN, Value, value_of
 
@@ -33,6 +34,7 @@ HEEDED = {  # the options that a way of solving heeds, of those that only some w
     "--pruned": set(),
 }
 KEPT_BESIDE_A_BOOK = ("restart", "checkpoint", "cluster")  # they mean nothing without one
+FEW = 20_000  # nodes that plain alpha-beta looks at before a compiler is ready
 Table = dict[Any, int]
 
 
@@ -244,11 +246,16 @@ def found_by(name: str, rules: Rules, options: Options, reason: str | None = Non
 
 
 def exact_entries(rules: Rules, options: Options) -> Outcome:
-    """The exact entries of one alpha-beta search from all starts: compiled if that can be."""
-    table = None if rules.plain_only else _compiled_entries(rules, options)
-    if table is None:
-        table = found_by("alphabeta", rules, options).table
-    return Outcome(solved_by(rules, table), "alphabeta", "exact")
+    """The exact entries of one alpha-beta search from all starts: plain while it is small, compiled if that can be."""
+    found: Table | None = None
+    if not rules.plain_only and options.table is None:
+        with contextlib.suppress(BudgetExceeded):  # by nodes, not by time: the same book everywhere
+            found = alphabeta.solve(rules.game, symmetry=rules.symmetry, budget=Budget(nodes=FEW)).table
+    if found is None and not rules.plain_only:
+        found = _compiled_entries(rules, options)
+    if found is None:
+        found = found_by("alphabeta", rules, options).table
+    return Outcome(solved_by(rules, found), "alphabeta", "exact")
 
 
 def _compiled_entries(rules: Rules, options: Options) -> Table | None:

@@ -400,3 +400,11 @@ def test_moves_of_pieces_by_other_names():
     assert format_action(game, state, parse_action(game, state, "bb4")) == "Ba3b4"
     # small letters as squares first, so the pawn's move, not the bishop's from the third rank
     assert format_action(game, state, parse_action(game, state, "b3b4")) == "b4"
+
+
+@pytest.mark.parametrize("text", ["connect-four", "connect-four:3,2,3"])
+def test_the_board_of_connect_four_shows_its_cells(text):
+    game = load_game(text)
+    for state in [*play_outs(game, 4), 0, 3, (1 << 40) - 5]:
+        rows = [" ".join(row.upper()) for row in game.cells(state, 0)]
+        assert game.show(state).splitlines()[:-1] == rows

@@ -43,7 +43,8 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "store": {"llvmlite", "numba", "numpy", "errors", "expected", "files", "parallel", "sources", "value"},
     "kernels": {
         "llvmlite", "msgpack", "numba", "numpy", "book", "conformance", "errors", "expected", "files", "fingerprint",
-        "game", "parallel", "progress", "search", "solved", "soundness", "sources", "store", "value",
+        "game", "games", "parallel", "progress", "search", "solved", "soundness", "sources", "store",
+        "value",
     },
     "sweep": {
         "numba", "numpy", "book", "conformance", "errors", "expected", "game", "kernels", "nets", "options",

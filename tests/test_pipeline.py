@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from solver import options, pipeline, streaming
+from solver import methods, options, pipeline, streaming
 from solver.book import Book
 from solver.cli import info
 from solver.errors import ForeignBook, MethodError, ResourceError
@@ -176,6 +176,16 @@ def test_alphabeta_keeps_exact_entries_only(tmp_path):
         assert (book.scope, book.states) == ("exact", None)
         assert 0 < len(book) < len(truth) / 2
         assert all(truth[state] == value for state, value in book.items())
+
+
+def test_a_small_alphabeta_needs_no_compiler_and_is_the_same_book_without_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(methods, "_compiled_entries", lambda rules, options: pytest.fail("compiled"))
+    with pipeline.solve(load_game("coins:5"), tmp_path / "one", method="alphabeta") as book:
+        assert (book.root, book.method, book.scope) == (Value(-1, 3), "alphabeta", "exact")
+    monkeypatch.setattr(methods, "FEW", 0)
+    monkeypatch.setattr(methods, "_compiled_entries", lambda rules, options: None)
+    pipeline.solve(load_game("coins:5"), tmp_path / "other", method="alphabeta").close()
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
 
 
 SAME_TIER = """

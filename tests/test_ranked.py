@@ -11,12 +11,13 @@ from solver import Player, extras, packing, solve, streaming, verify
 from solver.book import Book, check_book
 from solver.book.codecs import CODECS, ranked
 from solver.book.format import seal
-from solver.book.ranking import Ranking
+from solver.book.ranking import TOLD, Ranking
 from solver.book.segments import segment_of
 from solver.conformance import check_game
 from solver.errors import BookError, DamagedBook, ForeignBook, GameError
 from solver.fingerprint import fingerprint
 from solver.game import Rules, load_game
+from solver.games import choices
 from solver.value import Value
 from tests.books import corrupt, deflated
 from tests.games import EDGE_GAMES, SMALL_GAMES
@@ -107,6 +108,30 @@ def test_ranks_of_the_largest_boards_fit_a_number(text, monkeypatch):
     check_game(load_game(text), playouts=5)
     rules = Rules(load_game(text))
     assert rules.unrank((1 << 63) - 1) == -1
+
+
+def test_compiled_choices_are_those_of_the_rules():
+    twins = pytest.importorskip("solver.kernels.choices")
+    boards = [0b1011011101, random.Random(4).getrandbits(62), (1 << 62) - 1]
+    for cells in boards:
+        size = cells.bit_count()
+        for some in {0, 1, 2, size // 2, size - 1, size}:
+            ways = choices.choose(size, some)
+            assert twins.choose(size, some) == ways
+            for place in {0, ways // 3, ways // 2, ways - 1} if size > 10 else range(ways):
+                chosen = choices.choice_at(place, some, cells)
+                assert twins.choice_at(place, some, cells) == chosen
+                assert twins.place_of(chosen, cells) == choices.place_of(chosen, cells) == place
+    with pytest.raises(ValueError, match="63 items"):
+        twins.choose(64, 2)
+
+
+def test_ranks_beyond_what_one_number_holds_are_sorted_all_the_same():
+    np = pytest.importorskip("numpy")
+    in_order = pytest.importorskip("solver.kernels.ranking").in_order
+    for last in (9, 1 << 61):
+        ranks, indices = in_order(np.array([7, last, 3]), np.array([2, TOLD, 0], np.int32), 3)
+        assert (ranks.tolist(), indices.tolist(), indices.dtype) == ([3, 7, last], [0, 2, TOLD], np.int32)
 
 
 def test_the_fingerprint_of_the_rules_is_that_without_ranks(tmp_path):

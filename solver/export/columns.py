@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -20,10 +21,11 @@ from solver.game import Rules, own_method
 from solver.notation import format_action, show
 from solver.player import Player
 from solver.progress import Progress
-from solver.value import Value
+from solver.value import Value, lift_value, value_of
 
 COLUMNS = {"state": int, "board": str, "value": str, "score": int, "distance": int, "tier": int, "best": list}
 OF_RULES = {"board", "tier", "best"}  # which are not in the book itself
+AT_HAND = 1 << 18  # states of a book whose values are kept in a dict, 100 bytes each, while all are looked up
 STEP = 1024  # rows between two reports
 
 Cell = Callable[[int, Value], Any]
@@ -107,15 +109,39 @@ def _best_of(book: Book) -> Cell:
     """The moves that are known to keep a state's value; None without any, which a complete book always has, but where
     chance decides."""
     player, complete = Player(book, live=False), book.scope == "complete" and book.expectation is None
-    game = player.game
+    game, rules = player.game, player.rules
+    named, result, canonical, reward = _namer(rules), rules.result, rules.canonical, rules.reward
+    find = dict(book.items()).get if len(book) <= AT_HAND else book.get
+    lifted = functools.lru_cache(maxsize=1 << 16)(lift_value)
 
     def best(state: int, value: Value) -> list[str] | None:
-        moves = [one.action for one in player.analyse(state) if one.value == value]
+        moves = []
+        for action in game.actions(state):
+            child = result(state, action)
+            known = find(canonical(child))
+            if known is None:
+                ends = rules.is_terminal(child)
+                known = value_of(rules.end(child), rules.scores) if ends else player.value(child).value
+            if known is not None:
+                same = not rules.alternates and rules.same_mover(state, action, child)
+                worth = lifted(known, same) if reward is None else lifted(known, same, reward(state, action))
+                if worth == value:
+                    moves.append(action)
+        if not moves and not player.analyse(state) and rules.chance is not None:
+            return None
         if not moves and complete:
             raise DamagedBook(f"{book.path}: no move from state {state} has its value: verify the book, solve it again")
-        return [format_action(game, state, action) for action in moves] or None
+        return [named(state, action) for action in moves] or None
 
     return best
+
+
+def _namer(rules: Rules) -> Callable[[int, int], str]:
+    """What names an action: `format_action`, asked once what there is to ask."""
+    game, said = rules.game, own_method(rules.game, "format_action")
+    if rules.chance is not None:
+        return functools.partial(format_action, game)
+    return lambda state, action: str(action if said is None else said(state, action))
 
 
 def _rows(book: Book, cells: list[Cell], progress: Progress) -> Iterator[tuple[Any, ...]]:

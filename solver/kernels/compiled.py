@@ -30,6 +30,7 @@ from numba.extending import intrinsic, overload_method, register_jitable
 from solver.errors import GameError, SolverError, UncompiledRules
 from solver.fingerprint import sibling_modules
 from solver.game import Game, Rules
+from solver.kernels import choices
 from solver.kernels.advice import reason
 from solver.kernels.identity import constants_of, identity_of
 from solver.kernels.parts import PART
@@ -207,7 +208,7 @@ def _teach_function(function: Any) -> None:
         _teach_functions(function)
 
 
-_taught: set[types.FunctionType] = set()
+_taught: set[types.FunctionType] = {*choices.TWINS}
 
 
 def _zero(self: Any, state: int) -> int:
