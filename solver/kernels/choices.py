@@ -51,7 +51,8 @@ def choice_at(place, some, cells):
 def _taught(twin: Any) -> Any:
     """Let Numba compile this function in place of the one of its name; the latter."""
     plain = getattr(choices, twin.__name__)
-    overload(plain, strict=False, jit_options={"forceinline": True, **PART})(lambda *given: twin)
+    options: Any = {"forceinline": True, **PART}
+    overload(plain, strict=False, jit_options=options)(lambda *given: twin)
     return plain
 
 
