@@ -57,6 +57,7 @@ def test_what_the_other_process_compiles_is_found(tmp_path):
     assert found == [True, True, [1, 0], None]
 
 
+@pytest.mark.slow
 def test_rules_that_do_not_compile_are_told_once_by_the_solve(tmp_path):
     """The other process says nothing of them."""
     path = write_race(tmp_path / "race.py")

@@ -14,6 +14,7 @@ from solver.search import Budget, expectiminimax, value_iteration
 from tests import chance, dice_games
 from tests.games import CHANCE_ACYCLIC, CHANCE_CYCLIC, CHANCE_GAMES
 from tests.oracles import CHANCE_ORACLES, LAST_CHECKERS, PIGLET
+from tests.ways import slow
 
 JUDGED = 3_000  # states that the judge takes in the fast tests
 SMALL_ORACLES = [oracle for oracle in CHANCE_ORACLES if oracle.states is not None and oracle.states <= JUDGED]
@@ -153,7 +154,7 @@ def test_nannon_moves():
     assert game.show(hit).splitlines()[:2] == ["x: 2 home, 0 safe   o: 1 home, 0 safe", ". x . o . o"]
 
 
-@pytest.mark.parametrize("text", ["2,1", "3,1", "4,1", "3,2", "4,2", pytest.param("3,3", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("text", ["2,1", "3,1", "4,1", "3,2", *slow("4,2", "3,3")])
 def test_einstein_by_other_rules(text):
     game = load_game(f"einstein:{text}")
     assert wins(expectiminimax.solve(game).value.score) == dice_games.einstein(*map(int, text.split(",")))

@@ -8,6 +8,7 @@ import pytest
 from solver import pipeline
 from solver.errors import MethodError, ResourceError
 from solver.game import load_game
+from tests.ways import slow
 
 pytest.importorskip("numpy")
 pytest.importorskip("numba")
@@ -20,19 +21,11 @@ from hypothesis import strategies as st  # noqa: E402
 from solver.cluster import blocks, driver, exchange, miniature, on_ray, store  # noqa: E402
 from solver.cluster.engine import Threads  # noqa: E402
 
-GAMES = (
-    "tic-tac-toe",
-    "connect-four:4,3",
-    "coins:40,5",
-    "nim:2,3,4",
-    "hexapawn:3,4",
-    "breakthrough:3,4,1",
-    "dots-and-boxes:2,2",
-    "kalah:2,3",
-    "othello:4,2",
-    "fox-and-hounds:4",
-    "tic-tac-toe:3,3,3,true",
-)
+QUICK = ("connect-four:4,3", "dots-and-boxes:2,2", "tic-tac-toe")  # each game compiles for seconds
+SLOW = (
+    "coins:40,5", "nim:2,3,4", "hexapawn:3,4", "breakthrough:3,4,1", "kalah:2,3", "othello:4,2", "fox-and-hounds:4",
+    "tic-tac-toe:3,3,3,true", "backgammon-bearoff:2",
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -76,7 +69,7 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("alone")
 
 
-@pytest.mark.parametrize("game", [*GAMES, pytest.param("backgammon-bearoff:2", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("game", [*QUICK, *slow(*SLOW)])
 def test_the_book_is_that_of_one_machine(game, folder, clustered, crowded):
     assert clustered(game) == alone(folder, game)
 
@@ -85,6 +78,7 @@ def test_one_shard_is_as_good(folder, clustered):
     assert clustered("connect-four:4,3") == alone(folder, "connect-four:4,3")
 
 
+@pytest.mark.slow
 def test_unfolded(folder, clustered, crowded):
     assert clustered("connect-four:4,3", symmetry=False) == alone(folder, "connect-four:4,3", symmetry=False)
 

@@ -8,6 +8,7 @@ import pytest
 from solver import extras, pipeline
 from solver.errors import GameError, MethodError, ResourceError
 from solver.game import load_game
+from tests.ways import slow
 
 pytest.importorskip("numba")
 pytest.importorskip("fsspec")
@@ -55,10 +56,10 @@ class Ladder(NamedTuple):
     def utility(self, state):
         return self.mixed(state, 8) % 3 - 1
 '''
-QUICK = ("hare-and-hounds", "piglet:3")
+QUICK = ("mu-torere", "piglet:3")
 SLOW = (
-    "mu-torere", "three-mens-morris", "three-mens-morris:1", "nine-holes", "achi", "tapatan", "pong-hau-ki", "quixo:3",
-    "piglet:4", "piglet", "pig:15", "chess-ending:KPK",
+    "hare-and-hounds", "three-mens-morris", "three-mens-morris:1", "nine-holes", "achi", "tapatan", "pong-hau-ki",
+    "quixo:3", "piglet:4", "piglet", "pig:15", "chess-ending:KPK",
 )  # fmt: skip
 
 
@@ -109,7 +110,7 @@ def together(game, path, **options):
     return digest(path)
 
 
-@pytest.mark.parametrize("game", [*QUICK, *(pytest.param(one, marks=pytest.mark.slow) for one in SLOW)])
+@pytest.mark.parametrize("game", [*QUICK, *slow(*SLOW)])
 def test_the_book_is_that_of_one_machine(tmp_path, game, sharded):
     assert together(game, tmp_path / "cluster.lmdb") == alone(game, tmp_path / "one.lmdb")
 
@@ -123,7 +124,11 @@ def test_any_number_of_shards_gives_the_same_book(tmp_path, ladder, monkeypatch,
 
 @pytest.mark.parametrize(
     ("game", "options"),
-    [("LADDER", {"method": "retrograde"}), ("hare-and-hounds", {"symmetry": False}), ("piglet:3", {"symmetry": False})],
+    [
+        ("LADDER", {"method": "retrograde"}),
+        pytest.param("hare-and-hounds", {"symmetry": False}, marks=pytest.mark.slow),
+        pytest.param("piglet:3", {"symmetry": False}, marks=pytest.mark.slow),
+    ],
     ids=["one tier", "unfolded", "unfolded chance"],
 )
 def test_options_mean_the_same(tmp_path, ladder, sharded, game, options):

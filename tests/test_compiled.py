@@ -128,6 +128,7 @@ def test_a_second_process_loads_compiled_rules_of_a_users_file_and_an_edit_compi
     assert edited[0] == -1 and edited[2] > 0  # misere: 10 % 3 == 1
 
 
+@pytest.mark.slow
 def test_another_board_does_not_run_the_code_of_the_first(tmp_path):
     body = """
         from solver.kernels import probe

@@ -154,7 +154,7 @@ class Rich(NamedTuple):
 """
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_margins_beyond_a_byte_are_found_in_wider_arrays(tmp_path, monkeypatch, workers):
     monkeypatch.setattr(dense, "SPAN", 8)
     monkeypatch.setattr(exhaustive, "Forward", never)
@@ -233,7 +233,7 @@ def test_a_checkpoint_of_arrays_wants_the_memory_for_them(tmp_path):
 
 
 def test_an_estimate_knows_of_arrays():
-    dense = estimation.of_sweep(load_game("dots-and-boxes:2,2"), symmetry=False, seconds=1.0)
+    dense = estimation.of_sweep(load_game("dots-and-boxes:2,2"), symmetry=False, seconds=60.0)
     assert (dense.stored, dense.memory, dense.disk) == (4095, (150 << 20) + 3 * 4096, round(1.5 * 4095))
     assert dense.by_state and "less with --memory, and then more time and disk" in dense.text()
 

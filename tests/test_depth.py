@@ -15,6 +15,7 @@ from solver.player import Player
 from solver.search import Budget, heuristic
 from solver.value import WIN, Value
 from tests import naive
+from tests.ways import slow
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
@@ -24,10 +25,10 @@ from solver.kernels.evaluation import Evaluation, estimates, identity, write  # 
 from solver.kernels.lookahead import Chooser, Lookahead  # noqa: E402
 from solver.kernels.model import model_of, new_model, weighed  # noqa: E402
 
-GAMES = ("connect-four:4,3", "dots-and-boxes:2,2", "achi")
+GAMES = ("connect-four:4,3", "dots-and-boxes:2,2")
 MORE = (
     "othello:4,4", "hexapawn:3,4", "kalah:2,4,false", "breakthrough:3,3,1", "tic-tac-toe:3,3,3,true", "quixo:2,true",
-    "mu-torere",
+    "mu-torere", "achi",
 )  # fmt: skip
 
 
@@ -88,7 +89,7 @@ def test_values_and_moves_of_more_states_are_those_of_the_plain_search(text):
     assert_is_the_plain_search(text, 60)
 
 
-@pytest.mark.parametrize("text", ["connect-four:4,3", "achi", pytest.param("hexapawn:3,4", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("text", ["connect-four:4,3", *slow("achi", "hexapawn:3,4")])
 def test_wins_and_losses_within_the_depth_are_exact(text):
     game = load_game(text)
     ahead = Lookahead(game)
@@ -204,7 +205,12 @@ def _numpy(one, row):
 
 @pytest.mark.parametrize(
     ("text", "hidden", "scale"),
-    [("connect-four:4,3", (), 1.0), ("tic-tac-toe", (4,), 1.0), ("dots-and-boxes:2,2", (), 4.0), ("achi", (), 1.0)],
+    [
+        ("connect-four:4,3", (4,), 1.0),
+        ("dots-and-boxes:2,2", (), 4.0),
+        pytest.param("tic-tac-toe", (4,), 1.0, marks=pytest.mark.slow),
+        pytest.param("achi", (), 1.0, marks=pytest.mark.slow),
+    ],
 )
 def test_a_search_by_a_model_is_the_plain_one_by_it(text, hidden, scale):
     game = load_game(text)

@@ -110,7 +110,7 @@ def test_counting_takes_the_workers_it_is_given(monkeypatch, small):
             super().__init__(count)
 
     monkeypatch.setattr(sampling, "Workers", Counted)
-    assert estimation.of_sweep(load_game("tic-tac-toe:3,2,2"), workers=3, seconds=5.0).counted
+    assert estimation.of_sweep(load_game("tic-tac-toe:3,2,2"), workers=3, seconds=60.0).counted
     assert counts == [3]
 
 

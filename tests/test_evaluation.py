@@ -13,6 +13,7 @@ from solver.kernels import features as kernels
 from solver.kernels.compiled import bind
 from solver.kernels.evaluation import Evaluation, estimates, game_of, read, write
 from tests.games import EDGE_GAMES, SMALL_GAMES
+from tests.ways import slow
 
 
 def evaluation(game="connect-four:4,4", features=5, hidden=(3,)):
@@ -232,7 +233,8 @@ def test_features_are_as_many_for_every_state_and_the_same_for_its_image(name):
         assert list(rules.features(rules.canonical(state))) == row
 
 
-@pytest.mark.parametrize("name", ["tic-tac-toe", "connect-four:4,3", "hexapawn", "kalah:2,3", "othello"])
+@pytest.mark.parametrize("name", ["connect-four:4,3", *slow("tic-tac-toe", "hexapawn", "kalah:2,3", "othello")]
+)
 def test_compiled_features_are_those_of_plain_python(name):
     rules = Rules(load_game(name))
     states = [state for state in check_game(rules.game, playouts=5) if not rules.is_terminal(state)]

@@ -52,8 +52,11 @@ def test_plain_and_compiled_books_are_the_same_bytes(tmp_path, monkeypatch, text
 @pytest.mark.parametrize(
     "text",
     [
-        *["piglet:10", "backgammon-bearoff:2,4"],
-        *(pytest.param(text, marks=pytest.mark.slow) for text in ("pig:15", "backgammon-bearoff:3,2,true")),
+        "piglet:10",
+        *(
+            pytest.param(text, marks=pytest.mark.slow)
+            for text in ("backgammon-bearoff:2,4", "pig:15", "backgammon-bearoff:3,2,true")
+        ),
     ],
 )
 def test_pieces_of_any_size_and_little_memory_agree(monkeypatch, text):
@@ -79,7 +82,7 @@ def test_a_solve_that_was_stopped_goes_on_to_the_same_book(tmp_path):
     pipeline.solve("pig:8", book, checkpoint=0, progress=lambda *step: calls.append(step)).close()
     whole = book.read_bytes()
     assert {"forward", "narrow", "backward"} <= {step for step, *_ in calls}
-    for place in random.Random(1).sample(range(len(calls)), 4):
+    for place in random.Random(1).sample(range(len(calls)), 2):
         book.unlink(missing_ok=True)
         left = [place]
 
@@ -190,7 +193,7 @@ class Bids(NamedTuple):
         return 2 * (state % 4) + (state >= 8)
 
 
-@pytest.mark.parametrize("sweeps", [False, pytest.param(True, marks=compiled)])
+@pytest.mark.parametrize("sweeps", [False, pytest.param(True, marks=[compiled, pytest.mark.slow])])
 def test_play_that_need_not_end_is_refused(sweeps):
     from tests.solutions import swept
 
@@ -223,7 +226,8 @@ def test_margins_are_the_same_compiled():
 
 
 @compiled
-@pytest.mark.parametrize("weight", [1 << 14, *(pytest.param(weight, marks=pytest.mark.slow) for weight in (0, -1))])
+@pytest.mark.slow
+@pytest.mark.parametrize("weight", [1 << 14, 0, -1])
 def test_weights_beyond_bounds_are_named_by_the_sweep(weight):
     from tests.solutions import swept
 

@@ -38,7 +38,7 @@ def following(game, state):
 
 @pytest.mark.parametrize("text", [*SMALL_GAMES, *CHANCE_GAMES])
 def test_the_rules_pass_the_public_check(text):
-    check_game(load_game(text), playouts=10)
+    check_game(load_game(text), playouts=5)
 
 
 @pytest.mark.slow

@@ -219,11 +219,13 @@ def test_margins_are_learned():
     assert found.scale > 1 and found.figures["correlation"] > max(0.5, found.figures["evaluate_correlation"])
 
 
+@pytest.mark.slow
 def test_games_without_features_learn_by_the_bits_of_their_states():
     found = learn(book_of("achi"), model=Model((16,)), states=2000)
     assert found.figures["sign"] > 0.6
 
 
+@pytest.mark.slow
 def test_evolution_beats_its_beginnings_and_is_the_same_again():
     game = load_game("tic-tac-toe:4,4,3")
     found = evolve(game, generations=10, seed=1)

@@ -1,13 +1,14 @@
 """The README's sessions, run in a folder of their own: what it prints is what a user sees.
 
-`...` stands for anything on a line (times, digests). Blocks are run in their order: `console` in a shell, `pycon` as
-doctests, `python` blocks that begin with a file's name are written to it.
+`...` stands for anything on a line (times, digests). Blocks are run in their order: `console` in this process, and
+by a shell among the slow tests, `pycon` as doctests, `python` blocks that begin with a file's name are written to it.
 """
 
 import doctest
 import os
 import pydoc
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ import pytest
 import solver
 from solver.book import Book
 from solver.game import OPTIONAL, REQUIRED
+from tests.test_cli import run
 
 README = Path(__file__).parent.parent / "README.md"
 BLOCKS = re.findall(r"^```(console|pycon|python)\n(.*?)^```$", README.read_text(), re.MULTILINE | re.DOTALL)
@@ -34,7 +36,28 @@ def matches(expected, actual):
     return re.fullmatch(pattern, actual.rstrip())
 
 
-def test_every_session_prints_what_the_readme_says(tmp_path, monkeypatch):
+def by_shell(command):
+    """What a command prints."""
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def in_process(command):
+    """The same, without a process for each `solver`."""
+    text = ""
+    for part in command.split(" | "):
+        words = shlex.split(part)
+        if words[0] == "solver":
+            code, text, error = run(*words[1:], stdin=text)
+            assert code == 0, error
+        else:
+            text = subprocess.run(["bash", "-c", part], input=text, capture_output=True, text=True, check=True).stdout
+    return text
+
+
+@pytest.mark.parametrize("output_of", [in_process, pytest.param(by_shell, marks=pytest.mark.slow)])
+def test_every_session_prints_what_the_readme_says(tmp_path, monkeypatch, output_of):
     pytest.importorskip("numba")
     monkeypatch.chdir(tmp_path)
     scripts = os.path.dirname(sys.executable)
@@ -48,9 +71,8 @@ def test_every_session_prints_what_the_readme_says(tmp_path, monkeypatch):
             assert doctest.DocTestRunner().run(test).failed == 0
         else:
             for command, expected in commands(block):
-                done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120)
-                assert done.returncode == 0, done.stderr
-                assert matches(expected, done.stdout), f"$ {command}\n{done.stdout}"
+                printed = output_of(command)
+                assert matches(expected, printed), f"$ {command}\n{printed}"
                 ran += 1
     assert ran >= 8
     assert doctest.testmod(solver) == (0, 9)

@@ -1,8 +1,10 @@
 """Compiled retrograde analysis against the naive twin, the sweep, and published results."""
 
+from collections import Counter
+
 import pytest
 
-from solver import pipeline, verification
+from solver import pipeline, shipped, verification
 from solver.book import Book
 from solver.errors import GameError, MethodError, ResourceError
 from solver.game import load_game
@@ -21,7 +23,7 @@ from tests.interpreted import interpret  # noqa: E402
 
 MORRIS = "three-mens-morris"  # has tiers, the last of them with cycles
 CYCLIC = [one for one in ORACLES if MORRIS in one.game or not hasattr(load_game(one.game), "tier")]
-QUICK = ("three-mens-morris:1", "nine-holes", "mu-torere", "quixo:2", "hare-and-hounds")  # to be compiled
+QUICK = ("three-mens-morris:1", "mu-torere")  # to be compiled
 SMALL = [one for one in CYCLIC if (one.states or one.size) < 6_000]
 
 
@@ -59,7 +61,7 @@ def test_folded_values_of_the_start_are_the_published_ones(oracle):
         assert (book.method, book.root, said) == ("retrograde", Value(*oracle.root), [])
 
 
-@pytest.mark.parametrize("text", ["tic-tac-toe", "connect-four:4,3"])
+@pytest.mark.parametrize("text", ["tic-tac-toe", pytest.param("connect-four:4,3", marks=pytest.mark.slow)])
 def test_acyclic_games_agree_with_the_sweep(text):
     game = load_game(text)
     back, forth = swept(game, method="retrograde"), swept(game)
@@ -106,11 +108,21 @@ def mates(solved, turn):
     return [found.get(moves, 0) for moves in range(1, max(found) + 1)]
 
 
-@pytest.mark.parametrize(("ending", "histograms"), [("KRK", KRK), pytest.param("KQK", KQK, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("ending", "histograms"), [("KRK", KRK), ("KQK", KQK)])
 def test_mates_of_three_men_are_the_published_ones(ending, histograms):
     solved = swept(load_game(f"chess-ending:{ending}"))
     for turn, histogram in enumerate(histograms):
         assert histogram is None or mates(solved, turn) == histogram
+
+
+@pytest.mark.parametrize(("ending", "histograms"), [("KRK", KRK), ("KQK", KQK)])
+def test_mates_in_the_shipped_books_are_the_published_ones(ending, histograms):
+    with Book(shipped.path_of(f"chess-ending:{ending}")) as book:
+        for turn, histogram in enumerate(histograms):
+            found = Counter(value.distance for state, value in book.items() if state >> 30 == turn and value.distance)
+            moves = [found[2 * number - 1] + found[2 * number] for number in range(1, (max(found) + 1) // 2 + 1)]
+            assert histogram is None or moves == histogram
 
 
 @pytest.mark.slow
@@ -171,6 +183,7 @@ def test_an_index_beyond_the_memory_is_built_in_ranges(memory):
     assert columns(whole) == columns(frugal)
 
 
+@pytest.mark.slow
 def test_starts_are_listed_in_parts(monkeypatch):
     """Most placements of an ending are reached from no other."""
     game = load_game("chess-ending:KRK")

@@ -252,7 +252,7 @@ def tamper(path, state):
 
 @pytest.mark.parametrize("way", ["plain", "compiled"])
 def test_books_are_verified_and_wrong_margins_found(tmp_path, monkeypatch, way):
-    game, path = load_game("dots-and-boxes:2,1"), tmp_path / "book.lmdb"
+    game, path = load_game("dots-and-boxes:2,2"), tmp_path / "book.lmdb"
     pipeline.solve(game, path)
     if way == "plain":
         monkeypatch.setattr(extras, "has_kernels", lambda: False)
@@ -276,6 +276,7 @@ def test_books_are_verified_and_wrong_margins_found(tmp_path, monkeypatch, way):
     ],
     ids=["reward", "again"],
 )
+@pytest.mark.slow
 def test_compiled_rewards_are_held_against_plain_ones(tmp_path, method, message):
     pytest.importorskip("numba")
     from solver.kernels import twins

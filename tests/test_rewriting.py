@@ -223,6 +223,7 @@ def test_frozen_data():
     assert frozen(tuple(range(1000))).tolist() == list(range(1000))
 
 
+@pytest.mark.slow
 def test_a_live_search_does_not_believe_bounds_that_are_none(tmp_path, monkeypatch):
     body = "\n    def bounds(self, state):\n        return (1, 1) if state > 20 else (-1, 1)\n"
     game = load(tmp_path, "bounded", body=body)

@@ -11,6 +11,7 @@ from tests import naive
 from tests.games import STORES
 from tests.oracles import ORACLES
 from tests.solutions import columns, swept, values
+from tests.ways import slow
 
 pytest.importorskip("numpy")
 pytest.importorskip("numba")
@@ -21,20 +22,13 @@ from solver.store import runs  # noqa: E402
 from solver.sweep import backward, expansion, ordered  # noqa: E402
 from tests.interpreted import interpret  # noqa: E402
 
-# One board a game: each compiles for seconds. More boards run under `-m slow`.
-TIERED = (
-    "tic-tac-toe",
-    "connect-four:4,3",
-    "coins:40,5",
-    "nim:2,3,4",
-    "hexapawn:3,4",
-    "breakthrough:3,4,1",
-    "dots-and-boxes:2,2",
-    "kalah:2,3",
-    f"{STORES}:2,3",
-    "othello:4,2",
-    "fox-and-hounds:4",
-)
+# One board a game: each compiles for seconds. Most games, and more boards, run under `-m slow`.
+QUICK = ("tic-tac-toe", "connect-four:4,3", "dots-and-boxes:2,2", "kalah:2,3")
+TIERED = [
+    *QUICK,
+    *slow("coins:40,5", "nim:2,3,4", "hexapawn:3,4", "breakthrough:3,4,1"),
+    *slow(f"{STORES}:2,3", "othello:4,2", "fox-and-hounds:4"),
+]
 MORE = (
     "tic-tac-toe:4,3,3",
     "tic-tac-toe:3,3,3,true",
@@ -71,7 +65,9 @@ def test_every_value_is_the_naive_twins(text):
     assert_is_the_truth(text, symmetry=True)
 
 
-@pytest.mark.parametrize("text", ["tic-tac-toe", "connect-four:4,3", "dots-and-boxes:2,2"])
+@pytest.mark.parametrize(
+    "text", ["tic-tac-toe", *slow(*QUICK[1:3])]
+)
 def test_every_value_is_the_naive_twins_without_symmetry(text):
     assert_is_the_truth(text, symmetry=False)
 

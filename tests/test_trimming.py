@@ -18,6 +18,7 @@ from solver.search.settling import settled
 from solver.value import Value, merit_of, sign_of
 from tests.books import header_of, write_values
 from tests.test_cli import ok, run
+from tests.ways import slow
 
 KERNELS = extras.has_kernels()
 GAMES = (
@@ -183,7 +184,7 @@ def test_a_book_fits_into_the_bytes_given(books, tmp_path):
 
 @pytest.mark.skipif(not KERNELS, reason="the extra [solve] is not installed")
 @pytest.mark.parametrize(
-    "text", ["connect-four:4,3", "kalah:2,3", pytest.param("dots-and-boxes:2,2", marks=pytest.mark.slow)]
+    "text", ["connect-four:4,3", *slow("kalah:2,3", "dots-and-boxes:2,2")]
 )
 def test_compiled_and_plain_trimming_are_the_same_bytes_whatever_the_workers(books, tmp_path, monkeypatch, text):
     path = books(text)
@@ -313,7 +314,7 @@ def test_settled_values_are_those_of_the_book(books):
 
 
 @pytest.mark.parametrize(
-    "text", ["connect-four:4,3", *(pytest.param(text, marks=pytest.mark.slow) for text in ("tic-tac-toe", "coins"))]
+    "text", ["connect-four:4,3", *slow("tic-tac-toe", "coins")]
 )
 def test_an_opening_book_without_distances(tmp_path, monkeypatch, text):
     """It has the signs of the one with them; the kernels write what plain Python writes; journals do not mix."""

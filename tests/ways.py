@@ -7,6 +7,11 @@ from solver import extras, pipeline
 compiled = pytest.mark.skipif(not extras.has_kernels(), reason="the extra [solve] is not installed")
 
 
+def slow(*values):
+    """Parameters whose tests are slow; their quick representatives stand beside them."""
+    return [pytest.param(value, marks=pytest.mark.slow) for value in values]
+
+
 def plainly(monkeypatch):
     monkeypatch.setattr(extras, "has_kernels", lambda: False)
 
