@@ -261,6 +261,7 @@ class Edges(NamedTuple):
         return count
 
 
+@pytest.mark.slow
 def test_what_moves_score_is_counted_and_who_scores_moves_again():
     game = Edges()
     searcher = Searcher(game)

@@ -23,6 +23,7 @@ from solver.game import load_game
 from solver.value import Value
 from tests.books import KEYED_BY_STATE, VALUES, header_of, looked_up, rewritten, sample_values, write_values
 from tests.games import LARGE_GAMES, SMALL_GAMES
+from tests.ways import slow
 
 states = st.integers(0, 2**63 - 1)
 dense = st.integers(0, 5000)
@@ -64,7 +65,7 @@ def test_sizes_and_densities(tmp_path, count, spread, codec):
 
 
 @pytest.mark.parametrize("codec", KEYED_BY_STATE)
-@pytest.mark.parametrize("size", [1, 2, 3, 17, 256, 257, 300, 70_000])
+@pytest.mark.parametrize("size", [1, 2, 3, 17, 256, 257, 300, *slow(70_000)])
 def test_palettes_of_any_size(tmp_path, size, codec):
     values = {7 * state: Value(state * 31 % size) for state in range(max(1000, size))}
     write_values(tmp_path / "book.lmdb", values, facts={"codec": codec})

@@ -128,6 +128,7 @@ def test_a_budget_ends_the_search_and_what_was_found_is_kept(monkeypatch):
         ahead.search(game.initial(), depth=0)
 
 
+@pytest.mark.slow
 def test_states_with_very_many_moves_and_deep_searches_are_given_room():
     game = load_game("coins:6000,5500,false")
     assert Lookahead(game).search(6000, depth=2).value == plain(game, 6000, 2).value
@@ -171,6 +172,7 @@ class Bold(NamedTuple):
         return 0.5 if state < 10 else 1
 
 
+@pytest.mark.slow
 def test_estimates_out_of_bounds_are_refused():
     ahead = Lookahead(Bold())
     assert ahead.search(8, depth=1).value == plain(Bold(), 8, 1).value

@@ -74,10 +74,10 @@ def test_margins_of_a_score_game():
 # -- games
 
 
-MORE = [pytest.param(name, marks=pytest.mark.slow) for name in ("tic-tac-toe", "hexapawn:4,4")]
+MORE = [pytest.param(name, marks=pytest.mark.slow) for name in ("tic-tac-toe", "hexapawn:4,4", "kalah:3,2", "dots-and-boxes:2,1")]
 
 
-@pytest.mark.parametrize("name", ["connect-four:4,3", "kalah:3,2", "dots-and-boxes:2,1", *MORE])
+@pytest.mark.parametrize("name", ["connect-four:4,3", *MORE])
 def test_two_perfect_players_get_what_the_opening_is_worth(name, tmp_path):
     """Wins, margins, who moves again, and what moves score: the score of a game is the value of where it began."""
     rules = Rules(load_game(name))
@@ -214,6 +214,7 @@ def test_learning_from_searches():
     assert found.figures["sign"] > 0.7
 
 
+@pytest.mark.slow
 def test_margins_are_learned():
     found = learn(book_of("kalah:3"), states=2000)
     assert found.scale > 1 and found.figures["correlation"] > max(0.5, found.figures["evaluate_correlation"])

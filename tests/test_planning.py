@@ -198,14 +198,14 @@ def run(*arguments):
 
 
 def test_the_command_plans():
-    result = run("connect-four:4,3", "--seconds", "5", "--cluster", "nodes=2,cores=4,memory=16G,network=10G,price=3")
+    result = run("connect-four:4,3", "--seconds", "60", "--cluster", "nodes=2,cores=4,memory=16G,network=10G,price=3")
     assert result.exit_code == 0, result.output
     assert "5,525 states, counted" in result.output and "price" in result.output
     assert len(result.output.splitlines()) == 1 + 13 + 7
 
 
 def test_the_plan_as_json():
-    facts = json.loads(run("connect-four:4,3", "--seconds", "5", "--cluster", "local:2", "--json").output)
+    facts = json.loads(run("connect-four:4,3", "--seconds", "60", "--cluster", "local:2", "--json").output)
     assert (facts["game"], facts["states"], len(facts["tiers"])) == ("connect-four:4,3", 5_525, 13)
     phases = [phase["name"] for phase in facts["tiers"][3]["phases"]]
     assert phases == ["advance", "gather", "request", "answer", "fold"]

@@ -50,7 +50,7 @@ def test_answers_from_a_solution_are_the_naive_twins(text):
             assert move.child_value == truth[move.child]
 
 
-@pytest.mark.parametrize("text", ["tic-tac-toe", "kalah:2,3", "hexapawn:3,4", "coins", "mu-torere"])
+@pytest.mark.parametrize("text", ["connect-four:3,3,3", "kalah:2,3", "hexapawn:3,4", "coins", "mu-torere"])
 def test_a_live_search_answers_like_the_naive_twin(text):
     game = load_game(text)
     truth = naive.solve(game)

@@ -17,6 +17,7 @@ from tests.exports import SIMPLE, exported, needs_node, node, resealed
 from tests.pages import node as page_node
 from tests.pages import positions_of
 from tests.test_ranked import RANKS, reachable, write_rules
+from tests.ways import slow
 
 RANKED = {  # those whose rules tell values, and those whose ranks are the states
     "connect-four:3,4,3": {},
@@ -47,7 +48,7 @@ def ranked(tmp_path_factory):
 
 
 @needs_node
-@pytest.mark.parametrize("name", [*RANKED, pytest.param("connect-four:4,3", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["connect-four:3,4,3", "dots-and-boxes:2,1", *slow(*[*RANKED][1:-1], "connect-four:4,3")])
 def test_every_state_answers_as_in_python(ranked, tmp_path, name):
     folder = ranked(name, **RANKED.get(name, {}))
     page = folder / "site"

@@ -20,6 +20,7 @@ from tests import naive
 from tests.books import palette_of
 from tests.solutions import swept, values
 from tests.test_cli import ok
+from tests.ways import slow
 
 
 class Steps(NamedTuple):
@@ -250,7 +251,7 @@ def tamper(path, state):
     write_book(path, header, [(states, [palette.index(values[state]) for state in states])])
 
 
-@pytest.mark.parametrize("way", ["plain", "compiled"])
+@pytest.mark.parametrize("way", ["plain", *slow("compiled")])
 def test_books_are_verified_and_wrong_margins_found(tmp_path, monkeypatch, way):
     game, path = load_game("dots-and-boxes:2,2"), tmp_path / "book.lmdb"
     pipeline.solve(game, path)

@@ -20,7 +20,7 @@ def test_rules_run_in_javascript_as_in_python(modules):
     paths = []
     for name in (*SMALL_GAMES, *LARGE_GAMES, *EDGE_GAMES, *MORE_GAMES):
         rules = Rules(load_game(name))
-        paths.append(ported(modules, name, rules, sampled(rules, 12 if name in EDGE_GAMES else 40, seed=7)))
+        paths.append(ported(modules, name, rules, sampled(rules, 6 if name in EDGE_GAMES else 15, seed=7)))
     assert node("differences", *paths) == {}
 
 

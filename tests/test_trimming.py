@@ -223,7 +223,7 @@ def test_a_trimmed_book_is_packed_exported_and_shown(books, tmp_path):
     assert json.loads(ok("info", packed, "--json"))["trim"]["plies"] == 2
 
 
-@pytest.mark.parametrize("options", [{"plies": 2}, {"wdl": True}, {"side": "first", "plies": 1, "wdl": True}])
+@pytest.mark.parametrize("options", [{"plies": 2}, *slow({"wdl": True}, {"side": "first", "plies": 1, "wdl": True})])
 @pytest.mark.parametrize("text", ["tic-tac-toe", pytest.param("connect-four:4,3", marks=pytest.mark.slow)])
 def test_trimmed_books_are_ranked_and_back(books, tmp_path, text, options):
     plain, small, again, back = (tmp_path / f"{name}.lmdb" for name in ("plain", "ranked", "again", "back"))

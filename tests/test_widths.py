@@ -11,6 +11,7 @@ from solver.game import load_game
 from solver.search import minimax, retrograde
 from solver.value import value_of
 from tests.solutions import swept, values
+from tests.ways import slow
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
@@ -169,7 +170,7 @@ def test_plain_python_names_margins_that_are_too_large():
 CROWD = 1 << 14  # children that 16 bits do not count
 
 
-@pytest.mark.parametrize("size", [30, pytest.param(CROWD + 1, marks=pytest.mark.slow), CROWD + 2])
+@pytest.mark.parametrize("size", [30, *slow(CROWD + 1, CROWD + 2)])
 def test_a_state_may_have_any_number_of_children_in_its_tier(monkeypatch, size):
     interpret(monkeypatch)
     game = Cyclic(size=size, offset=LAST - size)
