@@ -84,7 +84,9 @@ def test_dense_and_sorted_books_are_the_same_bytes(tmp_path, monkeypatch, by_ker
     assert len(said) == 1 and "states are sorted: arrays by state of" in said[0] and "--memory" in said[0]
 
 
-@pytest.mark.parametrize(("rise", "span"), [pytest.param(7, 1 << 20, marks=pytest.mark.slow), (7, 64), pytest.param(21, 8, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("rise", "span"), [(7, 64), *(pytest.param(*one, marks=pytest.mark.slow) for one in ((7, 1 << 20), (21, 8)))]
+)
 def test_states_few_and_far_between_have_their_values(sparse, monkeypatch, rise, span):
     monkeypatch.setattr(dense, "SPAN", span)
     monkeypatch.setattr(exhaustive, "Forward", never)

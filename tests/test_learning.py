@@ -23,6 +23,7 @@ from solver.learning.players import ByBook, Greedy, Random
 from solver.learning.standing import Z, elo, interval, standing
 from solver.learning.training import Model, learn
 from solver.player import Player
+from tests.ways import slow
 
 
 def book_of(text):
@@ -74,7 +75,7 @@ def test_margins_of_a_score_game():
 # -- games
 
 
-MORE = [pytest.param(name, marks=pytest.mark.slow) for name in ("tic-tac-toe", "hexapawn:4,4", "kalah:3,2", "dots-and-boxes:2,1")]
+MORE = slow("tic-tac-toe", "hexapawn:4,4", "kalah:3,2", "dots-and-boxes:2,1")
 
 
 @pytest.mark.parametrize("name", ["connect-four:4,3", *MORE])
