@@ -48,6 +48,21 @@ const commands = {
     return answers;
   },
 
+  /** As `answers`, but the search may look at the moves of so many positions only; and whether it asked more than once more. */
+  async stopped() {
+    const [folder, positions, most] = paths;
+    const { about, game, rules } = await import(pathToFileURL(`${folder}/game.js`));
+    const book = await Book.open(new Uint8Array(readFileSync(`${folder}/book.bin`)), { rules });
+    const answers = [];
+    for (const [text, mover] of JSON.parse(readFileSync(positions, "utf8"))) {
+      let asked = 0;
+      const { value, moves } = await examine(game, book, about, { state: BigInt(text), mover }, async () => ++asked <= Number(most));
+      const said = moves.map((move) => [move.name, inWords(move.value, about), move.best]);
+      answers.push({ words: inWords(value, about), moves: said, asked });
+    }
+    return answers;
+  },
+
   /** How often each of outcomes of these weights is thrown, by random numbers all over the range; and at its very end. */
   async throws() {
     const outcomes = JSON.parse(paths[0]).map((weight, name) => ({ weight, name }));

@@ -9,6 +9,9 @@ import shutil
 
 import pytest
 
+import solver
+from solver.export import export
+from solver.export.site import title_of
 from solver.notation import parse_position
 from tests.browsing import DESKTOP, PHONE, Host, Page, books, driver, host, one_page, page
 
@@ -26,9 +29,8 @@ def test_the_best_moves_are_played_to_the_end_and_taken_back(page):
             break
         page.click("#best")
     line = page.played()
-    assert len(line) > 4 and ("repeats" in page.status) == (not page.rules.tiered)
-    if page.rules.tiered:
-        assert re.search("wins|drawn", page.status)
+    assert len(line) > 4 and ("repeats" in page.status) != bool(re.search("wins|drawn", page.status))
+    assert not (page.rules.tiered and "repeats" in page.status)
     assert page.script("return decodeURIComponent(location.hash)") == "#moves=" + ",".join(line)
     last = page.status
     for _ in line:
@@ -58,10 +60,12 @@ def test_it_fits_a_phone_in_light_and_dark(page):
         for dark in (False, True):
             page.open(size=size, dark=dark)
             page.press("1")
-            assert page.script("return [document.documentElement.scrollWidth, innerWidth]") == [size[0]] * 2
+            wide, across = page.script("return [document.documentElement.scrollWidth, innerWidth]")
+            assert wide <= across == size[0]
             small = """return [...document.querySelectorAll("button:not(.cell), label")].map((one) =>
                 one.getBoundingClientRect().height).filter((height) => height && height < 43.9)"""
             assert page.script(small) == []  # large enough for a finger
+            assert page.script(CROWDED) == []
             paper = page.script("return getComputedStyle(document.body).backgroundColor")
             assert (sum(map(int, re.findall(r"\d+", paper)[:3])) < 200) == dark
             if folder:
@@ -80,7 +84,7 @@ def test_everything_has_a_name_and_a_role(page):
     assert set(names["radio"]) == {"both", "first", "second"}
     assert names["checkbox"] == (["Show values", "Real dice"] if dice else ["Show values"])
     assert ("Throw" in names["button"]) == dice
-    assert names["heading"] == [page.book.header.game, "Throws" if page.by_chance else "Moves", "This game"]
+    assert names["heading"] == [title_of(page.book.game), "Throws" if page.by_chance else "Moves", "This game"]
     for name, (value, best) in page.moves.items():
         said = [one.replace("\u2212", "-") for one in names["button"]]
         assert any(name in one and value in one and (not best or "best" in one) for one in said), name
@@ -90,6 +94,22 @@ def test_everything_has_a_name_and_a_role(page):
         ratios = page.script(CONTRASTS)
         assert len(ratios) > 10 and [entry for entry in ratios if entry[1] < 4.5] == []
 
+
+CROWDED = """
+const frame = (one, out) => { // with the outline
+  const { left, top, right, bottom } = one.getBoundingClientRect();
+  return { left: left - out, top: top - out, right: right + out, bottom: bottom + out };
+};
+const ends = [["left", "right"], ["top", "bottom"]];
+const inside = (one, other) => ends.every(([low, high]) => one[low] >= other[low] && one[high] <= other[high]);
+const apart = (one, other) => ends.some(([low, high]) => one[high] <= other[low] || other[high] <= one[low]);
+return [...document.querySelectorAll(".cell .chip:not(:empty)")].filter((chip) => {
+  const [cell, disc] = [chip.closest(".cell"), chip.parentElement.querySelector(".disc")];
+  const taken = frame(chip, chip.classList.contains("best") ? 2 : 0);
+  const fits = chip.scrollWidth <= chip.clientWidth && inside(taken, frame(cell, 0));
+  return !fits || (disc && !apart(taken, frame(disc, 0)));
+}).map((chip) => chip.parentElement.outerHTML);
+"""
 
 CONTRASTS = """
 const light = (color) => { // relative luminance, WCAG 2
@@ -240,6 +260,24 @@ def test_what_was_thrown_stands_beside_the_board(page):
     cells[7].click()
     page.after(cells[8].click)
     assert page.played() == ["2", "b1c1"] and page.by_chance and page.agrees()
+
+
+@one_page(0)
+def test_where_the_book_ends_the_page_says_so_and_plays_on(page, books, host):
+    solver.trim(books / "0.lmdb", books / "short.lmdb", solver.Trim(max_ply=1))
+    with solver.Book(books / "short.lmdb") as book:
+        export(book, f"{books}/short/")
+    page.address = f"{host}/short/"
+    page.open()
+    assert "The book ends here" not in page.status
+    for _ in range(3):
+        page.click("#moves button")
+    assert "unknown. The book ends here: no move is known to be best." in page.status
+    assert not page.find("#best")[0].is_enabled() and {value for value, _ in page.moves.values()} == {"unknown"}
+    page.find("input[value='0']")[0].click()
+    page.wait(lambda: len(page.played()) == 4)  # the page's side has moved
+    page.wait(lambda: "X to move" in page.status)
+    assert page.status.endswith("The page plays on as well as it can.")
 
 
 @one_page(0)

@@ -14,6 +14,7 @@ from solver.errors import GameError, MethodError
 from solver.export import export, site
 from solver.export.records import all_of, record_of, sampled
 from solver.game import Rules, load_game
+from solver.games import CATALOGUE
 from solver.notation import first_position, format_action
 from solver.player import Player
 from tests.books import write_values
@@ -109,6 +110,9 @@ def test_of_what_a_book_lacks_two_plies_are_searched(tmp_path, kept):
             stored = sum(rules.canonical(one.state) in book for one in positions)
         known = [is_right(*pair, player, rules) for pair in zip(positions, answers, strict=True)]
         assert stored + 20 < sum(known) < len(known)
+        stopped = node("stopped", tmp_path / "site", tmp_path / "asked", 3)
+        fewer = [is_right(*pair, player, rules) for pair in zip(positions, stopped, strict=True)]
+        assert stored < sum(fewer) < sum(known) and max(answer["asked"] for answer in stopped) == 4
 
 
 def is_right(position, answer, player, rules):
@@ -119,6 +123,32 @@ def is_right(position, answer, player, rules):
         assert words in ("unknown", in_words(said[name].value, rules)) and best <= said[name].best, (position, name)
     assert answer["words"] in ("unknown", in_words(value.value, rules))
     return answer["words"] != "unknown"
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("connect-four:4,4", "Connect Four 4 \u00d7 4"),
+        ("connect-four:4,3,3", "Connect Four 4 \u00d7 3, connect 3"),
+        ("tic-tac-toe:3,3,3,true", "Tic Tac Toe 3 \u00d7 3, misere"),
+        ("dots-and-boxes", "Dots and Boxes 2 \u00d7 2"),
+        ("chess-ending:KPK", "Chess Ending KPK"),
+        ("pig:15", "Pig, goal 15"),
+        ("kalah:3,2,false", "Kalah, houses 3, seeds 2, without empty capture"),
+        ("nim:1,3,5", "Nim, heaps 1 3 5"),
+    ],
+)
+def test_a_page_is_titled_in_words(text, title):
+    assert site.title_of(load_game(text)) == title
+
+
+def test_a_summary_has_numbers_for_parameters():
+    assert site.summary_of(load_game("pig:15,8")).startswith("Throw a die of 8 sides again")
+    assert "; 3 in a row, column or diagonal wins" in site.summary_of(load_game("connect-four:4,3,3"))
+    for name in CATALOGUE:
+        game = load_game({"chess-ending": "chess-ending:KQK"}.get(name, name)) if name != "tree" else None
+        words = "" if game is None else site.summary_of(game)
+        assert "`" not in words and not re.search(r"\b(\w+) \1\b", words), words
 
 
 @pytest.fixture

@@ -15,15 +15,17 @@ from __future__ import annotations
 import html
 import inspect
 import json
+import re
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from solver.book import Book, check_target
 from solver.errors import BookError, MethodError
 from solver.export import bin
 from solver.export.javascript import Port
 from solver.export.records import all_of, is_drawn, sampled
-from solver.game import Rules, own_method
+from solver.game import Rules, game_text, own_method
 from solver.progress import Progress
 
 MARK = "// The game of a page of solverbook."  # by which a folder is known to be one that may be replaced
@@ -33,15 +35,16 @@ WEB = resources.files("solver") / "web"
 BOOK, GAME = "book.bin", "game.js"
 RULES = ("initial", "actions", "result", "is_terminal", "utility")
 OPTIONAL = ("plies_left", "to_move", "again", "reward", "chance", "format_action")
+SMALL_WORDS = ("and", "of", "the", "to")  # in titles
 RANKS = ("rank", "unrank", "outlook", "replies")  # of a ranked book
 
 
 def write(book: Book, folder: Path, progress: Progress) -> None:
     """Write the page of a book into a new folder. Raises MethodError where its rules cannot run in a page."""
-    game = game_of(book)
+    game, title = game_of(book), html.escape(title_of(book.game))
     folder.mkdir()
     for name, text in _copied().items():
-        (folder / name).write_text(text.replace("BOOK-NAME", html.escape(book.header.game)), "utf-8", newline="\n")
+        (folder / name).write_text(text.replace("GAME-TITLE", title), "utf-8", newline="\n")
     (folder / GAME).write_text(game, "utf-8", newline="\n")
     bin.write(book, folder / BOOK, progress)
 
@@ -79,7 +82,7 @@ def game_of(book: Book) -> str:
     rules = Rules(book.game, book.symmetry)
     about = {
         "digest": book.header.digest,
-        "summary": (inspect.getdoc(type(book.game)) or "").partition("\n")[0].replace("`", ""),
+        "summary": summary_of(book.game),
         "scores": rules.scores,
         "adds": rules.reward is not None,
     }
@@ -100,6 +103,43 @@ def game_of(book: Book) -> str:
     else:
         samples = _json(sampled(rules, CHECKED, ranked=ranked))
     return f"{MARK}\n{port}\nexport const about = {_json(about)};\nexport const records = {samples};\n"
+
+
+def title_of(game: Any) -> str:
+    """What a person calls a game: its name, the size of its board, and what else is not as it is by default.
+
+    Connect Four 4 \u00d7 4; Tic Tac Toe 3 \u00d7 3, misere; Chess Ending KPK.
+    """
+    name, _, text = game_text(game).rpartition("::")[2].partition(":")
+    words = re.sub("(?<=[a-z0-9])(?=[A-Z])", " ", name).replace("_", "-").replace("-", " ").split()
+    title = " ".join(
+        word if at and word in SMALL_WORDS else word[:1].upper() + word[1:] for at, word in enumerate(words)
+    )
+    if own_method(game, "to_text"):
+        return f"{title} {text}".strip()
+    rest, defaults = _parameters(game), game._field_defaults
+    if {"width", "height"} <= rest.keys():
+        title += f" {rest.pop('width')} \u00d7 {rest.pop('height')}"
+    others = [_said(name, value) for name, value in rest.items() if value != defaults.get(name)]
+    return ", ".join([title, *others])
+
+
+def summary_of(game: Any) -> str:
+    """The first line of a game's docstring, with numbers in place of the parameters that it names in backticks."""
+    values = {name: str(value) for name, value in _parameters(game).items() if type(value) is int}
+    line = (inspect.getdoc(type(game)) or "").partition("\n")[0]
+    return re.sub("`(.*?)`", lambda match: values.get(match[1], match[1]), line)
+
+
+def _parameters(game: Any) -> dict[str, Any]:
+    return dict(zip(game._fields, game, strict=True))
+
+
+def _said(name: str, value: Any) -> str:
+    name = name.replace("_", " ")
+    if isinstance(value, bool):
+        return name if value else f"without {name}"
+    return f"{name} {' '.join(map(str, value)) if isinstance(value, tuple) else value}"
 
 
 def translation(rules: Rules, ranked: bool = False) -> str:

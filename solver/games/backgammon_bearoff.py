@@ -25,7 +25,7 @@ MANY = 49  # dice from which on three or four of a die are left
 
 
 class BackgammonBearoff(NamedTuple):
-    """Bear `checkers` off `points` points by two dice, doubles four times; who is off first wins.
+    """Bear `checkers` checkers off `points` points by two dice, doubles four times; who is off first wins.
 
     everything: solve from all positions of up to so many checkers on either side, as databases of this ending do.
     """

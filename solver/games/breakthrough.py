@@ -9,7 +9,7 @@ from solver.games import pawns
 
 
 class Breakthrough(NamedTuple):
-    """`rows` rows of pawns each; step forward, also diagonally, capture diagonally; reach the last row to win."""
+    """Pawns, `rows` deep on either side, step forward or diagonally, capture diagonally; reach the last row to win."""
 
     width: int = 4
     height: int = 4

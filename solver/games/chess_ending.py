@@ -19,7 +19,7 @@ PAWN, KNIGHT, BISHOP, ROOK, QUEEN = range(1, 6)
 
 
 class ChessEnding(NamedTuple):
-    """One or two white pieces against the bare king, from every legal placement: chess-ending:KRK, :KBNK."""
+    """One or two white pieces against the bare king, from every legal placement; the pieces name it: KRK, KBNK."""
 
     pieces: int = 5  # digits, the larger first: 1 pawn, 2 knight, 3 bishop, 4 rook, 5 queen
 

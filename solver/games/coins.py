@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class Coins(NamedTuple):
-    """Take 1..most coins from one stack; misere: who takes the last coin loses. A state is the coins left."""
+    """Take 1 to `most` coins from one stack; misere: who takes the last coin loses. A state is the coins left."""
 
     coins: int = 21
     most: int = 3

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 
 class MuTorere(NamedTuple):
-    """Move a stone to the empty point; who cannot move loses. Without `restricted` any stone may enter the centre."""
+    """Move a stone to the empty point; who cannot move loses; restricted: into the centre only from beside an enemy."""
 
     restricted: bool = True
 

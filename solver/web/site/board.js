@@ -5,6 +5,7 @@
  * what has no cells, or the same ones as another move, is chosen in the list.
  */
 
+const SHORT = { win: "W", draw: "=", loss: "L", unknown: "?" }; // where a cell is too small for a word
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 
 export function createBoard(place, play) {
@@ -20,7 +21,8 @@ export function createBoard(place, play) {
 
   /** Show rows of characters, or text, with the moves: { name, place, kind, words, best }. */
   function draw(board, labelled, lastPlace) {
-    [moves, last, chosen] = [labelled, lastPlace, []];
+    if (String(board) !== String(rows)) chosen = []; // values that come late find a move begun
+    [moves, last] = [labelled, lastPlace];
     if (typeof board === "string") {
       place.classList.add("text");
       place.replaceChildren(Object.assign(document.createElement("pre"), { textContent: board, tabIndex: 0 }));
@@ -104,6 +106,7 @@ export function createBoard(place, play) {
       const man = marks[cell];
       const side = man === "." || man === " " ? "" : man !== man.toLowerCase() ? "first" : man !== man.toUpperCase() ? "second" : "neutral";
       button.className = ["cell", man === " " && "gap", side && `man ${side}`, cell === last && "last"].filter(Boolean).join(" ");
+      button.classList.toggle("valued", Boolean(target === cell && best?.words));
       button.classList.toggle("chosen", chosen.includes(cell));
       button.classList.toggle("open", some.length > 0);
       button.setAttribute("aria-disabled", String(!some.length && !chosen.includes(cell)));
@@ -120,9 +123,11 @@ export function createBoard(place, play) {
     const parts = [];
     if (side) parts.push(span("disc", man.toUpperCase()));
     if (move) {
-      const [word, ...rest] = move.words.split(" in ");
-      const chip = span(`chip ${move.kind}${move.best ? " best" : ""}`, word);
-      rest.forEach((count) => chip.append(span("count", count)));
+      const [word, count] = move.words.split(" in ");
+      const chip = span(`chip ${move.kind}${move.best ? " best" : ""}`, "");
+      if (word) chip.append(span("word", word));
+      if (word in SHORT) chip.firstChild.dataset.short = SHORT[word];
+      if (count) chip.append(span("count", count));
       parts.push(chip);
     }
     return parts;

@@ -10,9 +10,13 @@ import { createBoard } from "./board.js";
 import { legend, news, odds, thrown } from "./dice.js";
 import { about, game, records, rules } from "./game.js";
 import { firstDifference } from "./rules.js";
-import { chosen, examine, finalMargin, inAll, inWords, kindOf } from "./values.js";
+import { chosen, examine, finalMargin, inAll, inWords, kindOf, unexamined } from "./values.js";
 
-const PAUSE = 500; // milliseconds before the page answers a move
+// milliseconds
+const PAUSE = 500; // before the page answers a move
+const PATIENCE = 150; // before a position is shown without its values
+const LOOKING = 3000; // that a search of what the book lacks may take
+const SLICE = 12; // of that at a time
 
 const $ = (id) => document.getElementById(id);
 let book;
@@ -129,6 +133,12 @@ function playBest() {
   }
 }
 
+/** The page's own move; past the end of the book, where it knows nothing of any, one at random. */
+function answer() {
+  if (shown.byChance || chosen(shown.moves)) playBest();
+  else play(shown.moves[Math.floor(Math.random() * shown.moves.length)]);
+}
+
 function throwDice() {
   if (shown?.byChance) play(thrown(shown.moves));
 }
@@ -139,19 +149,40 @@ async function show() {
   const mine = ++turn;
   let found;
   shown = undefined;
+  const late = setTimeout(() => mine === turn && present({ ...unexamined(game, here()), isLooking: true }), PATIENCE);
   try {
-    found = await examine(game, book, { ...about, wdl: book.facts.wdl }, here());
+    found = await examine(game, book, { ...about, wdl: book.facts.wdl }, here(), looking(mine));
   } catch (error) {
     if (mine === turn) fail(`The book cannot be read: ${error.message}`);
     return;
+  } finally {
+    clearTimeout(late);
   }
   if (mine !== turn) return;
+  present(found);
+  if (!shown.end && !waits() && at === line.length - 1) setTimeout(() => mine === turn && answer(), PAUSE);
+  else if (!shown.end && !waits()) setTimeout(() => mine === turn && go(at + 1), PAUSE);
+}
+
+/** What a search asks at each of its nodes: it lets the page breathe, and ends with its time, or when play goes on. */
+function looking(mine) {
+  const end = performance.now() + LOOKING;
+  let since = performance.now();
+  let pause;
+  return async () => {
+    while (performance.now() - since > SLICE) {
+      pause ??= new Promise((resolve) => setTimeout(resolve)).then(() => ([since, pause] = [performance.now(), undefined]));
+      await pause;
+    }
+    return mine === turn && since < end;
+  };
+}
+
+function present(found) {
   shown = found;
   say("");
   draw();
   $("status").replaceChildren(...sentence());
-  if (!shown.end && !waits() && at === line.length - 1) setTimeout(() => mine === turn && playBest(), PAUSE);
-  else if (!shown.end && !waits()) setTimeout(() => mine === turn && go(at + 1), PAUSE);
 }
 
 /** All but the status, of what is known. */
@@ -160,7 +191,7 @@ function draw() {
   const labelled = shown.moves.map((move) => ({
     ...move,
     kind: visible ? kindOf(move.value) : "",
-    words: visible ? inWords(move.value, about) : "",
+    words: visible && !shown.isLooking ? inWords(move.value, about) : "",
     best: visible && move.best,
   }));
   const rows = game.board(here().state, here().mover);
@@ -199,10 +230,13 @@ function sentence() {
   const played = lastPlayed();
   if (shown.end) return [played, marked(kindOf(shown.value), ending(mover, gained))];
   const who = `${players[mover]} to ${shown.byChance ? "throw" : "move"}`;
-  if (!$("values").checked) return [played, `${who}.`, again];
+  if (shown.isLooking) return [played, `${who}. Asking the book, and looking ahead where it ends.`];
   const best = shown.moves.filter((move) => move.best).map((move) => move.name);
+  const ends = best.length || shown.byChance ? "" : " The book ends here: no move is known to be best.";
+  const alone = ends && person() !== "both" ? " The page plays on as well as it can." : "";
+  if (!$("values").checked) return [played, `${who}.`, ends, alone, again];
   const advice = best.length > 8 ? ` ${best.length} moves keep it.` : best.length ? ` Best: ${best.join(", ")}.` : "";
-  return [played, `${who}: `, marked(kindOf(shown.value), inAll(shown.value, about, gained)), ".", advice, again];
+  return [played, `${who}: `, marked(kindOf(shown.value), inAll(shown.value, about, gained)), ".", advice, ends, alone, again];
 }
 
 function ending(mover, gained) {

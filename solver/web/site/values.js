@@ -5,55 +5,70 @@
 
 const WIN = 2 ** 40; // the merit of a win at once; a ply more takes one off, and a draw has none
 const PLIES = 2; // that are searched where the book lacks a state
-const NODES = 20000; // that this may take for a position and all its moves
+const NODES = 20000; // that this takes at most for a position and all its moves
 
 /**
  * What is known of a position: { end, value, moves, byChance }, each move with its value and whether it is known to be
  * best. Of a value that is not known there is nothing, rather than a guess. Where chance decides (`byChance`), its
- * outcomes stand for moves, and none is best.
+ * outcomes stand for moves, and none is best. `goesOn` is waited for before a search looks at the moves of a position; it
+ * ends where that says no, and what is not settled by then is not known.
  */
-export async function examine(game, book, about, { state, mover }) {
-  const end = game.end(state);
-  if (end) return { end, value: valueAt(meritAtTheEnd(end, about), about), moves: [], byChance: false };
-  const source = { game, book, about, left: NODES };
-  const moves = game.moves(state, mover);
-  const [own, ...ranges] = await Promise.all([
-    rangeOf(source, state, mover, PLIES),
-    ...moves.map(async (move) => seenBefore(await rangeOf(source, move.child, move.mover, PLIES), move, mover, about)),
-  ]);
-  const bounds = [own, best(ranges)].find(isKnown);
+export async function examine(game, book, about, { state, mover }, goesOn = () => true) {
+  const { end, moves, byChance } = unexamined(game, { state, mover });
+  if (end) return { end, value: valueAt(meritAtTheEnd(end, about), about), moves, byChance };
+  const source = { game, book, about, goesOn, left: NODES };
+  const [own, ...ranges] = await Promise.all([state, ...moves.map(({ child }) => child)].map((one) => lookUp(source, one)));
+  const seen = () => ranges.map((range, at) => seenBefore(range, moves[at], mover, about));
+  for (let plies = 1; plies <= PLIES && !about.expects; plies++) {
+    for (const [at, { child, mover }] of moves.entries()) {
+      if (!isKnown(ranges[at])) ranges[at] = await searched(source, child, mover, plies);
+    }
+  }
+  const bounds = [own, best(seen())].find(isKnown);
   const value = bounds && valueAt(bounds[0], about);
-  const byChance = moves.some((move) => move.weight !== undefined);
-  const top = about.expects ? best(ranges) : bounds; // an expectation may be rounded otherwise than its best move's
-  const valued = moves.map((move, at) => {
-    const known = isKnown(ranges[at]);
-    const isBest = known && !byChance && top !== undefined && ranges[at][0] === top[0];
-    return { ...move, value: known ? valueAt(ranges[at][0], about) : undefined, best: isBest };
+  const top = about.expects ? best(seen()) : bounds; // an expectation may be rounded otherwise than its best move's
+  const valued = seen().map((range, at) => {
+    const known = isKnown(range);
+    const isBest = known && !byChance && top !== undefined && range[0] === top[0];
+    return { ...moves[at], value: known ? valueAt(range[0], about) : undefined, best: isBest };
   });
   return { end, value, moves: valued, byChance };
 }
 
-/**
- * Bounds of a position's merit for the side to move: the book's value, or what a search of so many plies makes of those
- * that it comes to.
- */
-async function rangeOf(source, state, mover, plies) {
-  const { game, book, about } = source;
+/** What the rules alone say of a position, as `examine` gives it: no value is known. */
+export function unexamined(game, { state, mover }) {
+  const end = game.end(state);
+  const moves = end ? [] : game.moves(state, mover);
+  const byChance = moves.some((move) => move.weight !== undefined);
+  return { end, value: undefined, moves: moves.map((move) => ({ ...move, value: undefined, best: false })), byChance };
+}
+
+/** Bounds of a position's merit for the side to move: what the rules or the book say, or what is always true. */
+async function lookUp({ game, book, about }, state) {
   const end = game.end(state);
   if (end) return exactly(meritAtTheEnd(end, about));
   const stored = await book.get(game.key(state));
-  if (stored !== undefined) return exactly(stored.distance === null ? stored.score : stored.score * (WIN - stored.distance));
-  const most = mostOf(about);
-  if (!plies || source.left <= 0 || about.expects) return [-most, most];
-  const ranges = [];
-  for (const move of game.moves(state, mover)) {
-    source.left--;
-    ranges.push(seenBefore(await rangeOf(source, move.child, move.mover, plies - 1), move, mover, about));
-    if (ranges.at(-1)[0] === most) break;
+  if (stored === undefined) return anything(about);
+  return exactly(stored.distance === null ? stored.score : stored.score * (WIN - stored.distance));
+}
+
+/** Bounds that a search of so many plies finds for a position that the book lacks. */
+async function searched(source, state, mover, plies) {
+  const { game, about } = source;
+  if (!(source.left > 0 && (await source.goesOn()))) source.left = 0;
+  if (!source.left) return anything(about);
+  const moves = game.moves(state, mover);
+  source.left = Math.max(0, source.left - moves.length);
+  const ranges = await Promise.all(moves.map(({ child }) => lookUp(source, child)));
+  for (const [at, move] of moves.entries()) {
+    if (plies > 1 && !isKnown(ranges[at])) ranges[at] = await searched(source, move.child, move.mover, plies - 1);
+    ranges[at] = seenBefore(ranges[at], move, mover, about);
+    if (ranges[at][0] === mostOf(about)) return ranges[at];
   }
   return best(ranges);
 }
 
+const anything = (about) => [-mostOf(about), mostOf(about)];
 const exactly = (merit) => [merit, merit];
 const isKnown = ([low, high]) => low === high && Number.isFinite(low);
 const best = (ranges) => [0, 1].map((end) => Math.max(...ranges.map((range) => range[end])));
