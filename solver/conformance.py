@@ -15,7 +15,7 @@ import traceback
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from solver.errors import GameError, UncompiledRules
+from solver.errors import GameError, ResourceError, SolverError, UncompiledRules
 from solver.game import (
     REQUIRED,
     STATE_LIMIT,
@@ -141,8 +141,11 @@ def confirmed(game: Any, states: Iterable[int], fault: str, known: bool = True) 
     return UncompiledRules(f"{game_text(game)}: as compiled, {fault}; not as plain Python: {OTHERWISE}")
 
 
-def blamed(error: BaseException) -> GameError | None:
-    """The error of rules in which this one was raised, with the method and its arguments; None if it was elsewhere."""
+def blamed(error: BaseException) -> SolverError | None:
+    """The error of rules in which this one was raised, with the method and its arguments; None if it was elsewhere.
+
+    It is a GameError, or a ResourceError where memory did not suffice.
+    """
     for frame, _ in traceback.walk_tb(error.__traceback__):
         game = frame.f_locals.get("self")
         if not (isinstance(game, tuple) and hasattr(game, "_fields") and hasattr(game, "is_terminal")):
@@ -152,8 +155,18 @@ def blamed(error: BaseException) -> GameError | None:
         call = f"{code.co_name}({', '.join(repr(frame.f_locals.get(name)) for name in names)})"
         state = frame.f_locals.get("state")
         where = "" if state is None else f"state {state}: "
-        return GameError(f"{game_text(game)}: {where}{call} fails: {type(error).__name__}: {error}")
+        return failure(error)(f"{game_text(game)}: {where}{call} fails: {told(error)}")
     return None
+
+
+def told(error: BaseException) -> str:
+    """What is said of what rules raised."""
+    return f"{type(error).__name__}: {error}".removesuffix(": ")
+
+
+def failure(error: BaseException) -> type[SolverError]:
+    """The class of the error to tell of what rules raised: memory may not suffice without any fault of theirs."""
+    return ResourceError if isinstance(error, MemoryError) else GameError
 
 
 class _Inspector:
@@ -174,7 +187,7 @@ class _Inspector:
             try:
                 starts += itertools.islice(self.game.starts(), STARTS)
             except Exception as error:
-                raise self.fault(starts[0], f"starts fails: {type(error).__name__}: {error}") from error
+                raise self.fault(starts[0], f"starts fails: {told(error)}", failure(error)) from error
         return starts
 
     def play_out(self, state: int, chance: random.Random, deadline: float) -> RandomGame:
@@ -275,7 +288,7 @@ class _Inspector:
         except GameError:
             raise
         except (Exception, SystemExit) as error:
-            raise self.fault(state, f"{name} fails: {type(error).__name__}: {error}") from error
+            raise self.fault(state, f"{name} fails: {told(error)}", failure(error)) from error
         return found
 
     def check_number(self, state: Any, what: str) -> None:
@@ -333,9 +346,10 @@ class _Inspector:
         if not own_method(self.game, "tier"):
             return
         tier, child_tier = self.call("tier", state), self.call("tier", child)
-        if type(tier) is not int or tier < 0:
-            raise self.fault(state, f"has tier {tier!r}: tiers are ints >= 0")
-        if type(child_tier) is not int or child_tier < tier:
+        for state_of, one in ((state, tier), (child, child_tier)):
+            if type(one) is not int or not 0 <= one < STATE_LIMIT:
+                raise self.fault(state_of, f"has tier {one!r}: tiers are ints, 0 <= tier < 2**63")
+        if child_tier < tier:
             raise self.fault(state, f"is in tier {tier}, its child {child} in {child_tier}: tier must never decrease")
 
     def check_canonical(self, state: int) -> None:
@@ -364,16 +378,15 @@ class _Inspector:
         except (Exception, SystemExit) as error:
             call = f"{name}({', '.join(map(str, arguments))})"
             kind = "a legal action's result" if name == "result" else "the rule" if name in REQUIRED else "the method"
-            raise self.fault(
-                arguments[0] if arguments else 0, f"{kind} {call} fails: {type(error).__name__}: {error}"
-            ) from error
+            state, what = arguments[0] if arguments else 0, f"{kind} {call} fails: {told(error)}"
+            raise self.fault(state, what, failure(error)) from error
         if answer != again and answer == answer:  # what is no number is refused for that
             call = f"{name}({', '.join(map(str, arguments))}) differs from call to call"
             raise self.fault(arguments[0] if arguments else 0, f"{call}: rules must be deterministic")
         return answer
 
-    def fault(self, state: Any, what: str) -> GameError:
+    def fault(self, state: Any, what: str, kind: type[SolverError] = GameError) -> SolverError:
         path = " after the moves " + " ".join(map(str, self.moves[-20:])) if self.moves else ""
-        return GameError(f"{self.name}: state {state}{path}: {what}")
+        return kind(f"{self.name}: state {state}{path}: {what}")
 
 

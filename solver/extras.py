@@ -61,4 +61,6 @@ def _defect() -> str | None:
         except Exception as error:  # of any kind: a broken installation may raise what it likes
             reason = " ".join(str(error).split())[:200]
             return f"{name} is installed but fails ({type(error).__name__}: {reason}): {advice}"
+    if importlib.import_module("numba").config.DISABLE_JIT:
+        return "NUMBA_DISABLE_JIT is set, so that nothing is compiled: unset it"
     return None

@@ -297,6 +297,8 @@ def load_game(text: str) -> Game:
         validate(game)
     except (ValueError, TypeError) as error:
         raise GameError(f"{text}: {error}") from None
+    except MemoryError:
+        raise
     except Exception as error:  # a user's `check`
         raise GameError(f"{text}: {type(error).__name__}: {error}") from error
     return typing.cast(Game, game)

@@ -46,6 +46,8 @@ class Twins:
                 values = self._values(state, twin)
             except GameError:
                 raise
+            except MemoryError:
+                raise
             except Exception as error:
                 yield state, f"play below it fails: {type(error).__name__}: {error}"
                 return
@@ -100,6 +102,8 @@ class Hints:
         try:
             return self._look(state, list(children))
         except GameError:
+            raise
+        except MemoryError:
             raise
         except Exception as error:
             return f"what the rules say of it fails: {type(error).__name__}: {error}"

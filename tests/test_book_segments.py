@@ -16,7 +16,17 @@ from solver.book.codecs import CODECS, compact
 from solver.book.format import seal, segment_key
 from solver.book.segments import groups_of, segment_of
 from solver.errors import DamagedBook
-from tests.books import KEYED_BY_STATE, VALUES, deflated, looked_up, rewritten, sample_values, write_values
+from tests.books import (
+    EVERY_KEYED,
+    KEYED_BY_STATE,
+    VALUES,
+    deflated,
+    looked_up,
+    rewritten,
+    sample_values,
+    write_sample,
+    write_values,
+)
 
 
 def swap(records, first, second):
@@ -74,6 +84,36 @@ def test_hostile_segments_with_good_checksums_raise_nothing_else(either, tmp_pat
                         book.get(state)
         except DamagedBook:
             pass
+
+
+@pytest.mark.parametrize("codec", EVERY_KEYED)
+def test_whoever_reads_a_hostile_segment_is_told_of_damage_or_has_values(tmp_path, codec):
+    path = tmp_path / "book.lmdb"
+    values = write_sample(path, sample_values(600), codec)
+    chance, known = random.Random(3), sorted(values)
+    refused = 0
+    with Book(path) as book:
+        (record,) = book.segments()
+        (start,) = struct.unpack_from("<H", record, 8 + 8 * record[4])  # of the first group
+        readers = [
+            lambda: dict(book.items()),
+            lambda: list(book),
+            lambda: book.group(0, lambda many: many - 1),
+            lambda: [book.get(state) for state in known],
+        ]
+        for _ in range(60):
+            body = bytearray(record[4:])
+            for _ in range(chance.choice((1, 3))):
+                body[start - 4 + chance.choice((chance.randrange(8), chance.randrange(600)))] = chance.randrange(256)
+            altered = memoryview(seal(book.header.book_id, 0, bytes(body)))
+            segment = segment_of(book.path, book.header, 0, book.directory[0], altered)
+            book._mapped.segments[0], book._mapped.find = segment, CODECS[codec].finder()
+            for read in readers:
+                try:
+                    read()
+                except DamagedBook:
+                    refused += 1
+    assert refused > 60
 
 
 def decoded(header, record, numba_too):

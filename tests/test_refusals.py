@@ -1,19 +1,21 @@
 """What a solve refuses: before any work, in one line, and leaving nothing behind."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from solver import extras, methods, options, pipeline
+from solver import extras, methods, options, pipeline, shipped
 from solver.book import Book
 from solver.errors import BookError, GameError, MethodError, ResourceError
 from solver.game import Rules, load_game
 from solver.memory import LEAST_MEMORY, MEMORY_SHARE, free_memory
 from tests.processes import BY_KERNELS
 from tests.test_cli import run
+from tests.test_compiled import write_race
 from tests.test_pipeline import SAME_TIER
 from tests.test_search import Dice
 from tests.ways import by_kernels, compiled, plainly
@@ -213,3 +215,59 @@ def test_no_input_is_waited_for_or_without_end(tmp_path, monkeypatch, command, c
         assert (found, out) == (too_large if name == "large.py" else code, ""), err
         assert err.splitlines()[-1].startswith("Error: ") and "Traceback" not in err
     assert sorted(os.listdir()) == ["fifo.py", "folder.py", "large.py", "zero.py"]
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "message"),
+    [
+        ("def result(self, state, action): return len([0] * (1 << 60))", 6, "state 0: .*MemoryError"),
+        ("def tier(self, state): return (1 << 64) + state", 2, "state 0.*: has tier 18446744073709551616"),
+        ("def actions(self, state): return None", 2, "state 0: actions fails"),
+    ],
+)
+def test_rules_that_fail_are_told_from_memory_that_does_not_suffice(tmp_path, body, code, message):
+    path = write_race(tmp_path / "race.py")
+    path.write_text(path.read_text() + f"\n\nclass Odd(Race):\n    {body}\n")
+    for command in ("solve", "check", "line", "play"):
+        found, _, err = run(command, f"{path}::Odd", "-q", stdin="quit\n")
+        assert found == code and re.match(f"Error: .*{message}", err), err
+
+
+@pytest.mark.parametrize("name", ["book.lmdb/", "n" * 255, "n" * 5000, "folder/../book.lmdb/", "/dev/full", "."])
+def test_names_that_no_file_can_have_are_refused(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    book = shipped.path_of("coins")
+    for command in ("solve coins -o", f"pack {book} -o", f"learn {book} -o", "info coins --plot", "export coins -o"):
+        if command.startswith("export") and name.endswith("/"):
+            continue  # a page
+        code, _, err = run(*command.split(), name)
+        assert code == 2 and err.splitlines()[-1].startswith("Error: "), err
+    assert os.listdir() == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are text")
+def test_names_that_are_no_text_are_names(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    book = os.fsdecode(b"\xff.lmdb")
+    code, out, _ = run("solve", "coins", "-o", book)
+    assert code == 0 and "written to \\udcff.lmdb" in out
+    for command in ("verify", "info", "query"):
+        assert run(command, book, *["start"][: command == "query"])[0] == 0
+    assert run("export", book, "-o", os.fsdecode(b"\xff.csv"))[0] == 0
+    assert sorted(os.listdir(b".")) == [b"\xff.csv", b"\xff.lmdb"]
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/mem"), reason="a file that cannot be read")
+def test_a_file_that_cannot_be_read_is_said():
+    said = "Error: /proc/self/mem cannot be read (Input/output error): fetch it again\n"
+    assert run("info", "/proc/self/mem") == (5, "", said)
+
+
+def test_where_numba_must_not_compile_plain_python_runs(monkeypatch):
+    config = pytest.importorskip("numba").config
+    monkeypatch.setattr(config, "DISABLE_JIT", 1)
+    extras._defect.cache_clear()
+    try:
+        assert "NUMBA_DISABLE_JIT" in extras.remedy() and not extras.has_kernels()
+    finally:
+        extras._defect.cache_clear()

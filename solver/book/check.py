@@ -109,14 +109,12 @@ def checked_groups(book: Book, progress: Progress = silent) -> Iterator[tuple[li
     header says.
     """
     last, stored = -1, 0
-    values, palette = len(book.header.values), len(book.header.palette)
+    palette = len(book.header.palette)
     numbers, examples = [0] * palette, [0] * palette  # of expectations none are counted
     for record in checked_segments(book):
         for keys, places in groups_of(book.header, record):
             if keys[0] <= last or any(here >= after for here, after in zip(keys, keys[1:], strict=False)):
                 raise DamagedBook(f"{book.path}: states are not ascending at {keys[0]}")
-            if max(places) >= values or keys[-1] >= 1 << 63:
-                raise DamagedBook(f"{book.path}: a value of state {keys[0]} or after is outside the palette")
             states, indices = book.of_keys(keys, places)
             for state, index in zip(states, indices, strict=True) if palette else ():
                 if not numbers[index] or state < examples[index]:

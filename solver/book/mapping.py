@@ -41,7 +41,7 @@ class Mapped:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.environment = lmdb.open(
-            str(path),
+            os.fsencode(path),
             subdir=False,
             readonly=True,
             lock=False,

@@ -179,7 +179,12 @@ class Book(Mapping[int, Value]):
                 yield self.of_keys(keys, indices)
 
     def of_keys(self, keys: list[int], indices: list[int]) -> tuple[list[int], list[int]]:
-        """The states that are stored under some keys of the book's codec, and their palette indices."""
+        """The states that are stored under some keys of the book's codec, and their palette indices.
+
+        Raises DamagedBook for what no book holds: checksums can be made anew.
+        """
+        if max(indices) >= len(self.header.values) or keys[-1] >= STATE_LIMIT:
+            raise DamagedBook(f"{self.path}: a value of state {keys[0]} or after is outside the palette: solve again")
         return (keys, indices) if self.ranking is None else self.ranking.states(keys, indices, self._index)
 
     def group(self, number: int, choose: Callable[[int], int]) -> list[tuple[int, Value]]:

@@ -41,10 +41,34 @@ Encode = Callable[..., tuple[Any, Sequence[int], Sequence[int]]]
 Map = Callable[[Callable[[Part], Any], Iterable[Part]], Iterable[Any]]
 
 
+MOST_NAME = 200  # bytes: others are made of it, with up to 255
+
+
 def check_target(path: str | os.PathLike[str]) -> Path:
     """The path, if a book can be written there; raises BookError with the reason before any work is done."""
+    with nameable(path):
+        return _checked(path)
+
+
+@contextlib.contextmanager
+def nameable(path: str | os.PathLike[str]) -> Iterator[None]:
+    """What the system says of names that no file can have becomes a BookError."""
+    try:
+        yield
+    except BookError:
+        raise
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise BookError(f"{str(path)[:80]!r} cannot be written ({reason}): name another file") from None
+
+
+def _checked(path: str | os.PathLike[str]) -> Path:
     target = Path(path)
     folder = target.parent
+    if str(path).endswith(("/", os.sep)) or not target.name:
+        raise BookError(f"{str(path)!r} names a folder: name a file")
+    if len(os.fsencode(target.name)) > MOST_NAME:
+        raise BookError(f"the name {target.name[:40]!r}... is too long: one of {MOST_NAME} bytes at most")
     if target.is_dir():
         raise BookError(f"{target} is a folder: name a file")
     if target.exists() and not target.is_file():
@@ -129,7 +153,7 @@ def _build(path: Path, header: Header, groups: Iterable[tuple[int, bytes]]) -> H
     # an upper bound: map_size costs nothing, and a full map would lose the transaction
     map_size = 2 * CODECS[header.codec].bound(header.stored, header.index_bytes) + (64 << 20)
     with lmdb.open(
-        str(path), map_size=map_size, subdir=False, sync=False, lock=False, max_dbs=0, lib_version=0, mode=0o666
+        os.fsencode(path), map_size=map_size, subdir=False, sync=False, lock=False, max_dbs=0, lib_version=0, mode=0o666
     ) as environment:
 
         def put(records: list[tuple[bytes, bytes]], counted: bool = True) -> None:
@@ -168,7 +192,7 @@ def _count(digest: Any, records: list[tuple[bytes, bytes]]) -> None:
 def _copy(build: Path, finished: Path) -> None:
     """A compact, synced copy: its bytes depend on the records alone."""
     with (
-        lmdb.open(str(build), subdir=False, readonly=True, lock=False, max_dbs=0) as environment,
+        lmdb.open(os.fsencode(build), subdir=False, readonly=True, lock=False, max_dbs=0) as environment,
         open(finished, "xb") as file,
     ):
         environment.copyfd(file.fileno(), compact=True)

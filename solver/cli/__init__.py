@@ -14,6 +14,7 @@ import atexit
 import contextlib
 import errno
 import importlib
+import io
 import os
 import shlex
 import signal
@@ -61,6 +62,10 @@ EXIT_CODES = (
     (MemoryError, 6),
 )
 SIGNALS: dict[int, str] = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+MISNAMED = {
+    *(errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.EACCES, errno.EPERM, errno.EROFS),
+    *(errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL, errno.ENXIO),
+}
 RUN_OUT = {errno.ENOSPC, errno.EDQUOT, errno.ENOMEM, errno.EMFILE, errno.ENFILE}
 
 
@@ -124,16 +129,14 @@ def _told(error: BaseException, output: IO[str]) -> int:
         return error.exit_code
     if isinstance(error, BrokenPipeError):
         return _go_unheard(output)
-    if isinstance(error, (errors.SolverError, MemoryError)):
-        return _say(str(error) or "out of memory: take a smaller game or --memory", _exit_code(error))
-    if isinstance(error, OSError) and error.errno in RUN_OUT:
+    if isinstance(error, OSError) and error.errno in RUN_OUT and not isinstance(error, errors.SolverError):
         return _told_of_system(error, output)
-    if isinstance(error, Exception):
+    if isinstance(error, Exception) and not isinstance(error, errors.SolverError):
         from solver.conformance import blamed
 
-        fault = blamed(error)
-        if fault is not None:
-            return _say(str(fault), _exit_code(fault))
+        error = blamed(error) or error
+    if isinstance(error, (errors.SolverError, MemoryError)):
+        return _say(_words(error), _exit_code(error))
     if isinstance(error, OSError):
         return _told_of_system(error, output)
     raise error
@@ -153,8 +156,8 @@ def _told_of_system(error: OSError, output: IO[str]) -> int:
         reason = f"standard output cannot be written to: {reason}"
         _give_up(output)
     elif error.filename is not None:
-        reason = f"{os.fsdecode(error.filename)}: {reason}"
-    return _say(reason, 6 if error.errno in RUN_OUT else 1)
+        reason = f"{str(error.filename)[:80]}: {reason}"
+    return _say(reason, 6 if error.errno in RUN_OUT else 2 if error.errno in MISNAMED else 1)
 
 
 def _give_up(output: IO[str]) -> None:
@@ -166,7 +169,8 @@ def _give_up(output: IO[str]) -> None:
 def _open_streams() -> None:
     """Standard streams that are closed: nothing comes in, errors go nowhere, and output is an error once there is any.
 
-    Their descriptors are taken, in this order, so that no file that is opened later becomes one of them.
+    Their descriptors are taken, in this order, so that no file that is opened later becomes one of them. Names of files
+    that are no text can be written, too.
     """
     if sys.stdin is None:
         sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY))
@@ -174,6 +178,15 @@ def _open_streams() -> None:
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
     if sys.stderr is None:
         sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _words(error: Exception) -> str:
+    if isinstance(error, errors.SolverError):
+        return str(error)
+    return f"out of memory{f' ({error})' if str(error) else ''}: take a smaller game or --memory"
 
 
 def _exit_code(error: BaseException) -> int:

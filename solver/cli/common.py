@@ -18,7 +18,7 @@ from solver.book.codecs import CHOICES
 from solver.book.reader import Book
 from solver.errors import BookError, GameError
 from solver.game import Game, Rules, is_built_in, load_game, own_method
-from solver.live import SECONDS
+from solver.live import PLAYOUTS, SECONDS
 from solver.value import Value
 
 MOST = 1 << 63  # beyond any tier or distance
@@ -91,6 +91,10 @@ def open_source(
     if found is None and own_method(game, "chance"):
         chance = chance or f"not searched live: solver solve {source} -o BOOK, name that"
         raise BookError(f"{source} is a game of chance, {chance}")
+    if found is None and not is_built_in(source):
+        from solver.conformance import check_game
+
+        check_game(game, playouts=PLAYOUTS)
     if found is not None:
         note(f"from the book {found.path.name} that comes with the package", quiet)
     return found, game

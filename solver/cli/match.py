@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 @click.option("--budget", type=Seconds(0.001, 1e6), default=1.0, metavar="SECONDS", help="Of alphabeta, for a move; 1.")
 @click.option("--seed", type=click.IntRange(0, 2**31 - 2), default=0, metavar="S", help="Other openings; 0.")
 @click.option("--book", "judge", metavar="BOOK|GAME", help="Says how often each keeps what a position is worth.")
-@click.option("--save", type=click.File("w"), metavar="FILE", help="The games, one a line, as `grade` takes them.")
+@click.option(
+    "--save", type=click.Path(allow_dash=True), metavar="FILE", help="The games, one a line, as `grade` takes them."
+)
 @workers_option
 @json_option
 @quiet_option
@@ -46,11 +48,14 @@ def command(first: str, second: str, as_json: bool, quiet: bool, **asked: Any) -
     """
     if not extras.has_kernels():
         raise MethodError(extras.remedy())
+    from solver.book import check_target
     from solver.game import load_game
     from solver.learning.contenders import Setting, chooser, contender, game_between
     from solver.learning.matches import judged, match
 
     own = None if asked["named"] is None else load_game(asked["named"])
+    if asked["save"] not in (None, "-"):
+        check_target(asked["save"])
     both = contender(first, own), contender(second, own)
     rules = Rules(game_between(both, asked["named"]))
     setting = Setting(rules, asked["depth"], asked["seed"], asked["budget"], asked["workers"])
@@ -67,7 +72,8 @@ def command(first: str, second: str, as_json: bool, quiet: bool, **asked: Any) -
             book.check_rules(rules.game)
             tallies = judged(played, book)
     if asked["save"] is not None:
-        asked["save"].write("".join(f"{line}\n" for line in played.games))
+        with click.open_file(asked["save"], "w") as file:
+            file.writelines(f"{line}\n" for line in played.games)
     names = first, second
     click.echo(json.dumps(facts(rules, names, played, tallies)) if as_json else text(rules, names, played, tallies))
 

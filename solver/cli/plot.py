@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from solver.book import check_target
 from solver.errors import MethodError, ResourceError
 
 WIN, DRAW, LOSS = "#2a78d6", "#b9b8b2", "#d6572a"
@@ -14,6 +15,7 @@ def draw(facts: dict[str, Any], path: str) -> None:
     """Draw what `describe` says of a book. Raises MethodError where that cannot be."""
     if Path(path).suffix.lower() not in (".png", ".svg"):
         raise MethodError(f"{path}: a chart is a .png or a .svg file")
+    check_target(path)
     try:
         import matplotlib
     except ImportError:

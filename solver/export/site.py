@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from solver.book import Book, check_target
+from solver.book.writer import nameable
 from solver.errors import BookError, MethodError
 from solver.export import bin
 from solver.export.javascript import Port
@@ -51,6 +52,11 @@ def write(book: Book, folder: Path, progress: Progress) -> None:
 
 def check_folder(folder: Path) -> None:
     """Raise BookError if a page cannot be written there: a folder with anything else in it is left alone."""
+    with nameable(folder):
+        _check_folder(folder)
+
+
+def _check_folder(folder: Path) -> None:
     if not folder.exists():
         check_target(folder)
         return

@@ -1,0 +1,382 @@
+"""Command lines at random: every verb with odd options, values and files, each in a process of its own."""
+
+import atexit
+import contextlib
+import os
+import random
+import select
+import signal
+import struct
+import sys
+import time
+import traceback
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+from click.testing import CliRunner
+
+from solver import __main__, shipped
+from solver.cli import COMMANDS, main
+
+SECONDS = 300.0  # after which a command hangs
+RULES = """
+from typing import NamedTuple
+
+class Race(NamedTuple):
+    goal: int = 6
+    def initial(self): return 0
+    def actions(self, state):
+        for steps in range(1, 3):
+            yield steps
+    def result(self, state, action): return state + action
+    def is_terminal(self, state): return state >= self.goal
+    def utility(self, state): return -1
+    def tier(self, state): return state
+
+class Greedy(Race):
+    def result(self, state, action): return len([0] * (1 << 60))
+
+class High(Race):
+    def tier(self, state): return (1 << 64) + state
+
+class Low(Race):
+    def tier(self, state): return state - (1 << 70)
+
+class Broken(Race):
+    def actions(self, state): yield 1 // (state - 3)
+
+class Floating(Race):
+    def result(self, state, action): return state + action / 2
+
+class Silent(Race):
+    def actions(self, state): return None
+
+class Leaving(Race):
+    def result(self, state, action): raise SystemExit(3)
+"""
+CLASSES = ("Race", "Greedy", "High", "Low", "Broken", "Floating", "Silent", "Leaving", "Nobody", "", "NamedTuple")
+NUMBERS = (
+    "0",
+    "1",
+    "2",
+    "7",
+    "-1",
+    "",
+    "1e3",
+    "1e400",
+    "nan",
+    "inf",
+    "0x10",
+    "1_000",
+    "²",
+    str(1 << 63),
+    str(1 << 64),
+    "9" * 5000,
+)
+TEXTS = ("", " ", "-", "--", ".", "\n", "\udcff", "é" * 300, "%s", "{}", "=1+1", "a,b", "'", '"', "\\", "\x1b[31m")
+POSITIONS = (
+    "start",
+    "a1",
+    "5",
+    "5 1",
+    "1,2",
+    "#0",
+    "#1",
+    "#-1",
+    "#",
+    "#1e5",
+    f"#{1 << 62}",
+    f"#{1 << 64}",
+    "#" + "9" * 5000,
+    "1" * 5000,
+)
+GAMES = (
+    "tic-tac-toe",
+    "coins:7,2",
+    "coins",
+    "nim:1,2",
+    "nim",
+    "piglet:3",
+    "hexapawn:3,3",
+    "tree:tree.json",
+    "tree:tree.json,min",
+    "tree:fifo",
+    "tree:zero",
+    "tree:odd.json",
+    "tree:",
+    "tree",
+    "coins:0",
+    "coins:-1",
+    "coins:7,2,true",
+    "coins:7,2,maybe",
+    "coins:coins=7",
+    "coins:coins=7,coins=7",
+    "coins:nothing=7",
+    "coins:1e9",
+    f"coins:{1 << 64}",
+    "coins:,",
+    "coins:;",
+    ":",
+    "::",
+    "::Race",
+    "connect-four:1000,1000",
+    "connect-four:4",
+    "kalah:0,0",
+    "nosuch",
+    "no-such:1",
+    "os::path",
+    "json::JSONDecoder",
+    "nosuch::Game",
+    "nosuch.py::Game",
+    "fifo.py::Race",
+    "zero.py::Race",
+    "folder.py::Race",
+    "empty.py::Race",
+    "loop.py::Race",
+    "torn.py::Race",
+    "../rules.py::Race",
+    "chess-ending:KQ",
+    "chess-ending:",
+    "pig:0",
+    "dots-and-boxes:1,1",
+)
+OUTPUTS = (
+    "out.lmdb",
+    "out.csv",
+    "out.jsonl",
+    "out.sqlite",
+    "out.bin",
+    "out.eval",
+    "out.png",
+    "out.svg",
+    "out/",
+    "site/../../x/",
+    "nosuch/out.lmdb",
+    "folder.py",
+    "fifo",
+    "zero",
+    "/dev/full",
+    "/dev/null",
+    "good.lmdb/",
+    "good.lmdb",
+    "",
+    ".",
+    "/",
+    "out",
+    "n" * 255,
+    "n" * 5000,
+    "n" * 240 + ".lmdb",
+    "\udcff.lmdb",
+    "\udcff.csv",
+    "\udcff/",
+    "new\nline.csv",
+    "dangling",
+    "loop.py",
+    "/proc/self/mem",
+    "good.lmdb/x/",
+)
+DEAR = {"check": 0.1, "estimate": 0.1, "learn": 0.2, "match": 0.3, "games": 0.3, "books": 0.3}  # or soon known
+STDIN = ("", "start\n", "q\n", "1\n2\nhint\nundo\nquit\n", "a1\nb2\nzz\n#5\n", "\0\xff\n", "[1, 2]\n", "\n\n\n")
+
+
+class Ended(NamedTuple):
+    """What a command has done: exit code, negative for a signal, None where it was ended."""
+
+    line: list[str]
+    code: int | None
+    out: str
+    err: str
+
+    def fault(self) -> str | None:
+        """What is wrong with that."""
+        if self.code is None:
+            return "hangs"
+        if self.code < 0:
+            return f"signal {-self.code}"
+        if "Traceback" in self.err or "Traceback" in self.out or "Exception ignored" in self.err:
+            return "traceback"
+        if self.code not in range(8) or (self.code == 1 and self.line[:1] not in (["diff"],)):
+            return f"exit {self.code}"
+        if self.code not in (0, 1, 7) and not self.err.strip():
+            return f"exit {self.code} in silence"
+        return None
+
+
+def furnish(folder: Path) -> None:
+    """Files of every kind, good and odd."""
+    good = shipped.path_of("tic-tac-toe").read_bytes()
+    files = {
+        "good.lmdb": good,
+        "chance.lmdb": shipped.path_of("piglet").read_bytes(),
+        "cut.lmdb": good[: len(good) // 2],
+        "changed.lmdb": bytes(byte ^ (index % 997 == 5) for index, byte in enumerate(good)),
+        "empty": b"",
+        "empty.py": b"",
+        "torn.py": b"class Race(:\n",
+        "rules.py": RULES.encode(),
+        "tree.json": b"[[3, 12, 8], [2, 4, 6], [14, 5, 2]]",
+        "odd.json": b'{"tree": [[], 1e400, {"root": NaN}]}',
+        "deep.json": b"[" * 100_000,
+        "values.jsonl": b'{"state": 0, "score": 1, "distance": 1}\n[]\n',
+        "games.txt": "5\n1 5\nzz\n\udcff\n".encode(errors="surrogateescape"),
+        "odd.eval": b"solver.eval\0" + struct.pack("<I", 1) + bytes(40),
+        "\udcff.lmdb": good,
+        "g" * 250 + ".lmdb": good,
+        "-q.lmdb": good,
+        "new\nline.lmdb": good,
+    }
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    for name in ("fifo", "fifo.py"):
+        os.mkfifo(folder / name)
+    (folder / "folder.py").mkdir()
+    for name, target in (
+        ("zero", "/dev/zero"),
+        ("zero.py", "/dev/zero"),
+        ("loop.py", "loop.py"),
+        ("dangling", "nowhere"),
+    ):
+        (folder / name).symlink_to(target)
+
+
+def command_line(chance: random.Random, folder: Path) -> list[str]:
+    """A verb, what it takes, more or less of it, and some of its options."""
+    verb = chance.choices([*COMMANDS, "", "nosuch"], [DEAR.get(name, 1.0) for name in (*COMMANDS, "", "nosuch")])[0]
+    command = main.get_command(click.Context(main), verb) if verb in COMMANDS else None
+    if command is None or chance.random() < 0.02:
+        return [verb, *chance.choices([*TEXTS, *NUMBERS, "--help", "-h"], k=chance.randrange(3))]
+    words: list[str] = []
+    for parameter in command.params:
+        for _ in range(_times(chance, parameter)):
+            if isinstance(parameter, click.Option):
+                words.append(chance.choice(parameter.opts))
+                if parameter.is_flag:
+                    continue
+            words.append(_value(chance, verb, parameter, folder))
+    if "-o" in words and chance.random() < 0.2:
+        chance.shuffle(words)
+    return [verb, *_bounded(verb, words)]
+
+
+def _times(chance: random.Random, parameter) -> int:
+    if parameter.required or parameter.nargs != 1:
+        return chance.choices((0, 1, 2), (0.03, 0.92, 0.05))[0]
+    return chance.choices((0, 1, 2), (0.85, 0.14, 0.01))[0]
+
+
+def _value(chance: random.Random, verb: str, parameter, folder: Path) -> str:
+    """A value that the parameter may be meant for, or any."""
+    name, files = parameter.name, sorted(path.name for path in folder.iterdir())
+    pick = chance.random()
+    if pick < 0.05:
+        return chance.choice((*TEXTS, *NUMBERS, *POSITIONS, *GAMES, *OUTPUTS, *files))
+    if name in ("output", "book", "plot", "save") and parameter.param_type_name == "option":
+        return chance.choice(OUTPUTS)
+    if choices := getattr(parameter.type, "choices", None):
+        return str(chance.choice(list(choices)))
+    if name in ("source", "game", "game_text", "named", "first", "second", "book", "judge"):
+        rules = [f"rules.py::{name}" for name in CLASSES]
+        return chance.choice(
+            chance.choice((["good.lmdb", "chance.lmdb", "tic-tac-toe", "coins:7,2"], files, GAMES, rules))
+        )
+    if name in ("positions", "position", "start"):
+        return chance.choice(POSITIONS)
+    if name in ("file", "games", "evaluate"):
+        return chance.choice([*files, "/dev/null", "/proc/self/mem", "-"])
+    if name == "columns":
+        return chance.choice(("state", "state,score", "board,best", "tier", "state,state", "", ",", "nosuch"))
+    return chance.choice(
+        chance.choice((("1", "2"), NUMBERS, ("1M", "8G", "0", "1..3", "..2", "3..1", "local", "local:0")))
+    )
+
+
+def _bounded(verb: str, words: list[str]) -> list[str]:
+    """So that none takes long by right."""
+    if verb in ("query", "play", "match"):
+        words += ["--budget", "0.01"]
+    return words + {"match": ["--games", "2"], "learn": ["--states", "100"], "estimate": ["--seconds", "1"]}.get(
+        verb, []
+    )
+
+
+def run(line: list[str], folder: Path, stdin: str) -> Ended:
+    """Run a command line in a fork of this process."""
+    outputs = [os.memfd_create(name) for name in ("out", "err")]
+    process = os.fork()
+    if process == 0:
+        _become(line, folder, stdin, outputs)
+    code = _wait(process)
+    texts = []
+    for descriptor in outputs:
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        with open(descriptor, errors="replace") as file:
+            texts.append(file.read(1 << 20))
+    return Ended(line, code, *texts)
+
+
+def _become(line: list[str], folder: Path, stdin: str, outputs: list[int]) -> None:
+    """In the child: the program, to its end."""
+    try:
+        import resource
+
+        atexit._clear()  # what the parent has to do in the end
+        os.chdir(folder)
+        reading, writing = os.pipe()
+        os.write(writing, stdin.encode(errors="surrogateescape"))
+        os.close(writing)
+        for descriptor, standard in zip((reading, *outputs), range(3), strict=True):
+            os.dup2(descriptor, standard)
+        sys.stdin, sys.stdout, sys.stderr = (
+            os.fdopen(0),
+            os.fdopen(1, "w"),
+            os.fdopen(2, "w", errors="backslashreplace"),
+        )
+        resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 28, 1 << 28))
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        sys.argv = ["solver", *line]
+        __main__.main()
+    except BaseException:
+        with contextlib.suppress(Exception):
+            traceback.print_exc()
+            sys.stderr.flush()
+    finally:
+        os._exit(99)
+
+
+def _wait(process: int) -> int | None:
+    """The exit code of a child, None where it had to be killed."""
+    watched = os.pidfd_open(process)
+    try:
+        if not select.select([watched], [], [], SECONDS)[0]:
+            os.kill(process, signal.SIGKILL)
+            os.waitpid(process, 0)
+            return None
+        return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    finally:
+        os.close(watched)
+
+
+def run_here(line: list[str], folder: Path, stdin: str) -> Ended:
+    """The same in this process, of a working folder that is `folder`: quicker, but nothing ends what hangs."""
+    result = CliRunner().invoke(main, line, input=stdin.encode(errors="surrogateescape"), prog_name="solver")
+    told = "" if result.exception is None or isinstance(result.exception, SystemExit) else "Traceback"
+    return Ended(line, result.exit_code, result.stdout, told or result.stderr)
+
+
+def faults(seed: int, count: int, folder: Path, run=run, say=None) -> list[tuple[str, Ended]]:
+    """What is wrong with so many command lines in a folder."""
+    furnish(folder)
+    chance = random.Random(seed)
+    found = []
+    for number in range(count):
+        line = command_line(chance, folder)
+        started = time.monotonic()
+        ended = run(line, folder, chance.choice(STDIN))
+        if say is not None:
+            say(number, ended, time.monotonic() - started)
+        fault = ended.fault()
+        if fault is not None:
+            found.append((fault, ended))
+    return found
