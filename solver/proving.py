@@ -29,17 +29,17 @@ class Proof(NamedTuple):
     positions: int
 
 
-def prove(book: Book, game: Any, progress: Progress = silent) -> Proof:
-    """Play a book against every reply, for the sides that it serves, from each start.
+def prove(book: Book, game: Any, progress: Progress = silent, *, live: bool = True) -> Proof:
+    """Play a book against every reply, for the sides that it serves, from each start; not `live` by the book alone.
 
     Raises DamagedBook with the moves that show it, if the player gets less than what the book says of the start or of
-    any position in which the player came to move.
+    any position in which the player came to move; MissingState if the book alone does not know how to go on.
     """
     if book.expectation is not None:
         raise MethodError("what a player gets in a game of chance no single play shows: leave out --play")
     served = book.header.trim.side if book.header.trim is not None else None
     sides = SIDES if served in (None, "both") else (str(served),)
-    player = Player(book, game, seconds=None)
+    player = Player(book, game, seconds=None, live=live)
     positions = sum(_played(book, player, SIDES.index(side), progress) for side in sides)
     return Proof(sides, positions)
 

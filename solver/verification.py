@@ -14,13 +14,15 @@ from __future__ import annotations
 import os
 import random
 import time
+from array import array
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from solver import extras, proving
+from solver import claims, extras, proving
 from solver.book import Book
 from solver.book.check import check_book, check_counts
-from solver.errors import DamagedBook, ResourceError, UncompiledRules
+from solver.claims import Means
+from solver.errors import DamagedBook, ResourceError, SolverError, UncompiledRules
 from solver.game import Game, Rules, is_built_in, is_score_game
 from solver.memory import working_memory
 from solver.progress import Progress, silent
@@ -28,6 +30,7 @@ from solver.solved import TierCount
 from solver.value import Value
 
 FEW = 20_000  # states that are verified in plain Python alone
+SEARCH = 10.0  # seconds of searching for the values of a book that is not complete
 SPOTS, RUN = 128, 16  # of more states as many runs of so many
 ACYCLIC = ("minimax", "expectiminimax")  # methods that solve no game in which play comes back to a state
 PLAIN_BYTES = 200  # of memory a state that is verified in plain Python alone
@@ -42,7 +45,8 @@ class Report(NamedTuple):
 
     `plain` of the states were verified with the rules as plain Python: all of them in a small book and without the
     kernels, else a sample. `played` are the sides for which it was played out, if it was to be, and `positions` those
-    in which they were to move.
+    in which they were to move. `to_search` are the values of a book that is not complete which do not follow from other
+    values, the start's among them if it is not stored; so many of them were proved `by_search`.
     """
 
     verdict: str
@@ -53,6 +57,8 @@ class Report(NamedTuple):
     plain: int
     played: tuple[str, ...] = ()
     positions: int = 0
+    by_search: int = 0
+    to_search: int = 0
 
 
 def verify(
@@ -62,32 +68,37 @@ def verify(
     workers: int | None = None,
     memory: int | None = None,
     play: bool = False,
+    search: float = SEARCH,
     progress: Progress = silent,
 ) -> Report:
     """Verify a book; `game` are its rules, needed for a game that is not one of the package.
 
     `memory` bounds the bytes that it takes, as in `solve`. A book that is wrong has no report: raises DamagedBook that
-    names the first thing wrong, ForeignBook if the rules are others; ResourceError if nothing can be said. The exact
-    entries of an alpha-beta search lack the children that were cut off: what is there is compared, and `closed` is
-    False; so is it for a trimmed book. `play` also plays the book out against every reply (`proving`).
+    names the first thing wrong, ForeignBook if the rules are others; ResourceError if nothing can be said. A book that
+    is not complete lacks children: what is there is compared, `closed` is False, and for at most `search` seconds the
+    values that do not follow from others are searched for (`claims`). `play` also plays the book out against every
+    reply (`proving`).
     """
-    memory = working_memory(memory)
+    means = Means(search, workers, working_memory(memory))
     started = time.perf_counter()
     with Book(path, game) as book:
         rules = Rules(book.game, book.header.symmetry, book.header.wdl)
         _check_claims(book, rules)
         closed = book.header.scope == "complete"
         if closed:
-            plain = _check_whole(book, rules, workers, memory, progress)
-            verdict, basis = _judged(book)
+            plain = _check_whole(book, rules, means, progress)
+            _check_root(book, rules)
+            verdict, basis, *searched, proof = *_judged(book), 0, 0, None
         else:
             check_book(path, progress, game)
-            _check_values(_Plain(book, rules, closed), progress)
+            _check_root(book, rules)
+            values = _Plain(book, rules, closed)
+            _check_values(values, progress)
             plain = len(book)
-            verdict, basis = CONSISTENT, "every value agrees with the children stored"
-        _check_root(book, rules)
-        proof = proving.prove(book, book.game, progress) if play else ()
-        return Report(verdict, basis, len(book), closed, time.perf_counter() - started, plain, *proof)
+            proved, basis, *searched, proof = claims.judge(book, rules, values.unproved, means, progress)
+            verdict = PROVED if proved else CONSISTENT
+        played = (proof or proving.prove(book, book.game, progress)) if play else ((), 0)
+        return Report(verdict, basis, len(book), closed, time.perf_counter() - started, plain, *played, *searched)
 
 
 def _judged(book: Book) -> tuple[str, str]:
@@ -112,13 +123,13 @@ def _check_claims(book: Book, rules: Rules) -> None:
         raise DamagedBook(f"{book.path}: its header lists tiers, the rules know none: solve again")
 
 
-def _check_whole(book: Book, rules: Rules, workers: int | None, memory: int, progress: Progress) -> int:
+def _check_whole(book: Book, rules: Rules, means: Means, progress: Progress) -> int:
     """All of a complete book, with the kernels where that can be: of how many states in plain Python."""
-    stays, number = _compiled(book, rules, workers, memory, progress), 0
+    stays, number = _compiled(book, rules, means, progress), 0
     if stays is not None:
         number = _check_sample(book, rules)
     if stays is None or (stays and book.method in ACYCLIC):
-        if PLAIN_BYTES * len(book) > memory:
+        if PLAIN_BYTES * len(book) > means.memory:
             raise ResourceError(
                 f"{len(book):,} states take about {PLAIN_BYTES * len(book):,} bytes in plain Python: pip install"
                 " 'solverbook[solve]', or more --memory"
@@ -134,14 +145,14 @@ def _check_whole(book: Book, rules: Rules, workers: int | None, memory: int, pro
     return number
 
 
-def _compiled(book: Book, rules: Rules, workers: int | None, memory: int, progress: Progress) -> bool | None:
+def _compiled(book: Book, rules: Rules, means: Means, progress: Progress) -> bool | None:
     """Verify with the kernels; whether some move does not raise the tier. None where that cannot be done."""
     if len(book) <= FEW or rules.plain_only or not extras.has_kernels():
         return None
     from solver.kernels import audit
 
     try:
-        return audit.check_values(book, rules.game, memory=memory, workers=workers, progress=progress)
+        return audit.check_values(book, rules.game, memory=means.memory, workers=means.workers, progress=progress)
     except UncompiledRules:
         return None
 
@@ -201,7 +212,13 @@ def _check_values(plain: _Plain, progress: Progress) -> None:
     """Every value against its children, in plain Python."""
     number = len(plain.book)
     for done, (state, value) in enumerate(plain.book.items()):
-        plain.check(state, value)
+        try:
+            plain.check(state, value)
+        except (SolverError, MemoryError):
+            raise
+        except Exception as error:  # rules need not bear numbers that are no states
+            name = type(error).__name__
+            raise DamagedBook(f"{plain.book.path}: the rules fail at state {state} ({name}): solve again") from error
         if done % 1024 == 0:
             progress("verify", done, number)
     progress("verify", number, number)
@@ -215,16 +232,24 @@ class _Plain:
         self.canonical = rules.canonical
         self.reached: set[int] = set()  # canonical children, finished ones included
         self.stays = False  # whether some move to an unfinished state does not raise the tier
+        self.unproved = array("q")  # states that do not follow from their children
+        self.by_distance = not (rules.scores or rules.outcomes)
+        self.asks = book.method in ACYCLIC or not (closed or self.by_distance)  # about tiers
+        self.settle = claims.settling(book, rules, self.by_distance)
 
     def check(self, state: int, value: Value) -> None:
         """A state's value against its children."""
         if self.rules.is_terminal(state) or self.canonical(state) != state:
             raise self._wrong(state, "is terminal or not canonical and should not be stored")
-        best, whole = self._best_of_children(state)
+        best, whole, rises = self._best_of_children(state)
+        if whole and best is None:
+            raise self._wrong(state, "has no moves")
         if self.closed and not whole:
             raise self._wrong(state, "has a child that the book lacks")
         if best is not None and self._differs(best, value) and (whole or _preference(best) > _preference(value)):
             raise self._wrong(state, "has another value than its children give it")
+        if not self.closed and not (whole and (rises or self.by_distance)):
+            self.unproved.append(state)
 
     def check_whole(self) -> None:
         """After all states: each is reached by a move or a start, each start is there, and all counts are right."""
@@ -240,21 +265,23 @@ class _Plain:
                 )
         check_counts(self.book, self._counted())
 
-    def _best_of_children(self, state: int) -> tuple[Value | None, bool]:
-        """The best of the children's values, one ply earlier, and whether all were known."""
+    def _best_of_children(self, state: int) -> tuple[Value | None, bool, bool]:
+        """The best of the children's values, one ply earlier; whether all were known, and all moves raise the tier."""
         rules = self.rules
         best: Value | None = None
-        whole, total, mean = True, 0, 0.0
+        whole, rises, total, mean = True, True, 0, 0.0
         for weight, action, child in rules.children(state):
             key = self.canonical(child)
             value = _value(self.book, rules, key)
             if value is None:
-                whole = False
-                continue
+                value = self.settle(state, child) if self.settle is not None else None
+                if value is None:
+                    whole = False
+                    continue
+            elif self.asks and rises and not rules.is_terminal(key):
+                rises = rules.tier(key) > rules.tier(state)
             if self.closed:
                 self.reached.add(key)
-            if not self.stays and not rules.is_terminal(key):
-                self.stays = rules.tier(key) <= rules.tier(state)  # as without tiers
             score = value.score if rules.same_mover(state, action, child) else -value.score
             if action is None:
                 total, mean = total + weight, mean + weight * score
@@ -263,7 +290,8 @@ class _Plain:
             seen = Value(score, None if value.distance is None else value.distance + 1)
             if best is None or _preference(seen) > _preference(best):
                 best = seen
-        return (Value(mean / total) if total else best), whole
+        self.stays |= not rises
+        return (Value(mean / total) if total else best), whole, rises
 
     def _differs(self, best: Value, value: Value) -> bool:
         """Whether a value is not what the children make of it, roundings that the header admits apart."""
@@ -306,5 +334,5 @@ def _preference(value: Value) -> tuple[float, int]:
 
 def _check_root(book: Book, rules: Rules) -> None:
     root = _value(book, rules, rules.canonical(rules.game.initial()))
-    if root != book.header.root and not (root is None and book.header.trim is not None):
+    if root != book.header.root and not (root is None and book.header.scope != "complete"):
         raise DamagedBook(f"{book.path}: the header says {book.header.root} of the start, the book {root}: solve again")

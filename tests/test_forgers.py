@@ -1,11 +1,13 @@
 """Books written to deceive, every checksum right: `verify` proves none of them, and what is honest it does."""
 
 import json
+from typing import NamedTuple
 
 import pytest
 
-from solver import extras, pipeline, verification
-from solver.errors import BookError
+from solver import extras, pipeline, trim, verification
+from solver.book import Book, Trim
+from solver.errors import BookError, DamagedBook
 from solver.fingerprint import fingerprint
 from solver.game import Rules, load_game
 from solver.value import Value, sign_of
@@ -224,3 +226,141 @@ def test_a_book_that_is_no_book_has_no_verdict(tmp_path):
     (tmp_path / "text.lmdb").write_text("no book")
     code, out, _ = run("verify", tmp_path / "text.lmdb", "--json")
     assert code == 5 and json.loads(out)["verdict"] == "wrong"
+
+
+PART = {"states": None, "terminal": None}
+
+
+@pytest.fixture(scope="module")
+def small():
+    """Games of a few states, with their values: drawn, lost, margins, with cycles."""
+    found = {}
+    for text in ("mu-torere", "coins", "dots-and-boxes:2,1", "hexapawn", "connect-four:3,2"):
+        game = load_game(text)
+        with pipeline.solve(game) as book:
+            found[text] = game, dict(book.items()), book.header
+    return found
+
+
+@pytest.mark.parametrize("scope", ["exact", "ply 0", "trimmed"])
+@pytest.mark.parametrize("text", ["connect-four:3,2", "mu-torere"])
+def test_one_state_that_is_called_a_win_is_refused(small, tmp_path, text, scope):
+    game, truth, header = small[text]
+    start = Rules(game).canonical(game.initial())
+    assert truth[start] == Value(0)
+    for false in (Value(1, 5), Value(-1, 4), Value(1, 1)):
+        values = {start: false}
+        facts = {"method": "alphabeta", "scope": scope, "counts": facts_of(game, values)["counts"], **PART}
+        if scope == "trimmed":
+            facts |= {"method": header.method, "trim": Trim("0" * 64, "complete", max_ply=0)}
+        path = forge(tmp_path / "one.lmdb", game, values, **facts)
+        assert "a search finds draw" in refused(path, game) or false == Value(1, 1)
+        report = verification.verify(forge(path, game, {start: Value(0)}, **facts, root=Value(0)), game)
+        assert (report.verdict, report.by_search, report.to_search) == ("proved", 1, 1)
+        report = verification.verify(path, game, search=0)
+        assert (report.verdict, report.by_search, report.to_search) == ("consistent", 0, 1)
+
+
+def partial(path, game, header, values, trim, **changes):
+    counts = {name: 0 for name in ("win", "draw", "loss")}
+    for value in values.values():
+        counts[value.outcome] += 1
+    changes = {"method": header.method, "counts": counts, "root": header.root, **PART, **changes}
+    return forge(path, game, values, scope="trimmed", trim=trim, **changes)
+
+
+TRIMS = [Trim(plies=2), Trim(max_ply=3), Trim(side="first"), Trim(side="both", plies=1), Trim(max_ply=4, plies=1)]
+
+
+@pytest.mark.parametrize("wanted", TRIMS, ids=str)
+@pytest.mark.parametrize("text", ["hexapawn", "mu-torere", "coins", "dots-and-boxes:2,1"])
+def test_trimmed_books_are_proved_and_altered_ones_refused(small, tmp_path, text, wanted):
+    """A false value, a gap, a false start."""
+    game, _, _ = small[text]
+    pipeline.solve(game, tmp_path / "whole.lmdb").close()
+    trim(tmp_path / "whole.lmdb", tmp_path / "some.lmdb", wanted)
+    with Book(tmp_path / "some.lmdb") as book:
+        header, values = book.header, dict(book.items())
+    assert verification.verify(tmp_path / "some.lmdb").verdict == "proved"
+    fields = {"trim": header.trim, "codec": header.codec}
+    for state in sorted(values)[:: 1 + len(values) // 6]:
+        others = [value for value in set(values.values()) if value != values[state]]
+        for false in others[:2]:
+            path = partial(tmp_path / "false.lmdb", game, header, {**values, state: false}, **fields)
+            refused(path, game)
+        less = {one: value for one, value in values.items() if one != state}
+        if less and wanted.side is None:
+            assert "lack" in refused(partial(tmp_path / "less.lmdb", game, header, less, **fields), game)
+    if wanted.side is not None and len(values) > 1:  # one state may be done without
+        start = {state: value for state, value in values.items() if state == Rules(game).canonical(game.initial())}
+        refused(partial(tmp_path / "less.lmdb", game, header, start or dict([values.popitem()]), **fields), game)
+    root = Value(1) if header.score_game else Value(1, 3)
+    refused(partial(tmp_path / "root.lmdb", game, header, values, **fields, root=root), game)
+
+
+class Ringed(NamedTuple):
+    """The facts of a header."""
+
+    root: Value
+    method: str = "minimax"
+
+
+def test_margins_and_signs_in_a_circle_are_searched_even_where_all_children_are_there(files, tmp_path):
+    """A ring that says that it was trimmed, and lacks nothing."""
+    for text in ("rings.py::Ring", "rings.py::Tiered", "margins.py::Ring"):
+        game = load_game(f"{files}/{text}")
+        for trim_ in (Trim("0" * 64, "complete", plies=1), Trim("0" * 64, "complete", max_ply=9)):
+            values = favouring(game, 0)
+            path = tmp_path / "ring.lmdb"
+            partial(path, game, Ringed(values[0]), values, trim_)
+            if "margins" in text:
+                assert verification.verify(path, game).verdict == "consistent"
+            else:
+                assert "a search finds draw" in refused(path, game)
+
+
+def test_an_opening_book_follows_from_its_deepest_ply(small, tmp_path):
+    game, truth, _ = small["connect-four:3,2"]
+    pipeline.solve(game, tmp_path / "three.lmdb", max_ply=3).close()
+    report = verification.verify(tmp_path / "three.lmdb")
+    with Book(tmp_path / "three.lmdb") as book:
+        header, values = book.header, dict(book.items())
+    deepest = {state for state in values if Rules(game).tier(state) == 3}
+    assert (report.verdict, report.by_search, report.to_search) == ("proved", len(deepest), len(deepest))
+    assert len(deepest) < len(values)
+    facts = {"method": "alphabeta", "scope": "ply 3", **PART, "root": header.root}
+    for shape in ({**values, max(deepest): Value(1, 6)}, {s: v for s, v in values.items() if s != max(deepest)}):
+        counts = facts_of(game, shape)["counts"]
+        refused(forge(tmp_path / "false.lmdb", game, shape, **{**facts, "counts": counts}), game)
+    # a false value all the way up: every value agrees with the others
+    false = {state: Value((1, -1)[Rules(game).tier(state) % 2], 10 - Rules(game).tier(state)) for state in values}
+    facts["root"] = false[Rules(game).canonical(game.initial())]
+    path = forge(tmp_path / "up.lmdb", game, false, **facts)
+    assert verification.verify(path, game, search=0).verdict == "consistent"
+    assert "a search finds" in refused(path, game)
+
+
+def test_what_was_not_proved_is_said(small, tmp_path):
+    path = tmp_path / "three.lmdb"
+    pipeline.solve("connect-four:3,2", path, max_ply=3).close()
+    code, out, _ = run("verify", path, "--search", "0")
+    assert code == 7 and ": consistent: " in out and "0 of 11 values proved by search in 0 s (--search)" in out
+    code, out, _ = run("verify", path, "--search", "0", "--json")
+    facts = json.loads(out)
+    assert (code, facts["verdict"], facts["by_search"], facts["to_search"]) == (7, "consistent", 0, 11)
+    assert "11 of 11 values proved by search, the others follow from their children" in ok("verify", path)
+
+
+def test_no_number_that_is_no_state_is_believed(small, tmp_path):
+    """In books of exact entries, which may hold what they like."""
+    for text in ("connect-four:3,2", "coins", "mu-torere"):
+        game, truth, header = small[text]
+        for state in (1 << 62, (1 << 40) + 1, 77_777):
+            values = {Rules(game).canonical(game.initial()): header.root, state: Value(1, 3)}
+            counts = facts_of(game, values)["counts"]
+            facts = {"method": "alphabeta", "scope": "exact", "counts": counts, **PART}
+            path = forge(tmp_path / "odd.lmdb", game, values, **facts)
+            try:
+                assert verification.verify(path, game, search=0.05).verdict == "consistent"
+            except DamagedBook:
+                assert state not in truth

@@ -95,8 +95,10 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
         "search", "solved", "strategy", "streaming", "sweep", "value",
     },
     "proving": {"book", "errors", "game", "notation", "player", "progress", "search", "value"},
+    "searching": {"errors", "extras", "game", "kernels", "progress", "search", "value"},
+    "claims": {"book", "errors", "game", "progress", "proving", "search", "searching", "value"},
     "verification": {
-        "book", "errors", "extras", "game", "kernels", "memory", "progress", "proving", "solved", "value",
+        "book", "claims", "errors", "extras", "game", "kernels", "memory", "progress", "proving", "solved", "value",
     },
     "cli": {
         "click", "matplotlib", "tqdm", "answers", "book", "comparing", "conformance", "errors", "estimation", "export",

@@ -96,7 +96,7 @@ def test_a_side_needs_nothing_but_its_book(books, tmp_path, monkeypatch, text, p
             for wdl in kinds:
                 header = trim(whole.path, tmp_path / "side.lmdb", side=side, plies=plies, wdl=wdl)
                 assert (header.scope, header.trim.side, header.wdl) == ("trimmed", side, wdl)
-                report = verify(tmp_path / "side.lmdb", play=True)
+                report = verify(tmp_path / "side.lmdb", play=True, search=0)
                 assert report.played == (("first", "second") if side == "both" else (side,))
                 assert report.positions > 0 and not report.closed
                 with Book(tmp_path / "side.lmdb") as book:
@@ -120,7 +120,7 @@ def test_what_a_book_without_distances_lacks_is_played_by_search_not_by_guess(
         for state in (state for state in book if rules.tier(state) in (4, 5)):
             move = player.choose(state)
             assert move.best and sign_of(move.value) == sign_of(whole[state])
-    assert verify(tmp_path / "side.lmdb", play=True).played == (side,)
+    assert verify(tmp_path / "side.lmdb", play=True, search=0).played == (side,)
 
 
 @pytest.mark.parametrize("text", ["tic-tac-toe", "hexapawn", "kalah:2,3", "mu-torere"])
@@ -136,7 +136,7 @@ def test_what_is_beyond_a_ply_is_searched_live(books, tmp_path, text):
                 player = Player(book, seconds=None)
                 for state in random.Random(1).sample(list(whole), min(40, len(whole))):
                     assert player.value(state).value == whole[state]
-                assert verify(book.path, play=True).positions
+                assert verify(book.path, play=True, search=0).positions
 
 
 @pytest.mark.parametrize(
@@ -324,7 +324,7 @@ def test_an_opening_book_without_distances(tmp_path, monkeypatch, text):
     monkeypatch.setattr(extras, "has_kernels", lambda: False)
     pipeline.solve(game, tmp_path / "plain.lmdb", max_ply=4, wdl=True)
     assert (tmp_path / "one.lmdb").read_bytes() == (tmp_path / "plain.lmdb").read_bytes()
-    verify(tmp_path / "one.lmdb")
+    assert verify(tmp_path / "one.lmdb").verdict == "proved"
     with Book(tmp_path / "one.lmdb") as book:
         assert {state: (value.score > 0) - (value.score < 0) for state, value in book.items()} == {
             state: (merit > 0) - (merit < 0) for state, merit in full.items()

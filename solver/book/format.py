@@ -60,7 +60,7 @@ MOST_TEXT = 8192  # characters of a game's name
 MOST_SCORE = 1 << 62
 
 METHODS = ("minimax", "retrograde", "alphabeta", "expectiminimax", "value-iteration")
-BY_CHANCE = METHODS[3:]
+OF_WHOLES, BY_CHANCE = METHODS[:2], METHODS[3:]  # of books that may be trimmed; of those that are not
 SCOPES = re.compile("complete|exact|ply [0-9]{1,9}")  # of books that hold all that was solved
 
 
@@ -221,6 +221,8 @@ def check_facts(header: Header) -> None:
         raise ValueError("values without distance, which retrograde analysis does not find")
     if header.method not in METHODS or not SCOPES.fullmatch(scope) or header.stored < 0:
         raise ValueError("unknown method or scope")
+    if header.trim is not None and header.method not in (OF_WHOLES if scope == "complete" else ("alphabeta",)):
+        raise ValueError("a trimmed book of a method that makes none such")
     if not header.game.isprintable() or len(header.game) > MOST_TEXT:
         raise ValueError("game is no name of a game")
     if not HASH.fullmatch(header.rules) or not HASH.fullmatch(header.digest):

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from solver.cli.common import Bars, Size, game_option, json_option, quiet_option, workers_option
+from solver.cli.common import Bars, Seconds, Size, game_option, json_option, quiet_option, workers_option
 from solver.errors import DamagedBook, ForeignBook
 from solver.game import load_game
-
-if TYPE_CHECKING:
-    from solver.verification import Report
+from solver.verification import CONSISTENT, SEARCH, WRONG, Report, verify
 
 NOT_PROVED = 7  # the exit code of a consistent book
 
@@ -22,6 +20,14 @@ NOT_PROVED = 7  # the exit code of a consistent book
 @game_option
 @workers_option
 @click.option("--memory", type=Size(), metavar="SIZE", help="Keep within this: 8G. 60 % of what is free if left out.")
+@click.option(
+    "--search",
+    type=Seconds(min=0),
+    default=SEARCH,
+    show_default=True,
+    metavar="SECONDS",
+    help="Search so long for values that do not follow from others: partial books.",
+)
 @click.option("--play", is_flag=True, help="Also play it out against every reply, for the sides that it serves.")
 @json_option
 @quiet_option
@@ -42,8 +48,6 @@ def command(book: str, game_text: str | None, as_json: bool, quiet: bool, **give
     solver verify connect-four-5x5.lmdb
     solver verify first-player.lmdb --play
     """
-    from solver.verification import CONSISTENT, WRONG, verify
-
     game = None if game_text is None else load_game(game_text)
     try:
         with Bars(quiet) as bars:

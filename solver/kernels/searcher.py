@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import queue
 import random
 import sys
@@ -318,23 +319,23 @@ class Team:
         leader, *others = self._members
         return leader.reaches(state, value, more=more, nodes=nodes, seconds=seconds, helpers=others)
 
-    def map(self, states: Iterable[int]) -> Iterator[list[tuple[int, Value]]]:
-        """Lists of (state, value) pairs, as they are found: of what a thread finds within HANDED_OVER seconds."""
-        leader = self._members[0]
-        while leader.can_grow(LOAD * len(leader.table)):
-            leader.grow()
-        for member in self._members:
-            member.table = leader.table
+    def map(self, states: Iterable[int], seconds: float = math.inf) -> Iterator[list[tuple[int, Value]]]:
+        """Lists of (state, value) pairs, as they are found: of what a thread finds within HANDED_OVER seconds.
+
+        After so many `seconds` it ends; a state that takes half of those left is left out.
+        """
+        deadline = time.monotonic() + seconds
+        self._share()
         todo, lock = iter(states), threading.Lock()
         found: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
         def deal() -> int | None:
             with lock:
-                return None if self._stop.is_set() else next(todo, None)
+                return None if self._stop.is_set() or time.monotonic() > deadline else next(todo, None)
 
         def work(member: Searcher) -> None:
             try:
-                for pairs in self._found(member, iter(deal, None)):
+                for pairs in self._found(member, iter(deal, None), deadline):
                     found.put(pairs)
             except BaseException as error:
                 found.put(error)
@@ -359,12 +360,27 @@ class Team:
             for thread in threads:
                 thread.join()
 
-    def _found(self, member: Searcher, states: Iterator[int]) -> Iterator[list[tuple[int, Value]]]:
+    def _share(self) -> None:
+        """One table, as large as it may become."""
+        leader = self._members[0]
+        while leader.can_grow(LOAD * len(leader.table)):
+            leader.grow()
+        for member in self._members:
+            member.table = leader.table
+
+    def _found(
+        self, member: Searcher, states: Iterator[int], deadline: float
+    ) -> Iterator[list[tuple[int, Value]]]:
         """What one thread finds."""
         pairs: list[tuple[int, Value]] = []
         due = time.monotonic() + HANDED_OVER
         for state in states:
-            pairs.append((state, member.value(state, stop=self._stop)))
+            seconds = (deadline - time.monotonic()) / 2
+            try:
+                pairs.append((state, member.value(state, seconds=seconds, stop=self._stop)))
+            except BudgetExceeded:
+                if self._stop.is_set():
+                    raise
             if time.monotonic() > due:
                 yield pairs
                 pairs, due = [], time.monotonic() + HANDED_OVER
