@@ -15,13 +15,14 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from solver import proving
-from solver.book import Book
+from solver.book import Book, Trim
+from solver.book.trim import SIDES
 from solver.errors import DamagedBook, MethodError, MissingState
 from solver.game import Rules
 from solver.progress import Progress
-from solver.search.settling import settled
+from solver.search.settling import assured, covers, settled
 from solver.searching import Search
-from solver.value import Value
+from solver.value import Value, merit_of, value_of
 
 SETTLED = 1 << 16  # states whose values by a few plies are kept
 STATE_BYTES = 150  # of memory for a state that play was seen to reach
@@ -56,7 +57,7 @@ def judge(book: Book, rules: Rules, unproved: array[int], means: Means, progress
     start = _start(book, rules)
     played, unlooked = None, None
     if book.trim is not None and book.trim.side is not None:
-        played = _played(book, progress)
+        played = _played(book, rules, progress)
     elif not _has_no_gaps(book, rules, means.memory, progress):
         unlooked = "; more states can be reached than memory holds, so gaps were not looked for (--memory)"
     unproved.extend(start)
@@ -104,13 +105,11 @@ def _has_no_gaps(book: Book, rules: Rules, memory: int, progress: Progress) -> b
     scope = book.scope if trim is None else trim.scope
     if scope == "exact":
         return True  # whatever it holds
-    limits = [int(scope.removeprefix("ply "))] if scope.startswith("ply ") else []
     last = None
-    if trim is not None:
-        limits += [] if trim.max_ply is None else [trim.max_ply]
-        last = None if trim.max_bytes is None else max(map(rules.tier, book), default=0)
+    if trim is not None and trim.max_bytes is not None:
+        last = max(map(rules.tier, book), default=0)
     seen: set[int] = set()
-    for done in _reach(rules, min(limits, default=None), last, seen):
+    for done in _reach(rules, _limit(scope, trim), last, seen):
         if len(seen) * STATE_BYTES > memory:
             return False
         if done % 1024 == 0:
@@ -155,16 +154,82 @@ def _reach(rules: Rules, limit: int | None, last: int | None, seen: set[int]) ->
         layer, ply = following, ply + 1
 
 
-def _played(book: Book, progress: Progress) -> proving.Proof | None:
-    """The sides of a book are played out by it alone; None where it ends before the game does, or play may not end."""
-    if book.trim is None or book.trim.scope != "complete" or (book.trim.max_ply, book.trim.max_bytes) != (None, None):
+def _played(book: Book, rules: Rules, progress: Progress) -> proving.Proof | None:
+    """What the sides of a book need is there: they are played out by it alone, or as far as it goes.
+
+    None where it ends before the game does, or play may not end.
+    """
+    trim = book.trim
+    if trim is None or trim.scope == "exact" or trim.max_bytes is not None:
         return None
+    limit = _limit(trim.scope, trim)
     try:
-        return proving.prove(book, book.game, progress, live=False)
+        if limit is None:
+            return proving.prove(book, book.game, progress, live=False)
     except MissingState as error:
         raise DamagedBook(f"{book.path} lacks what its side needs: {error}") from None
     except MethodError:  # margins whose play goes round in circles
         return None
+    for side, name in enumerate(SIDES[:2]):
+        if trim.side in (name, SIDES[2]):
+            _Side(book, rules, side, limit).follow()
+    return None
+
+
+def _limit(scope: str, trim: Trim | None) -> int | None:
+    """The plies to which a book goes, None if it goes to the end."""
+    limits = [int(scope.removeprefix("ply "))] if scope.startswith("ply ") else []
+    if trim is not None and trim.max_ply is not None:
+        limits.append(trim.max_ply)
+    return min(limits, default=None)
+
+
+class _Side:
+    """One side that plays by a book which goes to some ply."""
+
+    def __init__(self, book: Book, rules: Rules, side: int, limit: int) -> None:
+        assert book.trim is not None
+        self.book, self.rules, self.side, self.limit = book, rules, side, limit
+        self.plies = book.trim.depth
+
+    def follow(self) -> None:
+        """Follow its play against every reply. Raises DamagedBook where the book does not know enough."""
+        rules = self.rules
+        roots = [state for state in rules.roots() if not rules.is_terminal(state)]
+        movers = [rules.to_move(state) if rules.to_move else 0 for state in roots]
+        layer = {(rules.canonical(state), mover == self.side) for state, mover in zip(roots, movers, strict=True)}
+        seen = set(layer)
+        for ply in range(self.limit + 1):
+            following = set()
+            for state, own in layer:
+                for action in self._chosen(state, ply) if own else rules.actions(state):
+                    child = rules.result(state, action)
+                    if not rules.is_terminal(child):
+                        following.add((rules.canonical(child), own == rules.same_mover(state, action, child)))
+            layer = following - seen
+            seen |= layer
+
+    def _chosen(self, state: int, ply: int) -> list[int]:
+        """A move that keeps the state's value and to whose replies answers are known; none at the book's end."""
+        rules, find = self.rules, self.book.get
+        value = assured(rules, state, self.plies, find)
+        if value is None:
+            raise self._gap(state)
+        for action in rules.actions(state):
+            child = rules.result(state, action)
+            end = rules.is_terminal(child)
+            known = value_of(rules.end(child), rules.scores) if end else find(rules.canonical(child))
+            if known is None:
+                known = settled(rules, child, self.plies, find)
+            keeps = known is not None and rules.lifted(merit_of(known), state, action, child) == merit_of(value)
+            if keeps and covers(rules, state, action, self.plies + 1, find):
+                return [action]
+        if ply + 2 <= self.limit:
+            raise self._gap(state)
+        return []
+
+    def _gap(self, state: int) -> DamagedBook:
+        return DamagedBook(f"{self.book.path} lacks what its side needs at state {state}: solve again")
 
 
 def _start(book: Book, rules: Rules) -> dict[int, Value]:
