@@ -13,6 +13,7 @@ import pytest
 
 from solver import pipeline
 from tests.test_cli import run
+from tests.ways import until
 
 ROOT = Path(__file__).parent.parent
 SWEEP = "connect-four:4,4"
@@ -78,10 +79,8 @@ def interrupted(game, book):
     """A work folder with a checkpoint."""
     process = subprocess.Popen(command(game, book, "--checkpoint", 0), cwd=ROOT, stdout=subprocess.DEVNULL)
     folder = book.with_name(book.name + ".work")
-    while not (folder / "manifest.json").exists():
-        time.sleep(0.01)
-        assert process.poll() is None
-    time.sleep(0.2)
+    until(lambda: (folder / "manifest.json").exists() or process.poll() is not None)
+    assert process.poll() is None
     process.kill()
     process.wait()
     return folder

@@ -6,13 +6,13 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.processes import BY_KERNELS
 from tests.test_compiled import ROOT, write_race
+from tests.ways import until
 
 pytest.importorskip("numba")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there it is not started")
@@ -90,21 +90,19 @@ def test_the_other_process_goes_with_its_parent_and_is_not_waited_for(tmp_path):
         ahead.PATIENCE = 60
         other = ahead.Ahead(rules, True)
         open({str(tmp_path / "pid")!r}, "w").write(str(other._process))
-        time.sleep(0.2)
         os.kill(os.getpid(), 9)
         """,
     )
     assert ended == -signal.SIGKILL
     status = Path("/proc", (tmp_path / "pid").read_text(), "status")
-    for _ in range(100):
+
+    def gone():
         try:
-            if "\nState:\tZ" in status.read_text():
-                break
+            return "\nState:\tZ" in status.read_text()
         except (FileNotFoundError, ProcessLookupError):
-            break
-        time.sleep(0.05)
-    else:
-        pytest.fail("it has outlived its parent")
+            return True
+
+    until(gone)
 
 
 def test_it_is_not_started_where_it_gains_nothing_or_cannot_be(tmp_path):

@@ -1,7 +1,6 @@
 """The compiled alpha-beta against the naive twin, published scores, and itself in other circumstances."""
 
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +14,7 @@ from solver.search import alphabeta
 from solver.value import Value, merit_of
 from tests import naive
 from tests.games import ACYCLIC, STORES
+from tests.ways import until
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
@@ -119,8 +119,7 @@ def test_threads_that_search_one_state_together_agree(monkeypatch):
     stop = threading.Event()
     with ThreadPoolExecutor(1) as pool:
         endless = pool.submit(leader.value, game.initial(), stop=stop, helpers=others)
-        while len(leader.table) < 1 << 17 and not endless.done():  # it grows while all are at it
-            time.sleep(0.01)
+        until(lambda: len(leader.table) == 1 << 17 or endless.done())  # it grows while all are at it
         stop.set()
         with pytest.raises(BudgetExceeded):
             endless.result()

@@ -21,6 +21,7 @@ from pathlib import Path
 import pytest
 
 from tests.processes import ROOT, digest, is_one_line, truth
+from tests.ways import until
 
 pytest.importorskip("numba")
 pytest.importorskip("ray")
@@ -39,14 +40,6 @@ driver.LEAST, driver.NEAR, driver.EVERY = 1 << 9, 1 << 8, 0.0
 ON_THREADS = SHARDED + "on_ray.connect = lambda *_, **__: engine.Threads(2)\n"
 IMPATIENT = ON_THREADS + "store.RENEWED, store.EXPIRED, store.LOOKED = 0.2, 2.0, 0.5\n"
 RUN = "solver.__main__.main()"
-
-
-def eventually(condition, seconds=30):
-    """Whether something holds, or does before long."""
-    end = time.monotonic() + seconds
-    while not (found := condition()) and time.monotonic() < end:
-        time.sleep(0.05)
-    return found
 
 
 class Place:
@@ -94,7 +87,7 @@ class Place:
 
     def is_clean(self):
         """Whether only the book is left, no process, and nothing in shared memory."""
-        assert eventually(lambda: not self.processes(), 90), self.processes()
+        assert until(lambda: not self.processes()), self.processes()
         assert not list(self.temporary.iterdir())
         return sorted(path.name for path in self.folder.iterdir()) == [self.book.name, self.temporary.name]
 
@@ -124,7 +117,7 @@ def test_workers_killed_in_the_middle_of_tasks(place):
     """Ray runs what they did again."""
     driver, killed = place.start(MIDDLE, "--cluster", "local:2"), []
     for task in ("ray::advance", "ray::gather", "ray::request", "ray::fold"):
-        victims = eventually(lambda task=task: driver.poll() is not None or place.processes(task))
+        victims = until(lambda task=task: driver.poll() is not None or place.processes(task))
         if victims is not True:
             os.kill(victims[0], signal.SIGKILL)
             killed.append(task)
@@ -139,9 +132,9 @@ def test_drivers_killed_on_ray(place):
     reached = 0
     for wanted in (8, 26):
         driver = place.start(MIDDLE, "--cluster", "local:2")
-        assert eventually(lambda wanted=wanted: place.commits() > wanted, 60)
+        assert until(lambda wanted=wanted: place.commits() > wanted)
         kill(driver)
-        assert eventually(lambda: not place.processes(but=HELPERS))
+        assert until(lambda: not place.processes(but=HELPERS))
         assert place.commits() >= reached
         reached = place.commits()
     assert place.solve(MIDDLE, "--cluster", "local:2") == (0, "")
@@ -176,13 +169,13 @@ def test_drivers_killed_again_and_again(place):
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_signals_end_a_driver_and_its_cluster(place, number, code):
     driver = place.start(MIDDLE, "--cluster", "local:2", "--store", place.folder)
-    assert eventually(lambda: place.commits() > 6, 60)
+    assert until(lambda: place.commits() > 6)
     driver.send_signal(number)
     found, error = place.ended(driver)
     assert found == code
     assert f"go on with solver solve {MIDDLE}" in error and is_one_line(error)
     assert not list(place.folder.rglob("lease")) and place.commits() > 6
-    assert eventually(lambda: not place.processes())
+    assert until(lambda: not place.processes())
     assert place.solve(MIDDLE, "--cluster", "local:2", "--store", place.folder) == (0, "")
     assert digest(place.book) == truth(MIDDLE)[0]
     assert place.is_clean()
@@ -193,7 +186,7 @@ def test_one_of_two_drivers_is_refused(place):
     expected = truth(MIDDLE)[0]
     options = (MIDDLE, "--cluster", "local:2", "--store", place.folder)
     first = place.start(*options, code=IMPATIENT)
-    assert eventually(lambda: place.commits() > 3)
+    assert until(lambda: place.commits() > 3)
     os.kill(first.pid, signal.SIGSTOP)
     code, error = place.solve(*options, code=ON_THREADS)
     assert code == 6 and is_one_line(error) and f"is driven by process {first.pid} on {socket.gethostname()}" in error
@@ -212,7 +205,7 @@ def test_an_object_store_smaller_than_what_tasks_pass_on(place):
     small = "import ray._private.ray_constants as constants; constants.OBJECT_STORE_MINIMUM_MEMORY_BYTES = 1 << 20\n"
     small += "on_ray.LEAST_OBJECTS, on_ray.OBJECTS = 3 << 20, 0.0\n"
     driver = place.start("connect-four:5,4", "--cluster", "local:2", code=SHARDED + small)
-    spilled = eventually(lambda: driver.poll() is not None or any(place.temporary.glob("*/*/*spilled*/*")), 60)
+    spilled = until(lambda: driver.poll() is not None or any(place.temporary.glob("*/*/*spilled*/*")))
     assert spilled and driver.poll() is None, place.ended(driver)
     assert place.ended(driver) == (0, "")
     assert digest(place.book) == truth(MIDDLE)[0]
@@ -245,7 +238,7 @@ def test_one_of_two_machines_dies_and_another_comes(place):
         store = place.folder / "store"
         store.mkdir()
         driver = place.start(MIDDLE, "--cluster", address, "--store", store)
-        found = eventually(lambda: place.commits() > 14 or driver.poll() is not None, 60)
+        found = until(lambda: place.commits() > 14 or driver.poll() is not None)
         assert found and driver.poll() is None, (place.commits(), driver.poll() is None or place.ended(driver))
         import psutil
 
@@ -291,7 +284,7 @@ def served(place):
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
                 return True
 
-        assert eventually(answers)
+        assert until(answers)
         files = s3fs.S3FileSystem(
             key="any", secret="any", endpoint_url=url, use_listings_cache=False, skip_instance_cache=True
         )
@@ -313,14 +306,14 @@ def test_a_store_on_s3(place):
 
         for code, wanted in ((SHARDED, 3), (ON_THREADS, 12), (ON_THREADS, 24)):
             driver = place.start(*options, code=code)
-            assert eventually(lambda driver=driver, wanted=wanted: commits() > wanted or driver.poll() is not None, 60)
+            assert until(lambda driver=driver, wanted=wanted: commits() > wanted or driver.poll() is not None)
             assert driver.poll() is None
             if code == ON_THREADS:
                 driver.send_signal(signal.SIGSTOP)
                 refused, error = place.solve(*options, code=code)
                 assert refused == 6 and is_one_line(error) and f"is driven by process {driver.pid}" in error
             kill(driver)
-            assert eventually(lambda: not place.processes(but=HELPERS))
+            assert until(lambda: not place.processes(but=HELPERS))
         begun = commits()
         assert begun > 24
         code, error = place.solve("connect-four:4,3", *options[1:], code=ON_THREADS)
@@ -340,7 +333,7 @@ def test_a_server_of_s3_that_dies(place):
     options = (SMALL, "--cluster", "local:2", "--store", f"s3://{BUCKET}/solves")
     with served(place) as (server, listed):
         driver = place.start(*options, code=ON_THREADS + "store.TRIES = 3\n")
-        assert eventually(lambda: len(listed()) > 5, 60)
+        assert until(lambda: len(listed()) > 5)
         server.kill()
         code, error = place.ended(driver)
         assert code == 6 and is_one_line(error) and error.endswith("mend it, then the same command goes on\n")

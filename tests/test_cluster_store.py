@@ -24,6 +24,7 @@ from solver.cluster.tasks import Bench, Job
 from solver.errors import GameError, MethodError, ResourceError
 from solver.fingerprint import fingerprint
 from solver.game import load_game
+from tests.ways import until
 
 fsspec = pytest.importorskip("fsspec")
 pytest.importorskip("numba")
@@ -343,12 +344,13 @@ def test_a_lease_is_renewed_and_ends_with_its_holder(tmp_path, monkeypatch):
     place = Store(str(tmp_path / "solve"))
     held = place.hold()
     first = json.loads((tmp_path / "solve/lease").read_text())
-    for _ in range(500):
-        later = json.loads((tmp_path / "solve/lease").read_text())
-        if later["time"] > first["time"]:
-            break
-        time.sleep(0.01)
-    assert later == {**first, "time": later["time"]} and later["time"] > first["time"]
+
+    def later():
+        found = json.loads((tmp_path / "solve/lease").read_text())
+        return found["time"] > first["time"] and found
+
+    found = until(later)
+    assert found == {**first, "time": found["time"]}
     held.release()
     place.leave()
     assert not any(tmp_path.iterdir())

@@ -17,6 +17,7 @@ import pytest
 from solver.cluster import on_ray
 from solver.cluster.engine import Threads
 from solver.errors import DamagedBook, MethodError, MissingState, ResourceError
+from tests.ways import until
 
 MEMORY = 1 << 30
 
@@ -49,11 +50,6 @@ def divide(number):
 
 def overwrite(numbers):
     numbers[0] = 1
-
-
-def doze(folder, number):
-    Path(folder, str(number)).touch()
-    time.sleep(0.5)
 
 
 def die_once(folder, number):
@@ -147,27 +143,30 @@ def test_more_than_the_object_store_holds(engine):
     assert [int(engine.result(handle).sum()) for handle in numbers] == [number * 5_000_000 for number in range(12)]
 
 
-def test_closing_gives_up_what_has_not_begun(tmp_path):
-    before = threading.active_count()
+def test_closing_gives_up_what_has_not_begun():
+    before, begun, waiting = threading.active_count(), [], []
+
+    def wait(number):  # until those behind it are given up
+        begun.append(number)
+        until(waiting[-1][0].cancelled)
+
     with pytest.raises(ZeroDivisionError), Threads(1, MEMORY) as engine:
-        engine.submit(doze, str(tmp_path), 0)
         failing = engine.submit(divide, 0)
-        waiting = [engine.submit(doze, str(tmp_path), number) for number in range(1, 5)]
+        waiting += [engine.submit(wait, number) for number in range(4)]
         engine.result(*failing)
-    assert len(list(tmp_path.iterdir())) <= 2
-    assert waiting[-1][0].cancelled()
+    assert begun in ([], [0])
     assert threading.active_count() == before
 
 
 def test_so_many_tasks_as_memory_allows():
-    most, running, lock = 0, 0, threading.Lock()
+    most, running, lock, both = 0, 0, threading.Lock(), threading.Barrier(2)
 
     def count():
         nonlocal most, running
         with lock:
             running += 1
             most = max(most, running)
-        time.sleep(0.02)
+        both.wait(60)  # two at a time, not one
         with lock:
             running -= 1
 
@@ -178,15 +177,11 @@ def test_so_many_tasks_as_memory_allows():
 
 
 def gone(process):
-    """Whether a process has ended, or does within seconds."""
-    for _ in range(100):
-        try:
-            if Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
-                return True
-        except OSError:
-            return True
-        time.sleep(0.1)
-    return False
+    """Whether a process has ended."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
 
 
 @pytest.mark.slow
@@ -209,7 +204,7 @@ assert "RAY_AUTH_MODE" not in os.environ
     workers = dict(json.loads(answers))
     assert set(workers.values()) == {True}  # imported ahead, from the checkout, though started elsewhere
     assert mode == "token"
-    assert all(gone(process) for process in workers)
+    until(lambda: all(gone(process) for process in workers))
     assert {path.name for folder in (home, here) for path in folder.iterdir()} <= {".cache"}
 
 

@@ -6,10 +6,11 @@ import shlex
 import shutil
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
+
+from tests.ways import until
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 SLURM = EXAMPLES / "slurm.sh"
@@ -152,14 +153,6 @@ def test_the_command_lines_of_the_examples_are_solves():
     text = re.sub(r"\s+", " ", (EXAMPLES / "kuberay.yaml").read_text() + SLURM.read_text())
     for command in re.findall(r"solver solve [^#&\n]*?-o \S+", text):
         assert {word for word in shlex.split(command) if word.startswith("-")} <= options, command
-
-
-def until(true, seconds=30):
-    """Wait for something to become true."""
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 # The fields of https://ray-project.github.io/kuberay/reference/api/ (ray.io/v1), as far as they may be of use here; a

@@ -86,7 +86,7 @@ def test_what_a_search_settles_is_answered_as_if_it_were_stored(books, tmp_path,
 
 
 @pytest.mark.parametrize("text", GAMES)
-@pytest.mark.parametrize("plies", [0, 2])
+@pytest.mark.parametrize("plies", [*slow(0), 2])
 def test_a_side_needs_nothing_but_its_book(books, tmp_path, monkeypatch, text, plies):
     """Played out against every reply, without a live search, it gets the value of each position, or more."""
     monkeypatch.setattr(proving, "Player", functools.partial(Player, live=False))

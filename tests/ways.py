@@ -1,5 +1,7 @@
 """By which way tests solve small games: in plain Python, or by the kernels as if they were large."""
 
+import time
+
 import pytest
 
 from solver import extras, pipeline
@@ -10,6 +12,15 @@ compiled = pytest.mark.skipif(not extras.has_kernels(), reason="the extra [solve
 def slow(*values):
     """Parameters whose tests are slow; their quick representatives stand beside them."""
     return [pytest.param(value, marks=pytest.mark.slow) for value in values]
+
+
+def until(condition):
+    """Wait until something is true, and return it; that it is not for minutes, on any machine, is a failure."""
+    end = time.monotonic() + 300
+    while not (found := condition()):
+        assert time.monotonic() < end, "it has never become true"
+        time.sleep(0.01)
+    return found
 
 
 def plainly(monkeypatch):
