@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
+from typing import Any
 
 INSTALL = "pip install 'solverbook[solve]' brings the compiler"
 
@@ -17,6 +18,11 @@ def has_kernels() -> bool:
 def remedy() -> str:
     """What to do where `has_kernels()` is False."""
     return _defect() or INSTALL
+
+
+def kernels(name: str) -> Any:
+    """A module of the compiled room for one that lies below it, and so loads it by its name, if it `has_kernels`."""
+    return importlib.import_module(f"solver.kernels.{name}")
 
 
 LEARN = "pip install 'solverbook[learn]' brings scikit-learn and cma, which learning needs"

@@ -82,7 +82,7 @@ class Player:
         self.live = live and not (header is not None and header.is_gapless) and rules.chance is None
         self.canonical, self._same_mover = rules.canonical, rules.same_mover
         self._lifted = functools.lru_cache(maxsize=1 << 16)(lift_value)
-        self._find = source.get
+        self._find = source.find if isinstance(source, Book) else source.get  # by canonical states
         told = Rules(game, rules.symmetry, header is not None and header.wdl)
         self._depth, self._covers = _looking_ahead(told, self._find, header)
         self._ahead = Ahead(told, lambda key: self._find(key) or self._solved.get(key), lambda: len(self._solved))

@@ -111,7 +111,7 @@ def _played(book: Book, player: Player, side: int, progress: Progress) -> int:
     wdl = book.header.wdl
     for node, merit in table.items():
         position, own = node
-        said = book.header.root if node == played.initial() else book.get(player.canonical(position)) if own else None
+        said = book.header.root if node == played.initial() else book.find(player.canonical(position)) if own else None
         if said is None or player.rules.is_terminal(position):
             continue
         got = value_of(merit, played.score_game)

@@ -138,8 +138,7 @@ def _needed(book: Book, rules: Rules, wanted: Trim, keys: list[int] | None, prog
     allowed = None if keys is None else set(keys)
 
     def find(state: int) -> Value | None:
-        found: Value | None = book.get(state) if allowed is None or state in allowed else None
-        return found
+        return book.find(state) if allowed is None or state in allowed else None
 
     sides = range(2) if wanted.side == "both" else (SIDES.index(wanted.side or ""),)
     return _found(book, sorted(needed(rules, find, sides, wanted.plies, progress)))
@@ -150,7 +149,7 @@ def _found(book: Book, keys: Iterable[int]) -> Kept:
     place = {value: index for index, value in enumerate(book.header.palette)}
     kept = Kept(array("q"), array("i"))
     for state in keys:
-        value = book.get(state)
+        value = book.find(state)
         if value is not None:
             kept.states.append(state)
             kept.indices.append(place[value])

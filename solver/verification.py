@@ -320,8 +320,7 @@ class _Plain:
 
 def _value(book: Book, rules: Rules, state: int) -> Value | None:
     if not rules.is_terminal(state):
-        found: Value | None = book.get(state)
-        return found
+        return book.find(state)
     utility = rules.utility(state)
     return Value(utility, None if rules.scores or utility == 0 else rules.plies_left(state))
 

@@ -7,6 +7,7 @@ this folder's modules. `close` only lets go of the book's own reference to the m
 from __future__ import annotations
 
 import functools
+import operator
 import os
 import weakref
 from bisect import bisect_right
@@ -27,18 +28,20 @@ from solver.game import STATE_LIMIT, Game, Rules, game_text, is_built_in, load_g
 from solver.solved import TierCount
 from solver.value import Value, Values
 
+MANY = 20_000  # states whose images are worth compiling the rules for
 SOME = 256  # ranks of a group: the rules are asked for each
 
 
 class Book(Mapping[int, Value]):
-    """The values of a book's stored states: all non-terminal ones, canonical where the book is folded by symmetry.
+    """The values of a book's states, all but finished ones: of symmetric ones it stores one, if it is folded.
 
-    `book[state]` raises MissingState, `get` has a default; iteration is in ascending order, in a ranked book in that of
-    the ranks. Close it, or use it in a `with` block. Many threads may read at once, the same file may be opened many
-    times, and readers survive a fork. `game` is needed for rules of your own, and is checked to be those that made the
-    book. `sha256`, 64 hex digits, is that of the whole file, which is hashed before anything else is done with it.
-    Raises DamagedBook or ForeignBook on files that cannot be trusted, at opening or when the damaged part is first
-    touched.
+    `book[state]` raises MissingState, `get` has a default; both, `in` and `lookup` take any of symmetric states, for
+    which they ask the rules (ForeignBook where those are not at hand, and the state is not stored itself). `find`,
+    iteration, `len` and `items` are of what is stored, in ascending order, in a ranked book in that of the ranks. Close
+    it, or use it in a `with` block. Many threads may read at once, the same file may be opened many times, and readers
+    survive a fork. `game` is needed for rules of your own, and is checked to be those that made the book. `sha256`, 64
+    hex digits, is that of the whole file, which is hashed before anything else is done with it. Raises DamagedBook or
+    ForeignBook on files that cannot be trusted, at opening or when the damaged part is first touched.
     """
 
     def __init__(self, path: str | os.PathLike[str], game: Game | None = None, *, sha256: str | None = None) -> None:
@@ -55,47 +58,47 @@ class Book(Mapping[int, Value]):
     def __getitem__(self, state: int) -> Value:
         value: Value | None = self.get(state)
         if value is None:
-            raise MissingState(f"state {state} is not in {self.path.name}{self._folded(state)}")
+            raise MissingState(f"state {state} is not in {self.path.name}")
         return value
-
-    def _folded(self, state: Any) -> str:
-        """Where to look instead for a state that symmetry has folded away."""
-        if not self.header.symmetry or not isinstance(state, int) or not 0 <= state < STATE_LIMIT:
-            return ""
-        if self._game is None and not is_built_in(self.header.game):
-            return ", which is folded by symmetry: ask for game.canonical(state)"
-        try:
-            twin = self._canonical(state)
-        except (ArithmeticError, LookupError, ValueError):  # of a number that is no state
-            return ""
-        if twin == state or twin not in self:
-            return ""
-        return f", which is folded by symmetry: ask for its canonical state, {twin}"
-
-    @functools.cached_property
-    def _canonical(self) -> Callable[[int], int]:
-        """The `canonical` of the package's rules, if they are those of the book."""
-        try:
-            return Rules(self.game).canonical
-        except (SolverError, OSError):
-            return lambda state: state
 
     def get(self, state: Any, default: Any = None) -> Any:
         """The value of a state, or the default."""
+        value = self.find(state)
+        if value is None and self.header.symmetry:
+            value = self.find(self._image(state))
+        return default if value is None else value
+
+    def find(self, state: Any) -> Value | None:
+        """The value that is stored for a state, and not for one that is symmetric to it; None without one."""
         if self.ranking is not None:
-            value = self.ranking.value(state, self._index)
-            return default if value is None else value
+            return self.ranking.value(state, self._index)
         mapped = self._mapped or self._open()
         try:
             number = bisect_right(mapped.directory, state) - 1
             if number < 0:
-                return default
+                return None
             index = mapped.find(mapped.segments[number] or mapped.load(number), state)
-            return default if index is None else mapped.values[index]
+            return None if index is None else mapped.values[index]
         except OFTEN_WRONG as error:
             if not isinstance(state, int):
-                return default
+                return None
             raise self._malformed(error) from None
+
+    def _image(self, state: Any) -> Any:
+        """The one of symmetric states that a folded book would store; -1 of what is no state."""
+        try:
+            number = operator.index(state)
+            return self._canonical(number) if 0 <= number < STATE_LIMIT else -1
+        except (ArithmeticError, LookupError, TypeError, ValueError):  # rules need not bear what is no state
+            return -1
+
+    @functools.cached_property
+    def _canonical(self) -> Callable[[int], int]:
+        """The rules' `canonical`. Raises ForeignBook."""
+        try:
+            return Rules(self.game).canonical
+        except SolverError as error:
+            raise ForeignBook(f"a state that is not stored may be folded by symmetry: {error}") from None
 
     def _index(self, rank: int) -> int | None:
         """The palette index that a ranked book has at a rank; None for a state that it lacks."""
@@ -119,29 +122,42 @@ class Book(Mapping[int, Value]):
     def lookup(self, states: Any) -> Values:
         """The values of an array of states, as arrays of its shape: millions a second, with the extra [solve].
 
-        In a ranked book the rules are asked for each state, as plain Python: some thousand a second.
-        Raises TypeError unless they are integers, DamagedBook, and SolverError without the extra.
+        Of a folded book the rules are asked for the images of states that are not stored: compiled, where these are
+        many. In a ranked book they are asked for each state, as plain Python: some thousand a second. Raises TypeError
+        unless they are integers, DamagedBook, ForeignBook as `get` does, and SolverError without the extra.
         """
-        mapped = self._open()
+        self._open()
         if not extras.has_kernels():
             raise SolverError(f"lookup works on arrays; one state at a time needs nothing: {extras.remedy()}")
         from solver.store import bulk
 
-        def segment(number: int) -> Any:
-            return mapped.segments[number] or mapped.load(number)
-
         try:
-            ranking = self.ranking
-            if ranking is not None:
-                places = bulk.one_by_one(states, lambda state: ranking.index(state, self._index))
-            else:
-                places = bulk.places(states, mapped.directory, segment, mapped.codec.find_all)
-            steps = mapped.values
+            places = self._places(states)
+            if self.header.symmetry and bool((places < 0).any()):
+                places = bulk.filled(places, states, self._images, self._places)
+            steps = self._open().values
             return bulk.stepped(places, steps) if isinstance(steps, Steps) else bulk.values(places, steps)
         except OFTEN_WRONG as error:
             if isinstance(error, TypeError):
                 raise
             raise self._malformed(error) from None
+
+    def _places(self, states: Any) -> Any:
+        """The palette indices that are stored for an array of states, -1 for those that are not."""
+        from solver.store import bulk
+
+        mapped, ranking = self._open(), self.ranking
+        if ranking is not None:
+            return bulk.one_by_one(states, lambda state: ranking.index(state, self._index))
+        segments, load = mapped.segments, mapped.load
+        return bulk.places(states, mapped.directory, lambda one: segments[one] or load(one), mapped.codec.find_all)
+
+    def _images(self, states: Any) -> Any:
+        """`_image` of an array of states."""
+        from solver.store import bulk
+
+        images = extras.kernels("folding").images(Rules(self.game), states) if len(states) >= MANY else None
+        return bulk.one_by_one(states, self._image) if images is None else images
 
     def _malformed(self, error: Exception) -> DamagedBook:
         return DamagedBook(f"{self.path}: a segment is malformed ({error}): fetch or solve the book again")
@@ -384,4 +400,4 @@ class _Items:
         return self._book._pairs()
 
     def __contains__(self, pair: object) -> bool:
-        return isinstance(pair, tuple) and len(pair) == 2 and self._book.get(pair[0]) == pair[1]
+        return isinstance(pair, tuple) and len(pair) == 2 and self._book.find(pair[0]) == pair[1]

@@ -69,8 +69,7 @@ class ByBook:
         return best_moves(turn.children.parents, self.board.worths(turn.children, self._values), len(turn.states))
 
     def _values(self, states: Numbers) -> Worths:
-        canonical = self.rules.canonical
-        values = self.book.lookup(np.array([canonical(state) for state in states.tolist()], np.int64))
+        values = self.book.lookup(states)
         if not values.known.all():
             state = states[~values.known][0]
             raise MissingState(f"{self.book.path.name} lacks state {state}: play by a complete book")

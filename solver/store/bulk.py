@@ -45,6 +45,18 @@ def places(
     return found.reshape(asked.shape)
 
 
+def filled(
+    found: NDArray[np.int64],
+    states: Any,
+    images: Callable[[NDArray[np.int64]], NDArray[np.int64]],
+    places: Callable[[NDArray[np.int64]], NDArray[np.int64]],
+) -> NDArray[np.int64]:
+    """Places, of which those that are missing are looked up by the images of their states."""
+    missing = found < 0
+    found[missing] = places(images(_integers(states)[missing]))
+    return found
+
+
 def one_by_one(states: Any, index: Callable[[int], int]) -> NDArray[np.int64]:
     """`places` by a function of one state."""
     asked = _integers(states)
