@@ -66,7 +66,7 @@ class Player:
         header, game = None, load_game(game) if isinstance(game, str) else game
         if not isinstance(source, Mapping):
             game = load_game(source) if isinstance(source, str) else source
-            book = shipped.find(game)
+            book = shipped.find(game, Book)
             source = {} if book is None else book
         if isinstance(source, Book):
             if game is None:

@@ -36,9 +36,10 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "playouts": {"game"},
     "conformance": {"errors", "game", "patience", "playouts", "progress", "search", "soundness", "value"},
     "notation": {"errors", "game"},
+    "shipped": {"errors", "game", "games"},
     "book": {
-        "lmdb", "msgpack", "errors", "expected", "extras", "files", "fingerprint", "game", "progress", "solved",
-        "store", "value",
+        "lmdb", "msgpack", "errors", "expected", "extras", "files", "fingerprint", "game", "progress", "shipped",
+        "solved", "store", "value",
     },
     "store": {"llvmlite", "numba", "numpy", "errors", "expected", "files", "parallel", "sources", "value"},
     "kernels": {
@@ -65,7 +66,6 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "planning": {"conformance", "errors", "estimation", "game", "kernels", "phases", "progress", "sweep"},
     "foresight": {"errors", "extras", "game", "kernels", "search"},
     "live": {"conformance", "errors", "extras", "foresight", "game", "kernels", "patience", "search", "value"},
-    "shipped": {"book", "errors", "game"},
     "player": {"book", "errors", "foresight", "game", "live", "moves", "search", "shipped", "value"},
     "export": {"pyarrow", "book", "errors", "files", "game", "notation", "player", "progress", "sources", "value"},
     "answers": {"book", "errors", "game", "moves", "notation", "player", "value"},
@@ -87,8 +87,8 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "strategy": {"game", "progress", "search", "value"},
     "learning": {
         "cma", "msgpack", "numpy", "sklearn", "threadpoolctl", "book", "errors", "extras", "files", "fingerprint",
-        "game", "grading", "kernels", "notation", "parallel", "player", "progress", "search", "soundness", "streaming",
-        "value",
+        "game", "games", "grading", "kernels", "notation", "parallel", "player", "progress", "search", "shipped",
+        "soundness", "streaming", "value",
     },
     "trimming": {
         "book", "errors", "extras", "files", "game", "kernels", "memory", "opening", "packing", "parallel", "progress",

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from solver import extras, load_game, pipeline, shipped
+from solver.book import Book
 from solver.cli import main
 from solver.errors import MethodError
 from solver.game import Rules
@@ -27,7 +28,7 @@ from tests.ways import slow
 
 
 def book_of(text):
-    return shipped.find(load_game(text))
+    return shipped.find(load_game(text), Book)
 
 
 # -- what a match tells

@@ -13,9 +13,11 @@ import pytest
 
 import solver
 from solver import Book, Player, load_game, pack, shipped
+from solver.errors import ForeignBook
 from solver.fingerprint import fingerprint
 from solver.game import Rules, game_text
 from solver.games import CATALOGUE, FROM_FILES
+from solver.live import Live
 from solver.value import Value
 from tests.books import write_values
 from tests.test_cli import ok, run
@@ -103,7 +105,9 @@ def test_a_game_by_its_name_is_answered_from_its_book():
 def test_a_book_of_other_rules_is_not_used(tmp_path, monkeypatch):
     monkeypatch.setattr(shipped, "FOLDER", tmp_path)
     write_values(tmp_path / "coins.lmdb", {21: Value(1, 1)}, facts={"game": "coins", "root": Value(1, 1)})
-    assert shipped.find(load_game("coins")) is None
+    assert shipped.find(load_game("coins"), Book) is None
+    with pytest.raises(ForeignBook, match="was made by rules"):
+        Book("coins")
     assert Player("coins").value(21) == (Value(-1, 11), True, "search", None)
 
 
@@ -139,6 +143,45 @@ def test_the_commands_use_them_and_say_so():
     path = shipped.path_of("tic-tac-toe")
     code, _, err = run("query", path, "5", "--live")
     assert code == 2 and "--live" in err
+
+
+def test_whatever_takes_a_book_takes_such_a_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with solver.Book("connect-four:width=4,height=4") as book:
+        assert (book.path, book.stored) == (shipped.path_of("connect-four:4,4"), 67_163)
+        assert solver.Book("connect-four:4,4") == book
+    assert "37 states" in ok("verify", "hexapawn")
+    assert ok("pack", "hexapawn", "-o", "packed.lmdb") and ok("trim", "hexapawn", "-o", "less.lmdb", "--max-ply", 2)
+    assert "the same" in ok("diff", "hexapawn", "packed.lmdb")
+    assert ok("merge", "less.lmdb", "hexapawn", "-o", "both.lmdb")
+    for words in (("verify",), ("pack", "-o", "no.lmdb"), ("info",), ("diff", "hexapawn")):
+        code, _, err = run(words[0], "connect-four:6,6", *words[1:])
+        assert (code, err.count("\n")) == (2, 1) and "solver solve connect-four:6,6 -o BOOK" in err
+        assert run(words[0], "hexapawn:3,x", *words[1:])[0] == 2
+        assert "there is no file nothing" in run(words[0], "nothing", *words[1:])[2]
+    pytest.importorskip("numba")
+    from solver.learning.contenders import contender
+
+    assert contender("hexapawn").file.path == shipped.path_of("hexapawn")
+    os.rename("less.lmdb", "hexapawn")
+    assert contender("hexapawn").file.stored == solver.Book("hexapawn").stored < 37
+    os.remove("hexapawn")
+    os.mkdir("hexapawn")
+    assert solver.Book("hexapawn").stored == 37
+
+
+def test_an_opening_book_ends_where_it_ends(monkeypatch):
+    """Nothing is searched for `info`, nor for `line` unless it is asked to be."""
+    monkeypatch.setattr(Live, "solve", None)
+    facts = json.loads(ok("info", "connect-four", "--json"))
+    assert (facts["longest"]["distance"], len(facts["longest"]["line"])) == (41, 8)
+    assert " ...\n" in ok("info", "connect-four")
+    facts = json.loads(ok("line", "connect-four", "--json"))
+    assert (facts["distance"], len(facts["moves"])) == (41, 8)
+    assert facts["ending"].startswith("the book ends here: win in 33 for the side to move; --budget SECONDS searches")
+    code, _, err = run("line", "connect-four", "4444412212")
+    assert code == 3 and "--budget" in err
+    assert "the book ends here" not in ok("line", "connect-four", "444441223335")
 
 
 def test_books_lists_them():

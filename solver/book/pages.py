@@ -64,7 +64,7 @@ def open_file(path: Path) -> BinaryIO:
     try:
         return open_input(path, buffering=0)
     except FileNotFoundError:
-        raise BookError(f"there is no file {path}: solve the game first, or name another") from None
+        raise BookError(f"there is no file {path}: solve the game first, or name another (solver books)") from None
     except OSError as error:
         if error.errno == errno.EINVAL:
             raise ForeignBook(f"{path} is no regular file: name a book") from None

@@ -12,11 +12,10 @@ import os
 import weakref
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from solver import extras
+from solver import extras, shipped
 from solver.book.codecs import OFTEN_WRONG, ranked
 from solver.book.mapping import Mapped, mapped_file
 from solver.book.ranking import Ranking, rules_of
@@ -35,6 +34,7 @@ SOME = 256  # ranks of a group: the rules are asked for each
 class Book(Mapping[int, Value]):
     """The values of a book's states, all but finished ones: of symmetric ones it stores one, if it is folded.
 
+    `path` is a file, or the name of a game whose book comes with the package.
     `book[state]` raises MissingState, `get` has a default; both, `in` and `lookup` take any of symmetric states, for
     which they ask the rules (ForeignBook where those are not at hand, and the state is not stored itself). `find`,
     iteration, `len` and `items` are of what is stored, in ascending order, in a ranked book in that of the ranks. Close
@@ -45,12 +45,12 @@ class Book(Mapping[int, Value]):
     """
 
     def __init__(self, path: str | os.PathLike[str], game: Game | None = None, *, sha256: str | None = None) -> None:
-        self.path = Path(path)
+        self.path, named = shipped.located(path)
         self._sha256 = sha256
         self._mapped: Mapped | None = mapped_file(self.path, sha256)
         self.header = self._mapped.header
         self._place = self.path.absolute()
-        self._game = game
+        self._game = game = named if game is None else game
         self._last: Callable[[], Any] | None = None
         if game is not None:
             self.check_rules(game)

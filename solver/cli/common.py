@@ -74,7 +74,7 @@ def open_source(
 
     `chance`: what is said of a game of chance without a book, if not that it has to be solved.
     """
-    if os.path.exists(source) and not os.path.isdir(source) and not source.endswith(".py"):
+    if shipped.is_file(source) and not source.endswith(".py"):
         if live:
             raise BookError(f"{source} is a book: --live goes with a game's name")
         book = Book(source, None if game_text is None else load_game(game_text))
@@ -87,7 +87,7 @@ def open_source(
         if is_built_in(source) and (source.endswith(".lmdb") or os.sep in source):
             raise BookError(f"there is no book {source}: solve the game first, or name another file") from None
         raise
-    found = None if live else shipped.find(game)
+    found = None if live else shipped.find(game, Book)
     if found is None and own_method(game, "chance"):
         chance = chance or f"not searched live: solver solve {source} -o BOOK, name that"
         raise BookError(f"{source} is a game of chance, {chance}")
@@ -102,11 +102,9 @@ def open_source(
 
 def open_book(source: str, game_text: str | None = None, *, quiet: bool = False) -> Book:
     """A book by its path, or the one that comes with the package by the name of its game."""
-    if os.path.exists(source):
-        return Book(source, None if game_text is None else load_game(game_text))
-    book, _ = open_source(source, game_text, quiet=quiet)
-    if book is None:
-        raise BookError(f"no book of {source} comes with the package: solver solve {source} -o BOOK makes one")
+    book = Book(source, None if game_text is None else load_game(game_text))
+    if not shipped.is_file(source):
+        note(f"from the book {book.path.name} that comes with the package", quiet)
     return book
 
 

@@ -22,6 +22,7 @@ from solver.value import Value
 def command(context: click.Context, first: str, second: str, most: int, as_json: bool, quiet: bool) -> None:
     """Say what tells two books apart: states that only one has, other values, other facts. Exit 1 if they differ.
 
+    A and B are files, or games whose book comes with the package.
     Codecs are not compared: a packed book holds the same.
 
     \b

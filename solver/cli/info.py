@@ -11,6 +11,7 @@ import click
 from solver.book import Header
 from solver.cli.common import for_players, in_plies, json_option, open_book, quiet_option
 from solver.game import is_built_in
+from solver.player import Player
 
 
 @click.command("info")
@@ -37,7 +38,8 @@ def command(source: str, counts: bool, plot: str | None, as_json: bool, quiet: b
         if facts["longest"] and is_built_in(opened.header.game) and not gaps:
             from solver.cli.line import describe_line
 
-            facts["longest"]["line"] = describe_line(opened, opened.game, facts["longest"]["position"])["moves"]
+            player = Player(opened, live=False)  # what is not in the book is not needed
+            facts["longest"]["line"] = describe_line(player, facts["longest"]["position"])["moves"]
     if plot is not None:
         from solver.cli.plot import draw
 
@@ -116,7 +118,8 @@ def text(facts: dict[str, Any], score_game: bool) -> str:
     if facts["longest"]:
         rows.append(("longest", f"win in {in_plies(facts['longest']['distance'])}, at {facts['longest']['position']}"))
         if facts["longest"].get("line"):
-            rows.append(("", " ".join(facts["longest"]["line"])))
+            beyond = ["..."] if len(facts["longest"]["line"]) < facts["longest"]["distance"] else []
+            rows.append(("", " ".join([*facts["longest"]["line"], *beyond])))
     if facts["bytes"]:
         per_state = f", {facts['bits_per_state']:.2f} bits a stored state" if facts["bits_per_state"] else ""
         rows.append(("size", f"{facts['bytes']:,} bytes{per_state}, {facts['codec']} codec"))

@@ -10,9 +10,11 @@ import click
 
 from solver.book import Book
 from solver.cli.common import (
+    Seconds,
     game_option,
     in_all,
     in_plies,
+    in_words,
     json_option,
     live_option,
     open_source,
@@ -20,7 +22,6 @@ from solver.cli.common import (
     thinking,
 )
 from solver.errors import MissingState, PositionError
-from solver.game import Game
 from solver.game import game_text as text_of
 from solver.live import SECONDS
 from solver.notation import format_action, parse_position, show
@@ -32,6 +33,12 @@ from solver.player import Player
 @click.argument("position", default="start", metavar="[POSITION]")
 @click.option("--longest", is_flag=True, help="From the position of the book's longest win.")
 @click.option("--most", type=click.IntRange(1, 100_000), default=1000, metavar="N", help="Plies at most; 1000.")
+@click.option(
+    "--budget",
+    type=Seconds(0.001, 1e6),
+    metavar="SECONDS",
+    help=f"For each move searched live; {SECONDS:g} without a book. With one nothing is searched if left out.",
+)
 @json_option
 @live_option
 @game_option
@@ -41,6 +48,7 @@ def command(
     position: str,
     longest: bool,
     most: int,
+    budget: float | None,
     as_json: bool,
     live: bool,
     game_text: str | None,
@@ -49,21 +57,24 @@ def command(
     """Print the best play from a position to the end: quick wins, slow losses.
 
     A line ends where it comes back to a position that it has seen: that is a draw, but in a game of chance, where it
-    takes the outcome that is worth most nearly what was expected. A GAME of which no book comes with
-    the package is searched live, 5 s at most for the position and for each move.
+    takes the outcome that is worth most nearly what was expected. A GAME of which no book comes with the package is
+    searched live; past the end of a book, with --budget alone. Where no more is known the line ends, and says so.
 
     \b
     solver line connect-four-5x5.lmdb
     solver line connect-four-5x5.lmdb 4453
     solver line krk.lmdb --longest
+    solver line connect-four --budget 10
     """
     book, game = open_source(source, game_text, live=live, quiet=quiet)
     if longest:
         if book is None or book.header.longest is None:
             raise PositionError(f"{source} has no longest win: name a position")
         position = f"#{book.header.longest[1]}"
-    with thinking(SECONDS, quiet=not sys.stderr.isatty()):
-        facts = describe_line(book, game, position, most)
+    seconds = budget or SECONDS
+    player = Player({} if book is None else book, game, seconds=seconds, live=book is None or budget is not None)
+    with thinking(seconds, quiet=not sys.stderr.isatty()):
+        facts = describe_line(player, position, most)
     if as_json:
         click.echo(json.dumps(facts))
         return
@@ -74,28 +85,27 @@ def command(
     click.echo(f"\n{show(game, facts['end'])}\n\n{facts['ending']}")
 
 
-def describe_line(book: Book | None, game: Game, position: str, most: int = 1000) -> dict[str, Any]:
-    """The facts of a line: its moves, where it ends, and how."""
-    player = Player({} if book is None else book, game, seconds=SECONDS)
+def describe_line(player: Player, position: str, most: int = 1000) -> dict[str, Any]:
+    """The facts of a line: its moves, where it ends, and how. Raises MissingState if the position is not known."""
+    game = player.game
     parsed = parse_position(game, position)
     state = parsed.state
     value = player.value(state).value
+    if value is None:
+        raise MissingState(f"{position} is not known: {_remedy(player)}")
     moves, states = [], [state]
+    known = True
     try:
-        if value is None:
-            raise MissingState(f"{position} is not in the book: name a position that play can reach")
         for action, child in player.line(state, most):
             moves.append(format_action(game, states[-1], action))
             states.append(child)
-    except MissingState as error:
-        if not player.live:
-            raise
-        ply = f" after {' '.join(moves)}" if moves else ""
-        raise MissingState(
-            f"best play from {position}{ply} is not known within {SECONDS:g} s: name a later position, or a book that"
-            f" solver solve {text_of(game)} -o BOOK makes"
-        ) from error
-    if game.is_terminal(states[-1]):
+    except MissingState:
+        known = False
+    if not known:
+        here = in_words(player.value(states[-1]).value, player.rules)
+        whose = "the book ends here" if isinstance(player.solution, Book) else "no more is known"
+        ending = f"{whose}: {here} for the side to move; {_remedy(player)}"
+    elif game.is_terminal(states[-1]):
         ending = "the game is over"
     elif states[-1] in states[:-1]:
         ending = "the position repeats" + (": a draw" if player.rules.chance is None else "")
@@ -111,3 +121,13 @@ def describe_line(book: Book | None, game: Game, position: str, most: int = 1000
         "end": states[-1],
         "ending": ending,
     }
+
+
+def _remedy(player: Player) -> str:
+    """How to know more than the player does."""
+    solve = f"solver solve {text_of(player.game)} -o BOOK"
+    if player.live:
+        return f"more --budget than {player.seconds:g} s a move, or {solve}"
+    if player.rules.chance is not None or (isinstance(player.solution, Book) and player.solution.header.is_gapless):
+        return "name a position that play can reach"
+    return f"--budget SECONDS searches on, {solve} knows all"

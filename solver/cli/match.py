@@ -37,14 +37,16 @@ if TYPE_CHECKING:
 def command(first: str, second: str, as_json: bool, quiet: bool, **asked: Any) -> None:
     """Let two players meet: evaluations, books and methods, from random openings, each played with both colours.
 
-    A and B are files of evaluations (`solver learn`) or of complete books, `evaluate` (the rules' own), `random`, or
-    `alphabeta` (exact where the budget allows it). An evaluation looks --depth plies ahead, or as c4.eval@6 says. The
-    interval is of 95 %, with each opening's two games as one observation. A game is drawn after 2,000 plies.
+    A and B are files of evaluations (`solver learn`) or of complete books, games whose book comes with the package,
+    `evaluate` (the rules' own), `random`, or `alphabeta` (exact where the budget allows it). An evaluation looks
+    --depth plies ahead, or as c4.eval@6 says. The interval is of 95 %, with each opening's two games as one
+    observation. A game is drawn after 2,000 plies.
 
     \b
     solver match c4.eval evaluate
     solver match c4.eval@2 evaluate@6 --games 1000 --book connect-four-5x5.lmdb
     solver match random evaluate --game othello
+    solver match tic-tac-toe random
     """
     if not extras.has_kernels():
         raise MethodError(extras.remedy())

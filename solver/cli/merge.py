@@ -24,9 +24,9 @@ def command(
 ) -> None:
     """Write a book of all states of two books of the same game and rules.
 
-    Both must be folded by symmetry, or neither. A state with two values is an error that names it. Where one book has
-    all states of the other, the merged one is of its scope; else it is one of exact values, without the counts of
-    a whole game.
+    A and B are files, or games whose book comes with the package. Both must be folded by symmetry, or neither. A state
+    with two values is an error that names it. Where one book has all states of the other, the merged one is of its
+    scope; else it is one of exact values, without the counts of a whole game.
 
     \b
     solver merge ply-8.lmdb endings.lmdb -o both.lmdb

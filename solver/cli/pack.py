@@ -13,7 +13,7 @@ from solver.game import load_game
 
 
 @click.command("pack")
-@click.argument("book", type=click.Path())
+@click.argument("book", type=click.Path(), metavar="BOOK|GAME")
 @click.option("-o", "--output", "target", type=click.Path(), required=True, metavar="OUT", help="Write it here.")
 @click.option(
     "--codec",

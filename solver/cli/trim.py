@@ -14,7 +14,7 @@ from solver.game import load_game
 
 
 @click.command("trim")
-@click.argument("book", type=click.Path())
+@click.argument("book", type=click.Path(), metavar="BOOK|GAME")
 @click.option("-o", "--output", "target", type=click.Path(), required=True, metavar="OUT", help="Write it here.")
 @click.option("--max-ply", type=click.IntRange(0, 1000), metavar="N", help="Keep the positions of the first N plies.")
 @click.option(

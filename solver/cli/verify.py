@@ -16,7 +16,7 @@ NOT_PROVED = 7  # the exit code of a consistent book
 
 
 @click.command("verify")
-@click.argument("book", type=click.Path())
+@click.argument("book", type=click.Path(), metavar="BOOK|GAME")
 @game_option
 @workers_option
 @click.option("--memory", type=Size(), metavar="SIZE", help="Keep within this: 8G. 60 % of what is free if left out.")

@@ -6,9 +6,11 @@ import os
 import re
 from typing import NamedTuple
 
+from solver import shipped
 from solver.book import Book
 from solver.errors import MethodError
 from solver.game import Game, Rules, load_game
+from solver.games import CATALOGUE
 from solver.kernels.evaluation import Evaluation, game_of, is_evaluation, read
 from solver.learning import SOLVE_IT
 from solver.learning.contest import Chooser
@@ -48,12 +50,14 @@ def contender(text: str, game: Game | None = None) -> Contender:
     name, depth = (found[1], int(found[2])) if found and not os.path.exists(text) else (text, None)
     if depth is not None and not 1 <= depth <= MOST_DEPTH:
         raise MethodError(f"{text}: look ahead 1 to {MOST_DEPTH} plies")
-    if os.path.isfile(name):
-        file: Evaluation | Book = read(name) if is_evaluation(name) else Book(name, game)
-    elif name in NAMES:
-        file = None  # type: ignore[assignment]
-    else:
-        raise MethodError(f"no player {name!r}: name a file of an evaluation or a book, or {', '.join(NAMES)}")
+    file: Evaluation | Book | None = None
+    if shipped.is_file(name):
+        file = read(name) if is_evaluation(name) else Book(name, game)
+    elif name.partition(":")[0] in CATALOGUE:
+        file = Book(name, game)
+    elif name not in NAMES:
+        choice = f"a file of an evaluation or a book, a game whose book comes with the package, or {', '.join(NAMES)}"
+        raise MethodError(f"no player {name!r}: name {choice}")
     if depth is not None and (isinstance(file, Book) or name in ("random", "alphabeta")):
         raise MethodError(f"{text}: only evaluations look some plies ahead")
     return Contender(name, file, depth)
