@@ -11,7 +11,7 @@ import operator
 import os
 import weakref
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -387,17 +387,13 @@ def _reopened(path: str, digest: str, game: Game | None = None, sha256: str | No
     return book
 
 
-class _Items:
-    """The view that Mapping.items promises, without a look-up for each state."""
+class _Items(ItemsView[int, Value]):
+    """The view that Mapping.items promises, of what is stored, without a look-up for each state."""
 
-    def __init__(self, book: Book) -> None:
-        self._book = book
-
-    def __len__(self) -> int:
-        return len(self._book)
+    _mapping: Book
 
     def __iter__(self) -> Iterator[tuple[int, Value]]:
-        return self._book._pairs()
+        return self._mapping._pairs()
 
     def __contains__(self, pair: object) -> bool:
-        return isinstance(pair, tuple) and len(pair) == 2 and self._book.find(pair[0]) == pair[1]
+        return isinstance(pair, tuple) and len(pair) == 2 and self._mapping.find(pair[0]) == pair[1]
