@@ -6,6 +6,7 @@ import pytest
 
 from solver import pipeline
 from solver.errors import GameError, UncompiledRules
+from solver.fingerprint import names_in
 from solver.game import Rules, load_game
 from solver.player import Player
 from solver.search import minimax
@@ -74,7 +75,7 @@ EVERYTHING = """
         worth += 4 * all([state > d for d in RAGGED[0]])
         worth += sum(d for d in range(1, 10) if state % d == 0) + sum((state >> d & 1 for d in range(5)), 7)
         worth += max(state % d for d in range(1, 10)) + min((d for d in range(9) if d > state), default=3)
-        worth += sum(a * b for a in range(3) for b in range(self.two) if a != b)
+        worth += sum(a * b for a in range(3) for b in range(self.two) if a != b) + self.listed(state)
         for cells in RAGGED:
             worth += len(cells)
             for cell in cells:
@@ -82,6 +83,21 @@ EVERYTHING = """
         worth += self.static(state) + Rules.static(state) + self.klass(state) + self.defaults(state, c=4)
         worth += self.many(1, 2, 3, 4, 5, 6, 7, state) + self.cached(state) + parity(state) + Colour.RED.value
         return worth + LIST[state % 3] + LONG[state] + Rules.STEP + int(ARRAY[state % 3]) + self.STEP
+
+    def divisors(self, state):
+        for d in (2, 3, 5, 7):
+            if state % d == 0:
+                yield d
+
+    def none(self, state):
+        return not list(self.divisors(state))
+
+    def listed(self, state):
+        moves, first = tuple(self.divisors(state)), next(self.divisors(state), None)
+        worth = len(moves) + self.none(state) + (moves[0] if moves else 5) + (9 if first is None else first)
+        worth += any(self.divisors(state)) + 3 * (state % 6 in self.divisors(state)) + sum(self.divisors(state))
+        worth += next((d for d in range(9) if d > state), -1) + max(self.divisors(state), default=4)
+        return worth + len([d for d in range(1, 9) if not any(self.divisors(state + d))])
 
     @property
     def two(self):
@@ -119,6 +135,40 @@ def test_what_numba_does_not_know_compiles_to_what_python_makes_of_it(tmp_path):
     twins.compare(game, range(1, 43))
 
 
+IDIOMS = [
+    "not list(self.divisors(state))",
+    "bool(tuple(self.divisors(state)))",
+    "any(self.divisors(state))",
+    "all(self.divisors(state))",
+    "any([state > 4, state % 3])",
+    "sum(self.divisors(state), 2)",
+    "min(self.divisors(state), default=-state)",
+    "max((d * state % 7 for d in self.divisors(state)), default=8)",
+    "next(self.divisors(state), None)",
+    "next(iter(range(state)), 6)",
+    "next(d for d in range(50) if d > state)",
+    "list(tuple(d + 1 for d in range(state % 5)))",
+    "sorted(-d for d in self.divisors(state))",
+    "state % 6 in self.divisors(state)",
+    "state % 6 not in self.divisors(state)",
+    "sum(item * total + (item in self.divisors(total)) for item in range(3) for total in range(state % 4))",
+    "[total * best for total in range(3) if any(total < best for best in self.divisors(state)) for best in (1, 2)]",
+    "any(self.divisors(d) is None for d in self.divisors(state)) or not state",
+]
+
+
+def test_idioms_are_rewritten_to_what_they_are(tmp_path):
+    """As plain Python, which tells as much as machine code but for types."""
+    methods = "".join(f"\n    def idiom_{at}(self, state):\n        return {one}\n" for at, one in enumerate(IDIOMS))
+    game = load(tmp_path, "idioms", body=EVERYTHING + methods)
+    rewriter, strange = Rewriter(type(game), {}), {"any", "all", "next", "tuple", "iter"}
+    for at, idiom in enumerate(IDIOMS):
+        method = getattr(type(game), f"idiom_{at}")
+        rewritten = rewriter.rewritten(method)
+        assert rewritten is not method and not strange & {*names_in(rewritten.__code__)}, idiom
+        assert [rewritten(game, state) for state in range(45)] == [method(game, state) for state in range(45)], idiom
+
+
 DIFFERENT = {
     "shift": ({"result": "((state + action) << 70) >> 70"}, r"result\(1, 1\) is 2 in Python and .* compiled: a shift"),
     "index": ({"utility": "1 if ARRAY[state - 40 if state > 40 else 3 - state % 2] else -1"}, "IndexError"),
@@ -152,8 +202,10 @@ def test_plain_python_solves_what_compiles_to_something_else(tmp_path, monkeypat
         ("import math\nreturn math.gcd(state, 3)", "import at the top"),
         ("return self.worth(state - 1)", "a method that calls itself"),
         ("try:\n    return 1 // state\nexcept ZeroDivisionError:\n    return 0", "`try` does not compile here"),
-        ("return len(list(x for x in range(3)))", "inside any, all, sum, min and max"),
+        ("return len(enumerate(x for x in range(3)))", "only in any, sum, next, list"),
         ("return state in TAKEN", "TAKEN is a set, which does not compile"),
+        ("return 1 if [] == list(range(state)) else 2", "write `not moves`"),
+        ("return sum(d for d in reversed(range(state)))", "write xs[::-1]"),
         ("print(state)\nreturn 1", "`print` does not belong into rules"),
     ],
 )

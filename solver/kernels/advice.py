@@ -11,6 +11,7 @@ from typing import Any
 
 from solver.errors import GameError
 from solver.fingerprint import names_in
+from solver.kernels.reductions import REDUCTIONS
 from solver.kernels.rewriting import methods_of
 from solver.sources import inner, source_of
 
@@ -28,7 +29,7 @@ NODES: tuple[tuple[type[ast.AST], str], ...] = (
     (ast.ImportFrom, "an import inside a method does not compile: import at the top of the file"),
     (ast.Try, "`try` does not compile here: test the condition beforehand"),
     (ast.With, "`with` does not compile: leave it out of rules"),
-    (ast.GeneratorExp, "a generator expression compiles only inside any, all, sum, min and max: write a loop"),
+    (ast.GeneratorExp, "a generator expression compiles only in any, sum, next, list and their like: write a loop"),
     (ast.NamedExpr, "`:=` does not compile: assign on a line of its own"),
     (ast.JoinedStr, "text does not compile well: compute with numbers"),
 )
@@ -42,6 +43,7 @@ CALLS = {
     "isqrt": "`math.isqrt` does not compile: write a loop over multiplications",
     "from_bytes": "bytes do not compile: compute with shifts",
     "to_bytes": "bytes do not compile: compute with shifts",
+    "reversed": "`reversed` does not compile: write xs[::-1], or a range that counts down",
     "print": "`print` does not belong into rules: leave it out",
 }
 GLOBALS: tuple[tuple[type, str], ...] = (
@@ -110,6 +112,9 @@ def _remarks(cls: type, name: str, method: Any) -> Iterator[tuple[str, int, str]
                 yield code.co_filename, line, CALLS[called]
             if called == name and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
                 yield code.co_filename, line, "a method that calls itself does not compile: write a loop"
+        sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
+        if any(isinstance(one, ast.List) and not one.elts for one in sides):
+            yield code.co_filename, line, "a comparison with [] does not compile: write `not moves`"
         yield from ((code.co_filename, line, text) for text in _data(cls, method, node))
 
 
@@ -133,7 +138,8 @@ def _data(cls: type, method: Any, node: ast.AST) -> Iterator[str]:
 def _is_folded(tree: ast.AST, clauses: ast.GeneratorExp) -> bool:
     """Whether a generator expression is one that is rewritten as a loop."""
     return any(
-        isinstance(node, ast.Call) and clauses in node.args and getattr(node.func, "id", "") in
-        ("any", "all", "sum", "min", "max")
+        isinstance(node, ast.Call)
+        and clauses in node.args
+        and getattr(node.func, "id", "") in (*REDUCTIONS, "next", "list", "tuple", "sorted")
         for node in ast.walk(tree)
     )

@@ -28,7 +28,7 @@ from numba.core.typing.templates import builtin_registry
 from numba.extending import intrinsic, overload_method, register_jitable
 
 from solver.errors import GameError, SolverError, UncompiledRules
-from solver.fingerprint import sibling_modules
+from solver.fingerprint import names_in, sibling_modules
 from solver.game import Game, Rules
 from solver.kernels import choices
 from solver.kernels.advice import reason
@@ -194,7 +194,7 @@ _signatures: dict[str, list[str]] = {}
 
 def _teach_functions(function: types.FunctionType) -> None:
     """Teach Numba the module functions that a method calls, and those that they call."""
-    for name in function.__code__.co_names:
+    for name in names_in(function.__code__):
         _teach_function(function.__globals__.get(name))
     for module in sibling_modules(function):
         for helper in vars(module).values():

@@ -2,7 +2,9 @@
 
 What compiles as it is stays as it is. Elsewhere a copy of the function is made from its source:
 
-    any(f(x) for x in xs), all, sum, min, max        a helper with a loop
+    any(f(x) for x in xs), all, sum, min, max, next  a helper with a loop (`reductions`), also over what a method yields
+    tuple(x for x in xs), tuple(self.actions(state)) a list
+    not list(xs)                                     False if list(xs) else True
     bin(number).count("1")                           number.bit_count()
     yield from xs                                    a loop
     self.CONSTANT, Rules.CONSTANT, Colour.RED.value  the constant
@@ -25,15 +27,16 @@ import numpy as np
 
 from solver.errors import GameError
 from solver.fingerprint import names_in
+from solver.kernels.reductions import REDUCTIONS, Fold, body_of, fold_of, listed
 from solver.sources import inner, source_of
 
 # methods that never compile
 TEXT = ("show", "cells", "place", "parse_action", "format_action", "check", "from_text", "to_text")
 LONG = 256  # numbers of a tuple beyond which an array compiles much quicker
-YIELD_FROM = opcode.opmap["GET_YIELD_FROM_ITER"]
+STRANGE = {opcode.opmap[name] for name in ("GET_YIELD_FROM_ITER", "CONTAINS_OP", "UNARY_NOT")}
+REWRITTEN = {"bin", "next", "tuple", *REDUCTIONS}
 # what Numba refuses, in place of `print`: in kernels that have let go of Python's lock it takes that and keeps it
 REFUSED = object()
-REDUCTIONS = ("any", "all", "sum", "min", "max")
 
 
 def methods_of(cls: type) -> dict[str, types.FunctionType]:
@@ -77,7 +80,7 @@ class Rewriter:
             return function
         if not isinstance(tree, ast.FunctionDef):
             return function
-        rewrite = _Rewrite(self, function)
+        rewrite = _Rewrite(self, function, tree)
         tree = rewrite.visit(tree)
         scope = {**self._substitutes(function), **rewrite.scope}
         if not scope and not rewrite.changed:
@@ -101,7 +104,7 @@ class Rewriter:
     def _is_strange(self, function: types.FunctionType) -> bool:
         """Whether there may be something to rewrite, as far as that can be told without parsing."""
         code = function.__code__
-        if code.co_freevars or YIELD_FROM in code.co_code[::2] or "bin" in code.co_names:
+        if code.co_freevars or STRANGE & {*code.co_code[::2]} or REWRITTEN & {*code.co_names}:
             return True
         if any(isinstance(constant, types.CodeType) for constant in code.co_consts):
             return True
@@ -150,7 +153,7 @@ class Rewriter:
 class _Rewrite(ast.NodeTransformer):
     """The rewriting of one function: `scope` has what its new names mean, `lifted` its new helpers."""
 
-    def __init__(self, rewriter: Rewriter, function: types.FunctionType) -> None:
+    def __init__(self, rewriter: Rewriter, function: types.FunctionType, tree: ast.FunctionDef) -> None:
         self.rewriter = rewriter
         self.function = function
         self.scope: dict[str, Any] = {}
@@ -158,7 +161,9 @@ class _Rewrite(ast.NodeTransformer):
         self.changed = False
         code = function.__code__
         self.own = code.co_varnames[:1] if code.co_argcount and _is_method(rewriter.cls, function) else ()
-        self.locals = {*code.co_varnames, *code.co_cellvars}
+        # comprehensions have variables of their own, which are no locals of the function in this version of Python
+        targets = [part.target for part in ast.walk(tree) if isinstance(part, ast.comprehension)]
+        self.locals = {*code.co_varnames, *code.co_cellvars, *(name for target in targets for name in _names(target))}
 
     def visit_Expr(self, node: ast.Expr) -> Any:
         self.generic_visit(node)
@@ -200,13 +205,29 @@ class _Rewrite(ast.NodeTransformer):
         if bits is not None:
             self.changed = True
             return ast.copy_location(ast.Call(ast.Attribute(bits, "bit_count", ast.Load()), [], []), node)
-        if isinstance(node.func, ast.Name) and node.func.id in REDUCTIONS and node.func.id not in self.locals:
-            clauses = node.args[0] if node.args else None
-            if isinstance(clauses, ast.GeneratorExp) or (
-                isinstance(clauses, ast.ListComp) and node.func.id in ("any", "all")
-            ):
-                return self._folded(node, node.func.id, clauses)
-        return node
+        called = node.func.id if isinstance(node.func, ast.Name) else ""
+        if called in self.locals or called in self.function.__globals__:
+            return node
+        fold, plain_list = fold_of(node, self._yields), listed(node, self._yields)
+        if plain_list is not None:
+            self.changed = True
+            return ast.copy_location(plain_list, node)
+        return node if fold is None else self._folded(node, fold)
+
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        self.generic_visit(node)
+        fold = fold_of(node, self._yields)
+        if fold is None:
+            return node
+        found = self._folded(node, fold)
+        return _negated(found) if isinstance(node.ops[0], ast.NotIn) else found
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
+        self.generic_visit(node)
+        if not isinstance(node.op, ast.Not) or not isinstance(node.operand, (ast.Name, ast.Call, ast.ListComp)):
+            return node
+        self.changed = True
+        return _negated(node.operand)
 
     def _of_self(self, node: ast.Attribute) -> Any:
         """What `self.name` stands for where it is neither a parameter of the game nor a method."""
@@ -242,51 +263,43 @@ class _Rewrite(ast.NodeTransformer):
         """A name that nothing has."""
         return f"_{self.function.__name__}_{kind}_{len(self.scope) + len(self.lifted)}"
 
-    def _folded(self, node: ast.Call, fold: str, clauses: ast.GeneratorExp | ast.ListComp) -> Any:
-        """any, all, sum, min or max over clauses, as a call of a helper that loops."""
-        if len(node.args) > (2 if fold == "sum" else 1) or any(word.arg != "default" for word in node.keywords):
-            return node
+    def _folded(self, node: ast.expr, fold: Fold) -> ast.expr:
+        """A fold as a call of a helper that loops."""
         self.changed = True
-        name = self._name(fold)
-        bound = {one.id for part in clauses.generators for one in ast.walk(part.target) if isinstance(one, ast.Name)}
-        used = {one.id for one in ast.walk(clauses) if isinstance(one, ast.Name)}
-        # comprehensions have variables of their own, which are no locals of the function in this version of Python
-        parameters = sorted((used - bound) & (self.locals | {*self.own}))
-        extra: list[ast.expr] = [*node.args[1:], *(word.value for word in node.keywords)]
-        helper = ast.parse(f"def {name}({', '.join([*parameters, *(['start'] if extra else [])])}): pass").body[0]
+        name, clauses = self._name(fold.name), fold.clauses
+        bound = {name for part in clauses.generators for name in _names(part.target)}
+        parameters = sorted((_names(clauses) - bound) & (self.locals | {*self.own}))
+        extra = [] if fold.start is None else [fold.start]
+        helper = ast.parse(f"def {name}({', '.join([*parameters, *(['_start'] if extra else [])])}): pass").body[0]
         assert isinstance(helper, ast.FunctionDef)
-        helper.body = list(_fold(fold, clauses, len(extra) > 0))
+        helper.body = list(body_of(fold))
         for one in ast.walk(helper):
             ast.copy_location(one, node)
         self.lifted.append(helper)
         arguments: list[ast.expr] = [ast.Name(parameter, ast.Load()) for parameter in parameters]
         return ast.copy_location(ast.Call(ast.Name(name, ast.Load()), [*arguments, *extra], []), node)
 
+    def _yields(self, node: ast.expr) -> bool:
+        """Whether an expression calls a generator of the rules."""
+        called = node.func if isinstance(node, ast.Call) else None
+        item: Any = None
+        if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name) and called.value.id in self.own:
+            item = inspect.getattr_static(self.rewriter.cls, called.attr, None)
+        elif isinstance(called, ast.Name):
+            item = self.scope.get(called.id, self.function.__globals__.get(called.id))
+        function = inner(item)
+        return isinstance(function, types.FunctionType) and inspect.isgeneratorfunction(function)
 
-def _fold(fold: str, clauses: ast.GeneratorExp | ast.ListComp, has_start: bool) -> Iterator[ast.stmt]:
-    """The body of a helper that folds the clauses' items."""
-    start = "start" if has_start else "0"
-    before, each, after = {
-        "any": ("", "if item: return True", "return False"),
-        "all": ("", "if not item: return False", "return True"),
-        "sum": (f"total = {start}", "total += item", "return total"),
-        "min": ("", "if first or item < best: first, best = False, item", "return best"),
-        "max": ("", "if first or item > best: first, best = False, item", "return best"),
-    }[fold]
-    if fold in ("min", "max"):
-        before = f"first, best = True, {start}"
-        if not has_start:
-            after = "if first: raise ValueError('the sequence is empty')\nreturn best"
-    inside: list[ast.stmt] = [
-        ast.Assign([ast.Name("item", ast.Store())], clauses.elt), *ast.parse(each).body
-    ]
-    for part in reversed(clauses.generators):
-        for condition in reversed(part.ifs):
-            inside = [ast.If(condition, inside, [])]
-        inside = [ast.For(part.target, part.iter, inside, [])]
-    yield from ast.parse(before).body
-    yield from inside
-    yield from ast.parse(after).body
+
+def _names(node: ast.AST) -> set[str]:
+    """The variables in a piece of syntax."""
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+
+
+def _negated(node: ast.expr) -> ast.expr:
+    """`not` of what may be a list, whose truth Numba only knows where it branches."""
+    found = ast.IfExp(node, ast.Constant(False), ast.Constant(True))
+    return ast.copy_location(found, node)
 
 
 def _copy(function: types.FunctionType, code: types.CodeType, scope: dict[str, Any]) -> types.FunctionType:
@@ -316,8 +329,9 @@ def _is_method(cls: type, function: types.FunctionType) -> bool:
 
 
 def renamed(code: types.CodeType, names: dict[str, str]) -> types.CodeType:
-    """The code with other names for what it names."""
-    return code.replace(co_names=tuple(names.get(name, name) for name in code.co_names))
+    """The code, and that of comprehensions within, with other names for what it names."""
+    within = tuple(renamed(one, names) if isinstance(one, types.CodeType) else one for one in code.co_consts)
+    return code.replace(co_names=tuple(names.get(name, name) for name in code.co_names), co_consts=within)
 
 
 def frozen(item: Any) -> Any:
