@@ -5,26 +5,30 @@ over the distances, a proof that the values are those of perfect play: a win has
 none nearer still, a loss has all children won and the last of them one ply nearer, a draw has no lost child and a drawn
 one; no child is missing. Margins, and wins and losses without a distance, are proved by induction over the moves: each
 is the best of the children's, and no play comes back to a state, or they might rest on each other in a circle. An
-expectation is the mean or the best of the children's, but for the rounding of both that the header admits; how far it
-may be from the truth, only solving bounds.
+expectation is the mean or the best of the children's, but for the rounding of both that the header admits; as that adds
+up, bounds of all values are found anew (`bounding`): they prove how far a value may be from the truth.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import random
 import time
 from array import array
 from collections.abc import Iterator
+from decimal import ROUND_CEILING, Context
+from fractions import Fraction
 from typing import NamedTuple
 
-from solver import claims, extras, proving
+from solver import bounding, claims, extras, proving
 from solver.book import Book
 from solver.book.check import check_book, check_counts
 from solver.claims import Means
 from solver.errors import DamagedBook, ResourceError, SolverError, UncompiledRules
 from solver.game import Game, Rules, is_built_in, is_score_game
 from solver.memory import working_memory
+from solver.options import Options
 from solver.progress import Progress, silent
 from solver.solved import TierCount
 from solver.value import Value
@@ -36,6 +40,7 @@ ACYCLIC = ("minimax", "expectiminimax")  # methods that solve no game in which p
 PLAIN_BYTES = 200  # of memory a state that is verified in plain Python alone
 
 
+UPWARD = Context(prec=3, rounding=ROUND_CEILING)  # digits of a bound
 PROVED, CONSISTENT, WRONG = "proved", "consistent", "wrong"  # the verdicts, of which the last is raised
 
 
@@ -47,6 +52,7 @@ class Report(NamedTuple):
     kernels, else a sample. `played` are the sides for which it was played out, if it was to be, and `positions` those
     in which they were to move. `to_search` are the values of a book that is not complete which do not follow from other
     values, the start's among them if it is not stored; so many of them were proved `by_search`.
+    `within`: how far an expectation is from the truth at most, None if that was not proved.
     """
 
     verdict: str
@@ -59,6 +65,7 @@ class Report(NamedTuple):
     positions: int = 0
     by_search: int = 0
     to_search: int = 0
+    within: float | None = None
 
 
 def verify(
@@ -88,24 +95,36 @@ def verify(
         if closed:
             plain = _check_whole(book, rules, means, progress)
             _check_root(book, rules)
-            verdict, basis, *searched, proof = *_judged(book), 0, 0, None
+            verdict, basis, within = _judged(book, rules, means, progress)
+            by_search, to_search, proof = 0, 0, None
         else:
             check_book(path, progress, game)
             _check_root(book, rules)
             values = _Plain(book, rules, closed)
             _check_values(values, progress)
             plain = len(book)
-            proved, basis, *searched, proof = claims.judge(book, rules, values.unproved, means, progress)
-            verdict = PROVED if proved else CONSISTENT
-        played = (proof or proving.prove(book, book.game, progress)) if play else ((), 0)
-        return Report(verdict, basis, len(book), closed, time.perf_counter() - started, plain, *played, *searched)
+            proved, basis, by_search, to_search, proof = claims.judge(book, rules, values.unproved, means, progress)
+            verdict, within = PROVED if proved else CONSISTENT, None
+        played, positions = (proof or proving.prove(book, book.game, progress)) if play else ((), 0)
+        passed = time.perf_counter() - started
+        return Report(verdict, basis, len(book), closed, passed, plain, played, positions, by_search, to_search, within)
 
 
-def _judged(book: Book) -> tuple[str, str]:
-    """The verdict on a complete book in which nothing wrong was found, and what it rests on."""
-    if book.expectation is not None:
-        return CONSISTENT, "every value agrees with its children's, roundings apart: their sum was not bounded"
-    return PROVED, "every value follows from its children"
+def _judged(book: Book, rules: Rules, means: Means, progress: Progress) -> tuple[str, str, float | None]:
+    """The verdict on a complete book in which nothing wrong was found, what it rests on, and how far expectations are
+    from the truth at most."""
+    if book.expectation is None:
+        return PROVED, "every value follows from its children", None
+    agrees, claim = "every value agrees with its children's, roundings apart", book.expectation.error
+    options = Options(symmetry=rules.symmetry, workers=means.workers, memory=means.memory, progress=progress)
+    off, why = bounding.bound(book, rules, options)
+    if off is None:
+        return CONSISTENT, f"{agrees}; how far they may be from the truth was not bounded: {why}", None
+    within = math.nextafter(float(off), math.inf)
+    words = f"every value is within {UPWARD.create_decimal_from_float(within):.2e} of the truth"
+    if off <= Fraction(claim):
+        return PROVED, words, min(within, claim)
+    return CONSISTENT, f"{agrees}; {words}, the header claims {claim:.2e}", within
 
 
 def _check_claims(book: Book, rules: Rules) -> None:

@@ -1,18 +1,25 @@
 """Books written to deceive, every checksum right: `verify` proves none of them, and what is honest it does."""
 
 import json
+import random
+import re
+from collections import Counter
 from typing import NamedTuple
 
 import pytest
 
-from solver import extras, pipeline, trim, verification
-from solver.book import Book, Trim
+from solver import bounding, extras, pipeline, trim, verification
+from solver.book import Book, Trim, write_book
 from solver.errors import BookError, DamagedBook
+from solver.expected import MIDDLE
 from solver.fingerprint import fingerprint
 from solver.game import Rules, load_game
 from solver.value import Value, sign_of
 from tests.books import write_values
 from tests.test_cli import ok, run
+from tests.ways import compiled, what_is_marked_by_kernels
+
+__all__ = ["what_is_marked_by_kernels"]  # a fixture
 
 RINGS = '''
 from typing import NamedTuple
@@ -367,3 +374,130 @@ def test_no_number_that_is_no_state_is_believed(small, tmp_path):
                 assert verification.verify(path, game, search=0.05).verdict == "consistent"
             except DamagedBook:
                 assert state not in truth
+def leaning(game, values, slack):
+    """Expectations that agree with their children's but for `slack` a ply, always to the first player's good."""
+    rules = Rules(game, False)
+
+    def worth(state, action, child):
+        score = rules.utility(child) if rules.is_terminal(child) else leant[child]
+        return score if rules.same_mover(state, action, child) else -score
+
+    leant = dict(values)
+    for _ in range(100):
+        for state in sorted(leant, key=rules.tier, reverse=True):
+            seen = [(weight, worth(state, action, child)) for weight, action, child in rules.children(state)]
+            total = sum(weight for weight, _ in seen)
+            best = sum(weight * score for weight, score in seen) / total if total else max(score for _, score in seen)
+            leant[state] = max(-1.0, min(1.0, best + (slack if rules.to_move(state) == 0 else -slack)))
+    return leant
+
+
+def forge_expectations(path, book, values, error):
+    """The book with other values and another error, its counts put right."""
+    header, finished = book.header, Counter(book.header.counts)
+    finished.subtract(sign_of(value).outcome for value in book.values())
+    outcomes = Counter(sign_of(Value(score)).outcome for score in values.values())
+    numbers = {state: round(score / header.expectation.step) + MIDDLE for state, score in sorted(values.items())}
+    root = Value((numbers[book.game.initial()] - MIDDLE) * header.expectation.step)
+    header = header._replace(
+        book_id=b"", digest="", tiers=None, expectation=header.expectation._replace(error=error), root=root,
+        counts={name: finished[name] + outcomes[name] for name in ("win", "draw", "loss")},
+    )  # fmt: skip
+    write_book(path, header, [(list(numbers), list(numbers.values()))])
+    return path
+
+
+@pytest.mark.parametrize("text", ["piglet:2", "pig:3", "backgammon-bearoff:1,4"])
+def test_errors_that_add_up_are_not_proved(tmp_path, text):
+    """Games whose play comes back, and one whose play does not."""
+    with pipeline.solve(text, tmp_path / "honest.lmdb", symmetry=False) as book:
+        values, start = {state: value.score for state, value in book.items()}, book.game.initial()
+        forged = leaning(book.game, values, 0.0199)
+        assert abs(forged[start] - values[start]) > (0.07 if text == "piglet:2" else 0.02)
+        forge_expectations(tmp_path / "forged.lmdb", book, forged, 0.01)
+        assert "its header claims 0.01 at most" in refused(tmp_path / "forged.lmdb")
+        forge_expectations(tmp_path / "forged.lmdb", book, leaning(book.game, values, 1.9e-7), 1e-7)
+        assert "its header claims 1e-07 at most" in refused(tmp_path / "forged.lmdb")
+        forge_expectations(tmp_path / "forged.lmdb", book, values, 0.0)
+        refused(tmp_path / "forged.lmdb")
+        forge_expectations(tmp_path / "modest.lmdb", book, values, 0.01)
+    assert json.loads(ok("verify", tmp_path / "modest.lmdb", "--json"))["within"] < 1e-9
+    facts = json.loads(ok("verify", tmp_path / "honest.lmdb", "--json"))
+    assert facts["verdict"] == "proved" and facts["within"] <= 2.0**-31 + 1e-12
+    said = ok("verify", tmp_path / "honest.lmdb")
+    assert re.search(r": proved: .* every value is within [1-4]\.[0-9]{2}e-10 of the truth$", said.strip())
+
+
+SELDOM = '''
+from typing import NamedTuple
+
+class Seldom(NamedTuple):
+    """1 throw in 16,384 wins."""
+
+    def initial(self):
+        return 0
+
+    def actions(self, state):
+        yield from ()
+
+    def result(self, state, action):
+        return state
+
+    def to_move(self, state):
+        return 0
+
+    def is_terminal(self, state):
+        return state == 1
+
+    def utility(self, state):
+        return 1
+
+    def chance(self, state):
+        yield 1, 1
+        yield 16383, 0
+'''
+
+
+def test_what_play_takes_too_long_to_prove_is_consistent(tmp_path, monkeypatch):
+    monkeypatch.setattr(bounding, "MOST_VISITS", 1000)
+    (tmp_path / "seldom.py").write_text(SELDOM)
+    text = f"{tmp_path}/seldom.py::Seldom"
+    with pipeline.solve(text, tmp_path / "honest.lmdb") as book:
+        assert book[0].score == 1
+        forge_expectations(tmp_path / "forged.lmdb", book, {0: 0.4}, 0.0001)
+    for name in ("honest", "forged"):
+        code, out, _ = run("verify", tmp_path / f"{name}.lmdb", "--game", text)
+        assert code == 7 and "consistent" in out and "of the truth, the header claims" in out
+        facts = json.loads(run("verify", tmp_path / f"{name}.lmdb", "--game", text, "--json")[1])
+        assert facts["within"] > 1
+
+
+def test_components_come_behind_those_that_they_lead_to():
+    chance = random.Random(5)
+    for size in range(1, 60):
+        children = [[chance.randrange(-1, size) for _ in range(chance.randrange(3))] for _ in range(size)]
+        to = {one: {one} for one in range(size)}
+        for _ in range(size):
+            for one in range(size):
+                to[one].update(*(to[child] for child in children[one] if child >= 0))
+        done = set()
+        for component in bounding.components(children):
+            assert {two for two in to[component[0]] if component[0] in to[two]} == set(component)
+            done |= set(component)
+            assert to[component[0]] <= done
+        assert len(done) == size
+
+
+@pytest.mark.slow
+@compiled
+def test_a_large_book_is_solved_anew(tmp_path, monkeypatch):
+    monkeypatch.setattr(extras, "has_kernels", lambda: True)
+    monkeypatch.setattr(bounding, "FEW", 0)
+    with pipeline.solve("piglet:10", tmp_path / "honest.lmdb", symmetry=False) as book:
+        values, error = {state: value.score for state, value in book.items()}, book.expectation.error
+        forge_expectations(tmp_path / "forged.lmdb", book, leaning(book.game, values, 1.9e-7), 1e-7)
+        forge_expectations(tmp_path / "modest.lmdb", book, values, 0.01)
+    for name in ("honest", "modest"):
+        report = verification.verify(tmp_path / f"{name}.lmdb")
+        assert (report.verdict, report.within) == ("proved", pytest.approx(error, rel=1e-12))
+    assert "its header claims 1e-07 at most" in refused(tmp_path / "forged.lmdb")

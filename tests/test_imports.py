@@ -97,8 +97,10 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "proving": {"book", "errors", "game", "notation", "player", "progress", "search", "value"},
     "searching": {"errors", "extras", "game", "kernels", "progress", "search", "value"},
     "claims": {"book", "errors", "game", "progress", "proving", "search", "searching", "value"},
+    "bounding": {"book", "errors", "extras", "game", "options", "progress", "sweep"},
     "verification": {
-        "book", "claims", "errors", "extras", "game", "kernels", "memory", "progress", "proving", "solved", "value",
+        "book", "bounding", "claims", "errors", "extras", "game", "kernels", "memory", "options", "progress",
+        "proving", "solved", "value",
     },
     "cli": {
         "click", "matplotlib", "tqdm", "answers", "book", "comparing", "conformance", "errors", "estimation", "export",
