@@ -216,6 +216,14 @@ def test_what_cannot_be_written_is_said_in_one_line(small, tmp_path, monkeypatch
     assert "leave out the column tier" in refused(path, "-o", tmp_path / "b.csv", "--columns", "tier")
 
 
+def test_a_book_of_what_is_no_state_is_damaged(tmp_path):
+    facts = {"game": "hexapawn", "rules": fingerprint(load_game("hexapawn"))}
+    write_values(tmp_path / "forged.lmdb", {(1 << 60) + 5: Value(1, 1)}, facts=facts)
+    code, out, err = run("export", tmp_path / "forged.lmdb", "-o", tmp_path / "forged.csv")
+    assert (code, out) == (5, "") and "is no state of its game" in err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["forged.lmdb"]
+
+
 def test_a_game_of_your_own(tmp_path):
     (tmp_path / "third.py").write_text(THIRD.replace("return 2", "return 1"))
     rules = f"{tmp_path}/third.py::Third"

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from solver.book import Book
-from solver.errors import DamagedBook, MethodError
+from solver.errors import BookError, DamagedBook, MethodError
 from solver.game import Rules, own_method
 from solver.notation import format_action, show
 from solver.player import Player
@@ -147,7 +147,14 @@ def _namer(rules: Rules) -> Callable[[int, int], str]:
 def _rows(book: Book, cells: list[Cell], progress: Progress) -> Iterator[tuple[Any, ...]]:
     done = 0
     for state, value in book.items():
-        yield tuple([cell(state, value) for cell in cells])
+        try:
+            row = tuple([cell(state, value) for cell in cells])
+        except (BookError, MemoryError):
+            raise
+        except Exception as error:  # rules need not bear numbers that are no states
+            name = type(error).__name__
+            raise DamagedBook(f"{book.path}: {state} is no state of its game ({name}): solve it again") from None
+        yield row
         done += 1
         if done % STEP == 0:
             progress("export", done, len(book))
