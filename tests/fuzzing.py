@@ -17,7 +17,10 @@ import click
 from click.testing import CliRunner
 
 from solver import __main__, shipped
+from solver.book import Book
+from solver.book.format import seal, segment_key
 from solver.cli import COMMANDS, main
+from tests.books import rewritten
 
 SECONDS = 300.0  # after which a command hangs
 RULES = """
@@ -209,6 +212,7 @@ def furnish(folder: Path) -> None:
     files = {
         "good.lmdb": good,
         "chance.lmdb": shipped.path_of("piglet").read_bytes(),
+        "again.lmdb": good,
         "cut.lmdb": good[: len(good) // 2],
         "changed.lmdb": bytes(byte ^ (index % 997 == 5) for index, byte in enumerate(good)),
         "empty": b"",
@@ -228,6 +232,7 @@ def furnish(folder: Path) -> None:
     }
     for name, content in files.items():
         (folder / name).write_bytes(content)
+    forge(folder / "chance.lmdb", folder / "forged.lmdb")
     for name in ("fifo", "fifo.py"):
         os.mkfifo(folder / name)
     (folder / "folder.py").mkdir()
@@ -240,6 +245,23 @@ def furnish(folder: Path) -> None:
         (folder / name).symlink_to(target)
 
 
+def forge(path: Path, target: Path) -> None:
+    """A copy with other keys and values behind checksums that are right."""
+    with Book(path) as book:
+        book_id = book.header.book_id
+    chance = random.Random(5)
+
+    def change(key: bytes, record: bytes) -> bytes:
+        if bytes(key) != segment_key(0):
+            return record
+        body = bytearray(record[4:])
+        for _ in range(9):
+            body[chance.randrange(len(body) // 2, len(body))] ^= 1 << chance.randrange(8)
+        return seal(book_id, 0, bytes(body))
+
+    rewritten(path, target, change)
+
+
 def command_line(chance: random.Random, folder: Path) -> list[str]:
     """A verb, what it takes, more or less of it, and some of its options."""
     verb = chance.choices([*COMMANDS, "", "nosuch"], [DEAR.get(name, 1.0) for name in (*COMMANDS, "", "nosuch")])[0]
@@ -247,25 +269,47 @@ def command_line(chance: random.Random, folder: Path) -> list[str]:
     if command is None or chance.random() < 0.02:
         return [verb, *chance.choices([*TEXTS, *NUMBERS, "--help", "-h"], k=chance.randrange(3))]
     words: list[str] = []
+    oddness = chance.choice((0.0, 0.15, 1.0))
     for parameter in command.params:
-        for _ in range(_times(chance, parameter)):
+        for _ in range(_times(chance, parameter, oddness)):
             if isinstance(parameter, click.Option):
                 words.append(chance.choice(parameter.opts))
                 if parameter.is_flag:
                     continue
-            words.append(_value(chance, verb, parameter, folder))
-    if "-o" in words and chance.random() < 0.2:
+            odd = chance.random() < oddness
+            words.append(_value(chance, parameter, folder) if odd else _good(chance, verb, parameter))
+    if chance.random() < 0.1 * oddness:
         chance.shuffle(words)
     return [verb, *_bounded(verb, words)]
 
 
-def _times(chance: random.Random, parameter) -> int:
+def _times(chance: random.Random, parameter, oddness: float) -> int:
     if parameter.required or parameter.nargs != 1:
-        return chance.choices((0, 1, 2), (0.03, 0.92, 0.05))[0]
-    return chance.choices((0, 1, 2), (0.85, 0.14, 0.01))[0]
+        return chance.choices((0, 1, 2), (0.03 * oddness, 0.92, 0.05 * oddness))[0]
+    return chance.choices((0, 1, 2), (0.85, 0.14, 0.01 * oddness))[0]
 
 
-def _value(chance: random.Random, verb: str, parameter, folder: Path) -> str:
+def _good(chance: random.Random, verb: str, parameter) -> str:
+    """A value that the parameter is meant for, mostly."""
+    name = parameter.name
+    if choices := getattr(parameter.type, "choices", None):
+        return str(chance.choice(list(choices)))
+    if parameter.param_type_name == "option" and name in ("output", "book", "plot", "save"):
+        endings = {"export": (".csv", ".jsonl", ".sqlite", ".bin", "/"), "learn": (".eval",), "info": (".svg",)}
+        return "out" + chance.choice(endings.get(verb, (".lmdb",)))
+    if name in ("source", "first", "second", "judge") or (name == "book" and verb != "solve"):
+        return chance.choice(("good.lmdb", "chance.lmdb", "forged.lmdb", "again.lmdb", "tic-tac-toe", "coins:7,2"))
+    if name in ("game", "game_text", "named"):
+        return chance.choice(("tic-tac-toe", "coins:7,2", "piglet:3", "rules.py::Race", "tree:tree.json"))
+    if name == "columns":
+        return chance.choice(("state", "state,score", "board,best"))
+    of = {"positions": ("start", "#0", "b2", "1"), "position": ("start", "#4100"), "start": ("start",)}
+    of |= {"file": ("values.jsonl",), "games": ("games.txt", "2"), "evaluate": ("odd.eval",), "hidden": ("4",)}
+    of |= {"distance": ("1..3",), "ply": ("..2",), "memory": ("1G",), "max_bytes": ("1M",), "cluster": ("local:0",)}
+    return chance.choice(of.get(name, ("1", "2")))
+
+
+def _value(chance: random.Random, parameter, folder: Path) -> str:
     """A value that the parameter may be meant for, or any."""
     name, files = parameter.name, sorted(path.name for path in folder.iterdir())
     pick = chance.random()
