@@ -121,7 +121,8 @@ def _print(facts: dict[str, Any]) -> None:
     elif facts["compiled"] is False:
         click.echo(f"only in plain Python, which is some sixty times slower: {facts['reason']}")
     elif facts["solved"] is not None:
-        click.echo(f"all {facts['solved']:,} states were solved in plain Python at once: solve will compile nothing")
+        folded = " folded by symmetry" if "canonical" in facts["optional"] else ""
+        click.echo(f"all {facts['solved']:,} states{folded} were solved in plain Python: solve will compile nothing")
 
 
 def _print_boards(rules: Rules, games: Sequence[RandomGame]) -> None:
