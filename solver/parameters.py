@@ -25,6 +25,8 @@ def parsed(cls: Any, text: str) -> dict[str, Any]:
         if name not in kinds or name not in fields:
             raise ValueError(f"no parameter {name!r}: it takes {', '.join(fields)}")
         if typing.get_origin(kinds[name]) is tuple:  # takes all unnamed numbers
+            if not named and name in values and not _is_whole(value.strip()):
+                raise ValueError(_unnamed(fields[position + 1 :], value.strip()[:40]))
             values[name] = (*values.get(name, ()), _convert(name, value, int))
             continue
         if name in values:
@@ -42,12 +44,23 @@ def _convert(name: str, text: str, kind: Any) -> Any:
             raise ValueError(f"{name} is true or false, not {text!r}")
         return known[text.lower()]
     if kind is int:
-        if not (text.lstrip("-").isdecimal() and text.isascii() and len(text) <= 20):
+        if not _is_whole(text):
             raise ValueError(f"{name} is a whole number below 2**63, not {text[:40]!r}")
         return int(text)
     if kind is float:
         return float(text)
     return text
+
+
+def _is_whole(text: str) -> bool:
+    return text.lstrip("-").isdecimal() and text.isascii() and len(text) <= 20
+
+
+def _unnamed(rest: list[str], text: str) -> str:
+    """Why a text that is no number cannot stand behind those that a tuple takes."""
+    if not rest:
+        return f"too many parameters: {text!r} is no number"
+    return f"what follows the numbers is given by its name: {rest[0]}={text}"
 
 
 def written(game: Any) -> str:

@@ -1,8 +1,9 @@
-"""States of a book chosen at random."""
+"""States of a book chosen at random, and how its expectations are spread."""
 
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 from solver import streaming
@@ -13,6 +14,7 @@ from solver.progress import Progress, silent
 from solver.value import Value
 
 Range = tuple[int, int]
+COARSE = 18  # bits of an expectation that are left out where expectations are counted
 
 
 def sample(
@@ -25,21 +27,30 @@ def sample(
     tier: Range | None = None,
     progress: Progress = silent,
 ) -> list[tuple[int, Value]]:
-    """So many stored states at random, uniformly among those that match, none twice, with their values; ascending.
+    """So many stored states at random, uniformly among those that match, none twice, and their values; in random order.
 
     `outcome` is "win", "draw" or "loss" for the side to move; `distance` and `tier` are ranges, both ends included.
     Where fewer match, it is all of them. The same `seed` gives the same states of the same book, whatever its codec.
     Raises MethodError for tiers of rules that know none, ForeignBook for such of a game that the book cannot name,
     DamagedBook.
     """
-    draw = random.Random(seed).random
+    chance = random.Random(seed)
     chosen: list[tuple[int, Value]] = []
     for before, found in enumerate(_matching(book, outcome, distance, tier, progress)):
         if before < number:
             chosen.append(found)
-        elif (place := int(draw() * (before + 1))) < number:  # each so far is kept as likely as any other
+        elif (place := int(chance.random() * (before + 1))) < number:  # each so far is kept as likely as any other
             chosen[place] = found
-    return sorted(chosen)
+    chance.shuffle(chosen)  # so that the first of them are such a sample, too
+    return chosen
+
+
+def expectations(book: Book) -> dict[float, int]:
+    """How many stored states have an expectation, of those four digits or so. Raises DamagedBook."""
+    numbers: Counter[int] = Counter()
+    for _, indices in streaming.lists(book):
+        numbers.update(index >> COARSE << COARSE for index in indices)
+    return {book.header.values[number].score: count for number, count in numbers.items()}
 
 
 def _matching(

@@ -309,6 +309,12 @@ def test_the_tree_exercise(tmp_path):
     assert facts == {"value": 3, "best": "1", "leaves": 9, "pruned": [{"leaf": 5, "value": 4}, {"leaf": 6, "value": 6}]}
     lowest = json.loads(ok("solve", f"tree:{path},min", "--pruned", "--json"))
     assert lowest["value"] == 6  # MIN chooses between MAX's 12, 6 and 14
+    book, page = tmp_path / "tree.lmdb", tmp_path / "site"
+    ok("solve", f"tree:{path}", "-o", book)
+    code, _, err = run("export", book, "-o", f"{page}/")
+    assert code == 5 and "a tree in a file, which no book opens: name its rules, --game tree:PATH/exercise.json" in err
+    ok("export", book, "-o", f"{page}/", "--game", f"tree:{path}")
+    assert "<h1>Tree exercise.json</h1>" in (page / "index.html").read_text()
 
 
 def shell(command):

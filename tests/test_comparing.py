@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from solver import Book, diff, load_game, merge, pack, sample, solve, streaming, verify
+from solver import Book, Trim, diff, load_game, merge, pack, sample, solve, streaming, trim, verify
 from solver.errors import BookError, DamagedBook, ForeignBook, MethodError
 from solver.value import Value
 from tests.books import write_values
@@ -63,12 +63,20 @@ def test_the_command_ends_with_1_where_books_differ(tmp_path, c4):
     assert ok("diff", c4, tmp_path / "packed") == "the books hold the same\n"
     solve("connect-four:4,3", tmp_path / "unfolded", symmetry=False).close()
     code, out, _ = run("diff", c4, tmp_path / "unfolded", "--most", 1)
+    trim(c4, tmp_path / "first", Trim(side="first", plies=1))
+    lines = run("diff", c4, tmp_path / "first", "--most", 0)[1].splitlines()
+    with Book(c4) as book:
+        digest = book.header.digest[:16]
+    kept = f"what the first player needs, nothing that 1 ply settles; of the complete book {digest}"
+    assert f"trimmed: none / {kept}" in lines and "Trim" not in "".join(lines)
+    facts = json.loads(run("diff", c4, tmp_path / "first", "--json")[1])["header"]
+    assert facts["trim"][0] is None and facts["trim"][1]["side"] == "first"
     assert code == 1 and "symmetry: True / False" in out and "missing / " in out and "more: --most" in out
     code, out, _ = run("diff", c4, tmp_path / "unfolded", "--json")
     facts = json.loads(out)
     assert code == 1 and not facts["equal"] and facts["only_first"] == 0 and facts["only_second"] > 1000
     with Book(c4) as book, Book(tmp_path / "unfolded") as other:
-        lacking = [state for state in other if state not in book]
+        lacking = sorted({*other} - {*book})
         assert [one["state"] for one in facts["states"]] == lacking[:20]
     assert run("diff", c4, tmp_path / "none")[0] == 2
 
@@ -150,7 +158,8 @@ def test_a_sample_is_of_those_that_match(c4):
                 and ("tier" not in choice or choice["tier"][0] <= game.tier(state) <= choice["tier"][1])
             }
             chosen = sample(book, 50, seed=1, **choice)
-            assert chosen == sorted(set(chosen)) and len(chosen) == 50 and set(chosen) <= matching.items()
+            assert len(set(chosen)) == len(chosen) == 50 and set(chosen) <= matching.items()
+            assert chosen != sorted(chosen)
             assert sample(book, 50, seed=1, **choice) == chosen != sample(book, 50, seed=2, **choice)
             assert dict(sample(book, 10**6, **choice)) == matching
 
@@ -160,6 +169,8 @@ def test_every_state_is_sampled_as_often_as_any_other(tmp_path):
     write_values(tmp_path / "book", {3 * state: Value(0) for state in range(40)})
     with Book(tmp_path / "book") as book:
         times = Counter(state for seed in range(400) for state, _ in sample(book, 10, seed=seed))
+        first = Counter(sample(book, 40, seed=seed)[0][0] for seed in range(400))
+    assert len(first) == 40 and sum((number - 10) ** 2 / 10 for number in first.values()) < 80  # in any order, too
     assert len(times) == 40 and all(60 < number < 140 for number in times.values())
     assert sum((number - 100) ** 2 / 75 for number in times.values()) < 80  # chi square, 39 degrees of freedom
 

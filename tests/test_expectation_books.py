@@ -2,17 +2,19 @@
 
 import json
 import random
+from collections import Counter
 
 import pytest
 from click.testing import CliRunner
 
 from solver import pipeline
 from solver.book import Book, Header
-from solver.cli import main
+from solver.cli import info, main, plot
 from solver.errors import DamagedBook, MissingState, PositionError
 from solver.expected import DROPPED, MIDDLE, SPAN, number_of
 from solver.game import load_game
 from solver.player import Player
+from solver.sampling import expectations as expectations_of
 from solver.value import Value
 from solver.verification import verify
 from tests.books import expectations, looked_up, rewritten, sample_values, write_expectations
@@ -242,6 +244,24 @@ def test_what_chance_rules_out_is_refused_with_the_remedy(tmp_path, pig, argumen
     assert code != 0, text
     assert message in text
     assert not (tmp_path / "out.lmdb").exists()
+
+
+def test_a_chart_of_expectations_is_a_histogram_of_all_that_is_stored(pig, tmp_path):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    with Book(pig) as book:
+        stored, exact = len(book), Counter(min(39, int(20 * (1 + value.score))) for value in book.values())
+        numbers, facts = expectations_of(book), info.describe(book.header, book.size)
+    assert sum(numbers.values()) == stored and len(numbers) > 100
+    _, axes = pyplot.subplots()
+    plot._by_expectation(axes, numbers, wins=True)
+    bars = {round(bar.get_x() / 2.5): bar.get_height() for container in axes.containers for bar in container}
+    assert sum(bars.values()) == stored and len(bars) > 10
+    assert sum(abs(bars.get(at, 0) - exact[at]) for at in range(40)) <= stored / 50  # some lie on an edge
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["better"]  # who is to move
+    plot.draw(facts, str(tmp_path / "chart.svg"), numbers)
+    chart = (tmp_path / "chart.svg").read_text()
+    assert "winning chance of the side to move" in chart and "<!-- better" in chart
+    assert "<!-- wins" not in chart and "<!-- worse" not in chart
 
 
 def test_books_of_expectations_are_compared(tmp_path, pig):

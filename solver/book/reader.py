@@ -239,8 +239,9 @@ class Book(Mapping[int, Value]):
         if not is_built_in(self.header.game):
             name, kind, rest = self.header.game.partition(":")
             where = f"PATH/{name}::{rest[1:]}" if rest[:1] == ":" else f"{name}{kind}PATH/{rest}"
+            lies = "a game outside this package" if rest[:1] == ":" else "a tree in a file, which no book opens"
             raise ForeignBook(
-                f"{self.path} is of a game outside this package: name its rules, --game {where},"
+                f"{self.path} is of {lies}: name its rules, --game {where},"
                 " or in Python Book(path, game)"
             )
         game = load_game(self.header.game)

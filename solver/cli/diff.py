@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import click
 
-from solver.cli.common import Bars, json_option, quiet_option
+from solver.cli.common import Bars, in_plies, json_option, quiet_option
+from solver.cli.info import expected, trimmed
 from solver.comparing import Difference, Differences, diff, said
 from solver.value import Value
+
+NAMES = {"trim": "trimmed", "longest": "longest win", "wdl": "without distances", "root": "start"}
+WORDS: dict[str, Callable[[Any], str]] = {
+    "expectation": lambda fact: expected(fact._asdict()),
+    "longest": lambda fact: f"win in {in_plies(fact[0])}, at #{fact[1]}",
+    "root": said,
+    "trim": lambda fact: trimmed(fact._asdict()),
+}
 
 
 @click.command("diff")
@@ -39,7 +49,7 @@ def describe(found: Differences) -> dict[str, Any]:
     """The facts of differences; what a book lacks is null."""
     return {
         "equal": found.equal,
-        "header": found.header,
+        "header": {name: [_named(fact) for fact in pair] for name, pair in found.header.items()},
         "only_first": found.only_first,
         "only_second": found.only_second,
         "other_values": found.other_values,
@@ -47,6 +57,10 @@ def describe(found: Differences) -> dict[str, Any]:
             {"state": one.state, "first": _facts(one.first), "second": _facts(one.second)} for one in found.examples
         ],
     }
+
+
+def _named(fact: Any) -> Any:
+    return fact._asdict() if hasattr(fact, "_asdict") else fact
 
 
 def _facts(value: Value | None) -> dict[str, Any] | None:
@@ -57,7 +71,8 @@ def text(found: Differences) -> str:
     """The differences for people."""
     if found.equal:
         return "the books hold the same"
-    lines = [f"{name}: {_plain(one)} / {_plain(other)}" for name, (one, other) in found.header.items()]
+    header = found.header.items()
+    lines = [f"{NAMES.get(name, name)}: {_plain(name, one)} / {_plain(name, other)}" for name, (one, other) in header]
     lines.append(
         f"states: {found.only_first:,} only in the first, {found.only_second:,} only in the second,"
         f" {found.other_values:,} of other values"
@@ -67,9 +82,11 @@ def text(found: Differences) -> str:
     return "\n".join(lines + ([f"and {hidden:,} more: --most"] if hidden else []))
 
 
-def _plain(fact: Any) -> str:
-    if isinstance(fact, Value):
-        return said(fact)
+def _plain(name: str, fact: Any) -> str:
+    if fact is None:
+        return "none"
+    if name in WORDS:
+        return WORDS[name](fact)
     return ", ".join(f"{name} {count:,}" for name, count in fact.items()) if isinstance(fact, dict) else str(fact)
 
 

@@ -18,7 +18,10 @@ from solver.player import Player
 @click.argument("source", metavar="BOOK|GAME")
 @click.option("--counts", is_flag=True, help="Also the counts by tier and by distance.")
 @click.option(
-    "--plot", type=click.Path(), metavar="FILE", help="Draw wins, draws and losses by tier and distance: .png or .svg."
+    "--plot",
+    type=click.Path(),
+    metavar="FILE",
+    help="Draw wins, draws and losses by tier and distance, or expectations: .png or .svg.",
 )
 @json_option
 @quiet_option
@@ -34,6 +37,11 @@ def command(source: str, counts: bool, plot: str | None, as_json: bool, quiet: b
     with open_book(source, quiet=quiet) as opened:
         facts = describe(opened.header, opened.size)
         score_game = opened.header.score_game
+        numbers = None
+        if plot is not None and opened.expectation is not None:
+            from solver.sampling import expectations
+
+            numbers = expectations(opened)
         gaps = opened.header.trim is not None and not opened.header.is_gapless
         if facts["longest"] and is_built_in(opened.header.game) and not gaps:
             from solver.cli.line import describe_line
@@ -43,7 +51,7 @@ def command(source: str, counts: bool, plot: str | None, as_json: bool, quiet: b
     if plot is not None:
         from solver.cli.plot import draw
 
-        draw(facts, plot)
+        draw(facts, plot, numbers)
     click.echo(json.dumps(facts) if as_json else text(facts, score_game))
     if counts and not as_json:
         click.echo("\n" + tables(facts))
@@ -105,7 +113,7 @@ def text(facts: dict[str, Any], score_game: bool) -> str:
         ),
     ]
     if trim is not None:
-        rows.append(("trimmed", _trimmed(trim)))
+        rows.append(("trimmed", trimmed(trim)))
     if facts["states"] is not None:
         rows.append(("states", f"{facts['states']:,}, {facts['terminal']:,} of them terminal"))
     rows += [
@@ -113,8 +121,7 @@ def text(facts: dict[str, Any], score_game: bool) -> str:
         ("to move", _outcomes(facts)),
     ]
     if facts["expectation"]:
-        about = "expected {of}, steps of {step:.3g}, within {error:.3g}"
-        rows.insert(2, ("values", about.format(**facts["expectation"])))
+        rows.insert(2, ("values", expected(facts["expectation"])))
     if facts["longest"]:
         rows.append(("longest", f"win in {in_plies(facts['longest']['distance'])}, at {facts['longest']['position']}"))
         if facts["longest"].get("line"):
@@ -136,7 +143,12 @@ def _outcomes(facts: dict[str, Any]) -> str:
     return f"{win:,} wins, {draw:,} draws, {loss:,} losses"
 
 
-def _trimmed(trim: dict[str, Any]) -> str:
+def expected(expectation: dict[str, Any]) -> str:
+    """What a book's expectations are."""
+    return "expected {of}, steps of {step:.3g}, within {error:.3g}".format(**expectation)
+
+
+def trimmed(trim: dict[str, Any]) -> str:
     """What a trimmed book holds of which."""
     kept = []
     if trim["side"]:

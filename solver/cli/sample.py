@@ -31,10 +31,10 @@ def command(
     game_text: str | None,
     quiet: bool,
 ) -> None:
-    """Choose stored states at random, uniformly among those that match, none twice; in ascending order.
+    """Choose stored states at random, uniformly among those that match, none twice; in random order.
 
-    One state a line, as `query` takes it. The same seed chooses the same states. Finished positions are not stored, nor
-    those that are another's image by symmetry.
+    One state a line, as `query` takes it; the first of them are a sample, too. The same seed chooses the same states.
+    Finished positions are not stored, nor those that are another's image by symmetry.
 
     \b
     solver sample connect-four-5x5.lmdb -n 1000 --value win --distance 5..9

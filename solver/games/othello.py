@@ -22,7 +22,7 @@ class Othello(NamedTuple):
 
     def check(self) -> None:
         if self.width < 2 or self.height < 2 or self.width % 2 or self.height % 2:
-            raise ValueError("width and height must be even and at least 2")
+            raise ValueError("width and height must be even, for four discs in the middle at the start, and at least 2")
         if self.width * self.height > 30:
             raise ValueError("width * height must be at most 30 to fit a state")
 
