@@ -78,6 +78,25 @@ def test_every_session_prints_what_the_readme_says(tmp_path, monkeypatch, output
     assert doctest.testmod(solver) == (0, 9)
 
 
+@pytest.mark.parametrize("name", ["trees.md", "limits.md"])
+def test_every_session_of_a_guide_prints_what_it_says(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(
+        r"^```(console|python)\n(.*?)^```$", (README.parent / "docs" / name).read_text(), re.MULTILINE | re.DOTALL
+    )
+    ran = 0
+    for kind, block in blocks:
+        if kind == "python":
+            Path(re.match(r"# (\S+\.py)\n", block)[1]).write_text(block)
+            continue
+        for command, expected in commands(block):
+            printed = in_process(command)
+            shown = expected.count("\n") if expected.endswith("\n...\n") else None  # the rest is left out
+            assert matches(expected, "\n".join(printed.split("\n")[:shown])), f"$ {command}\n{printed}"
+            ran += 1
+    assert ran >= 2
+
+
 def test_help_lists_the_public_names_and_what_they_are():
     text = pydoc.plain(pydoc.render_doc(solver))
     assert solver.__doc__.splitlines()[0] in text and "connect-four-4x4.lmdb" in text
