@@ -70,7 +70,40 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOMES = {  # in reading order
+__all__ = [  # in reading order, one by one: what reads the program without running it knows no other form
+    "load_game",
+    "Game",
+    "check_game",
+    "solve",
+    "Book",
+    "Value",
+    "Solution",
+    "Player",
+    "Answer",
+    "Move",
+    "Outcome",
+    "verify",
+    "pack",
+    "trim",
+    "Trim",
+    "sample",
+    "grade",
+    "diff",
+    "merge",
+    "check_book",
+    "SolverError",
+    "GameError",
+    "MethodError",
+    "PositionError",
+    "MissingState",
+    "BookError",
+    "DamagedBook",
+    "ForeignBook",
+    "ResourceError",
+    "BudgetExceeded",
+]
+
+_HOMES = {
     "load_game": "game",
     "Game": "game",
     "check_game": "conformance",
@@ -102,8 +135,6 @@ _HOMES = {  # in reading order
     "ResourceError": "errors",
     "BudgetExceeded": "errors",
 }
-
-__all__ = [*_HOMES]
 
 
 def __dir__() -> list[str]:

@@ -85,13 +85,13 @@ def settling(book: Book, rules: Rules, by_distance: bool) -> Settle | None:
         return None
     if by_distance:
         ahead = functools.lru_cache(SETTLED)(
-            functools.partial(settled, rules, plies=trim.depth, find=book.get)
+            functools.partial(settled, rules, plies=trim.depth, find=book.find)
         )
         return lambda state, child: ahead(child)
 
     def settle(state: int, child: int) -> Value | None:
         floor = rules.tier(state)
-        return settled(rules, child, trim.depth, lambda key: book.get(key) if rules.tier(key) > floor else None)
+        return settled(rules, child, trim.depth, lambda key: book.find(key) if rules.tier(key) > floor else None)
 
     return settle
 
@@ -211,7 +211,7 @@ class _Side:
 
     def _chosen(self, state: int, ply: int) -> list[int]:
         """A move that keeps the state's value and to whose replies answers are known; none at the book's end."""
-        rules, find = self.rules, self.book.get
+        rules, find = self.rules, self.book.find
         value = assured(rules, state, self.plies, find)
         if value is None:
             raise self._gap(state)
@@ -238,9 +238,9 @@ def _start(book: Book, rules: Rules) -> dict[int, Value]:
     Raises DamagedBook if it is another.
     """
     state, said, trim = rules.canonical(rules.game.initial()), book.root, book.trim
-    if rules.is_terminal(state) or state in book:
+    if rules.is_terminal(state) or book.find(state) is not None:
         return {}  # looked at as any other
-    found = None if trim is None else settled(rules, state, trim.depth, book.get)
+    found = None if trim is None else settled(rules, state, trim.depth, book.find)
     if found is None:
         return {state: said}
     if found != said:

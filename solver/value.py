@@ -35,18 +35,6 @@ class Value(NamedTuple):
         return "win" if self.score > 0 else "loss" if self.score < 0 else "draw"
 
 
-class Values(NamedTuple):
-    """The values of many states, as arrays of the shape that was asked.
-
-    `scores` int64, of expectations float64; `distances` int64, -1 where they mean nothing; where `known` (bool) is
-    False, the other two are 0 and -1 and say nothing.
-    """
-
-    scores: Any
-    distances: Any
-    known: Any
-
-
 Solution = Mapping[int, Value]
 
 

@@ -4,6 +4,7 @@
 by a shell among the slow tests, `pycon` as doctests, `python` blocks that begin with a file's name are written to it.
 """
 
+import ast
 import doctest
 import os
 import pydoc
@@ -11,6 +12,7 @@ import re
 import shlex
 import subprocess
 import sys
+import typing
 from pathlib import Path
 
 import pytest
@@ -95,6 +97,23 @@ def test_every_session_of_a_guide_prints_what_it_says(tmp_path, monkeypatch, nam
             assert matches(expected, "\n".join(printed.split("\n")[:shown])), f"$ {command}\n{printed}"
             ran += 1
     assert ran >= 2
+
+
+def test_what_only_reads_the_package_knows_its_names():
+    """Type checkers take `__all__` if it is a plain list, and the names that are imported for them alone."""
+    tree = ast.parse(Path(solver.__file__).read_text())
+    (listed,) = (
+        node.value for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+    )
+    assert ast.literal_eval(listed) == list(solver._HOMES) == solver.__all__
+    typed = next(node for node in tree.body if isinstance(node, ast.If))
+    imported = {name.name: node.module for node in typed.body for name in node.names if node.module != "typing"}
+    assert imported == {name: f"solver.{home}" for name, home in solver._HOMES.items()}
+    assert Book.lookup.__annotations__["return"] == "Values"
+    np, bulk = pytest.importorskip("numpy"), pytest.importorskip("solver.store.bulk")
+    hints = typing.get_type_hints(bulk.Values).values()
+    dtypes = [re.findall(r"numpy\.dtype\[numpy\.(\w+)", str(hint)) for hint in hints]
+    assert dtypes == [[np.int64.__name__, np.float64.__name__], [np.int64.__name__], [np.bool_.__name__]]
 
 
 def test_help_lists_the_public_names_and_what_they_are():

@@ -13,7 +13,7 @@ import weakref
 from bisect import bisect_right
 from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from solver import extras, shipped
 from solver.book.codecs import OFTEN_WRONG, ranked
@@ -25,7 +25,10 @@ from solver.errors import BookError, DamagedBook, ForeignBook, MissingState, Sol
 from solver.expected import Expectation, Steps
 from solver.game import STATE_LIMIT, Game, Rules, game_text, is_built_in, load_game
 from solver.solved import TierCount
-from solver.value import Value, Values
+from solver.value import Value
+
+if TYPE_CHECKING:
+    from solver.store.bulk import Values
 
 MANY = 20_000  # states whose images are worth compiling the rules for
 SOME = 256  # ranks of a group: the rules are asked for each
@@ -144,20 +147,18 @@ class Book(Mapping[int, Value]):
 
     def _places(self, states: Any) -> Any:
         """The palette indices that are stored for an array of states, -1 for those that are not."""
-        from solver.store import bulk
+        from solver.store.bulk import one_by_one, places
 
         mapped, ranking = self._open(), self.ranking
         if ranking is not None:
-            return bulk.one_by_one(states, lambda state: ranking.index(state, self._index))
+            return one_by_one(states, lambda state: ranking.index(state, self._index))
         segments, load = mapped.segments, mapped.load
-        return bulk.places(states, mapped.directory, lambda one: segments[one] or load(one), mapped.codec.find_all)
+        return places(states, mapped.directory, lambda one: segments[one] or load(one), mapped.codec.find_all)
 
     def _images(self, states: Any) -> Any:
-        """`_image` of an array of states."""
-        from solver.store import bulk
-
+        """`_image` of an array of states, a list where they are few."""
         images = extras.kernels("folding").images(Rules(self.game), states) if len(states) >= MANY else None
-        return bulk.one_by_one(states, self._image) if images is None else images
+        return [*map(self._image, states.tolist())] if images is None else images
 
     def _malformed(self, error: Exception) -> DamagedBook:
         return DamagedBook(f"{self.path}: a segment is malformed ({error}): fetch or solve the book again")

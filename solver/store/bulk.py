@@ -7,16 +7,28 @@ it takes some hundred states of a group to get there.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from solver.expected import MIDDLE, Steps
 from solver.store.shared import compiled
-from solver.value import Value, Values
+from solver.value import Value
 
 INTEGERS = "iu"  # kinds of dtype
+
+
+class Values(NamedTuple):
+    """The values of many states, as arrays of the shape that was asked.
+
+    `scores` int64, of expectations float64; `distances` int64, -1 where they mean nothing; where `known` (bool) is
+    False, the other two are 0 and -1 and say nothing.
+    """
+
+    scores: NDArray[np.int64] | NDArray[np.float64]
+    distances: NDArray[np.int64]
+    known: NDArray[np.bool_]
 
 
 def places(
@@ -48,8 +60,8 @@ def places(
 def filled(
     found: NDArray[np.int64],
     states: Any,
-    images: Callable[[NDArray[np.int64]], NDArray[np.int64]],
-    places: Callable[[NDArray[np.int64]], NDArray[np.int64]],
+    images: Callable[[NDArray[np.int64]], Any],
+    places: Callable[[Any], NDArray[np.int64]],
 ) -> NDArray[np.int64]:
     """Places, of which those that are missing are looked up by the images of their states."""
     missing = found < 0
