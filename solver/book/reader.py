@@ -22,7 +22,7 @@ from solver.book.ranking import Ranking, rules_of
 from solver.book.segments import groups_of
 from solver.book.trim import Trim
 from solver.errors import BookError, DamagedBook, ForeignBook, MissingState, SolverError
-from solver.expected import Expectation, Steps
+from solver.expected import Expectation
 from solver.game import STATE_LIMIT, Game, Rules, game_text, is_built_in, load_game
 from solver.solved import TierCount
 from solver.value import Value
@@ -138,8 +138,7 @@ class Book(Mapping[int, Value]):
             places = self._places(states)
             if self.header.symmetry and bool((places < 0).any()):
                 places = bulk.filled(places, states, self._images, self._places)
-            steps = self._open().values
-            return bulk.stepped(places, steps) if isinstance(steps, Steps) else bulk.values(places, steps)
+            return bulk.values(places, self._open().values)
         except OFTEN_WRONG as error:
             if isinstance(error, TypeError):
                 raise
@@ -241,10 +240,8 @@ class Book(Mapping[int, Value]):
             name, kind, rest = self.header.game.partition(":")
             where = f"PATH/{name}::{rest[1:]}" if rest[:1] == ":" else f"{name}{kind}PATH/{rest}"
             lies = "a game outside this package" if rest[:1] == ":" else "a tree in a file, which no book opens"
-            raise ForeignBook(
-                f"{self.path} is of {lies}: name its rules, --game {where},"
-                " or in Python Book(path, game)"
-            )
+            remedy = f"name its rules, --game {where}, or in Python Book(path, game)"
+            raise ForeignBook(f"{self.path} is of {lies}: {remedy}")
         game = load_game(self.header.game)
         self.check_rules(game)
         return game

@@ -90,18 +90,13 @@ def _array(buffer: memoryview, dtype: Any) -> NDArray[Any]:
     return array
 
 
-def stepped(numbers: NDArray[np.int64], steps: Steps) -> Values:
-    """`values` of numbers of steps: scores float64."""
-    if numbers.size and not -1 <= int(numbers.min()) <= int(numbers.max()) < len(steps):
-        raise IndexError("a value is beyond the span")
-    known = numbers >= 0
-    return Values(np.where(known, (numbers - MIDDLE) * steps.step, 0.0), np.full_like(numbers, -1), known)
-
-
 def values(indices: NDArray[np.int64], palette: Sequence[Value]) -> Values:
     """Scores, distances and which are known, of palette indices. Raises IndexError for one that is none."""
-    if len(indices.ravel()) and not -1 <= int(indices.min()) <= int(indices.max()) < len(palette):
+    if indices.size and not -1 <= int(indices.min()) <= int(indices.max()) < len(palette):
         raise IndexError("a value is outside the palette")
+    known = indices >= 0
+    if isinstance(palette, Steps):
+        return Values(np.where(known, (indices - MIDDLE) * palette.step, 0.0), np.full_like(indices, -1), known)
     scores = np.array([*(score for score, _ in palette), 0], np.int64)
     distances = np.array([*(-1 if distance is None else distance for _, distance in palette), -1], np.int64)
-    return Values(scores[indices], distances[indices], indices >= 0)
+    return Values(scores[indices], distances[indices], known)
