@@ -108,43 +108,48 @@ def _has_no_gaps(book: Book, rules: Rules, memory: int, progress: Progress) -> b
     last = None
     if trim is not None and trim.max_bytes is not None:
         last = max(map(rules.tier, book), default=0)
+    lacks_some = trim is not None and (trim.plies > 0 or last is not None)
     seen: set[int] = set()
-    for done in _reach(rules, _limit(scope, trim), last, seen):
+    for done, state in enumerate(_reached(rules, _limit(scope, trim), last, seen)):
+        if lacks_some and state not in book and not _may_lack(book, rules, state, last):
+            raise _gap(book, state)
+        if not lacks_some and len(seen) > len(book):
+            break
         if len(seen) * STATE_BYTES > memory:
             return False
         if done % 1024 == 0:
             progress("follow", done, None)
-    lacking = seen.difference(book)
-    for state in lacking:
-        if not _may_lack(book, rules, state, last):
-            raise DamagedBook(f"{book.path} lacks state {state}, which by its header it keeps: solve again")
-    if len(seen) - len(lacking) < len(book):
-        stray = next(state for state in book if state not in seen)
+    if not lacks_some and (lacking := seen.difference(book)):
+        raise _gap(book, min(lacking))
+    stray = next((state for state in book if state not in seen), None)
+    if stray is not None:
         raise DamagedBook(f"{book.path}: play does not come to state {stray}, or not so soon: solve again")
     return True
 
 
+def _gap(book: Book, state: int) -> DamagedBook:
+    return DamagedBook(f"{book.path} lacks state {state}, which by its header it keeps: solve again")
+
+
 def _may_lack(book: Book, rules: Rules, state: int, last: int | None) -> bool:
     """Whether a trimmed book says that it leaves a state out; `last` is the tier in which it was cut off."""
-    if book.trim is None:
-        return False
+    assert book.trim is not None
     late = last is not None and rules.tier(state) >= last
     return late or (book.trim.plies > 0 and settled(rules, state, book.trim.plies) is not None)
 
 
-def _reach(rules: Rules, limit: int | None, last: int | None, seen: set[int]) -> Iterator[int]:
-    """Add the unfinished states that play comes to, within so many plies and in tiers to that, if these are given.
+def _reached(rules: Rules, limit: int | None, last: int | None, seen: set[int]) -> Iterator[int]:
+    """The unfinished states that play comes to, within so many plies and in tiers to that, if these are given.
 
-    Yields how many were followed.
+    They are added to `seen` somewhat sooner.
     """
     layer = dict.fromkeys(rules.canonical(state) for state in rules.roots() if not rules.is_terminal(state))
     seen.update(layer)
-    ply = done = 0
+    ply = 0
     while layer:
         following: dict[int, None] = {}
         for state in layer:
-            yield done
-            done += 1
+            yield state
             for _, _, child in rules.children(state) if ply != limit else ():
                 key = rules.canonical(child)
                 if key in seen or rules.is_terminal(child) or (last is not None and rules.tier(key) > last):

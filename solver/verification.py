@@ -16,6 +16,7 @@ import os
 import random
 import time
 from array import array
+from collections import Counter
 from collections.abc import Iterator
 from decimal import ROUND_CEILING, Context
 from fractions import Fraction
@@ -102,6 +103,7 @@ def verify(
             _check_root(book, rules)
             values = _Plain(book, rules, closed)
             _check_values(values, progress)
+            values.check_counts()
             plain = len(book)
             proved, basis, by_search, to_search, proof = claims.judge(book, rules, values.unproved, means, progress)
             verdict, within = PROVED if proved else CONSISTENT, None
@@ -252,6 +254,7 @@ class _Plain:
         self.reached: set[int] = set()  # canonical children, finished ones included
         self.stays = False  # whether some move to an unfinished state does not raise the tier
         self.unproved = array("q")  # states that do not follow from their children
+        self.outcomes = Counter[str]()
         self.by_distance = not (rules.scores or rules.outcomes)
         self.asks = book.method in ACYCLIC or not (closed or self.by_distance)  # about tiers
         self.settle = claims.settling(book, rules, self.by_distance)
@@ -267,8 +270,19 @@ class _Plain:
             raise self._wrong(state, "has a child that the book lacks")
         if best is not None and self._differs(best, value) and (whole or _preference(best) > _preference(value)):
             raise self._wrong(state, "has another value than its children give it")
-        if not self.closed and not (whole and (rises or self.by_distance)):
+        if self.closed:
+            return
+        self.outcomes[value.outcome] += 1
+        if not (whole and (rises or self.by_distance)):
             self.unproved.append(state)
+
+    def check_counts(self) -> None:
+        """After all states of a book that is not complete: the counts are theirs; exact entries add finished ones."""
+        said, exact = self.book.counts, self.book.scope == "exact"
+        if any(self.outcomes[name] > said[name] or not (exact or self.outcomes[name] == said[name]) for name in said):
+            raise DamagedBook(
+                f"{self.book.path}: its header counts {said}, its states are {dict(self.outcomes)}: solve again"
+            )
 
     def check_whole(self) -> None:
         """After all states: each is reached by a move or a start, each start is there, and all counts are right."""

@@ -98,7 +98,7 @@ def reached(game):
 
 def facts_of(game, values, **changes):
     """What an honest header says of a complete book of these values."""
-    rules, states = Rules(game), reached(game)
+    rules, states = Rules(game), [] if "states" in changes else reached(game)
     ends = {state: Value(rules.utility(state)) for state in states if rules.is_terminal(state)}
     every = [sign_of(value) for value in (*values.values(), *ends.values())]
     outcomes = [value.outcome for value in every]
@@ -257,21 +257,26 @@ def test_one_state_that_is_called_a_win_is_refused(small, tmp_path, text, scope)
     assert truth[start] == Value(0)
     for false in (Value(1, 5), Value(-1, 4), Value(1, 1)):
         values = {start: false}
-        facts = {"method": "alphabeta", "scope": scope, "counts": facts_of(game, values)["counts"], **PART}
+        facts = {"method": "alphabeta", "scope": scope, "counts": facts_of_stored(values), **PART}
         if scope == "trimmed":
             facts |= {"method": header.method, "trim": Trim("0" * 64, "complete", max_ply=0)}
         path = forge(tmp_path / "one.lmdb", game, values, **facts)
         assert "a search finds draw" in refused(path, game) or false == Value(1, 1)
-        report = verification.verify(forge(path, game, {start: Value(0)}, **facts, root=Value(0)), game)
-        assert (report.verdict, report.by_search, report.to_search) == ("proved", 1, 1)
         report = verification.verify(path, game, search=0)
         assert (report.verdict, report.by_search, report.to_search) == ("consistent", 0, 1)
+    facts["counts"] = {"win": 0, "draw": 1, "loss": 0}
+    report = verification.verify(forge(path, game, {start: Value(0)}, **facts), game)
+    assert (report.verdict, report.by_search, report.to_search) == ("proved", 1, 1)
+
+
+def facts_of_stored(values):
+    """The counts of a book that is not complete."""
+    outcomes = [value.outcome for value in values.values()]
+    return {name: outcomes.count(name) for name in ("win", "draw", "loss")}
 
 
 def partial(path, game, header, values, trim, **changes):
-    counts = {name: 0 for name in ("win", "draw", "loss")}
-    for value in values.values():
-        counts[value.outcome] += 1
+    counts = facts_of_stored(values)
     changes = {"method": header.method, "counts": counts, "root": header.root, **PART, **changes}
     return forge(path, game, values, scope="trimmed", trim=trim, **changes)
 
@@ -281,9 +286,11 @@ TRIMS = [
     Trim(side="first"), Trim(side="both", plies=1), Trim(side="first", max_ply=5),
 ]  # fmt: skip
 
-
 @pytest.mark.parametrize("wanted", TRIMS, ids=str)
-@pytest.mark.parametrize("text", ["hexapawn", "mu-torere", "coins", "dots-and-boxes:2,1"])
+SLOW = [pytest.param(text, marks=pytest.mark.slow) for text in ("coins", "dots-and-boxes:2,1")]
+
+
+@pytest.mark.parametrize("text", ["hexapawn", "mu-torere", *SLOW])
 def test_trimmed_books_are_proved_and_altered_ones_refused(small, tmp_path, text, wanted):
     """A false value, a gap, a false start."""
     game, _, _ = small[text]
@@ -340,7 +347,7 @@ def test_an_opening_book_follows_from_its_deepest_ply(small, tmp_path):
     assert len(deepest) < len(values)
     facts = {"method": "alphabeta", "scope": "ply 3", **PART, "root": header.root}
     for shape in ({**values, max(deepest): Value(1, 6)}, {s: v for s, v in values.items() if s != max(deepest)}):
-        counts = facts_of(game, shape)["counts"]
+        counts = facts_of_stored(shape)
         refused(forge(tmp_path / "false.lmdb", game, shape, **{**facts, "counts": counts}), game)
     # a false value all the way up: every value agrees with the others
     false = {state: Value((1, -1)[Rules(game).tier(state) % 2], 10 - Rules(game).tier(state)) for state in values}
@@ -367,13 +374,35 @@ def test_no_number_that_is_no_state_is_believed(small, tmp_path):
         game, truth, header = small[text]
         for state in (1 << 62, (1 << 40) + 1, 77_777):
             values = {Rules(game).canonical(game.initial()): header.root, state: Value(1, 3)}
-            counts = facts_of(game, values)["counts"]
+            counts = facts_of_stored(values)
             facts = {"method": "alphabeta", "scope": "exact", "counts": counts, **PART}
             path = forge(tmp_path / "odd.lmdb", game, values, **facts)
             try:
                 assert verification.verify(path, game, search=0.05).verdict == "consistent"
             except DamagedBook:
                 assert state not in truth
+
+
+def test_counts_and_strays_of_partial_books_are_looked_at(small, tmp_path):
+    """And a small book that claims a large game is refused at once."""
+    game, truth, header = small["connect-four:3,2"]
+    start = Rules(game).canonical(game.initial())
+    for scope, trim_ in (("ply 0", None), ("trimmed", Trim("0" * 64, "complete", max_ply=0))):
+        facts = {"method": header.method if trim_ else "alphabeta", "scope": scope, "trim": trim_, **PART}
+        values = {start: truth[start]}
+        path = forge(tmp_path / "counts.lmdb", game, values, **facts, counts={"win": 1, "draw": 0, "loss": 0})
+        assert "its header counts" in refused(path, game)
+        values[max(truth)] = truth[max(truth)]
+        assert "does not come to state" in refused(
+            forge(path, game, values, **{**facts, "counts": facts_of_stored(values)}), game
+        )
+    large = load_game("connect-four:7,6")
+    for scope in ("ply 42", "ply 999999999"):
+        facts = {"method": "alphabeta", "scope": scope, "counts": {"win": 1, "draw": 0, "loss": 0}, **PART}
+        values = {Rules(large).canonical(large.initial()): Value(1, 41)}
+        assert "lacks state" in refused(forge(tmp_path / "large.lmdb", large, values, **facts), large)
+
+
 def leaning(game, values, slack):
     """Expectations that agree with their children's but for `slack` a ply, always to the first player's good."""
     rules = Rules(game, False)
