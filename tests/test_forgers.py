@@ -286,10 +286,10 @@ TRIMS = [
     Trim(side="first"), Trim(side="both", plies=1), Trim(side="first", max_ply=5),
 ]  # fmt: skip
 
-@pytest.mark.parametrize("wanted", TRIMS, ids=str)
 SLOW = [pytest.param(text, marks=pytest.mark.slow) for text in ("coins", "dots-and-boxes:2,1")]
 
 
+@pytest.mark.parametrize("wanted", TRIMS, ids=str)
 @pytest.mark.parametrize("text", ["hexapawn", "mu-torere", *SLOW])
 def test_trimmed_books_are_proved_and_altered_ones_refused(small, tmp_path, text, wanted):
     """A false value, a gap, a false start."""
