@@ -111,7 +111,7 @@ def _has_no_gaps(book: Book, rules: Rules, memory: int, progress: Progress) -> b
     lacks_some = trim is not None and (trim.plies > 0 or last is not None)
     seen: set[int] = set()
     for done, state in enumerate(_reached(rules, _limit(scope, trim), last, seen)):
-        if lacks_some and state not in book and not _may_lack(book, rules, state, last):
+        if lacks_some and book.find(state) is None and not _may_lack(book, rules, state, last):
             raise _gap(book, state)
         if not lacks_some and len(seen) > len(book):
             break

@@ -103,7 +103,6 @@ def verify(
             _check_root(book, rules)
             values = _Plain(book, rules, closed)
             _check_values(values, progress)
-            values.check_counts()
             plain = len(book)
             proved, basis, by_search, to_search, proof = claims.judge(book, rules, values.unproved, means, progress)
             verdict, within = PROVED if proved else CONSISTENT, None
@@ -243,6 +242,8 @@ def _check_values(plain: _Plain, progress: Progress) -> None:
         if done % 1024 == 0:
             progress("verify", done, number)
     progress("verify", number, number)
+    if not plain.closed:
+        plain.check_counts()
 
 
 class _Plain:
