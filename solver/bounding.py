@@ -27,7 +27,7 @@ from solver.progress import Progress
 FEW = 20_000  # states that are bounded in plain Python where kernels are at hand
 FINE = 32  # bits of a step
 NEAR = 1 << 8  # units between bounds that are near enough
-MOST_VISITS = 1 << 28  # moves looked at, all rounds together
+MOST_VISITS = 1 << 24  # moves and states looked at, all rounds together
 STATE_BYTES = 4096  # of memory, about
 FINISHED = -1  # what a move leads to
 
@@ -132,7 +132,7 @@ class _Intervals:
                     self.lows[number] = max(low, self.lows[number])
                     self.highs[number] = min(high, self.highs[number])
             gap = max(self.highs[number] - self.lows[number] for number in component)
-            self.visits += len(moves)
+            self.visits += len(moves) + len(component)
             if gap <= NEAR or not moved or self.visits > MOST_VISITS:
                 return
             self.progress("bound", self.done, len(self.states), f"{float(gap * self.step / (1 << FINE)):.1e} apart")
