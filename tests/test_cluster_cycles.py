@@ -210,7 +210,7 @@ def kind_of(name):
     [
         ("LADDER", {}),
         ("LADDER", {"method": "retrograde"}),
-        ("hare-and-hounds", {}),
+        ("mu-torere", {}),
         *(pytest.param(one, {}, marks=pytest.mark.slow) for one in SLOW if "pig" not in one),
     ],
 )
@@ -219,7 +219,7 @@ def test_shards_that_tell_each_other_find_the_same_values(tmp_path, ladder, roun
     assert together(game, tmp_path / "cluster.lmdb", **options) == alone(game, tmp_path / "one.lmdb", **options)
 
 
-@pytest.mark.parametrize("game", ["LADDER", "hare-and-hounds", "piglet:3"])
+@pytest.mark.parametrize("game", ["LADDER", *slow("hare-and-hounds", "piglet:3")])
 def test_shards_may_share_blocks(tmp_path, ladder, rounds, monkeypatch, game):
     monkeypatch.setattr(blocks, "MOST_BLOCKS", 2)
     monkeypatch.setattr(exchange, "BATCH", 3)

@@ -25,10 +25,10 @@ from solver.kernels.evaluation import Evaluation, estimates, identity, write  # 
 from solver.kernels.lookahead import Chooser, Lookahead  # noqa: E402
 from solver.kernels.model import model_of, new_model, weighed  # noqa: E402
 
-GAMES = ("connect-four:4,3", "dots-and-boxes:2,2")
+GAMES = ("connect-four:4,3",)
 MORE = (
     "othello:4,4", "hexapawn:3,4", "kalah:2,4,false", "breakthrough:3,3,1", "tic-tac-toe:3,3,3,true", "quixo:2,true",
-    "mu-torere", "achi",
+    "mu-torere", "achi", "dots-and-boxes:2,2",
 )  # fmt: skip
 
 
@@ -209,7 +209,7 @@ def _numpy(one, row):
     ("text", "hidden", "scale"),
     [
         ("connect-four:4,3", (4,), 1.0),
-        ("dots-and-boxes:2,2", (), 4.0),
+        pytest.param("dots-and-boxes:2,2", (), 4.0, marks=pytest.mark.slow),
         pytest.param("tic-tac-toe", (4,), 1.0, marks=pytest.mark.slow),
         pytest.param("achi", (), 1.0, marks=pytest.mark.slow),
     ],
@@ -242,7 +242,7 @@ def test_a_model_of_other_features_is_refused():
 # who plays by them
 
 
-@pytest.mark.parametrize("learned", [False, True])
+@pytest.mark.parametrize("learned", [False, *slow(True)])
 def test_plain_and_compiled_foresight_are_the_same(learned):
     game = load_game("connect-four:4,3")
     rules, one = Rules(game), evaluation(game) if learned else None
@@ -284,6 +284,7 @@ def test_a_player_estimates_by_an_evaluation(tmp_path):
         Player({}, other, evaluate=tmp_path / "mine.eval")
 
 
+@pytest.mark.slow
 def test_wins_that_limited_depth_sees_are_known_without_evaluate():
     game = load_game("achi")
     state, value = next(

@@ -13,10 +13,11 @@ from solver.game import load_game
 from solver.value import Value
 from tests.books import sample_values, write_values
 from tests.exports import FORMAT, SIMPLE, VECTOR, every_codec, exported, needs_node, node, resealed, small
+from tests.ways import slow
 
 __all__ = ["small"]  # a fixture
 
-GAMES = ("tic-tac-toe", "connect-four:4,4", "kalah:3,3")
+GAMES = ("tic-tac-toe", "kalah:2,3", *slow("connect-four:4,4", "kalah:3,3"))
 
 
 @pytest.fixture(scope="module", params=GAMES)

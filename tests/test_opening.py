@@ -213,8 +213,6 @@ def test_a_journal_of_another_solve_is_refused_and_restart_discards_it(tmp_path)
 def test_methods_that_make_no_opening_book_are_refused(tmp_path):
     with pytest.raises(MethodError, match="--method alphabeta"):
         pipeline.solve(load_game("coins"), tmp_path / "b.lmdb", method="minimax", max_ply=3)
-    with pytest.raises(MethodError, match="retrograde"):
-        pipeline.solve(load_game("mu-torere"), tmp_path / "b.lmdb", max_ply=3)
 
 
 @pytest.mark.parametrize("max_ply", [1, 40])
