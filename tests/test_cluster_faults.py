@@ -20,11 +20,12 @@ from pathlib import Path
 
 import pytest
 
+from solver import extras
 from tests.processes import ROOT, digest, is_one_line, truth
 from tests.ways import until
 
-pytest.importorskip("numba")
-pytest.importorskip("ray")
+if not extras.has_cluster():
+    pytest.skip("the extra [cluster] is not installed", allow_module_level=True)
 pytestmark = [pytest.mark.faults, pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux")]
 
 SMALL, MIDDLE = "connect-four:4,4", "connect-four:5,4"

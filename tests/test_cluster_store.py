@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from solver import pipeline
+from solver import extras, pipeline
 from solver.cluster import driver, merged, on_ray, solving, store
 from solver.cluster.engine import Threads
 from solver.cluster.store import Store
@@ -27,8 +27,8 @@ from solver.game import load_game
 from tests.ways import until
 
 fsspec = pytest.importorskip("fsspec")
-pytest.importorskip("numba")
-pytest.importorskip("ray")
+if not extras.has_cluster():  # to ask for it imports nothing of Ray
+    pytest.skip("the extra [cluster] is not installed", allow_module_level=True)
 LocalFileSystem = pytest.importorskip("fsspec.implementations.local").LocalFileSystem
 MemoryFileSystem = pytest.importorskip("fsspec.implementations.memory").MemoryFileSystem
 
