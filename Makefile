@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 GAME ?= connect-four:5,5
 BOOK ?= connect-four-5x5.lmdb
 
-.PHONY: setup book books test lint bench bench-large slow faults stress browser clean
+.PHONY: setup book books test lint bench bench-large slow faults stress browser versions release clean
 
 setup: $(VENV)/installed
 
@@ -58,6 +58,14 @@ browser: setup
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,browser]'
 	$(BIN)/python -m pytest -m browser
 
+# The tests with the oldest and with the newest versions that pyproject.toml allows; TESTS=tests/test_book.py for a part.
+versions: setup
+	$(BIN)/python scripts/versions.py $(TESTS)
+
+# Builds the archive and the wheel, checks them, tries the wheel on every Python at hand; publishes nothing.
+release: setup
+	$(BIN)/python scripts/release.py
+
 clean:
-	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf $(VENV) dist .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

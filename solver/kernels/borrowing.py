@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba.core import cgutils
+from llvmlite import ir
 from numba.extending import intrinsic
 
 
@@ -19,8 +19,8 @@ def _borrowed(typingctx: Any, array: Any) -> Any:
 
     def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         view = context.make_array(array)(context, builder, values[0])
-        view.meminfo = cgutils.get_null_value(view.meminfo.type)
-        view.parent = cgutils.get_null_value(view.parent.type)
+        view.meminfo = ir.Constant(view.meminfo.type, None)
+        view.parent = ir.Constant(view.parent.type, None)
         return view._getvalue()
 
     return array(array), emit

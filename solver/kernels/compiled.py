@@ -24,7 +24,6 @@ from typing import Any, NamedTuple, TypeVar
 import numba
 from numba.core import types as nb
 from numba.core.errors import NumbaError
-from numba.core.typing.templates import builtin_registry
 from numba.extending import intrinsic, overload_method, register_jitable
 
 from solver.errors import GameError, SolverError, UncompiledRules
@@ -276,11 +275,17 @@ def _teach_method(name: str, signature: str) -> None:
     # inlined: what several methods work out of one state, a search then works out once
     options = {"forceinline": True, **PART}
     overload_method(nb.BaseNamedTuple, name, strict=False, jit_options=options)(typing_function)
-    _spare_parameters(builtin_registry.attributes[-1])
+    with contextlib.suppress(ImportError, AttributeError, IndexError):  # Numba's own, as of 0.68
+        from numba.core.typing.templates import builtin_registry
+
+        _spare_parameters(builtin_registry.attributes[-1])
 
 
 def _spare_parameters(template: Any) -> None:
-    """A method of one game must not hide a parameter of that name of another, which Numba would let it."""
+    """A method of one game must not hide a parameter of that name of another, which Numba would let it.
+
+    Without this such a game is refused by the compiler, and solved in plain Python.
+    """
     resolve = template._resolve
     template._resolve = lambda self, kind, name: None if name in kind.fields else resolve(self, kind, name)
 

@@ -11,12 +11,13 @@ import functools
 import sys
 from typing import Any, NamedTuple
 
+import numba
 import numpy as np
 from numba import types as nb
-from numba.core import cgutils
 from numba.extending import intrinsic, register_jitable
 
 from solver import value
+from solver.errors import UncompiledRules
 from solver.expected import MOST_WEIGHT
 from solver.game import Rules
 from solver.kernels.compiled import bind, inlined, kernel
@@ -218,7 +219,7 @@ def caller(result: Any, arguments: tuple[Any, ...], builder: Any, context: Any, 
     kind = context.call_conv.get_function_type(result, arguments)
     function = builder.inttoptr(values[0], kind.as_pointer())
     status, returned = context.call_conv.call_function(builder, function, result, arguments, values[1:])
-    with cgutils.if_unlikely(builder, status.is_error):
+    with builder.if_then(status.is_error, likely=False):
         context.call_conv.return_status_propagate(builder, status)
     return returned
 
@@ -295,7 +296,15 @@ def _no_tier(state: int) -> int:
 
 
 def address_of(function: Any, arguments: tuple[Any, ...]) -> int:
-    """Where the machine code of a kernel for these types begins."""
+    """Where the machine code of a kernel for these types begins; raises UncompiledRules where Numba does not tell.
+
+    That, and the convention by which `caller` calls it, are Numba's own: tried with 0.68.0 and 0.68.1.
+    """
     function.compile(arguments)
     compiled = function.overloads[arguments]
-    return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))
+    try:
+        return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))
+    except AttributeError:
+        raise UncompiledRules(
+            f"Numba {numba.__version__} does not tell where its code lies: install one that was tried, 0.68"
+        ) from None

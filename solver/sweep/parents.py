@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types as nb
-from numba.core import cgutils
 from numba.extending import intrinsic, register_jitable
 from numpy.typing import NDArray
 
@@ -26,11 +25,11 @@ CROWDED = -2  # a state has more children than its counter can hold
 
 @intrinsic
 def fetch_add(typingctx: Any, array: Any, index: Any, number: Any) -> Any:
-    """Add to an element of a 1-d array as one step, for all threads; the element before."""
+    """Add to an element of a contiguous 1-d array as one step, for all threads; the element before."""
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         view = context.make_array(signature.args[0])(context, builder, arguments[0])
-        pointer = cgutils.get_item_pointer(context, builder, signature.args[0], view, [arguments[1]])
+        pointer = builder.gep(view.data, [arguments[1]])
         amount = context.cast(builder, arguments[2], signature.args[2], signature.args[0].dtype)
         return builder.atomic_rmw("add", pointer, amount, "monotonic")
 

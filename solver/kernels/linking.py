@@ -1,0 +1,74 @@
+"""How Numba compiles `parts`: the one file that builds on names of Numba's that are nobody's but its own.
+
+Tried with Numba 0.68.0 and 0.68.1. Importing it raises ImportError or AttributeError where a version lacks one of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import _dynfunc  # type: ignore[attr-defined]
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.compiler_machinery import register_pass
+from numba.core.typed_passes import NativeLowering
+
+NEEDED = (
+    (JITCodeLibrary, ("_optimize_functions", "_raise_if_finalized", "_get_module_for_linking", "finalize")),
+    (NativeLowering, ("run_pass",)),
+    (Compiler, ("define_pipelines",)),
+    (_dynfunc, ("make_function",)),
+)
+for _owner, _names in NEEDED:
+    for _name in _names:
+        getattr(_owner, _name)
+
+
+class Part(JITCodeLibrary):
+    """Code that is neither optimised nor made machine code before it is linked into something that is."""
+
+    def _optimize_functions(self, module: Any) -> None:
+        module.data_layout = self._codegen._data_layout
+
+    def finalize(self) -> None:
+        self._raise_if_finalized()
+        for library in dict.fromkeys(self._linking_libraries):
+            self._reload_init.update(library._reload_init)
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalized = True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class PartLowering(NativeLowering):
+    """Lowering without an address to call: callers know the part by its library."""
+
+    _name = "part_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        state.flags.no_compile = True
+        super().run_pass(state)
+        state.library.finalize()
+        lowered = state["cr"]
+        about, place = lowered.fndesc, lowered.fndesc.lookup_module()
+        handle = _dynfunc.make_function(place, about.qualname, "", 0, lowered.env, (state.library,))
+        state.targetctx.insert_user_function(handle, about, [state.library])
+        state.reload_init.extend(state.library._reload_init)
+        state["cr"] = lowered._replace(cfunc=handle)
+        return True
+
+
+class PartCompiler(Compiler):
+    """A `pipeline_class` for functions that only compiled ones call."""
+
+    def define_pipelines(self) -> list[Any]:
+        state = self.state
+        if state.library is None:
+            state.library = Part(state.targetctx.codegen(), state.func_id.func_qualname)
+        pipelines: list[Any] = super().define_pipelines()
+        for pipeline in pipelines:
+            pipeline.passes = [
+                (PartLowering, about) if one is NativeLowering else (one, about) for one, about in pipeline.passes
+            ]
+            pipeline._finalized = False
+            pipeline.finalize()
+        return pipelines

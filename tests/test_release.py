@@ -1,0 +1,89 @@
+"""What is published: the description that a package index shows, and versions that were tried."""
+
+import ast
+import contextlib
+import os
+import re
+import runpy
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+from solver.errors import UncompiledRules
+
+ROOT = Path(__file__).parent.parent
+PROJECT = (ROOT / "pyproject.toml").read_text()
+SUBSTITUTION = re.compile(r"^pattern = '(.*)'\nreplacement = '(.*)'$", re.MULTILINE)
+
+
+def test_the_description_links_to_nothing_that_only_a_checkout_has():
+    text = (ROOT / "README.md").read_text()
+    rules = SUBSTITUTION.findall(PROJECT)
+    assert len(rules) == 2
+    for pattern, replacement in rules:
+        text = re.sub(pattern, replacement, text)
+    assert "[Ray](https://www.ray.io)" in text and "How rules are written (`docs/rules.md`)" in text
+    links = re.findall(r"\]\(([^)]*)\)", text)
+    assert [link for link in links if not link.startswith(("https://", "http://", "#"))] == []
+
+
+def test_every_version_that_is_asked_for_has_a_lower_bound():
+    lists = re.findall(r"^(?:dependencies|solve|learn|cluster|plot|parquet) = (\[.*\])$", PROJECT, re.MULTILINE)
+    asked = [one for text in lists for one in ast.literal_eval(text) if not one.startswith("solverbook[")]
+    assert len(asked) > 10 and all(re.fullmatch(r"[a-z-]+>=[\d.]+", one) for one in asked)
+
+
+WITHOUT_NAMES_OF_ITS_OWN = """
+import sys
+
+sys.modules["solver.kernels.linking"] = None
+from solver.game import load_game
+from solver.kernels import compiled, parts, twins
+
+def gone(template):
+    raise AttributeError("_resolve")
+
+compiled._spare_parameters = gone
+assert "pipeline_class" not in parts.PART
+twins.compare(load_game("coins:8"), range(9))
+"""
+
+
+def test_without_names_of_numbas_own_parts_are_compiled_like_any_function(monkeypatch):
+    pytest.importorskip("numba")
+    parts = ROOT / "solver" / "kernels" / "parts.py"
+    monkeypatch.delitem(sys.modules, "solver.kernels.linking", raising=False)
+    monkeypatch.delattr("numba._dynfunc.make_function")
+    assert "pipeline_class" not in runpy.run_path(str(parts))["PART"]
+    monkeypatch.undo()
+    assert "pipeline_class" in runpy.run_path(str(parts))["PART"]
+
+
+@pytest.mark.slow
+def test_without_names_of_numbas_own_rules_compile(tmp_path):
+    pytest.importorskip("numba")
+    own = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", WITHOUT_NAMES_OF_ITS_OWN], env=own, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_code_whose_place_is_not_told_is_said_in_one_line():
+    edges = pytest.importorskip("solver.kernels.edges")
+    silent = types.SimpleNamespace(compile=lambda kinds: None, overloads={(): types.SimpleNamespace(library=None)})
+    with pytest.raises(UncompiledRules, match="install one that was tried"):
+        edges.address_of(silent, ())
+
+
+@pytest.mark.slow
+def test_without_names_of_rays_own_a_cluster_runs(monkeypatch):
+    pytest.importorskip("ray")
+    from solver.cluster import on_ray
+    from tests.test_engine import add
+
+    monkeypatch.setattr(on_ray, "_lean", lambda nodes: iter(()))
+    monkeypatch.setattr(on_ray, "_instead", lambda *wanted: contextlib.nullcontext())
+    with on_ray.connect("local:1", 1 << 30) as engine:
+        assert engine.result(engine.submit(add, 1, 2)[0]) == 3
