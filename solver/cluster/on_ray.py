@@ -4,7 +4,7 @@ Nothing else imports Ray. Tasks are plain remote functions of one processor each
 worker or a machine dies, and what they raise themselves is final. A cluster started here listens on the loopback only,
 wants a token of each connection, and its files go away with it. Its processes end with the thread that started it.
 
-What begins with an underscore is Ray's own, as of 2.50.0 and 2.60.0, with which this was tried. Names that another
+What begins with an underscore is Ray's own, as of 2.60.0, with which this was tried. Names that another
 version lacks are left alone: it starts later, or says a line of its own.
 """
 
