@@ -12,7 +12,7 @@ import zlib
 
 import pytest
 
-from solver import extras, opening, pipeline, verification
+from solver import extras, methods, opening, pipeline, verification
 from solver.book import Book
 from solver.errors import MethodError, ResourceError, UncompiledRules
 from solver.fingerprint import fingerprint
@@ -236,6 +236,7 @@ def test_rules_that_numba_cannot_compile_are_searched_plainly(tmp_path, monkeypa
     said = []
     with monkeypatch.context() as patch:
         patch.setattr(searcher, "bind", fail)
+        patch.setattr(methods, "FEW", 0)  # as if it were too large for plain Python alone
         pipeline.solve(load_game("coins"), tmp_path / "fast.lmdb", say=said.append, **options)
     assert len(said) == 1 and said[0].endswith("a generator")
     monkeypatch.setattr(extras, "has_kernels", lambda: False)

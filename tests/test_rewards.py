@@ -253,7 +253,7 @@ def tamper(path, state):
 
 @pytest.mark.parametrize("way", ["plain", *slow("compiled")])
 def test_books_are_verified_and_wrong_margins_found(tmp_path, monkeypatch, way):
-    game, path = load_game("dots-and-boxes:2,2"), tmp_path / "book.lmdb"
+    game, path = load_game("dots-and-boxes:2,1"), tmp_path / "book.lmdb"
     pipeline.solve(game, path)
     if way == "plain":
         monkeypatch.setattr(extras, "has_kernels", lambda: False)
