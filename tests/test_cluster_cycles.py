@@ -56,9 +56,10 @@ class Ladder(NamedTuple):
     def utility(self, state):
         return self.mixed(state, 8) % 3 - 1
 '''
-QUICK = ("mu-torere", "piglet:3")
+QUICK = ("piglet:3",)
 SLOW = (
-    "hare-and-hounds", "three-mens-morris", "three-mens-morris:1", "nine-holes", "achi", "tapatan", "pong-hau-ki",
+    "mu-torere", "hare-and-hounds", "three-mens-morris", "three-mens-morris:1", "nine-holes", "achi", "tapatan",
+    "pong-hau-ki",
     "quixo:3", "piglet:4", "piglet", "pig:15", "chess-ending:KPK",
 )  # fmt: skip
 
@@ -210,7 +211,6 @@ def kind_of(name):
     [
         ("LADDER", {}),
         ("LADDER", {"method": "retrograde"}),
-        ("mu-torere", {}),
         *(pytest.param(one, {}, marks=pytest.mark.slow) for one in SLOW if "pig" not in one),
     ],
 )

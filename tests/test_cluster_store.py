@@ -24,7 +24,7 @@ from solver.cluster.tasks import Bench, Job
 from solver.errors import GameError, MethodError, ResourceError
 from solver.fingerprint import fingerprint
 from solver.game import load_game
-from tests.ways import until
+from tests.ways import slow, until
 
 fsspec = pytest.importorskip("fsspec")
 if not extras.has_cluster():  # to ask for it imports nothing of Ray
@@ -201,7 +201,7 @@ def test_a_store_that_fails_now_and_then(tmp_path, truth, place, act, number):
     assert Faults.calls > 100
 
 
-@pytest.mark.parametrize("kind", ["write", "read", "rename", "remove"])
+@pytest.mark.parametrize("kind", ["write", "read", *slow("rename", "remove")])
 def test_a_store_that_fails_for_good(tmp_path, truth, place, kind):
     """Whenever that is: one line, and when it is mended the same command goes on."""
     url, left = place
@@ -390,7 +390,7 @@ def test_a_damaged_shard_file_is_computed_again(tmp_path, truth, monkeypatch, ki
     assert not any(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("game", [GAME, "connect-four:4,3"])
+@pytest.mark.parametrize("game", [GAME, *slow("connect-four:4,3")])
 def test_a_file_damaged_anywhere_while_the_book_is_written(tmp_path, truth, monkeypatch, game):
     """Parts of a file are used before the digest of all of it is known."""
     monkeypatch.setattr(merged, "LEAST", 4)

@@ -156,7 +156,8 @@ class Rich(NamedTuple):
 """
 
 
-@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.slow), 2])
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 2])
 def test_margins_beyond_a_byte_are_found_in_wider_arrays(tmp_path, monkeypatch, workers):
     monkeypatch.setattr(dense, "SPAN", 8)
     monkeypatch.setattr(exhaustive, "Forward", never)

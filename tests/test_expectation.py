@@ -214,6 +214,7 @@ def test_margins_that_moves_score_are_expected():
 
 
 @compiled
+@pytest.mark.slow
 def test_margins_are_the_same_compiled():
     from tests.solutions import columns, swept
 

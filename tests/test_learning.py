@@ -176,7 +176,7 @@ def test_states_of_random_play_are_unfinished_and_distinct():
 # -- learning
 
 
-@pytest.mark.parametrize("hidden", [(), (8,)])
+@pytest.mark.parametrize("hidden", [(), *slow((8,))])
 def test_learning_from_a_book_beats_the_rules_own_evaluate(hidden, tmp_path):
     book = book_of("connect-four:4,4")
     found = learn(book, model=Model(hidden), states=2000)
@@ -188,6 +188,7 @@ def test_learning_from_a_book_beats_the_rules_own_evaluate(hidden, tmp_path):
     assert (tmp_path / "a.eval").read_bytes() == (tmp_path / "b.eval").read_bytes()
 
 
+@pytest.mark.slow
 def test_what_is_learned_beats_chance_on_a_tiny_game(tmp_path):
     book = book_of("tic-tac-toe")
     write(tmp_path / "a.eval", learn(book, states=500))

@@ -20,6 +20,7 @@ from solver.game import Rules, load_game
 from solver.options import Options
 from solver.value import Value, merit_of
 from tests import naive
+from tests.ways import slow
 
 KERNELS = extras.has_kernels()
 if KERNELS:
@@ -27,7 +28,7 @@ if KERNELS:
 
 
 @pytest.mark.parametrize("symmetry", [True, False])
-@pytest.mark.parametrize("text", ["tic-tac-toe", "connect-four:4,3", "kalah:2,3", "dots-and-boxes:2,1", "coins"])
+@pytest.mark.parametrize("text", ["tic-tac-toe", *slow("connect-four:4,3"), "kalah:2,3", "dots-and-boxes:2,1", "coins"])
 def test_every_state_to_the_ply_and_no_other_has_its_value(monkeypatch, text, symmetry):
     monkeypatch.setattr(extras, "has_kernels", lambda: False)
     game = load_game(text)

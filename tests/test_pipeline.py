@@ -19,10 +19,10 @@ from solver.value import Value
 from solver.verification import verify
 from tests import naive
 from tests.games import SMALL_GAMES
-from tests.ways import by_kernels, compiled, plainly
+from tests.ways import by_kernels, compiled, plainly, slow
 
 
-@pytest.mark.parametrize("symmetry", [True, False])
+@pytest.mark.parametrize("symmetry", [True, *slow(False)])
 @pytest.mark.parametrize("text", SMALL_GAMES)
 def test_a_book_holds_the_truth(tmp_path, monkeypatch, text, symmetry):
     plainly(monkeypatch)
@@ -144,7 +144,7 @@ def test_retrograde_analysis_refuses_scores(monkeypatch, kernels):
 
 
 @compiled
-@pytest.mark.parametrize("text", ["tic-tac-toe", "kalah:2,3", "dots-and-boxes:2,2"])
+@pytest.mark.parametrize("text", ["tic-tac-toe", *slow("kalah:2,3"), "dots-and-boxes:2,2"])
 def test_plain_and_compiled_books_are_the_same_bytes(tmp_path, monkeypatch, text):
     game = load_game(text)
     pipeline.solve(game, tmp_path / "small.lmdb")

@@ -204,6 +204,7 @@ def test_the_command_plans():
     assert len(result.output.splitlines()) == 1 + 13 + 7
 
 
+@pytest.mark.slow
 def test_the_plan_as_json():
     facts = json.loads(run("connect-four:4,3", "--seconds", "60", "--cluster", "local:2", "--json").output)
     assert (facts["game"], facts["states"], len(facts["tiers"])) == ("connect-four:4,3", 5_525, 13)

@@ -129,6 +129,7 @@ def load(folder, name, *, result="state + action", utility="-1 if state % 3 else
     return load_game(f"{path}::Rules")
 
 
+@pytest.mark.slow
 def test_what_numba_does_not_know_compiles_to_what_python_makes_of_it(tmp_path):
     game = load(tmp_path, "everything", utility="self.SIGNS[self.worth(state) % 3]", body=EVERYTHING)
     assert len({game.worth(state) for state in range(1, 43)}) > 20

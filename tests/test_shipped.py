@@ -96,7 +96,7 @@ def test_a_game_by_its_name_is_answered_from_its_book():
     assert player.solution.path.name == "connect-four-4x4.lmdb" and not player.live
     assert [(move.value, move.source) for move in player.analyse(start)] == [(Value(0), "book")] * 4
     assert Player(load_game("tic-tac-toe")).value(0).source == "book"
-    assert Player({}, "tic-tac-toe").value(0).source == "search"
+    assert Player({}, "coins").value(21).source == "search"
     assert Player("tic-tac-toe:3,3,2").solution == {}
     command = "from solver import Player; Player('connect-four:4,4').best(33825)"
     assert loaded_by(command) == []

@@ -151,7 +151,7 @@ def test_any_budget_of_memory_gives_the_same(memory):
         assert whole._replace(parts=frugal.parts) == frugal
 
 
-@pytest.mark.parametrize("memory", [None, 1 << 12])
+@pytest.mark.parametrize("memory", [*slow(None), 1 << 12])
 def test_states_scattered_over_many_tiers_are_brought_together(monkeypatch, memory):
     whole = swept(load_game("nim:2,3,4"))
     scatter = runs.Runs.scatter
@@ -166,6 +166,7 @@ def test_states_scattered_over_many_tiers_are_brought_together(monkeypatch, memo
         assert whole._replace(parts=other.parts) == other
 
 
+@pytest.mark.slow
 def test_a_run_is_not_made_for_every_pair_of_tiers(monkeypatch):
     """Of 300 tiers a move leads to any later one: 45,000 pairs."""
     added = []

@@ -313,11 +313,12 @@ def test_settled_values_are_those_of_the_book(books):
         assert before == len(book)
 
 
-@pytest.mark.parametrize(
-    "text", ["connect-four:4,3", *slow("tic-tac-toe", "coins")]
-)
-def test_an_opening_book_without_distances(tmp_path, monkeypatch, text):
+@pytest.mark.parametrize("kernels", [False, *slow(True)])
+@pytest.mark.parametrize("text", ["connect-four:4,3", *slow("tic-tac-toe", "coins")])
+def test_an_opening_book_without_distances(tmp_path, monkeypatch, text, kernels):
     """It has the signs of the one with them; the kernels write what plain Python writes; journals do not mix."""
+    if not kernels:
+        monkeypatch.setattr(extras, "has_kernels", lambda: False)
     game = load_game(text)
     full = opening.solve(Rules(game), None, 4, Options())
     pipeline.solve(game, tmp_path / "one.lmdb", max_ply=4, wdl=True)
