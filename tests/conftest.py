@@ -4,6 +4,7 @@ import gc
 
 import pytest
 
+from solver.player import Player
 from tests.books import sample_book
 
 
@@ -11,6 +12,13 @@ def pytest_collection_finish(session):
     """The compiler's many objects stay: looking through them again and again takes a tenth of the time to compile."""
     gc.freeze()
     gc.set_threshold(100_000, 50, 1000)
+
+
+@pytest.fixture(autouse=True)
+def nothing_compiles_behind_the_tests(monkeypatch):
+    """What `play` loads while the user looks at the board goes on beside the tests that come next."""
+    prepare = Player.prepare
+    monkeypatch.setattr(Player, "prepare", lambda self, wait=True: prepare(self) if wait else None)
 
 
 @pytest.fixture(scope="session")

@@ -21,9 +21,10 @@ from hypothesis import strategies as st  # noqa: E402
 from solver.cluster import blocks, driver, exchange, miniature, on_ray, store  # noqa: E402
 from solver.cluster.engine import Threads  # noqa: E402
 
-QUICK = ("connect-four:4,3", "dots-and-boxes:2,2", "tic-tac-toe")  # each game compiles for seconds
+QUICK = ("connect-four:4,3", "dots-and-boxes:2,2")  # each game compiles for seconds
 SLOW = (
-    "coins:40,5", "nim:2,3,4", "hexapawn:3,4", "breakthrough:3,4,1", "kalah:2,3", "othello:4,2", "fox-and-hounds:4",
+    "tic-tac-toe", "coins:40,5", "nim:2,3,4", "hexapawn:3,4", "breakthrough:3,4,1", "kalah:2,3", "othello:4,2",
+    "fox-and-hounds:4",
     "tic-tac-toe:3,3,3,true", "backgammon-bearoff:2",
 )  # fmt: skip
 

@@ -107,7 +107,7 @@ def test_javascript_refuses_every_damaged_byte(small, tmp_path, codec):
 
 
 @needs_node
-@every_codec
+@pytest.mark.parametrize("codec", ["instant", *slow("compact")])
 def test_javascript_bears_forged_files(tmp_path, codec):
     """Segments and heads altered, with checksums that hold: answers, no answer or DamagedBook, never another error."""
     chance = random.Random(5)

@@ -211,6 +211,7 @@ def test_figures_of_a_perfect_guess_are_perfect():
     assert blind["sign"] == 0.5 and blind["correlation"] is None
 
 
+@pytest.mark.slow
 def test_learning_from_searches():
     found = learn(load_game("tic-tac-toe"), states=200, depth=3)
     assert found.training["source"] == "searches of depth 3"

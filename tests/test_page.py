@@ -21,6 +21,7 @@ from tests.books import write_values
 from tests.exports import needs_node
 from tests.pages import STRANGE, node, positions_of
 from tests.test_cli import ok, run
+from tests.ways import slow
 
 DRAWN = (
     "tic-tac-toe", "connect-four:4,4", "hexapawn", "othello:4,2", "nine-holes", "neutreeko", "fox-and-hounds:4",
@@ -50,9 +51,11 @@ def pages(tmp_path_factory):
 @needs_node
 @pytest.mark.parametrize(
     "name",
-    ["tic-tac-toe", "connect-four:4,4", "kalah:3,2", "dots-and-boxes:2,2", "nine-holes", "connect-four:4,3 ranked",
-     "dots-and-boxes:2,2 ranked"],
-)  # fmt: skip
+    [
+        *["tic-tac-toe", "dots-and-boxes:2,2", "nine-holes", "dots-and-boxes:2,2 ranked"],
+        *slow("connect-four:4,4", "kalah:3,2", "connect-four:4,3 ranked"),
+    ],
+)
 def test_a_page_says_what_a_player_says(pages, name, tmp_path):
     folder = pages(name)
     with Book(folder / "book.lmdb") as book:

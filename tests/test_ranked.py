@@ -177,7 +177,7 @@ def test_a_ranked_book_answers_what_the_instant_one_answers(tmp_path, monkeypatc
     assert check_book(small).stored == len(book)
 
 
-@pytest.mark.parametrize("text", ["connect-four:4,3", pytest.param("dots-and-boxes:2,2", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("text", ["connect-four:3,3,3", pytest.param("dots-and-boxes:2,2", marks=pytest.mark.slow)])
 def test_compiled_and_plain_ranked_books_are_the_same_bytes_whatever_the_workers(tmp_path, monkeypatch, text):
     np = pytest.importorskip("numpy")
     pytest.importorskip("numba")
@@ -242,6 +242,7 @@ def test_values_that_rules_tell_are_compared_before_they_are_left_out(tmp_path, 
     assert not (tmp_path / "ranked").exists()
 
 
+@pytest.mark.slow
 def test_many_values_are_told_by_the_rules(small):
     """What a win, a threat or a single reply tells has no index in the book, and is answered all the same."""
     with Book(small) as book:

@@ -9,6 +9,7 @@ from solver.game import Rules, load_game
 from tests.exports import needs_node
 from tests.games import EDGE_GAMES, LARGE_GAMES, SMALL_GAMES
 from tests.pages import STRANGE, modules, node, ported
+from tests.ways import slow
 
 __all__ = ["modules"]  # a fixture
 
@@ -16,11 +17,12 @@ MORE_GAMES = ("connect-four", "othello", "kalah", "chess-ending:KQK", "chess-end
 
 
 @needs_node
-def test_rules_run_in_javascript_as_in_python(modules):
+@pytest.mark.parametrize("names", [SMALL_GAMES[::3], *slow((*SMALL_GAMES, *LARGE_GAMES, *EDGE_GAMES, *MORE_GAMES))])
+def test_rules_run_in_javascript_as_in_python(modules, names):
     paths = []
-    for name in (*SMALL_GAMES, *LARGE_GAMES, *EDGE_GAMES, *MORE_GAMES):
+    for name in names:
         rules = Rules(load_game(name))
-        paths.append(ported(modules, name, rules, sampled(rules, 6 if name in EDGE_GAMES else 15, seed=7)))
+        paths.append(ported(modules, name, rules, sampled(rules, 12 if name in EDGE_GAMES else 40, seed=7)))
     assert node("differences", *paths) == {}
 
 

@@ -314,7 +314,7 @@ def test_settled_values_are_those_of_the_book(books):
 
 
 @pytest.mark.parametrize("kernels", [False, *slow(True)])
-@pytest.mark.parametrize("text", ["connect-four:4,3", *slow("tic-tac-toe", "coins")])
+@pytest.mark.parametrize("text", ["tic-tac-toe", *slow("connect-four:4,3", "coins")])
 def test_an_opening_book_without_distances(tmp_path, monkeypatch, text, kernels):
     """It has the signs of the one with them; the kernels write what plain Python writes; journals do not mix."""
     if not kernels:
