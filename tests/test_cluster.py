@@ -110,9 +110,9 @@ def test_restart_begins_anew(folder, tmp_path, clustered, monkeypatch):
 
     with monkeypatch.context() as broken, pytest.raises(ResourceError, match="cut"):
         broken.setattr(driver.Driver, "_solve", cut)
-        clustered("tic-tac-toe")
+        clustered("connect-four:4,3")
     said = []
-    assert clustered("tic-tac-toe", restart=True, say=said.append) == alone(folder, "tic-tac-toe")
+    assert clustered("connect-four:4,3", restart=True, say=said.append) == alone(folder, "connect-four:4,3")
     assert not [line for line in said if line.startswith("going on")]
 
 

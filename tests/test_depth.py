@@ -301,6 +301,7 @@ def run(*arguments):
     return done.exit_code, done.output
 
 
+@pytest.mark.slow
 def test_query_and_play_say_by_what_they_estimate(tmp_path):
     path = str(tmp_path / "mine.eval")
     write(path, evaluation(load_game("connect-four:6,5"))._replace(game="connect-four:6,5"))

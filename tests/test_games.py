@@ -109,7 +109,10 @@ def test_tiers_rise_with_every_move(text):
             assert all(tier - game.tier(state) >= least for tier in tiers)
 
 
-@pytest.mark.parametrize("text", [text for text in SMALL_GAMES if hasattr(load_game(text), "canonical")])
+FOLDED = [text for text in SMALL_GAMES if hasattr(load_game(text), "canonical")]
+
+
+@pytest.mark.parametrize("text", FOLDED[::3] + slow(*FOLDED))
 def test_folding_by_symmetry_keeps_every_value(text):
     game = load_game(text)
     folded = naive.solve(game, symmetry=True)

@@ -124,7 +124,7 @@ def test_a_book_says_what_info_prints(tmp_path, monkeypatch):
 @compiled
 @pytest.mark.parametrize(
     ("text", "method"),
-    [pytest.param("tic-tac-toe", "retrograde", marks=pytest.mark.slow), ("three-mens-morris:1", "auto")],
+    [("tic-tac-toe", "retrograde"), pytest.param("three-mens-morris:1", "auto", marks=pytest.mark.slow)],
 )
 def test_plain_and_compiled_retrograde_books_are_the_same_bytes(tmp_path, monkeypatch, text, method):
     by_kernels(monkeypatch)

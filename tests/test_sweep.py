@@ -152,6 +152,7 @@ def test_any_budget_of_memory_gives_the_same(memory):
 
 
 @pytest.mark.parametrize("memory", [*slow(None), 1 << 12])
+@pytest.mark.slow
 def test_states_scattered_over_many_tiers_are_brought_together(monkeypatch, memory):
     whole = swept(load_game("nim:2,3,4"))
     scatter = runs.Runs.scatter
