@@ -1,5 +1,6 @@
 """Solves in processes of their own, in which faults are injected, and the same without a fault."""
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -75,12 +76,26 @@ def only(folder, *names):
     return sorted(path.name for path in folder.iterdir()) == sorted(names)
 
 
+def checkpoint(book):
+    """Which checkpoint an unfinished solve of this book has reached; None before the first."""
+    with contextlib.suppress(FileNotFoundError):
+        status = book.with_name(book.name + ".work").joinpath("manifest.json").stat()
+        return status.st_ino, status.st_mtime_ns
+    return None
+
+
+def gets_on(process, book, checkpoints=1):
+    """Wait until a solve has written some more checkpoints, or has ended."""
+    for _ in range(checkpoints):
+        begun = checkpoint(book)
+        until(lambda begun=begun: checkpoint(book) not in (None, begun) or process.poll() is not None)
+
+
 def interrupted(game, book):
     """A work folder with a checkpoint."""
     process = subprocess.Popen(command(game, book, "--checkpoint", 0), cwd=ROOT, stdout=subprocess.DEVNULL)
-    folder = book.with_name(book.name + ".work")
-    until(lambda: (folder / "manifest.json").exists() or process.poll() is not None)
+    gets_on(process, book)
     assert process.poll() is None
     process.kill()
     process.wait()
-    return folder
+    return book.with_name(book.name + ".work")
