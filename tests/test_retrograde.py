@@ -143,7 +143,7 @@ def test_longest_mates_of_four_men(ending, moves, longest, won):
         assert (solved.tiers[0].win, solved.tiers[0].loss) == won
 
 
-@pytest.mark.slow
+@pytest.mark.stress
 def test_underpromotions_decide_endings_of_a_pawn_and_a_bishop(tmp_path):
     """With queens and rooks alone, 27 canonical placements would be drawn."""
     game = load_game("chess-ending:KBPK")
