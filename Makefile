@@ -47,7 +47,7 @@ slow: setup
 # A server of S3 on the loopback is among them.
 faults: setup
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,faults]'
-	$(BIN)/python -m pytest -m faults
+	$(BIN)/python -m pytest -n auto --dist loadfile -m faults
 
 stress: setup
 	$(BIN)/python -m pytest -m stress

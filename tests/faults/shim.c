@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -193,4 +194,11 @@ __attribute__((destructor)) static void report(void) {
         fprintf(file, "%d\n", calls);
         fclose(file);
     }
+}
+
+/* A program may leave without its destructors. */
+void _exit(int status) {
+    report();
+    syscall(SYS_exit_group, status);
+    __builtin_unreachable();
 }
