@@ -120,6 +120,11 @@ class _Intervals:
         if not any(move.child in inside for move in moves):
             self.lows[component[0]], self.highs[component[0]] = self._seen(component[0])
             return
+        if any(move.child in inside and move.constant for move in moves):
+            raise DamagedBook(
+                f"{self.book.path}: moves score where play comes back to state {self.states[component[0]]}, which"
+                f" {self.book.method} does not solve: solve again"
+            )
         most = max(map(self._worst, moves))
         for number in component:
             self.lows[number], self.highs[number] = -most, most

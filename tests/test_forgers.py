@@ -10,7 +10,7 @@ import pytest
 
 from solver import bounding, extras, pipeline, trim, verification
 from solver.book import Book, Trim, write_book
-from solver.errors import BookError, DamagedBook
+from solver.errors import BookError, DamagedBook, MethodError
 from solver.expected import MIDDLE
 from solver.fingerprint import fingerprint
 from solver.game import Rules, load_game
@@ -499,6 +499,65 @@ def test_what_play_takes_too_long_to_prove_is_consistent(tmp_path, monkeypatch):
         assert code == 7 and "consistent" in out and "of the truth, the header claims" in out
         facts = json.loads(run("verify", tmp_path / f"{name}.lmdb", "--game", text, "--json")[1])
         assert facts["within"] > 1
+
+
+TOLL = '''
+from typing import NamedTuple
+
+class Toll(NamedTuple):
+    """Pay in one, then a coin ends it, or all begins again, or, if nobody stays, a way out."""
+
+    stays: bool = True
+    score_game = True
+
+    def initial(self):
+        return 0
+
+    def actions(self, state):
+        if state != 2:
+            yield 0
+
+    def result(self, state, action):
+        return 2 if state == 0 else 1
+
+    def reward(self, state, action):
+        return 1 if state == 0 else 0
+
+    def to_move(self, state):
+        return 0
+
+    def tier(self, state):
+        return 0 if self.stays else (0, 3, 1, 2)[state]
+
+    def is_terminal(self, state):
+        return state == 1
+
+    def utility(self, state):
+        return 0
+
+    def chance(self, state):
+        if state == 2:
+            yield 1, 1
+            yield 1, 0 if self.stays else 3
+'''
+
+
+def test_moves_that_score_where_play_comes_back_are_not_bounded(tmp_path):
+    """Nothing tells what they are worth at most; no method solves such a game."""
+    (tmp_path / "toll.py").write_text(TOLL)
+    text = f"{tmp_path}/toll.py::Toll"
+    game = load_game(text)
+    with pytest.raises(MethodError, match="rewards"):
+        pipeline.solve(text, tmp_path / "none.lmdb")
+    with pipeline.solve(f"{text}:false", tmp_path / "honest.lmdb") as book:
+        header = book.header._replace(
+            book_id=b"", digest="", tiers=None, game=Rules(game).name, rules=fingerprint(game), stored=2, states=3,
+            method="value-iteration", root=Value(1.0), counts={"win": 2, "draw": 1, "loss": 0},
+            expectation=book.header.expectation._replace(error=0.3),
+        )  # fmt: skip
+    numbers = [round(score / header.expectation.step) + MIDDLE for score in (1.0, 0.25)]  # they are 2 and 1
+    write_book(tmp_path / "forged.lmdb", header, [([0, 2], numbers)])
+    assert "moves score where play comes back" in refused(tmp_path / "forged.lmdb", game)
 
 
 def test_components_come_behind_those_that_they_lead_to():
