@@ -184,7 +184,6 @@ def fail(operation):
 
 
 def throttle(operation):
-    time.sleep(0.001)
     raise RuntimeError("SlowDown: Please reduce\nyour request rate (503)")  # as libraries raise what is no OSError
 
 

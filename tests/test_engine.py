@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import numpy as np
@@ -60,8 +59,9 @@ def die_once(folder, number):
     return number
 
 
-def loaded(name):
-    time.sleep(0.2)  # so that each worker is asked
+def loaded(folder, name):
+    Path(folder, str(os.getpid())).touch()
+    until(lambda: len(os.listdir(folder)) == 2)  # each worker has been asked
     return os.getpid(), name in sys.modules
 
 
@@ -187,18 +187,20 @@ def gone(process):
 @pytest.mark.slow
 def test_a_cluster_is_quiet_and_leaves_nothing_behind(tmp_path):
     script = """
-import json, os
+import json, os, sys
 from tests.test_engine import loaded, ray
 with ray() as engine:
-    print(json.dumps(list(engine.results([engine.submit(loaded, "solver.store.sorting")[0] for _ in range(6)]))))
+    handles = [engine.submit(loaded, sys.argv[1], "solver.store.sorting")[0] for _ in range(6)]
+    print(json.dumps(list(engine.results(handles))))
     print(os.environ["RAY_AUTH_MODE"])
 assert "RAY_AUTH_MODE" not in os.environ
 """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
-    home, here = tmp_path / "home", tmp_path / "here"
-    home.mkdir(), here.mkdir()
+    home, here, asked = tmp_path / "home", tmp_path / "here", tmp_path / "asked"
+    home.mkdir(), here.mkdir(), asked.mkdir()
     environment |= {"HOME": str(home), "PYTHONPATH": str(Path(__file__).parent.parent)}
-    done = subprocess.run([sys.executable, "-c", script], cwd=here, env=environment, capture_output=True, text=True)
+    command = [sys.executable, "-c", script, str(asked)]
+    done = subprocess.run(command, cwd=here, env=environment, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     answers, mode = done.stdout.splitlines()
     workers = dict(json.loads(answers))

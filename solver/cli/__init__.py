@@ -217,5 +217,6 @@ def main() -> None:
 
     \b
     Exit codes: 0 done, 1 failure, 2 usage, game or method, 3 not in the book, 4 illegal position or move,
-    5 damaged or foreign book, 6 out of memory or disk, 130 or 143 interrupted, 141 the reader of a pipe has gone.
+    5 damaged or foreign book, 6 out of memory or disk, 7 verified, not proved, 130 or 143 interrupted,
+    141 the reader of a pipe has gone.
     """
