@@ -1,6 +1,7 @@
 """Games with cycles on a cluster: the same book as on one machine, whatever the shards, the deaths and the damage."""
 
 import hashlib
+import os
 from collections import Counter
 
 import pytest
@@ -13,7 +14,7 @@ from tests.ways import slow
 pytest.importorskip("numba")
 pytest.importorskip("fsspec")
 
-from solver.cluster import blocks, closing, driver, exchange, on_ray, resolving  # noqa: E402
+from solver.cluster import blocks, closing, driver, exchange, on_ray, resolving, store  # noqa: E402
 from solver.cluster.engine import Threads  # noqa: E402
 from solver.cluster.store import Store  # noqa: E402
 
@@ -87,7 +88,9 @@ def rounds(sharded, monkeypatch):
 
 @pytest.fixture(autouse=True)
 def threads(monkeypatch):
-    """Threads instead of Ray."""
+    """Threads instead of Ray; what fails is tried again at once, and nothing need outlast the machine."""
+    monkeypatch.setattr(store, "PATIENCE", 0.0005)
+    monkeypatch.setattr(os, "fsync", lambda file: None)
     monkeypatch.setattr(extras, "has_cluster", lambda: True)
     monkeypatch.setattr(driver, "NEAR", 10)
     monkeypatch.setattr(driver, "EVERY", 0.0)
