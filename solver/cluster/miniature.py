@@ -15,7 +15,7 @@ from solver.cluster.blocks import Block, States, collect, count_dealt
 from solver.kernels.edges import MOST_ACTIONS, OPEN, Moves, list_edges, new_edges
 from solver.store.directory import Known, cells_of, prefixes_of
 from solver.store.runs import are_scattered, by_tier
-from solver.store.shared import shared
+from solver.store.shared import read_only, shared
 
 CHUNK = 1 << 15  # states whose children are listed in one call
 CHILDREN = 1 << 18  # children of one call, sorted in cache
@@ -70,9 +70,13 @@ def gathered(scattered: Sequence[tuple[States, NDArray[np.int64]]]) -> list[tupl
     return list(by_tier(states, tiers, np.empty_like(states), len(states), int(tiers.min()), int(tiers.max())))
 
 
-@shared
-def look_up(keys, states, known, values):
+def look_up(keys: States, states: States, known: NDArray[Any], values: NDArray[Any]) -> None:
     """values[i] = known[j] where states[j] == keys[i], both ascending; what is not there stays as it is."""
+    _look_up(read_only(keys), read_only(states), read_only(known), values)
+
+
+@shared
+def _look_up(keys, states, known, values):
     low = 0
     for i in range(len(keys)):
         key = keys[i]
@@ -122,4 +126,4 @@ def miniature(
         table[row] = begin, begin + len(part), shift, prefix, first, size, max(0, begin - len(states))
         slots[later - tier] = row
         begin, first = begin + len(part), first + size
-    return Known(np.concatenate([states, keys]), values, table, slots, tier, np.concatenate(cells))
+    return Known(np.concatenate([states, keys]), values, table, slots, tier, np.concatenate(cells)).read_only()

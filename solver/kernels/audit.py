@@ -45,6 +45,7 @@ from solver.parallel import Workers
 from solver.progress import Progress, silent
 from solver.solved import TierCount
 from solver.store.runs import LOOK, Key, Runs, States, merged, places_in
+from solver.store.shared import read_only
 from solver.store.sorting import sort_unique
 from solver.store.work import Work
 
@@ -152,6 +153,7 @@ def _stored(states: States, indices: NDArray[Any], header: Header, work: Work) -
     shift = max(0, (int(states[-1]).bit_length() if len(states) else 0) - bits)
     cells = np.arange((1 << bits) + 1, dtype=np.int64) << shift
     prefixes = places_in(states, cells, work.read)
+    states, indices = read_only(states), read_only(indices)  # one type, wherever they lie
     if header.expectation is not None:
         return residuals.Numbered(states, indices, *residuals.scale(header.expectation), prefixes, shift)
     scores = np.array([value.score for value in header.palette], np.int64)

@@ -34,6 +34,7 @@ from solver.kernels.advice import reason
 from solver.kernels.identity import constants_of, identity_of
 from solver.kernels.parts import PART
 from solver.kernels.rewriting import Rewriter, methods_of, renamed
+from solver.store.shared import once_for_constants
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -125,7 +126,7 @@ def _compile(function: Any, scope: dict[str, Any], identity: str, taught: _Taugh
     options: dict[str, Any] = {"cache": True, "no_cfunc_wrapper": True}
     if _is_inlined(function):
         options = {"forceinline": True, **PART}
-    return numba.njit(copy, nogil=True, boundscheck=taught.arrays, **options)
+    return once_for_constants(numba.njit(copy, nogil=True, boundscheck=taught.arrays, **options))
 
 
 def _with_a_field(cls: type) -> Any:

@@ -13,7 +13,7 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from solver.store.prefetch import prefetch
-from solver.store.shared import shared
+from solver.store.shared import read_only, shared
 
 BATCH = 512  # states looked up together
 CELL = 4  # states to a cell
@@ -32,6 +32,11 @@ class Known(NamedTuple):
     slots: NDArray[np.int32]
     first_tier: int
     cells: NDArray[np.uint32]
+
+    def read_only(self) -> Known:
+        """The same, which nobody writes to: so files and memory are one type, and a kernel compiles once for both."""
+        states, merits, cells = (read_only(array) for array in (self.states, self.merits, self.cells))
+        return self._replace(states=states, merits=merits, cells=cells)
 
 
 class Layer(NamedTuple):

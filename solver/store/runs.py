@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from solver.errors import GameError
 from solver.parallel import Workers
 from solver.store.column import Column
-from solver.store.shared import shared
+from solver.store.shared import read_only, shared
 from solver.store.sorting import group_by_tier, sort_unique
 from solver.store.work import Work
 
@@ -262,9 +262,14 @@ def join(parts: Sequence[States]) -> States:
     return keys[: sort_unique(keys, np.empty_like(keys), len(keys))]
 
 
-@shared
 def without(keys: States, known: States) -> States:
     """The sorted keys that are not in `known` (sorted): galloping, so that a long `known` costs its logarithm."""
+    left: States = _without(read_only(keys), read_only(known))
+    return left
+
+
+@shared
+def _without(keys: States, known: States) -> States:
     left = np.empty(len(keys), np.int64)
     count = 0
     low = 0

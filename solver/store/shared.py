@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
+from numpy.typing import NDArray
 
 from solver.sources import digest_behind
 
@@ -22,8 +23,31 @@ def shared(function: F) -> F:
     """Compile a function of arrays and numbers when it is first called; it releases the GIL."""
     function.__qualname__ = _cached_name(function)
     options: dict[str, Any] = {"cache": True, "nogil": True, "no_cfunc_wrapper": True}
-    compiled: F = numba.njit(function, **options)
+    compiled: F = once_for_constants(numba.njit(function, **options))
     return compiled
+
+
+def once_for_constants(dispatcher: Any) -> Any:
+    """The same: a caller that gives it a constant has no copy of it compiled for that constant.
+
+    Numba's own `get_call_template` makes one, even for the 0 with which a count begins.
+    """
+    usual: Any = getattr(dispatcher, "get_call_template", None)
+
+    def template(args: Any, kws: Any) -> Any:
+        plain: Any = numba.types.unliteral
+        return usual([plain(kind) for kind in args], {name: plain(kind) for name, kind in kws.items()})
+
+    if usual is not None:  # a private name
+        dispatcher.get_call_template = template
+    return dispatcher
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """The same array, which cannot be written to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 @functools.cache
@@ -33,7 +57,7 @@ def compiled(function: F, *helpers: Callable[..., Any]) -> F:
     def copied(one: Any, **names: Any) -> Any:
         copy = types.FunctionType(one.__code__, {**one.__globals__, **names})
         copy.__qualname__ = _cached_name(one, *helpers)
-        return numba.njit(copy, cache=True, nogil=True)
+        return once_for_constants(numba.njit(copy, cache=True, nogil=True))
 
     known: dict[str, Any] = {}
     for helper in helpers:

@@ -150,7 +150,7 @@ class Backward:
         states, cells = self.forward.states.view(), self.forward.cells.view()
         merits = self.merits.reserve(total)
         table, slots = table_of(self.layers)
-        known = Known(states, merits, table, slots, self.layers[0].tier, cells)
+        known = Known(states, merits, table, slots, self.layers[0].tier, cells).read_only()
         for own in reversed(range(len(self.layers) - len(self.counts))):
             layer = self.layers[own]
             done = self.merits.size - (total - layer.end)

@@ -62,6 +62,7 @@ def merits_of(rules: Rules, states: list[int], later: list[int], merits: list[in
     directory = np.concatenate(list(cells_of(following, shift, prefix, cells)))
     layer = Layer(0, len(own), len(own) + len(following), 0, 0, 0, 0, False, 0, shift, prefix, 0, cells)
     known = Known(np.concatenate([own, following]), np.array(merits, np.int64), *table_of([layer]), 0, directory)
+    known = known.read_only()
     best = np.full(len(own), -backward.LAST, np.int64)
     with compiling(rules.game):
         moves = CompiledMoves(rules, tiers=False).moves._replace(win=WIN)
