@@ -19,9 +19,9 @@ import benchmark
 import numpy as np
 
 from solver import load_game
-from solver.game import Rules
-from solver.kernels.lookahead import Lookahead
-from solver.kernels.model import Model, new_model
+from solver.compiled.lookahead.model import Model, new_model
+from solver.compiled.lookahead.searches import Lookahead
+from solver.rules.game import Rules
 
 
 def positions(game: Any, count: int) -> list[int]:

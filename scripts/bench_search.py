@@ -32,9 +32,9 @@ from typing import Any
 import benchmark
 
 from solver import BudgetExceeded, load_game
-from solver.kernels.searcher import TABLE, Searcher
-from solver.notation import parse_position
-from solver.value import Value
+from solver.base.value import Value
+from solver.compiled.exact.searcher import TABLE, Searcher
+from solver.rules.notation import parse_position
 
 SETS = Path(__file__).parent.parent / "tests" / "data" / "connect-four"
 # the best mean of Pons', Steininger's, BitBully's and ecc521's solvers, measured on a 2-core machine, in microseconds

@@ -16,8 +16,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from solver import Book, diff, load_game, pack, shipped, solve
-from solver.game import game_text
+from solver import Book, diff, load_game, pack, solve
+from solver.book import shipped
+from solver.rules.game import game_text
 
 BOOKS = Path(__file__).parent.parent / "books"
 CATALOG = BOOKS / "catalog.toml"

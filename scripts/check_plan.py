@@ -22,9 +22,9 @@ from typing import NamedTuple
 import benchmark
 from plan_cluster import DOCUMENT
 
-from solver import phases, planning
-from solver.game import load_game
-from solver.planning import Plan
+from solver.estimate import phases, planning
+from solver.estimate.planning import Plan
+from solver.rules.game import load_game
 
 GAMES = ("connect-four:5,4", "connect-four:5,5", "connect-four:6,4")
 TICK = os.sysconf("SC_CLK_TCK")

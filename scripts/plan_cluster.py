@@ -23,13 +23,13 @@ import scale_games
 from scale_games import ANIMAL, GORO_GORO, Shogi
 from schedule import Run, Schedule, Trouble
 
-from solver import phases, planning
-from solver.estimation import duration
-from solver.game import Rules, load_game
-from solver.phases import Cluster, Costs, Design
-from solver.planning import Plan, size
-from solver.sweep import sampling
-from solver.sweep.sampling import Tier
+from solver.estimate import phases, planning
+from solver.estimate.estimation import duration
+from solver.estimate.phases import Cluster, Costs, Design
+from solver.estimate.planning import Plan, size
+from solver.rules.game import Rules, load_game
+from solver.sweep import projection
+from solver.sweep.projection import Tier
 
 DATA = benchmark.ROOT / "docs" / "scale.json"
 DOCUMENT = benchmark.ROOT / "docs" / "scale.md"
@@ -49,7 +49,7 @@ def sampled(seconds: float) -> dict[str, Any]:
     games: dict[str, Any] = {}
     for name in GAMES:
         game = load_game(name)
-        census = sampling.census(game, seconds=seconds, tiers=True)
+        census = projection.census(game, seconds=seconds, tiers=True)
         costs = [planning.measured(Rules(game)) for _ in range(5)]
         games[name] = {
             "tiers": census.tiers,

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from solver.sweep.sampling import Tier
+from solver.sweep.projection import Tier
 
 # Positions of connect-four 7x6 by ply, not folded: John Tromp, https://tromp.github.io/c4/c4.html; OEIS A212693
 SEVEN_BY_SIX = (

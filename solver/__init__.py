@@ -42,10 +42,7 @@ TYPE_CHECKING = False  # that of typing, for which the program would wait before
 if TYPE_CHECKING:
     from typing import Any
 
-    from solver.book import Book, Trim, check_book
-    from solver.comparing import diff, merge
-    from solver.conformance import check_game
-    from solver.errors import (
+    from solver.base.errors import (
         BookError,
         BudgetExceeded,
         DamagedBook,
@@ -57,16 +54,19 @@ if TYPE_CHECKING:
         ResourceError,
         SolverError,
     )
-    from solver.game import Game, load_game
-    from solver.grading import grade
-    from solver.moves import Answer, Move, Outcome
-    from solver.packing import pack
-    from solver.pipeline import solve
-    from solver.player import Player
-    from solver.sampling import sample
-    from solver.trimming import trim
-    from solver.value import Solution, Value
-    from solver.verification import verify
+    from solver.base.value import Solution, Value
+    from solver.book import Book, Trim, check_book
+    from solver.book.packing import pack
+    from solver.check.conformance import check_game
+    from solver.edit.comparing import diff, merge
+    from solver.edit.sampling import sample
+    from solver.edit.trimming import trim
+    from solver.play.analysis import Answer, Move, Outcome
+    from solver.play.grading import grade
+    from solver.play.player import Player
+    from solver.rules.game import Game, load_game
+    from solver.solving.pipeline import solve
+    from solver.verifying.verification import verify
 
 __version__ = "0.1.0"
 
@@ -104,36 +104,36 @@ __all__ = [  # in reading order, one by one: what reads the program without runn
 ]
 
 _HOMES = {
-    "load_game": "game",
-    "Game": "game",
-    "check_game": "conformance",
-    "solve": "pipeline",
+    "load_game": "rules.game",
+    "Game": "rules.game",
+    "check_game": "check.conformance",
+    "solve": "solving.pipeline",
     "Book": "book",
-    "Value": "value",
-    "Solution": "value",
-    "Player": "player",
-    "Answer": "moves",
-    "Move": "moves",
-    "Outcome": "moves",
-    "verify": "verification",
-    "pack": "packing",
-    "trim": "trimming",
+    "Value": "base.value",
+    "Solution": "base.value",
+    "Player": "play.player",
+    "Answer": "play.analysis",
+    "Move": "play.analysis",
+    "Outcome": "play.analysis",
+    "verify": "verifying.verification",
+    "pack": "book.packing",
+    "trim": "edit.trimming",
     "Trim": "book",
-    "sample": "sampling",
-    "grade": "grading",
-    "diff": "comparing",
-    "merge": "comparing",
+    "sample": "edit.sampling",
+    "grade": "play.grading",
+    "diff": "edit.comparing",
+    "merge": "edit.comparing",
     "check_book": "book",
-    "SolverError": "errors",
-    "GameError": "errors",
-    "MethodError": "errors",
-    "PositionError": "errors",
-    "MissingState": "errors",
-    "BookError": "errors",
-    "DamagedBook": "errors",
-    "ForeignBook": "errors",
-    "ResourceError": "errors",
-    "BudgetExceeded": "errors",
+    "SolverError": "base.errors",
+    "GameError": "base.errors",
+    "MethodError": "base.errors",
+    "PositionError": "base.errors",
+    "MissingState": "base.errors",
+    "BookError": "base.errors",
+    "DamagedBook": "base.errors",
+    "ForeignBook": "base.errors",
+    "ResourceError": "base.errors",
+    "BudgetExceeded": "base.errors",
 }
 
 

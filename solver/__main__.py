@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from solver import signals
+from solver.base import signals
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

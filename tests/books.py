@@ -9,9 +9,9 @@ from collections import Counter
 
 import lmdb
 
+from solver.base.expectations import Expectation
+from solver.base.value import Value, merit_of
 from solver.book import Header, write_book
-from solver.expected import Expectation
-from solver.value import Value, merit_of
 
 KEYED_BY_STATE = ("instant", "compact")  # the codecs that take any states and values; ranked ones are of a game
 EVERY_KEYED = (*KEYED_BY_STATE, "fixed")  # and expectations
@@ -139,7 +139,7 @@ def looked_up(book, states):
 CORRUPTION = """
     import random, sys
     from solver.book import Book
-    from solver.errors import BookError
+    from solver.base.errors import BookError
 
     path, seed, trials = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     whole = open(path, "rb").read()

@@ -8,13 +8,13 @@ import threading
 
 import pytest
 
-from solver import pipeline, shipped
-from solver.book import Book
+from solver.book import Book, shipped
 from solver.cli.common import in_words
 from solver.export import export
-from solver.game import Rules, load_game
-from solver.notation import parse_position
-from solver.player import Player
+from solver.play.player import Player
+from solver.rules.game import Rules, load_game
+from solver.rules.notation import parse_position
+from solver.solving import pipeline
 from tests.test_chance_page import in_words as expected_in_words
 from tests.test_chance_page import said_of
 

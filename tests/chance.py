@@ -10,7 +10,7 @@ Stochastic Games, 1992).
 
 from fractions import Fraction
 
-from solver.game import Rules
+from solver.rules.game import Rules
 
 FEW = 40  # equations that are solved by fractions
 SURE = 1e-13  # by that a choice must be better, in floats

@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from solver.player import Player
+from solver.play.player import Player
 from tests.books import sample_book
 
 

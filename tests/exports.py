@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from solver import pipeline
+from solver.base.value import Value
 from solver.book import Book
 from solver.book.format import seal
 from solver.export import export
-from solver.game import load_game
-from solver.value import Value
+from solver.rules.game import load_game
+from solver.solving import pipeline
 from tests.books import KEYED_BY_STATE
 
 FORMAT = Path(__file__).parent.parent / "docs" / "format.md"

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import click
 from click.testing import CliRunner
 
-from solver import __main__, shipped
-from solver.book import Book
+from solver import __main__
+from solver.book import Book, shipped
 from solver.book.format import seal, segment_key
 from solver.cli import COMMANDS, main
 from tests.books import rewritten

@@ -4,9 +4,9 @@ import types
 
 import numpy as np
 
-from solver import value
-from solver.kernels import compiled, edges
-from solver.sweep import backward, by_state, expansion, parents, retrograde, sampling
+from solver.base import value
+from solver.compiled import binding, edges
+from solver.sweep import backward, by_state, expansion, parents, projection, retrograde
 
 
 class _Filled:
@@ -16,7 +16,7 @@ class _Filled:
         self._rules = rules
 
     def __getattr__(self, name):
-        method = getattr(self._rules, name, None) or compiled._NOT_IN_THE_RULES[name].__get__(self._rules)
+        method = getattr(self._rules, name, None) or binding._NOT_IN_THE_RULES[name].__get__(self._rules)
         return lambda *numbers: method(*map(int, numbers))
 
 
@@ -51,15 +51,15 @@ def _call(function, *arguments):
 
 def interpret(monkeypatch):
     """Until the test ends the sweep runs its kernels as they are written."""
-    monkeypatch.setattr(compiled, "_compile", _uncompiled)
-    monkeypatch.setattr(edges, "bind", compiled.bind.__wrapped__)
+    monkeypatch.setattr(binding, "_compile", _uncompiled)
+    monkeypatch.setattr(edges, "bind", binding.bind.__wrapped__)
     monkeypatch.setattr(edges, "address_of", lambda function, arguments: function)
     monkeypatch.setattr(edges, "_edges_at", _call)
     monkeypatch.setattr(edges, "_keep_at", _call)
     instead = {"fetch_add": _fetch_add, "lift": _lift}
     for name in ("claim", "count_children", "go_back", "list_parents", "settle"):
         monkeypatch.setattr(retrograde, name, getattr(parents, name).py_func)
-    for module in (backward, by_state, expansion, parents, sampling):
+    for module in (backward, by_state, expansion, parents, projection):
         for name, item in vars(module).copy().items():
             if name in instead:
                 monkeypatch.setattr(module, name, instead[name])

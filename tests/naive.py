@@ -7,8 +7,8 @@ import functools
 import heapq
 from types import MappingProxyType
 
-from solver.game import Rules
-from solver.value import Value
+from solver.base.value import Value
+from solver.rules.game import Rules
 
 
 def enumerate_states(game, symmetry=False):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from solver.export import site
-from solver.notation import first_position, next_position
+from solver.rules.notation import first_position, next_position
 
 STRANGE = '''
 import enum

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from solver import pipeline
+from solver.solving import pipeline
 from tests.test_cli import run
 from tests.ways import until
 
@@ -22,7 +22,7 @@ CYCLIC = "three-mens-morris:1"
 LONG = {"sweep": ("connect-four:5,5", 0.3), "retrograde": ("neutreeko", 0.2)}  # and seconds between checkpoints
 
 # small games are worth no checkpoint: here they are solved like large ones
-BY_KERNELS = "import solver.__main__, solver.pipeline; solver.pipeline.SMALL = 0; solver.__main__.main()"
+BY_KERNELS = "import solver.__main__; from solver.solving import pipeline; pipeline.SMALL = 0; solver.__main__.main()"
 
 
 def command(game, book, *options):

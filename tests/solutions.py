@@ -1,6 +1,6 @@
 """What a solve found, taken out of its parts."""
 
-from solver.options import Options
+from solver.base.options import Options
 
 
 def columns(solved):

@@ -23,7 +23,7 @@ def run(tmp_path, code, **options):
     write_race(tmp_path / "race.py")
     head = f"""
         import json, os, sys, time
-        from solver.game import Rules, load_game
+        from solver.rules.game import Rules, load_game
         from solver.sweep import ahead
         ahead.cores = lambda: 2
         rules = Rules(load_game({str(tmp_path / "race.py")!r} + "::Race"))
@@ -45,7 +45,7 @@ def test_what_the_other_process_compiles_is_found(tmp_path):
             started = other._process is not None
             other.wait()
         cached = ahead.are_cached(rules, True)
-        from solver.kernels.edges import CompiledMoves
+        from solver.compiled.edges import CompiledMoves
         compiled = CompiledMoves(rules)
         compiled.moves
         kernels = compiled.kernels

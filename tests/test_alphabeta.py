@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import pytest
 
-from solver.errors import BudgetExceeded, MethodError, UncompiledRules
-from solver.game import load_game
-from solver.notation import parse_position
+from solver.base.errors import BudgetExceeded, MethodError, UncompiledRules
+from solver.base.value import Value, merit_of
+from solver.rules.game import load_game
+from solver.rules.notation import parse_position
 from solver.search import alphabeta
-from solver.value import Value, merit_of
 from tests import naive
 from tests.games import ACYCLIC, STORES
 from tests.ways import until
@@ -20,9 +20,9 @@ from tests.ways import until
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
-from solver.kernels import searcher as searcher_module  # noqa: E402
-from solver.kernels import together  # noqa: E402
-from solver.kernels.searcher import Searcher, Team, new_table  # noqa: E402
+from solver.compiled.exact import searcher as searcher_module  # noqa: E402
+from solver.compiled.exact import team as together  # noqa: E402
+from solver.compiled.exact.searcher import Searcher, Team, new_table  # noqa: E402
 
 QUICK = ("kalah:2,3",)  # each game compiles for seconds; the others, but for connect-four 7x6, are slow
 SETS = Path(__file__).parent / "data" / "connect-four"

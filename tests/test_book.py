@@ -12,16 +12,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solver import extras, pipeline, verification
-from solver.book import Book, Header, check_book, reader, write_book
+from solver.base import extras
+from solver.base.errors import BookError, DamagedBook, ForeignBook, MissingState, ResourceError, SolverError
+from solver.base.value import Value
+from solver.book import Book, Header, check_book, write_book
 from solver.book.codecs import CODECS, compact, instant
 from solver.book.codecs.instant import GROUP
 from solver.book.format import SEGMENT_SIZE, palette_key
 from solver.book.segments import groups_of
-from solver.errors import BookError, DamagedBook, ForeignBook, MissingState, ResourceError, SolverError
-from solver.fingerprint import fingerprint
-from solver.game import load_game
-from solver.value import Value
+from solver.rules.fingerprint import fingerprint
+from solver.rules.game import load_game
+from solver.solving import pipeline
+from solver.verifying import verification
 from tests import naive
 from tests.books import KEYED_BY_STATE, VALUES, header_of, looked_up, rewritten, sample_values, write_values
 from tests.games import LARGE_GAMES, SMALL_GAMES
@@ -160,7 +162,7 @@ def test_groups_are_what_the_documentation_says():
 def test_the_compiled_encoder_writes_the_same_bytes():
     np = pytest.importorskip("numpy")
     pytest.importorskip("numba")
-    from solver.sweep import pack
+    from solver.book.codecs import encoders
 
     for spread in (1, 300, 10**12):
         for palette_size, index_bytes in ((60, 1), (300, 2), (70_000, 4)):
@@ -171,7 +173,7 @@ def test_the_compiled_encoder_writes_the_same_bytes():
             for name in KEYED_BY_STATE:
                 codec = CODECS[name]
                 plain, counts, lengths = codec.encode_chunk(keys, indices, palette_size, index_bytes)
-                compiled, *same = pack.ENCODERS[name](*arrays, palette_size, index_bytes)
+                compiled, *same = encoders.ENCODERS[name](*arrays, palette_size, index_bytes)
                 assert (bytes(compiled), same) == (plain, [counts, lengths])
                 assert (sum(counts), sum(lengths)) == (len(keys), len(plain))
 
@@ -270,6 +272,8 @@ def test_a_folded_book_knows_symmetric_states_or_says_that_it_cannot(tmp_path):
 def test_a_folded_book_values_every_state_of_the_game(tmp_path, codec, monkeypatch):
     """By one, by many in plain Python, and by many with compiled rules."""
     pytest.importorskip("numba")
+    from solver.book import bulk
+
     game = load_game("connect-four:3,3,3")
     pipeline.solve(game, tmp_path / "book.lmdb", codec=codec)
     truth = {state: value for state, value in naive.solve(game).items() if not game.is_terminal(state)}
@@ -278,8 +282,8 @@ def test_a_folded_book_values_every_state_of_the_game(tmp_path, codec, monkeypat
         asked = random.Random(3).sample(sorted(truth), 300)
         assert all(book[state] == truth[state] for state in asked)
         several = asked[:: 30 if codec == "ranked" else 1]
-        for many in (reader.MANY, 1) if codec == "instant" else (reader.MANY,):
-            monkeypatch.setattr(reader, "MANY", many)
+        for many in (bulk.MANY, 1) if codec == "instant" else (bulk.MANY,):
+            monkeypatch.setattr(bulk, "MANY", many)
             assert looked_up(book, several) == [truth[state] for state in several]
 
 

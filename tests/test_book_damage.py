@@ -9,8 +9,8 @@ import textwrap
 
 import pytest
 
+from solver.base.errors import BookError
 from solver.book import Book, check_book
-from solver.errors import BookError
 from tests.books import EVERY_KEYED, corrupt, sample_values, write_sample, write_values
 
 
@@ -36,7 +36,7 @@ FLIPS = """
     import os, random, sys
     from pathlib import Path
     from solver.book import Book, pages
-    from solver.errors import BookError
+    from solver.base.errors import BookError
 
     path, begin, step = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     with Book(path) as book:
@@ -170,7 +170,7 @@ ALTERED = {
 READ_ALL = """
     import sys
     from solver.book import Book
-    from solver.errors import BookError
+    from solver.base.errors import BookError
 
     for path in sys.argv[1:]:
         try:

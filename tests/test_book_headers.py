@@ -7,11 +7,11 @@ import lmdb
 import msgpack
 import pytest
 
+from solver.base.errors import DamagedBook, ForeignBook, GameError, MissingState
+from solver.base.value import Value
 from solver.book import Book, write_book
 from solver.book.format import HEADER_KEY, seal
-from solver.errors import DamagedBook, ForeignBook, GameError, MissingState
 from solver.games import CATALOGUE, FROM_FILES
-from solver.value import Value
 from tests.books import header_of, rewritten, sample_values, write_values
 
 

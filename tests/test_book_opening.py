@@ -12,9 +12,9 @@ from pathlib import Path
 import lmdb
 import pytest
 
+from solver.base.errors import BookError, DamagedBook, ForeignBook
+from solver.base.value import Value
 from solver.book import Book, pages
-from solver.errors import BookError, DamagedBook, ForeignBook
-from solver.value import Value
 from tests.books import VALUES, write_values
 
 

@@ -10,12 +10,12 @@ import tracemalloc
 import lmdb
 import pytest
 
-from solver import extras
+from solver.base import extras
+from solver.base.errors import DamagedBook
 from solver.book import Book, check_book, write_book
 from solver.book.codecs import CODECS, compact
 from solver.book.format import seal, segment_key
 from solver.book.segments import groups_of, segment_of
-from solver.errors import DamagedBook
 from tests.books import (
     EVERY_KEYED,
     KEYED_BY_STATE,
@@ -129,7 +129,7 @@ def decoded(header, record, numba_too):
     if numba_too:
         import numpy as np
 
-        from solver.kernels.reading import decode_segment, tally_values
+        from solver.book.codecs.reading import decode_segment, tally_values
 
         room = np.empty(5000, np.int64), np.empty(5000, np.int32)
         count = decode_segment(record, *room)
@@ -227,7 +227,7 @@ def test_what_bombs_deflate_to_is_not_made(tmp_path, compacted):
                 with pytest.raises(DamagedBook, match="a group is malformed"):
                     list(book)
                 if extras.has_kernels():
-                    from solver.kernels import reading
+                    from solver.book.codecs import reading
 
                     with pytest.raises(DamagedBook, match="a group is malformed"):
                         list(reading.read_parts(book))

@@ -12,7 +12,7 @@ import pytest
 import solver
 from solver.export import export
 from solver.export.site import title_of
-from solver.notation import parse_position
+from solver.rules.notation import parse_position
 from tests.browsing import DESKTOP, PHONE, Host, Page, books, driver, host, one_page, page
 
 __all__ = ["books", "driver", "host", "page"]  # fixtures

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import pytest
 
-from solver.conformance import check_game
-from solver.errors import BudgetExceeded, GameError, MethodError
-from solver.game import load_game
+from solver.base.errors import BudgetExceeded, GameError, MethodError
+from solver.check.conformance import check_game
+from solver.rules.game import load_game
 from solver.search import Budget, expectiminimax, value_iteration
 from tests import chance, dice_games
 from tests.games import CHANCE_ACYCLIC, CHANCE_CYCLIC, CHANCE_GAMES

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from solver.game import load_game
+from solver.rules.game import load_game
 from tests.games import CHANCE_GAMES
 from tests.test_games import play_outs
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
-from solver.kernels.compiled import bind, kernel  # noqa: E402
+from solver.compiled.binding import bind, kernel  # noqa: E402
 
 game: Any = None  # a constant of the bound copies
 

@@ -9,17 +9,17 @@ import struct
 
 import pytest
 
-from solver import pipeline
+from solver.base.errors import MethodError
+from solver.base.value import Value
 from solver.book import Book
 from solver.book.format import seal
-from solver.errors import MethodError
 from solver.export import export, site
 from solver.export.bin import PREFIX
 from solver.export.records import all_of, record_of, sampled
-from solver.game import Rules, load_game
-from solver.notation import chances, first_position, format_action, next_position, parse_position
-from solver.player import Player
-from solver.value import Value
+from solver.play.player import Player
+from solver.rules.game import Rules, load_game
+from solver.rules.notation import chances, first_position, format_action, next_position, parse_position
+from solver.solving import pipeline
 from tests.books import expectations, sample_values, write_expectations
 from tests.exports import FORMAT, SIMPLE, dump, exported, needs_node, node, resealed
 from tests.games import CHANCE_GAMES, LARGE_CHANCE_GAMES

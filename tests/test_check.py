@@ -5,10 +5,12 @@ import json
 
 import pytest
 
-from solver import conformance, extras, pipeline, playouts
+from solver.base import extras
+from solver.check import conformance, playouts
+from solver.check.playouts import RandomGame, repeated
 from solver.cli.common import Bars
-from solver.game import Rules, load_game
-from solver.playouts import RandomGame, repeated
+from solver.rules.game import Rules, load_game
+from solver.solving import pipeline
 from tests.test_cli import ok, run
 from tests.test_player import THIRD
 
@@ -58,7 +60,7 @@ def test_check_does_what_solve_would_do_at_first(tmp_path, monkeypatch):
     monkeypatch.setattr(pipeline, "SMALL", 0)
     if extras.has_kernels():
         compared = []
-        monkeypatch.setattr("solver.kernels.twins.compare", lambda *of: compared.append(of))
+        monkeypatch.setattr("solver.compiled.agreement.compare", lambda *of: compared.append(of))
         assert "compiled, they say what plain Python says" in ok("check", "coins")
         assert len(compared[0][1]) == facts["states"]
     monkeypatch.setattr(extras, "has_kernels", lambda: False)

@@ -10,12 +10,12 @@ import pytest
 from click.testing import CliRunner
 
 from solver import Book, Player, __version__, load_game
-from solver.answers import Answers
+from solver.base.errors import PositionError
+from solver.base.value import Value
 from solver.cli import COMMANDS, main
 from solver.cli.common import for_players
-from solver.errors import PositionError
-from solver.notation import parse_action, show
-from solver.value import Value
+from solver.play.answers import Answers
+from solver.rules.notation import parse_action, show
 
 
 def run(*arguments, stdin=None):

@@ -5,9 +5,9 @@ import hashlib
 
 import pytest
 
-from solver import pipeline
-from solver.errors import MethodError, ResourceError
-from solver.game import load_game
+from solver.base.errors import MethodError, ResourceError
+from solver.rules.game import load_game
+from solver.solving import pipeline
 from tests.ways import slow
 
 pytest.importorskip("numpy")
@@ -18,7 +18,7 @@ import numpy as np  # noqa: E402
 from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
-from solver.cluster import blocks, driver, exchange, miniature, on_ray, store  # noqa: E402
+from solver.cluster import blocks, driver, excerpt, exchange, on_ray, store  # noqa: E402
 from solver.cluster.engine import Threads  # noqa: E402
 
 QUICK = ("connect-four:4,3", "dots-and-boxes:2,2")  # each game compiles for seconds
@@ -164,6 +164,6 @@ def test_keys_are_dealt_and_found_again(early, late, bits):
 @given(keys, keys)
 def test_look_up_finds_what_is_there(asked, states):
     values = np.full(len(asked), -1, np.int8)
-    miniature.look_up(asked, states, np.arange(len(states)).astype(np.int8), values)
+    excerpt.look_up(asked, states, np.arange(len(states)).astype(np.int8), values)
     places = {state: place for place, state in enumerate(states.tolist())}
     assert values.tolist() == [places.get(key, -1) for key in asked.tolist()]

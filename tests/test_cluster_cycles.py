@@ -6,9 +6,10 @@ from collections import Counter
 
 import pytest
 
-from solver import extras, pipeline
-from solver.errors import GameError, MethodError, ResourceError
-from solver.game import load_game
+from solver.base import extras
+from solver.base.errors import GameError, MethodError, ResourceError
+from solver.rules.game import load_game
+from solver.solving import pipeline
 from tests.ways import slow
 
 pytest.importorskip("numba")

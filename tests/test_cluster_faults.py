@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from solver import extras
+from solver.base import extras
 from tests.processes import ROOT, digest, is_one_line, truth
 from tests.ways import until
 

@@ -16,14 +16,15 @@ from pathlib import Path
 
 import pytest
 
-from solver import extras, pipeline
+from solver.base import extras
+from solver.base.errors import GameError, MethodError, ResourceError
 from solver.cluster import driver, merged, on_ray, solving, store
 from solver.cluster.engine import Threads
 from solver.cluster.store import Store
 from solver.cluster.tasks import Bench, Job
-from solver.errors import GameError, MethodError, ResourceError
-from solver.fingerprint import fingerprint
-from solver.game import load_game
+from solver.rules.fingerprint import fingerprint
+from solver.rules.game import load_game
+from solver.solving import pipeline
 from tests.ways import slow, until
 
 fsspec = pytest.importorskip("fsspec")

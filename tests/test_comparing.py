@@ -6,9 +6,10 @@ from collections import Counter
 
 import pytest
 
-from solver import Book, Trim, diff, load_game, merge, pack, sample, solve, streaming, trim, verify
-from solver.errors import BookError, DamagedBook, ForeignBook, MethodError
-from solver.value import Value
+from solver import Book, Trim, diff, load_game, merge, pack, sample, solve, trim, verify
+from solver.base.errors import BookError, DamagedBook, ForeignBook, MethodError
+from solver.base.value import Value
+from solver.book import streaming
 from tests.books import write_values
 from tests.test_cli import ok, run
 

@@ -13,16 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from solver import sources
-from solver.errors import GameError
-from solver.fingerprint import fingerprint
-from solver.game import Rules, load_game
+from solver.base.errors import GameError
+from solver.rules import sources
+from solver.rules.fingerprint import fingerprint
+from solver.rules.game import Rules, load_game
 
 pytest.importorskip("numba")
 
-from solver.kernels import edges, probe  # noqa: E402
-from solver.kernels.compiled import bind  # noqa: E402
-from solver.kernels.identity import are_cached, constants_of, identity_of  # noqa: E402
+from solver.compiled import edges, probe  # noqa: E402
+from solver.compiled.binding import bind  # noqa: E402
+from solver.compiled.identity import are_cached, constants_of, identity_of  # noqa: E402
 from solver.store import shared  # noqa: E402
 
 ROOT = Path(__file__).parent.parent
@@ -74,7 +74,7 @@ def write_race(path, *, name="Race", goal=10, utility=-1, helper_parameters=0):
 
 
 PLAY = """
-    from solver.kernels import probe
+    from solver.compiled import probe
     kernels = bind(probe, game, False)
     def worth(state):
         if kernels.is_terminal(state):
@@ -83,8 +83,8 @@ PLAY = """
     root = worth(game.initial())
 """
 SWEEP = """
-    from solver.kernels import edges
-    from solver.options import Options
+    from solver.compiled import edges
+    from solver.base.options import Options
     from solver.sweep import exhaustive
     root = exhaustive.solve(game, options=Options(symmetry=False)).root.score
     kernels = bind(edges, game, False, tiers=True)
@@ -95,8 +95,8 @@ def in_a_new_process(game, cache, cwd, body):
     """What a process of its own finds the start worth, and how often Numba's cache hit and missed."""
     head = f"""
         import json
-        from solver.game import load_game
-        from solver.kernels.compiled import bind
+        from solver.rules.game import load_game
+        from solver.compiled.binding import bind
         game = load_game({str(game)!r})
     """
     tail = """
@@ -131,7 +131,7 @@ def test_a_second_process_loads_compiled_rules_of_a_users_file_and_an_edit_compi
 @pytest.mark.slow
 def test_another_board_does_not_run_the_code_of_the_first(tmp_path):
     body = """
-        from solver.kernels import probe
+        from solver.compiled import probe
         kernels = bind(probe, game, False)
         root = len(kernels.actions(game.initial()))
     """
@@ -236,7 +236,7 @@ def test_all_that_a_file_imports_counts_for_its_machine_code():
         missing = set(package_imports(path)) - sources.files_behind(str(path))
         assert not {name for name in missing if not name.endswith("__init__.py")}, path
     taken = sources.files_behind(str(ROOT / "solver/cli/__init__.py"))
-    assert {str(ROOT / "solver/__init__.py"), str(ROOT / "solver/errors.py")} <= taken
+    assert {str(ROOT / "solver/__init__.py"), str(ROOT / "solver/base/errors.py")} <= taken
 
 
 def test_all_machine_code_is_cached_by_what_it_may_hold():
@@ -244,7 +244,7 @@ def test_all_machine_code_is_cached_by_what_it_may_hold():
     asked = [path for path in Path(sources.PACKAGE).rglob("*.py") if "njit(" in path.read_text()]
     assert {path.name for path in asked} == {"shared.py", "compiled.py"}
     from solver.cluster.blocks import owner_of
-    from solver.kernels.table import spread
+    from solver.compiled.exact.table import spread
 
     for kernel in (owner_of, spread):
         name, digest = kernel.py_func.__qualname__.split("-")
@@ -257,7 +257,7 @@ def test_an_edit_of_what_kernels_call_is_an_edit_of_them(tmp_path, monkeypatch):
     shutil.copytree(sources.PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "books", "data"))
     monkeypatch.setattr(sources, "PACKAGE", str(copy))
     rules = Rules(load_game("coins"))
-    files = [str(copy / name) for name in ("cluster/rounds.py", "kernels/depth.py", "store/bulk.py")]
+    files = [str(copy / name) for name in ("cluster/rounds.py", "compiled/lookahead/depth.py", "book/bulk.py")]
 
     def keys():
         for cached in (sources.digest_behind, sources._digest_and_imports, sources._file_of):
@@ -271,7 +271,7 @@ def test_an_edit_of_what_kernels_call_is_an_edit_of_them(tmp_path, monkeypatch):
 
     try:
         first = keys()
-        blocks, moves = edited("cluster/blocks.py"), edited("kernels/edges.py")
+        blocks, moves = edited("cluster/blocks.py"), edited("compiled/edges.py")
     finally:
         monkeypatch.undo()
         keys()

@@ -4,12 +4,12 @@ import textwrap
 
 import pytest
 
-from solver.conformance import check_game
-from solver.errors import GameError
-from solver.game import load_game
+from solver.base.errors import GameError
+from solver.check.conformance import check_game
 from solver.games.connect_four import ConnectFour
 from solver.games.einstein import Einstein
 from solver.games.piglet import Piglet
+from solver.rules.game import load_game
 
 RULES = """
     import random
@@ -234,7 +234,7 @@ def test_a_chance_node_has_a_side(tmp_path):
 
 
 def test_rules_that_do_not_end_are_given_up(tmp_path, monkeypatch):
-    monkeypatch.setattr("solver.conformance.SLOW", 0.2)
+    monkeypatch.setattr("solver.check.conformance.SLOW", 0.2)
     game = load(tmp_path, "slow_rules", {"is_terminal": "all(True for _ in iter(int, 1))"})
     with pytest.raises(GameError, match="they must end"):
         check_game(game)

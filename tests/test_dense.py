@@ -4,9 +4,11 @@ import itertools
 
 import pytest
 
-from solver import estimation, load_game, pipeline
-from solver.errors import GameError, ResourceError
-from solver.game import Rules
+from solver import load_game
+from solver.base.errors import GameError, ResourceError
+from solver.estimate import estimation
+from solver.rules.game import Rules
+from solver.solving import pipeline
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")

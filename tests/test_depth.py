@@ -7,23 +7,23 @@ from typing import NamedTuple
 import pytest
 from click.testing import CliRunner
 
+from solver.base.errors import BudgetExceeded, ForeignBook, GameError, MethodError, UncompiledRules
+from solver.base.value import WIN, Value
 from solver.cli import main
-from solver.errors import BudgetExceeded, ForeignBook, GameError, MethodError, UncompiledRules
-from solver.foresight import Foresight, plainly
-from solver.game import Rules, load_game
-from solver.player import Player
+from solver.play.lookahead import Foresight, plainly
+from solver.play.player import Player
+from solver.rules.game import Rules, load_game
 from solver.search import Budget, heuristic
-from solver.value import WIN, Value
 from tests import naive
 from tests.ways import slow
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
-from solver.kernels import lookahead  # noqa: E402
-from solver.kernels.evaluation import Evaluation, estimates, identity, write  # noqa: E402
-from solver.kernels.lookahead import Chooser, Lookahead  # noqa: E402
-from solver.kernels.model import model_of, new_model, weighed  # noqa: E402
+from solver.compiled.lookahead import searches  # noqa: E402
+from solver.compiled.lookahead.evaluation import Evaluation, estimates, identity, write  # noqa: E402
+from solver.compiled.lookahead.model import model_of, new_model, weighed  # noqa: E402
+from solver.compiled.lookahead.searches import Chooser, Lookahead  # noqa: E402
 
 GAMES = ("connect-four:4,3",)
 MORE = (
@@ -112,7 +112,7 @@ def test_finished_states_are_what_the_rules_say():
 
 
 def test_a_budget_ends_the_search_and_what_was_found_is_kept(monkeypatch):
-    monkeypatch.setattr(lookahead, "CHUNK", 64)
+    monkeypatch.setattr(searches, "CHUNK", 64)
     game = load_game("connect-four:4,3")
     ahead = Lookahead(game)
     wanted = plain(game, game.initial(), 8)
@@ -138,7 +138,7 @@ def test_states_with_very_many_moves_and_deep_searches_are_given_room():
 
 @pytest.mark.parametrize("workers", [1, 3])
 def test_many_states_at_once_are_searched_as_one_by_one(workers, monkeypatch):
-    monkeypatch.setattr(lookahead, "SHARE", 7)
+    monkeypatch.setattr(searches, "SHARE", 7)
     game = load_game("connect-four:4,3")
     states = positions(game, 60)
     for depth in (1, 3):

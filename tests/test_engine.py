@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.errors import DamagedBook, MethodError, MissingState, ResourceError
 from solver.cluster import on_ray
 from solver.cluster.engine import Threads
-from solver.errors import DamagedBook, MethodError, MissingState, ResourceError
 from tests.ways import until
 
 MEMORY = 1 << 30

@@ -2,21 +2,22 @@
 
 import pytest
 
-from solver import estimation, pipeline
-from solver.errors import MethodError
-from solver.game import Rules, load_game
-from solver.options import Options
+from solver.base.errors import MethodError
+from solver.base.options import Options
+from solver.estimate import estimation
+from solver.rules.game import Rules, load_game
+from solver.solving import pipeline
 from tests import naive
 from tests.games import SMALL_GAMES
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
-from solver.kernels.edges import CompiledMoves  # noqa: E402
-from solver.parallel import Workers  # noqa: E402
+from solver.base.parallel import Workers  # noqa: E402
+from solver.compiled.edges import CompiledMoves  # noqa: E402
 from solver.store import runs  # noqa: E402
 from solver.store.work import Work  # noqa: E402
-from solver.sweep import exhaustive, expansion, sampling  # noqa: E402
+from solver.sweep import exhaustive, expansion, projection  # noqa: E402
 from solver.sweep.forward import Forward  # noqa: E402
 from tests.interpreted import interpret  # noqa: E402
 
@@ -25,7 +26,7 @@ from tests.interpreted import interpret  # noqa: E402
 def small(monkeypatch):
     """Pieces and samples in which small games are large."""
     interpret(monkeypatch)
-    for module, name, size in ((expansion, "CHUNK", 20), (runs, "PIECE", 40), (sampling, "SAMPLE", 64)):
+    for module, name, size in ((expansion, "CHUNK", 20), (runs, "PIECE", 40), (projection, "SAMPLE", 64)):
         monkeypatch.setattr(module, name, size)
 
 
@@ -52,7 +53,7 @@ def test_an_estimate_ends_wherever_counting_is_stopped(small, text):
     with Work() as work, Steps(1) as team:
         for number, one in enumerate(team.forward(game, work, symmetry=False)):
             if number % 7 == 0 and not one.closing:
-                estimate = sampling.estimated(one, 0.1)
+                estimate = projection.estimated(one, 0.1)
                 assert all(type(size) is int and 0 <= size <= 1 << 63 for size in estimate.sizes)
         assert sum(layer.reached for layer in one.layers) == len(naive.enumerate_states(game))
 
@@ -62,7 +63,7 @@ def test_a_tier_with_cycles_that_was_not_reached_is_met_in_samples(small):
         for one in team.forward(load_game("three-mens-morris:1"), work, symmetry=True):
             if len(one.layers) == 3:
                 break
-        estimate = sampling.estimated(one, 5.0)
+        estimate = projection.estimated(one, 5.0)
     assert (len(estimate.sizes), estimate.cyclic, estimate.whole) == (7, True, True)
 
 
@@ -75,12 +76,12 @@ def test_a_failing_estimate_ends_no_solve(tmp_path, monkeypatch, small, text):
         raise OverflowError("cannot convert float infinity to integer")
 
     monkeypatch.setattr(exhaustive, "TRIAL", 0.0)
-    monkeypatch.setattr(sampling, "estimated", fail)
+    monkeypatch.setattr(projection, "estimated", fail)
     assert pipeline.solve(load_game(text), tmp_path / "book.lmdb").counts == expected.counts
 
 
 def test_sizes_that_explode_stay_numbers():
-    assert sampling.continued([1, 10**2, 10**5, 10**10, 10**17])[-1] <= 1 << 63
+    assert projection.continued([1, 10**2, 10**5, 10**10, 10**17])[-1] <= 1 << 63
     assert estimation.grown([1, 10**5], 1000)[-1] == 1 << 63
     assert estimation.grown([1, 4, 16, 0], 6) == [1, 4, 16, 0, 0, 0, 0]
 
@@ -96,7 +97,7 @@ def test_a_census_is_not_compiled_for_what_it_cannot_take(tmp_path):
 def test_an_estimate_without_time_says_what_it_left_out(small):
     with Work() as work, Steps(1) as team:
         one = next(team.forward(load_game("connect-four:4,4"), work, symmetry=True))
-        assert not sampling.estimated(one, 0.0).whole
+        assert not projection.estimated(one, 0.0).whole
     text = estimation.Sweep(5, False, False, False, 2, 1.0, 1, 1, 1, False).text()
     assert "more than 5 states" in text
 
@@ -109,13 +110,13 @@ def test_counting_takes_the_workers_it_is_given(monkeypatch, small):
             counts.append(count)
             super().__init__(count)
 
-    monkeypatch.setattr(sampling, "Workers", Counted)
+    monkeypatch.setattr(projection, "Workers", Counted)
     assert estimation.of_sweep(load_game("tic-tac-toe:3,2,2"), workers=3, seconds=60.0).counted
     assert counts == [3]
 
 
 def test_an_opening_of_more_plies_than_there_is_time_for(monkeypatch):
-    from solver.kernels import searcher
+    from solver.compiled.exact import searcher
 
     class Idle:
         def __init__(self, game, symmetry):
@@ -134,7 +135,7 @@ def test_an_opening_of_more_plies_than_there_is_time_for(monkeypatch):
 
 
 def test_plies_stop_when_there_are_enough():
-    from solver import opening
+    from solver.solving import opening
 
     game = load_game("connect-four")
     asked = []

@@ -5,13 +5,13 @@ import itertools
 import numpy as np
 import pytest
 
-from solver.conformance import check_game
-from solver.errors import BookError, DamagedBook, ForeignBook, GameError
-from solver.game import Rules, load_game
-from solver.kernels import evaluation as files
-from solver.kernels import features as kernels
-from solver.kernels.compiled import bind
-from solver.kernels.evaluation import Evaluation, estimates, game_of, read, write
+from solver.base.errors import BookError, DamagedBook, ForeignBook, GameError
+from solver.check.conformance import check_game
+from solver.compiled.binding import bind
+from solver.compiled.lookahead import evaluation as files
+from solver.compiled.lookahead import features as kernels
+from solver.compiled.lookahead.evaluation import Evaluation, estimates, game_of, read, write
+from solver.rules.game import Rules, load_game
 from tests.games import EDGE_GAMES, SMALL_GAMES
 from tests.ways import slow
 

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import pytest
 
-from solver import nets, pipeline
-from solver.errors import GameError, MethodError
-from solver.expected import SPAN, Steps, number_of
-from solver.game import load_game
-from solver.search import value_iteration
-from solver.value import Value
+from solver.base.errors import GameError, MethodError
+from solver.base.expectations import SPAN, Steps, number_of
+from solver.base.value import Value
+from solver.rules.game import load_game
+from solver.search import nets, value_iteration
+from solver.solving import pipeline
 from tests import chance as judge
 from tests.games import CHANCE_GAMES
 from tests.ways import compiled, what_is_marked_by_kernels

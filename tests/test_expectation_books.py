@@ -7,16 +7,16 @@ from collections import Counter
 import pytest
 from click.testing import CliRunner
 
-from solver import pipeline
+from solver.base.errors import DamagedBook, MissingState, PositionError
+from solver.base.expectations import DROPPED, MIDDLE, SPAN, number_of
+from solver.base.value import Value
 from solver.book import Book, Header
 from solver.cli import info, main, plot
-from solver.errors import DamagedBook, MissingState, PositionError
-from solver.expected import DROPPED, MIDDLE, SPAN, number_of
-from solver.game import load_game
-from solver.player import Player
-from solver.sampling import expectations as expectations_of
-from solver.value import Value
-from solver.verification import verify
+from solver.edit.sampling import expectations as expectations_of
+from solver.play.player import Player
+from solver.rules.game import load_game
+from solver.solving import pipeline
+from solver.verifying.verification import verify
 from tests.books import expectations, looked_up, rewritten, sample_values, write_expectations
 from tests.ways import compiled, what_is_marked_by_kernels
 
@@ -93,8 +93,8 @@ def test_altered_values_are_found(tmp_path, pig):
 
 @compiled
 def test_the_kernels_find_altered_values(tmp_path, monkeypatch, pig):
-    from solver import verification
     from solver.book import write_book
+    from solver.verifying import verification
 
     monkeypatch.setattr(verification, "FEW", 0)
     assert verify(pig).closed

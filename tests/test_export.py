@@ -13,17 +13,17 @@ import zlib
 
 import pytest
 
+from solver.base.value import Value
 from solver.book import Book
 from solver.book.format import seal
 from solver.export import COLUMNS, ENDINGS, TABLES, export
 from solver.export.bin import PREFIX
 from solver.export.columns import Table
 from solver.export.tables import write_csv
-from solver.fingerprint import fingerprint
-from solver.game import load_game
-from solver.notation import format_action, show
-from solver.player import Player
-from solver.value import Value
+from solver.play.player import Player
+from solver.rules.fingerprint import fingerprint
+from solver.rules.game import load_game
+from solver.rules.notation import format_action, show
 from tests.books import sample_values, write_values
 from tests.exports import FORMAT, SIMPLE, VECTOR, dump, exported, small
 from tests.test_cli import ok, run

@@ -6,11 +6,11 @@ import struct
 
 import pytest
 
-from solver import pipeline
+from solver.base.value import Value
 from solver.book import Book
 from solver.book.codecs.instant import GROUP
-from solver.game import load_game
-from solver.value import Value
+from solver.rules.game import load_game
+from solver.solving import pipeline
 from tests.books import sample_values, write_values
 from tests.exports import FORMAT, SIMPLE, VECTOR, every_codec, exported, needs_node, node, resealed, small
 from tests.ways import slow

@@ -5,9 +5,9 @@ import textwrap
 
 import pytest
 
-from solver.errors import GameError
-from solver.fingerprint import fingerprint
-from solver.game import load_game
+from solver.base.errors import GameError
+from solver.rules.fingerprint import fingerprint
+from solver.rules.game import load_game
 
 HEAD = "from typing import NamedTuple\n"
 RULES = """

@@ -8,13 +8,16 @@ from typing import NamedTuple
 
 import pytest
 
-from solver import bounding, extras, pipeline, trim, verification
+from solver import trim
+from solver.base import extras
+from solver.base.errors import BookError, DamagedBook, MethodError
+from solver.base.expectations import MIDDLE
+from solver.base.value import Value, sign_of
 from solver.book import Book, Trim, write_book
-from solver.errors import BookError, DamagedBook, MethodError
-from solver.expected import MIDDLE
-from solver.fingerprint import fingerprint
-from solver.game import Rules, load_game
-from solver.value import Value, sign_of
+from solver.rules.fingerprint import fingerprint
+from solver.rules.game import Rules, load_game
+from solver.solving import pipeline
+from solver.verifying import bounding, verification
 from tests.books import write_values
 from tests.test_cli import ok, run
 from tests.ways import compiled, what_is_marked_by_kernels

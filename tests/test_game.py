@@ -4,11 +4,11 @@ import textwrap
 
 import pytest
 
-from solver.errors import GameError
-from solver.game import Rules, game_text, is_built_in, load_game
+from solver.base.errors import GameError
+from solver.base.value import WIN
 from solver.games import CATALOGUE
 from solver.games.connect_four import ConnectFour
-from solver.value import WIN
+from solver.rules.game import Rules, game_text, is_built_in, load_game
 from tests.games import CHANCE_GAMES, LARGE_GAMES, SMALL_GAMES
 
 OWN = """

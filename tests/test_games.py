@@ -5,10 +5,10 @@ import random
 
 import pytest
 
-from solver.conformance import check_game
-from solver.game import is_score_game, load_game
-from solver.notation import format_action, parse_action, show
-from solver.value import Value
+from solver.base.value import Value
+from solver.check.conformance import check_game
+from solver.rules.game import is_score_game, load_game
+from solver.rules.notation import format_action, parse_action, show
 from tests import naive
 from tests.games import CHANCE_GAMES, EDGE_GAMES, LARGE_CHANCE_GAMES, LARGE_GAMES, SMALL_GAMES
 from tests.oracles import ORACLES
@@ -39,8 +39,8 @@ def following(game, state):
 
 @pytest.mark.parametrize("text", [*SMALL_GAMES, *CHANCE_GAMES])
 def test_the_rules_pass_the_public_check(text, monkeypatch):
-    monkeypatch.setattr("solver.soundness.SECONDS", 0.05)  # the slow test takes its time
-    monkeypatch.setattr("solver.soundness.COMPARED_SECONDS", 0.05)
+    monkeypatch.setattr("solver.check.soundness.SECONDS", 0.05)  # the slow test takes its time
+    monkeypatch.setattr("solver.check.soundness.COMPARED_SECONDS", 0.05)
     check_game(load_game(text), playouts=5)
 
 

@@ -5,9 +5,10 @@ import random
 
 import pytest
 
-from solver import Book, Player, errors, grade, load_game, solve
-from solver.game import Rules
-from solver.notation import format_action
+from solver import Book, Player, grade, load_game, solve
+from solver.base import errors
+from solver.rules.game import Rules
+from solver.rules.notation import format_action
 from tests import naive
 from tests.test_cli import ok, run
 

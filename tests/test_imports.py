@@ -9,162 +9,113 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "solver"
 HEAVY = {"numpy", "numba", "llvmlite"}
-HOMES = {"cluster", "kernels", "learning", "store", "sweep"}  # of those
+HOMES = {"cluster", "compiled", "learning", "store", "sweep"}  # of those
+HEAVY_FILES = {  # in rooms of which the rest is light
+    "book/bulk.py", "book/ranking_kernels.py", "book/codecs/encoders.py", "book/codecs/reading.py",
+    "verifying/audit.py", "verifying/expectations.py", "verifying/reached.py",
+}  # fmt: skip
 ALLOWED = {  # third-party packages and other rooms that each may import anywhere in its code, the lowest rooms first
-    "value": set(),
-    "errors": set(),
-    "progress": set(),
-    "signals": set(),
-    "parameters": set(),
-    "moves": {"value"},
-    "solved": {"expected", "value"},
-    "files": {"errors"},
-    "memory": {"errors"},
-    "extras": set(),
-    "parallel": {"errors"},
-    "patience": {"errors"},
-    "sources": {"errors"},
-    "fingerprint": {"errors", "sources"},
-    "loading": {"errors", "files", "fingerprint", "sources"},
-    "games": {"files"},
-    "game": {"errors", "fingerprint", "games", "loading", "parameters", "sources", "value"},
-    "options": {"progress"},
-    "expected": {"value"},
-    "nets": {"errors", "expected"},
-    "search": {"errors", "expected", "game", "nets", "progress", "value"},
-    "soundness": {"errors", "game", "search", "value"},
-    "playouts": {"game"},
-    "conformance": {"errors", "game", "patience", "playouts", "progress", "search", "soundness", "value"},
-    "notation": {"errors", "game"},
-    "shipped": {"errors", "game", "games"},
-    "book": {
-        "lmdb", "msgpack", "errors", "expected", "extras", "files", "fingerprint", "game", "progress", "shipped",
-        "solved", "store", "value",
-    },
-    "store": {"llvmlite", "numba", "numpy", "errors", "expected", "files", "parallel", "sources", "value"},
-    "kernels": {
-        "llvmlite", "msgpack", "numba", "numpy", "book", "conformance", "errors", "expected", "files", "fingerprint",
-        "game", "games", "parallel", "progress", "search", "solved", "soundness", "sources", "store",
-        "value",
-    },
-    "sweep": {
-        "numba", "numpy", "book", "conformance", "errors", "expected", "game", "kernels", "nets", "options",
-        "parallel", "progress", "search", "solved", "store", "value",
-    },
-    "cluster": {
-        "fsspec", "numba", "numpy", "ray", "book", "conformance", "errors", "expected", "extras", "files",
-        "fingerprint", "game", "kernels", "memory", "options", "parallel", "progress", "psutil", "solved", "store",
-        "sweep", "value",
-    },
-    "opening": {
-        "errors", "extras", "files", "fingerprint", "game", "kernels", "options", "search", "sweep", "value",
-    },
-    "estimation": {
-        "errors", "extras", "game", "kernels", "memory", "opening", "parallel", "progress", "search", "sweep",
-    },
-    "phases": {"memory", "parallel", "sweep"},
-    "planning": {"conformance", "errors", "estimation", "game", "kernels", "phases", "progress", "sweep"},
-    "foresight": {"errors", "extras", "game", "kernels", "search"},
-    "live": {"conformance", "errors", "extras", "foresight", "game", "kernels", "patience", "search", "value"},
-    "player": {"book", "errors", "foresight", "game", "live", "moves", "search", "shipped", "value"},
-    "export": {"pyarrow", "book", "errors", "files", "game", "notation", "player", "progress", "sources", "value"},
-    "answers": {"book", "errors", "game", "moves", "notation", "player", "value"},
-    "methods": {
-        "book", "conformance", "errors", "expected", "extras", "game", "kernels", "opening", "options", "playouts",
-        "search", "solved", "sweep", "value",
-    },
-    "importing": {"errors", "files", "game", "progress", "value"},
-    "pipeline": {
-        "book", "cluster", "conformance", "errors", "extras", "fingerprint", "game", "importing", "kernels", "memory",
-        "methods", "opening", "options", "packing", "patience", "playouts", "progress", "search", "store", "streaming",
-        "sweep",
-    },
-    "streaming": {"book", "errors", "extras", "game", "kernels", "parallel", "progress", "solved", "sweep"},
-    "packing": {"book", "errors", "game", "progress", "streaming"},
-    "comparing": {"book", "errors", "progress", "streaming", "value"},
-    "sampling": {"book", "errors", "game", "progress", "streaming", "value"},
-    "grading": {"errors", "game", "notation", "player", "value"},
-    "strategy": {"game", "progress", "search", "value"},
+    "base": set(),
+    "games": {"base"},
+    "rules": {"base", "games"},
+    "search": {"base", "rules"},
+    "check": {"base", "rules", "search"},
+    "store": {"llvmlite", "numba", "numpy", "base", "rules"},
+    "compiled": {"llvmlite", "msgpack", "numba", "numpy", "base", "games", "rules", "search", "check", "store"},
+    "book": {"lmdb", "msgpack", "numba", "numpy", "base", "games", "rules", "compiled", "store"},
+    "play": {"base", "rules", "search", "check", "compiled", "book"},
+    "export": {"pyarrow", "base", "rules", "book", "play"},
     "learning": {
-        "cma", "msgpack", "numpy", "sklearn", "threadpoolctl", "book", "errors", "extras", "files", "fingerprint",
-        "game", "games", "grading", "kernels", "notation", "parallel", "player", "progress", "search", "shipped",
-        "soundness", "streaming", "value",
+        "cma", "numpy", "sklearn", "threadpoolctl", "base", "games", "rules", "search", "compiled", "book", "play",
     },
-    "trimming": {
-        "book", "errors", "extras", "files", "game", "kernels", "memory", "opening", "packing", "parallel", "progress",
-        "search", "solved", "strategy", "streaming", "sweep", "value",
+    "sweep": {"numba", "numpy", "base", "rules", "search", "check", "compiled", "store", "book"},
+    "cluster": {
+        "fsspec", "numba", "numpy", "psutil", "ray", "base", "rules", "check", "compiled", "store", "book", "sweep",
     },
-    "proving": {"book", "errors", "game", "notation", "player", "progress", "search", "value"},
-    "searching": {"errors", "extras", "game", "kernels", "progress", "search", "value"},
-    "claims": {"book", "errors", "game", "progress", "proving", "search", "searching", "value"},
-    "bounding": {"book", "errors", "extras", "game", "options", "progress", "sweep"},
-    "verification": {
-        "book", "bounding", "claims", "errors", "extras", "game", "kernels", "memory", "options", "progress",
-        "proving", "solved", "value",
-    },
+    "verifying": {"numpy", "base", "rules", "search", "compiled", "store", "book", "play", "sweep"},
+    "solving": {"base", "rules", "search", "check", "compiled", "store", "book", "sweep", "cluster"},
+    "edit": {"base", "rules", "search", "compiled", "book", "solving"},
+    "estimate": {"base", "rules", "search", "check", "compiled", "sweep", "solving"},
     "cli": {
-        "click", "matplotlib", "tqdm", "answers", "book", "comparing", "conformance", "errors", "estimation", "export",
-        "extras", "files", "game", "games", "grading", "kernels", "learning", "live", "methods", "notation", "options",
-        "packing", "phases", "pipeline", "planning", "player", "playouts", "sampling", "search", "shipped", "signals",
-        "trimming", "value", "verification",
+        "click", "matplotlib", "tqdm", "base", "games", "rules", "search", "check", "compiled", "book", "play",
+        "export", "learning", "verifying", "solving", "edit", "estimate",
     },
-}
+}  # fmt: skip
 
 
 def imports(path, top_level=False):
-    """Names imported by a file: third-party packages, and rooms of `solver` by their first name."""
+    """Modules and packages imported by a file, names imported from them included, by their dotted names."""
     tree = ast.parse(path.read_text())
-    nodes = tree.body if top_level else ast.walk(tree)
-    for node in nodes:
+    for node in tree.body if top_level else ast.walk(tree):
         if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
+            yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            names = [f"{node.module}.{alias.name}" if node.module == "solver" else node.module for alias in node.names]
-        else:
-            continue
-        for name in names:
-            first, _, rest = name.partition(".")
-            if first == "solver":
-                yield rest.partition(".")[0]
-            elif first not in sys.stdlib_module_names:
-                yield first
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def packages(path):
+    """The third-party packages among them."""
+    names = {name.partition(".")[0] for name in imports(path)}
+    return names - {*sys.stdlib_module_names, "solver"}
+
+
+def rooms(path):
+    """The rooms of `solver` among them: TYPE_CHECKING counts too."""
+    names = [name.split(".") for name in imports(path)]
+    return {name[1] for name in names if name[0] == "solver"} & {*ALLOWED}
+
+
+def room_of(path):
+    return path.relative_to(PACKAGE).parts[0]
 
 
 def files(room):
-    place = PACKAGE / room
-    return sorted(place.rglob("*.py")) if place.is_dir() else [PACKAGE / f"{room}.py"]
+    return sorted((PACKAGE / room).rglob("*.py"))
+
+
+def arrows():
+    return {room: set().union(*map(rooms, files(room))) - {room} for room in ALLOWED}
 
 
 @pytest.mark.parametrize("room", ALLOWED)
 def test_imports_run_one_way(room):
-    found = {name for path in files(room) for name in imports(path)}
-    assert found - ALLOWED[room] - {room, "", "__version__"} == set()
+    found = {name for path in files(room) for name in rooms(path) | packages(path)}
+    assert found - {room} == ALLOWED[room]
+    lower = [*ALLOWED][: [*ALLOWED].index(room)]
+    assert ALLOWED[room] & {*ALLOWED} <= {*lower}
 
 
-def test_every_room_says_what_it_imports():
-    """All but the package's own file, which names them all, and `__main__`."""
-    rooms = {path.relative_to(PACKAGE).parts[0].removesuffix(".py") for path in PACKAGE.rglob("*.py")}
-    assert rooms - {"__init__", "__main__"} == set(ALLOWED)
+def test_every_file_is_in_a_room_and_every_room_says_what_it_is_for():
+    assert {path.name for path in PACKAGE.glob("*.py")} == {"__init__.py", "__main__.py"}
+    assert {room_of(path) for path in PACKAGE.glob("*/*.py")} == {*ALLOWED}
+    for room in ALLOWED:
+        assert ast.get_docstring(ast.parse((PACKAGE / room / "__init__.py").read_text())), room
 
 
-def test_no_room_is_above_itself():
-    above = {room: set(names & set(ALLOWED)) for room, names in ALLOWED.items()}
-    for through in above:
-        for names in above.values():
-            if through in names:
-                names |= above[through]
-    assert {room for room, names in above.items() if room in names} == set()
+def test_the_house_can_be_kept_in_mind():
+    """Few rooms, few arrows between them, few floors."""
+    between = arrows()
+    floors = {}
+    for room in ALLOWED:
+        floors[room] = 1 + max((floors[below] for below in between[room]), default=0)
+    assert len(ALLOWED) <= 22
+    assert sum(map(len, between.values())) <= 125
+    assert max(floors.values()) <= 12
 
 
 def test_numba_and_numpy_live_in_their_rooms_only():
-    heavy = {path.relative_to(PACKAGE).parts[0] for path in PACKAGE.rglob("*.py") if HEAVY & set(imports(path))}
-    assert heavy <= HOMES
+    heavy = {path for path in PACKAGE.rglob("*.py") if HEAVY & packages(path) and room_of(path) not in HOMES}
+    assert {str(path.relative_to(PACKAGE)) for path in heavy} <= HEAVY_FILES
 
 
 def test_nothing_light_imports_the_kernels_at_its_top():
+    heavy = [f"solver.{name}." for name in HOMES]
+    heavy += [f"solver.{name.removesuffix('.py').replace('/', '.')}." for name in HEAVY_FILES]
     for path in PACKAGE.rglob("*.py"):
-        if not HOMES & set(path.parts):
-            assert not HOMES & set(imports(path, top_level=True)), path
+        name = str(path.relative_to(PACKAGE))
+        if room_of(path) not in HOMES and name not in HEAVY_FILES:
+            loaded = [one for one in imports(path, top_level=True) if f"{one}.".startswith(tuple(heavy))]
+            assert loaded == [], path
 
 
 def asked_of_games(path):
@@ -177,10 +128,11 @@ def asked_of_games(path):
 
 
 def test_only_rules_ask_what_a_game_has():
-    """`game.Rules` fills in what a game lacks; a few files look at the class itself, which is their duty."""
-    duty = {PACKAGE / name for name in ("game.py", "conformance.py", "fingerprint.py", "kernels/rewriting.py")}
+    """`rules.Rules` fills in what a game lacks; a few files look at the class itself, which is their duty."""
+    names = ("rules/game.py", "rules/fingerprint.py", "check/conformance.py", "compiled/rewriting.py")
+    duty = {PACKAGE / name for name in names}
     assert [place for path in sorted({*PACKAGE.rglob("*.py")} - duty) for place in asked_of_games(path)] == []
-    assert list(asked_of_games(PACKAGE / "conformance.py"))  # the search finds what it looks for
+    assert list(asked_of_games(PACKAGE / "check/conformance.py"))  # the search finds what it looks for
 
 
 def loaded_by(code, *arguments):
@@ -190,7 +142,8 @@ def loaded_by(code, *arguments):
 
 
 def test_answers_from_a_book_load_neither_numpy_nor_numba(tmp_path):
-    from solver import load_game, pipeline
+    from solver import load_game
+    from solver.solving import pipeline
 
     path = tmp_path / "book.lmdb"
     pipeline.solve(load_game("tic-tac-toe"), path)

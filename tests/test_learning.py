@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from solver import extras, load_game, pipeline, shipped
-from solver.book import Book
+from solver import load_game
+from solver.base import extras
+from solver.base.errors import MethodError
+from solver.book import Book, shipped
 from solver.cli import main
-from solver.errors import MethodError
-from solver.game import Rules
-from solver.grading import grade
-from solver.kernels.evaluation import read, write
+from solver.compiled.lookahead.evaluation import read, write
 from solver.learning import contest, samples
 from solver.learning.contenders import Setting, chooser, contender
 from solver.learning.evolution import evolve
@@ -23,7 +22,10 @@ from solver.learning.moves import Board
 from solver.learning.players import ByBook, Greedy, Random
 from solver.learning.standing import Z, elo, interval, standing
 from solver.learning.training import Model, learn
-from solver.player import Player
+from solver.play.grading import grade
+from solver.play.player import Player
+from solver.rules.game import Rules
+from solver.solving import pipeline
 from tests.ways import slow
 
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solver.errors import PositionError
-from solver.game import load_game
-from solver.notation import format_action, parse_action, parse_position, show
+from solver.base.errors import PositionError
+from solver.rules.game import load_game
+from solver.rules.notation import format_action, parse_action, parse_position, show
 from tests.games import SMALL_GAMES
 
 FOUR = load_game("connect-four:4,4")

@@ -12,13 +12,15 @@ import zlib
 
 import pytest
 
-from solver import extras, methods, opening, pipeline, verification
+from solver.base import extras
+from solver.base.errors import MethodError, ResourceError, UncompiledRules
+from solver.base.options import Options
+from solver.base.value import Value, merit_of
 from solver.book import Book
-from solver.errors import MethodError, ResourceError, UncompiledRules
-from solver.fingerprint import fingerprint
-from solver.game import Rules, load_game
-from solver.options import Options
-from solver.value import Value, merit_of
+from solver.rules.fingerprint import fingerprint
+from solver.rules.game import Rules, load_game
+from solver.solving import methods, opening, pipeline
+from solver.verifying import verification
 from tests import naive
 from tests.ways import slow
 
@@ -229,7 +231,7 @@ def test_games_with_cycles_are_refused_and_leave_no_journal(tmp_path, monkeypatc
 @pytest.mark.skipif(not KERNELS, reason="the extra [solve] is not installed")
 @pytest.mark.parametrize("options", [{"max_ply": 3}, {"method": "alphabeta"}], ids=str)
 def test_rules_that_numba_cannot_compile_are_searched_plainly(tmp_path, monkeypatch, options):
-    from solver.kernels import searcher
+    from solver.compiled.exact import searcher
 
     def fail(*arguments):
         raise UncompiledRules("Game cannot be compiled: a generator")

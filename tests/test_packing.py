@@ -5,10 +5,11 @@ import random
 
 import pytest
 
-from solver import Player, extras, packing, solve, streaming, verify
-from solver.book import Book, check_book
-from solver.errors import BookError, DamagedBook
-from solver.value import Value
+from solver import Player, solve, verify
+from solver.base import extras
+from solver.base.errors import BookError, DamagedBook
+from solver.base.value import Value
+from solver.book import Book, check_book, packing, streaming
 from tests.books import KEYED_BY_STATE, write_values
 from tests.test_cli import ok, run
 

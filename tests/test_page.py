@@ -7,16 +7,16 @@ import shutil
 
 import pytest
 
-from solver import pipeline
+from solver.base.errors import GameError, MethodError
 from solver.book import Book
 from solver.cli.common import in_all, in_words
-from solver.errors import GameError, MethodError
 from solver.export import export, site
 from solver.export.records import all_of, record_of, sampled
-from solver.game import Rules, load_game
 from solver.games import CATALOGUE
-from solver.notation import first_position, format_action
-from solver.player import Player
+from solver.play.player import Player
+from solver.rules.game import Rules, load_game
+from solver.rules.notation import first_position, format_action
+from solver.solving import pipeline
 from tests.books import write_values
 from tests.exports import needs_node
 from tests.pages import STRANGE, node, positions_of

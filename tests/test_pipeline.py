@@ -9,14 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from solver import methods, options, pipeline, streaming
-from solver.book import Book
+from solver.base import options
+from solver.base.errors import ForeignBook, MethodError, ResourceError
+from solver.base.value import Value
+from solver.book import Book, streaming
 from solver.cli import info
-from solver.errors import ForeignBook, MethodError, ResourceError
-from solver.game import load_game
-from solver.player import Player
-from solver.value import Value
-from solver.verification import verify
+from solver.play.player import Player
+from solver.rules.game import load_game
+from solver.solving import methods, pipeline
+from solver.verifying.verification import verify
 from tests import naive
 from tests.games import SMALL_GAMES
 from tests.ways import by_kernels, compiled, plainly, slow

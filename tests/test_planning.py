@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from solver import phases, planning
+from solver.base.errors import MethodError
 from solver.cli import main
-from solver.errors import MethodError
-from solver.game import Rules, load_game
-from solver.phases import Cluster, Costs, parse_cluster
+from solver.estimate import phases, planning
+from solver.estimate.phases import Cluster, Costs, parse_cluster
+from solver.rules.game import Rules, load_game
 from tests import naive
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 sys.path.insert(0, str(Path(__file__).parent.parent / "scripts"))
 
-from solver.sweep.sampling import Tier  # noqa: E402
+from solver.sweep.projection import Tier  # noqa: E402
 
 COSTS = Costs(5e-9, 10e-9)
 MANY = Cluster(64, 32, 256 << 30, 25e9, 40e9, 2.0)
@@ -71,10 +71,10 @@ def children_of(rules, state):
 
 
 def test_the_tiers_of_a_game_that_can_be_counted_are_counted(small):
-    from solver.sweep import sampling
+    from solver.sweep import projection
 
     rules, states = small
-    census = sampling.census(rules.game, seconds=60, tiers=True)
+    census = projection.census(rules.game, seconds=60, tiers=True)
     assert (census.counted, census.whole) == (True, True)
     for tier in census.tiers:
         mine = [state for state in states if rules.tier(state) == tier.number]
@@ -140,9 +140,9 @@ def test_the_plan_has_the_constants_of_the_driver():
 def counted(tmp_path, monkeypatch):
     """Solve a game in shards on two threads; the tasks of each kind, and the bytes of arrays that they returned."""
     pytest.importorskip("fsspec")
-    from solver import pipeline
     from solver.cluster import driver, on_ray
     from solver.cluster.engine import Threads
+    from solver.solving import pipeline
 
     monkeypatch.setattr(driver, "NEAR", -1)
     found = Counter()
@@ -178,12 +178,12 @@ def bytes_of(made):
 )
 def test_tasks_and_bytes_are_those_of_a_solve(text, least, counted, monkeypatch):
     from solver.cluster import driver
-    from solver.sweep import sampling
+    from solver.sweep import projection
 
     monkeypatch.setattr(driver, "LEAST", least)
     monkeypatch.setattr(phases, "LEAST_STATES", least)
     cluster = Cluster(1, 2, 8 << 30)
-    tiers = phases.predict(sampling.census(load_game(text), seconds=60, tiers=True).tiers, COSTS, cluster)
+    tiers = phases.predict(projection.census(load_game(text), seconds=60, tiers=True).tiers, COSTS, cluster)
     found = counted(text, cluster)
     for name in ("advance", "gather", "request", "answer", "fold"):
         mine = [phase for tier in tiers for phase in tier.phases if phase.name == name]

@@ -7,15 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from solver import pipeline
+from solver.base.errors import BudgetExceeded, ForeignBook, GameError, MissingState, PositionError
+from solver.base.value import Value
 from solver.book import Book
-from solver.errors import BudgetExceeded, ForeignBook, GameError, MissingState, PositionError
-from solver.game import Rules, load_game
+from solver.edit.trimming import Trim, trim
 from solver.games.connect_four import ConnectFour
-from solver.live import Live
-from solver.player import Player
-from solver.trimming import Trim, trim
-from solver.value import Value
+from solver.play.live import Live
+from solver.play.player import Player
+from solver.rules.game import Rules, load_game
+from solver.solving import pipeline
 from tests import chance, naive
 from tests.games import SMALL_GAMES
 

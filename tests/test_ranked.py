@@ -7,18 +7,19 @@ import zlib
 
 import pytest
 
-from solver import Player, extras, packing, solve, streaming, verify
-from solver.book import Book, check_book
+from solver import Player, solve, verify
+from solver.base import extras
+from solver.base.errors import BookError, DamagedBook, ForeignBook, GameError
+from solver.base.value import Value
+from solver.book import Book, check_book, packing, streaming
 from solver.book.codecs import CODECS, ranked
 from solver.book.format import seal
 from solver.book.ranking import TOLD, Ranking
 from solver.book.segments import segment_of
-from solver.conformance import check_game
-from solver.errors import BookError, DamagedBook, ForeignBook, GameError
-from solver.fingerprint import fingerprint
-from solver.game import Rules, load_game
+from solver.check.conformance import check_game
 from solver.games import choices
-from solver.value import Value
+from solver.rules.fingerprint import fingerprint
+from solver.rules.game import Rules, load_game
 from tests.books import corrupt, deflated
 from tests.games import EDGE_GAMES, SMALL_GAMES
 from tests.test_cli import ok, run
@@ -103,15 +104,15 @@ def test_ranks_are_a_dense_range_and_tell_their_states(text):
 
 @pytest.mark.parametrize("text", [*EDGES, "connect-four", "tic-tac-toe:5,5,4"])
 def test_ranks_of_the_largest_boards_fit_a_number(text, monkeypatch):
-    monkeypatch.setattr("solver.soundness.COMPARED_SECONDS", 0)  # values are not what is looked at
-    monkeypatch.setattr("solver.soundness.SECONDS", 0)
+    monkeypatch.setattr("solver.check.soundness.COMPARED_SECONDS", 0)  # values are not what is looked at
+    monkeypatch.setattr("solver.check.soundness.SECONDS", 0)
     check_game(load_game(text), playouts=5)
     rules = Rules(load_game(text))
     assert rules.unrank((1 << 63) - 1) == -1
 
 
 def test_compiled_choices_are_those_of_the_rules():
-    twins = pytest.importorskip("solver.kernels.choices")
+    twins = pytest.importorskip("solver.compiled.choices")
     boards = [0b1011011101, random.Random(4).getrandbits(62), (1 << 62) - 1]
     for cells in boards:
         size = cells.bit_count()
@@ -128,7 +129,7 @@ def test_compiled_choices_are_those_of_the_rules():
 
 def test_ranks_beyond_what_one_number_holds_are_sorted_all_the_same():
     np = pytest.importorskip("numpy")
-    in_order = pytest.importorskip("solver.kernels.ranking").in_order
+    in_order = pytest.importorskip("solver.book.ranking_kernels").in_order
     for last in (9, 1 << 61):
         ranks, indices = in_order(np.array([7, last, 3]), np.array([2, TOLD, 0], np.int32), 3)
         assert (ranks.tolist(), indices.tolist(), indices.dtype) == ([3, 7, last], [0, 2, TOLD], np.int32)
@@ -182,7 +183,7 @@ def test_compiled_and_plain_ranked_books_are_the_same_bytes_whatever_the_workers
     np = pytest.importorskip("numpy")
     pytest.importorskip("numba")
     monkeypatch.setattr(ranked, "BLOCK", 512)
-    monkeypatch.setattr("solver.sweep.pack.CHUNK", 1024)
+    monkeypatch.setattr("solver.book.codecs.encoders.CHUNK", 1024)
     path = tmp_path / "book"
     with solve(text, path) as book:
         truth = dict(book.items())
@@ -199,7 +200,7 @@ def test_compiled_and_plain_ranked_books_are_the_same_bytes_whatever_the_workers
             assert answer[2] == (value is not None)
             if value is not None:
                 assert answer[:2] == [value.score, -1 if value.distance is None else value.distance]
-    monkeypatch.setattr("solver.verification.FEW", 0)
+    monkeypatch.setattr("solver.verifying.verification.FEW", 0)
     assert verify(tmp_path / "ranked1").states == len(truth)
     monkeypatch.setattr(extras, "has_kernels", lambda: False)
     packing.pack(path, tmp_path / "plain", "ranked")

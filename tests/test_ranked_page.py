@@ -7,12 +7,13 @@ import struct
 
 import pytest
 
-from solver import extras, packing, solve
-from solver.book import Book
-from solver.errors import MethodError
+from solver import solve
+from solver.base import extras
+from solver.base.errors import MethodError
+from solver.book import Book, packing
 from solver.export import export, site
 from solver.export.records import sampled
-from solver.game import Rules, load_game
+from solver.rules.game import Rules, load_game
 from tests.exports import SIMPLE, exported, needs_node, node, resealed
 from tests.pages import node as page_node
 from tests.pages import positions_of

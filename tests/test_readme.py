@@ -19,7 +19,7 @@ import pytest
 
 import solver
 from solver.book import Book
-from solver.game import OPTIONAL, REQUIRED
+from solver.rules.game import OPTIONAL, REQUIRED
 from tests.test_cli import run
 
 README = Path(__file__).parent.parent / "README.md"
@@ -110,7 +110,7 @@ def test_what_only_reads_the_package_knows_its_names():
     imported = {name.name: node.module for node in typed.body for name in node.names if node.module != "typing"}
     assert imported == {name: f"solver.{home}" for name, home in solver._HOMES.items()}
     assert Book.lookup.__annotations__["return"] == "Values"
-    np, bulk = pytest.importorskip("numpy"), pytest.importorskip("solver.store.bulk")
+    np, bulk = pytest.importorskip("numpy"), pytest.importorskip("solver.book.bulk")
     hints = typing.get_type_hints(bulk.Values).values()
     dtypes = [re.findall(r"numpy\.dtype\[numpy\.(\w+)", str(hint)) for hint in hints]
     assert dtypes == [[np.int64.__name__, np.float64.__name__], [np.int64.__name__], [np.bool_.__name__]]

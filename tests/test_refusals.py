@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from solver import extras, methods, options, pipeline, shipped
-from solver.book import Book
-from solver.errors import BookError, GameError, MethodError, ResourceError
-from solver.game import Rules, load_game
-from solver.memory import LEAST_MEMORY, MEMORY_SHARE, free_memory
+from solver.base import extras, options
+from solver.base.errors import BookError, GameError, MethodError, ResourceError
+from solver.base.memory import LEAST_MEMORY, MEMORY_SHARE, free_memory
+from solver.book import Book, shipped
+from solver.rules.game import Rules, load_game
+from solver.solving import methods, pipeline
 from tests.processes import BY_KERNELS
 from tests.test_cli import run
 from tests.test_compiled import write_race

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from solver.errors import UncompiledRules
+from solver.base.errors import UncompiledRules
 
 ROOT = Path(__file__).parent.parent
 PROJECT = (ROOT / "pyproject.toml").read_text()
@@ -39,9 +39,9 @@ def test_every_version_that_is_asked_for_has_a_lower_bound():
 WITHOUT_NAMES_OF_ITS_OWN = """
 import sys
 
-sys.modules["solver.kernels.linking"] = None
-from solver.game import load_game
-from solver.kernels import compiled, parts, twins
+sys.modules["solver.compiled.linking"] = None
+from solver.rules.game import load_game
+from solver.compiled import compiled, parts, twins
 
 def gone(template):
     raise AttributeError("_resolve")
@@ -54,8 +54,8 @@ twins.compare(load_game("coins:8"), range(9))
 
 def test_without_names_of_numbas_own_parts_are_compiled_like_any_function(monkeypatch):
     pytest.importorskip("numba")
-    parts = ROOT / "solver" / "kernels" / "parts.py"
-    monkeypatch.delitem(sys.modules, "solver.kernels.linking", raising=False)
+    parts = ROOT / "solver" / "compiled" / "inlining.py"
+    monkeypatch.delitem(sys.modules, "solver.compiled.linking", raising=False)
     monkeypatch.delattr("numba._dynfunc.make_function")
     assert "pipeline_class" not in runpy.run_path(str(parts))["PART"]
     monkeypatch.undo()
@@ -71,7 +71,7 @@ def test_without_names_of_numbas_own_rules_compile(tmp_path):
 
 
 def test_code_whose_place_is_not_told_is_said_in_one_line():
-    edges = pytest.importorskip("solver.kernels.edges")
+    edges = pytest.importorskip("solver.compiled.edges")
     silent = types.SimpleNamespace(compile=lambda kinds: None, overloads={(): types.SimpleNamespace(library=None)})
     with pytest.raises(UncompiledRules, match="install one that was tried"):
         edges.address_of(silent, ())

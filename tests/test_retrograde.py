@@ -4,12 +4,13 @@ from collections import Counter
 
 import pytest
 
-from solver import pipeline, shipped, verification
-from solver.book import Book
-from solver.errors import GameError, MethodError, ResourceError
-from solver.game import load_game
-from solver.solved import TierCount
-from solver.value import Value
+from solver.base.errors import GameError, MethodError, ResourceError
+from solver.base.value import Value
+from solver.book import Book, shipped
+from solver.book.solution import TierCount
+from solver.rules.game import load_game
+from solver.solving import pipeline
+from solver.verifying import verification
 from tests import naive
 from tests.oracles import ORACLES
 from tests.solutions import columns, swept, values
@@ -77,7 +78,7 @@ def test_acyclic_games_agree_with_the_sweep(text):
 
 
 def test_workers_and_the_plain_algorithm_give_the_same_bytes(tmp_path, monkeypatch):
-    from solver import extras
+    from solver.base import extras
 
     game = load_game("mu-torere")
     for workers in (1, 3):

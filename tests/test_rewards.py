@@ -7,15 +7,17 @@ from typing import NamedTuple
 
 import pytest
 
-from solver import extras, opening, pipeline, verification
+from solver.base import extras
+from solver.base.errors import DamagedBook, GameError, UncompiledRules
+from solver.base.value import Value
 from solver.book import Book, write_book
-from solver.conformance import check_game
-from solver.errors import DamagedBook, GameError, UncompiledRules
-from solver.game import Rules, load_game
-from solver.notation import parse_position
-from solver.player import Player
+from solver.check.conformance import check_game
+from solver.play.player import Player
+from solver.rules.game import Rules, load_game
+from solver.rules.notation import parse_position
 from solver.search import alphabeta, expectiminimax, heuristic, minimax, negamax
-from solver.value import Value
+from solver.solving import opening, pipeline
+from solver.verifying import verification
 from tests import naive
 from tests.books import palette_of
 from tests.solutions import swept, values
@@ -170,7 +172,7 @@ COMPILED = [Steps(3), Again(3), ToMove(3)]
 @pytest.mark.parametrize("game", COMPILED, ids=lambda game: type(game).__name__)
 def test_the_compiled_search_values_every_state(game):
     pytest.importorskip("numba")
-    from solver.kernels.searcher import Searcher
+    from solver.compiled.exact.searcher import Searcher
 
     searcher = Searcher(game)
     for state, value in naive.solve(game).items():
@@ -280,7 +282,7 @@ def test_books_are_verified_and_wrong_margins_found(tmp_path, monkeypatch, way):
 @pytest.mark.slow
 def test_compiled_rewards_are_held_against_plain_ones(tmp_path, method, message):
     pytest.importorskip("numba")
-    from solver.kernels import twins
+    from solver.compiled import agreement
 
     path = tmp_path / f"gains_{method[:5]}.py"
     path.write_text(f"""\
@@ -309,7 +311,7 @@ class Gains(NamedTuple):
 """)
     game = load_game(f"{path}::Gains")
     with pytest.raises(UncompiledRules, match=message):
-        twins.compare(game, [1, 3])
+        agreement.compare(game, [1, 3])
 
 
 @pytest.mark.parametrize(

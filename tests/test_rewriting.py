@@ -4,22 +4,22 @@ import textwrap
 
 import pytest
 
-from solver import pipeline
-from solver.errors import GameError, UncompiledRules
-from solver.fingerprint import names_in
-from solver.game import Rules, load_game
-from solver.player import Player
+from solver.base.errors import GameError, UncompiledRules
+from solver.base.value import Value, merit_of
+from solver.play.player import Player
+from solver.rules.fingerprint import names_in
+from solver.rules.game import Rules, load_game
 from solver.search import minimax
-from solver.value import Value, merit_of
+from solver.solving import pipeline
 from tests import naive
 
 np = pytest.importorskip("numpy")
 numba = pytest.importorskip("numba")
 
-from solver.kernels import twins  # noqa: E402
-from solver.kernels.advice import reason  # noqa: E402
-from solver.kernels.rewriting import REFUSED, Rewriter, frozen  # noqa: E402
-from solver.kernels.searcher import Searcher  # noqa: E402
+from solver.compiled import agreement  # noqa: E402
+from solver.compiled.advice import reason  # noqa: E402
+from solver.compiled.exact.searcher import Searcher  # noqa: E402
+from solver.compiled.rewriting import REFUSED, Rewriter, frozen  # noqa: E402
 
 HEAD = """
 import enum
@@ -133,7 +133,7 @@ def load(folder, name, *, result="state + action", utility="-1 if state % 3 else
 def test_what_numba_does_not_know_compiles_to_what_python_makes_of_it(tmp_path):
     game = load(tmp_path, "everything", utility="self.SIGNS[self.worth(state) % 3]", body=EVERYTHING)
     assert len({game.worth(state) for state in range(1, 43)}) > 20
-    twins.compare(game, range(1, 43))
+    agreement.compare(game, range(1, 43))
 
 
 IDIOMS = [
@@ -181,7 +181,7 @@ def test_rules_that_compile_to_something_else_are_not_believed(tmp_path, case):
     change, message = DIFFERENT[case]
     game = load(tmp_path, f"different_{case}", **change)
     with pytest.raises(UncompiledRules, match=message):
-        twins.compare(game, [1, 38, 39, 40] if case == "index" else [1])
+        agreement.compare(game, [1, 38, 39, 40] if case == "index" else [1])
 
 
 def test_plain_python_solves_what_compiles_to_something_else(tmp_path, monkeypatch):
@@ -241,7 +241,7 @@ def test_a_solution_that_the_plain_rules_do_not_give_is_not_believed(text):
 
     def audited(states, merits):
         found = dict(zip(states.tolist(), merits.tolist(), strict=True))
-        return twins.audit(twins.Solution(Rules(game), found.get, 30_000), states.tolist(), seconds=1.0)
+        return agreement.audit(agreement.Solution(Rules(game), found.get, 30_000), states.tolist(), seconds=1.0)
 
     assert audited(states, merits) > 0
     with pytest.raises(UncompiledRules, match="was found worth"):
@@ -282,7 +282,7 @@ def test_a_live_search_does_not_believe_bounds_that_are_none(tmp_path, monkeypat
     game = load(tmp_path, "bounded", body=body)
     with pytest.raises(GameError, match=r"its bounds are \(1, 1\)"):
         Player({}, game).value(30)
-    monkeypatch.setattr("solver.soundness.SECONDS", 0)  # random games do not meet it
+    monkeypatch.setattr("solver.check.soundness.SECONDS", 0)  # random games do not meet it
     with pytest.raises(UncompiledRules, match="bounds, replies, outlook or longest are unsound"):
         Searcher(game).warm()
     assert Player({}, game).value(30).value == minimax.solve(game, 30).value

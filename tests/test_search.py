@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 import pytest
 
-from solver.errors import BudgetExceeded, GameError, MethodError
-from solver.game import Rules, is_score_game, load_game
+from solver.base.errors import BudgetExceeded, GameError, MethodError
+from solver.base.value import Value
 from solver.games.tree import Tree
+from solver.rules.game import Rules, is_score_game, load_game
 from solver.search import Budget, alphabeta, expectiminimax, heuristic, minimax, negamax, retrograde, solution_of
-from solver.value import Value
 from tests import naive
 from tests.games import ACYCLIC, SMALL_GAMES
 

@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 
 import solver
-from solver import Book, Player, load_game, pack, shipped
-from solver.errors import ForeignBook
-from solver.fingerprint import fingerprint
-from solver.game import Rules, game_text
+from solver import Book, Player, load_game, pack
+from solver.base.errors import ForeignBook
+from solver.base.value import Value
+from solver.book import shipped
 from solver.games import CATALOGUE, FROM_FILES
-from solver.live import Live
-from solver.value import Value
+from solver.play.live import Live
+from solver.rules.fingerprint import fingerprint
+from solver.rules.game import Rules, game_text
 from tests.books import write_values
 from tests.test_cli import ok, run
 from tests.test_imports import loaded_by

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from solver import signals
+from solver.base import signals
 from tests.test_cli import run
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")

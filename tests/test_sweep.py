@@ -4,9 +4,9 @@ import textwrap
 
 import pytest
 
-from solver.errors import GameError, MethodError
-from solver.game import load_game
-from solver.value import Value
+from solver.base.errors import GameError, MethodError
+from solver.base.value import Value
+from solver.rules.game import load_game
 from tests import naive
 from tests.games import STORES
 from tests.oracles import ORACLES
@@ -16,8 +16,8 @@ from tests.ways import slow
 pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
-from solver.kernels import probe, twins  # noqa: E402
-from solver.kernels.compiled import bind  # noqa: E402
+from solver.compiled import agreement, probe  # noqa: E402
+from solver.compiled.binding import bind  # noqa: E402
 from solver.store import runs  # noqa: E402
 from solver.sweep import backward, expansion, ordered  # noqa: E402
 from tests.interpreted import interpret  # noqa: E402
@@ -97,7 +97,7 @@ def test_published_results(oracle):
 @pytest.mark.parametrize("text", [*TIERED, "mu-torere"])
 def test_compiled_rules_are_the_plain_rules_on_every_state(text):
     game = load_game(text)
-    twins.compare(game, list(naive.enumerate_states(game)))
+    agreement.compare(game, list(naive.enumerate_states(game)))
 
 
 @pytest.mark.slow

@@ -2,10 +2,10 @@
 
 import pytest
 
-from solver.errors import MethodError
+from solver.base.errors import MethodError
 from solver.export import site
 from solver.export.records import all_of, sampled
-from solver.game import Rules, load_game
+from solver.rules.game import Rules, load_game
 from tests.exports import needs_node
 from tests.games import EDGE_GAMES, LARGE_GAMES, SMALL_GAMES
 from tests.pages import STRANGE, modules, node, ported

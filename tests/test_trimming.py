@@ -7,15 +7,19 @@ import random
 import msgpack
 import pytest
 
-from solver import Player, extras, opening, packing, pipeline, proving, solve, streaming, trimming, verify
-from solver.book import Book
+from solver import Player, solve, verify
+from solver.base import extras
+from solver.base.errors import BookError, DamagedBook, MethodError
+from solver.base.options import Options
+from solver.base.value import Value, merit_of, sign_of
+from solver.book import Book, packing, streaming
 from solver.book.format import check_facts
 from solver.book.trim import Trim
-from solver.errors import BookError, DamagedBook, MethodError
-from solver.game import Rules, load_game
-from solver.options import Options
+from solver.edit import trimming
+from solver.rules.game import Rules, load_game
 from solver.search.settling import settled
-from solver.value import Value, merit_of, sign_of
+from solver.solving import opening, pipeline
+from solver.verifying import playing
 from tests.books import header_of, write_values
 from tests.test_cli import ok, run
 from tests.ways import slow
@@ -89,7 +93,7 @@ def test_what_a_search_settles_is_answered_as_if_it_were_stored(books, tmp_path,
 @pytest.mark.parametrize("plies", [*slow(0), 2])
 def test_a_side_needs_nothing_but_its_book(books, tmp_path, monkeypatch, text, plies):
     """Played out against every reply, without a live search, it gets the value of each position, or more."""
-    monkeypatch.setattr(proving, "Player", functools.partial(Player, live=False))
+    monkeypatch.setattr(playing, "Player", functools.partial(Player, live=False))
     with Book(books(text)) as whole:
         kinds = [False] if whole.score_game or whole.method == "retrograde" else [False, True]
         for side in ("first", "second", "both") if len(whole) < 1000 else ("both",):
@@ -112,7 +116,7 @@ def test_what_a_book_without_distances_lacks_is_played_by_search_not_by_guess(
     """Where the value of a state is in the book, and of its moves none, whoever wins."""
     if compiled:
         pytest.importorskip("numba")
-        monkeypatch.setattr("solver.live.QUICK", 0)
+        monkeypatch.setattr("solver.play.live.QUICK", 0)
     monkeypatch.setattr(Player, "_estimate", None)
     trim(books("connect-four:4,3"), tmp_path / "side.lmdb", side=side, max_ply=5, wdl=True)
     with Book(tmp_path / "side.lmdb") as book, Book(books("connect-four:4,3")) as whole:
@@ -156,7 +160,7 @@ def test_a_sabotaged_book_is_found_out_by_play(books, tmp_path, wrong, said):
         facts = {name: getattr(whole.header, name) for name in ("game", "rules", "symmetry")}
         write_values(tmp_path / "wrong.lmdb", altered, facts=facts)
         with Book(tmp_path / "wrong.lmdb") as book, pytest.raises(DamagedBook, match=said):
-            proving.prove(book, game)
+            playing.prove(book, game)
 
 
 @pytest.mark.parametrize("text", ["tic-tac-toe", "mu-torere", "dots-and-boxes:2,1", "kalah:2,3"])

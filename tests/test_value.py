@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from solver.value import WIN, Value, drop, lift, merit_of, terminal_merit, value_of
+from solver.base.value import WIN, Value, drop, lift, merit_of, terminal_merit, value_of
 
 BEST_FIRST = [Value(1, 1), Value(1, 3), Value(1, 100), Value(0), Value(-1, 100), Value(-1, 2), Value(-1, 0)]
 

@@ -4,13 +4,15 @@ from collections import Counter
 
 import pytest
 
-from solver import extras, pipeline, verification
+from solver.base import extras
+from solver.base.errors import DamagedBook, ForeignBook, ResourceError
+from solver.base.value import Value
 from solver.book import Book, write_book
-from solver.errors import DamagedBook, ForeignBook, ResourceError
-from solver.fingerprint import fingerprint
-from solver.game import load_game
-from solver.solved import TierCount
-from solver.value import Value
+from solver.book.solution import TierCount
+from solver.rules.fingerprint import fingerprint
+from solver.rules.game import load_game
+from solver.solving import pipeline
+from solver.verifying import verification
 from tests.books import KEYED_BY_STATE, header_of
 
 GAME = "connect-four:4,3"
@@ -262,7 +264,7 @@ def test_rules_that_compile_to_other_rules_are_found(tmp_path, monkeypatch):
 
 def test_a_book_beyond_the_memory_is_verified_in_files_and_passes(tmp_path, solved, monkeypatch):
     pytest.importorskip("numba")
-    from solver.kernels import audit
+    from solver.verifying import audit
 
     path, header, values = solved
     monkeypatch.setattr(audit, "LEAST_SPAN", 500)

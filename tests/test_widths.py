@@ -4,12 +4,12 @@ from typing import NamedTuple
 
 import pytest
 
-from solver import pipeline
+from solver.base.errors import GameError, ResourceError
+from solver.base.value import value_of
 from solver.book import Book
-from solver.errors import GameError, ResourceError
-from solver.game import load_game
+from solver.rules.game import load_game
 from solver.search import minimax, retrograde
-from solver.value import value_of
+from solver.solving import pipeline
 from tests.solutions import swept, values
 from tests.ways import slow
 

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-import solver.memory
-from solver import pipeline
-from solver.errors import ResourceError
-from solver.game import load_game
+import solver.base.memory
+from solver.base.errors import ResourceError
+from solver.rules.game import load_game
+from solver.solving import pipeline
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
-from solver.parallel import Workers  # noqa: E402
+from solver.base.parallel import Workers  # noqa: E402
 from solver.store import column, runs  # noqa: E402
 from solver.store.work import Work  # noqa: E402
 from solver.sweep import backward, exhaustive, expansion, ordered, retrograde  # noqa: E402
@@ -76,7 +76,7 @@ STOPPED = ("connect-four:4,3", "kalah:2,3", "nim:2,3,4", "three-mens-morris:1", 
 def test_a_solve_stopped_anywhere_goes_on_to_the_same_book(tmp_path, small_pieces, monkeypatch, text, memory, times):
     """A game with tiers, one with scores, one whose moves skip tiers, one with cycles in them, one without tiers."""
     if memory:  # as if it were far too little: everything goes through files
-        monkeypatch.setattr(solver.memory, "free_memory", lambda: solver.memory.PROCESS + memory)
+        monkeypatch.setattr(solver.base.memory, "free_memory", lambda: solver.base.memory.PROCESS + memory)
     game, book = load_game(text), tmp_path / "book.lmdb"
     whole = Stop(0)
     pipeline.solve(game, book, checkpoint=0, progress=whole)

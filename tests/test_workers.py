@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("numpy")
 
-from solver.parallel import Workers  # noqa: E402
+from solver.base.parallel import Workers  # noqa: E402
 
 
 def test_results_come_in_order():

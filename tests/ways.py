@@ -4,7 +4,8 @@ import time
 
 import pytest
 
-from solver import extras, pipeline
+from solver.base import extras
+from solver.solving import pipeline
 
 compiled = pytest.mark.skipif(not extras.has_kernels(), reason="the extra [solve] is not installed")
 

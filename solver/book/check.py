@@ -9,14 +9,14 @@ import hashlib
 import os
 from collections.abc import Iterator, Sequence
 
+from solver.base.errors import DamagedBook
+from solver.base.progress import Progress, silent
 from solver.book import pages
 from solver.book.format import DIRECTORY_KEY, HEADER_KEY, PALETTE_KEY, Header
 from solver.book.reader import Book
 from solver.book.segments import groups_of, segment_of
-from solver.errors import DamagedBook
-from solver.game import Game
-from solver.progress import Progress, silent
-from solver.solved import TierCount
+from solver.book.solution import TierCount
+from solver.rules.game import Game
 
 
 def check_book(path: str | os.PathLike[str], progress: Progress = silent, game: Game | None = None) -> Header:

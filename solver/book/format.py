@@ -39,12 +39,12 @@ from typing import Any, NamedTuple
 
 import msgpack
 
+from solver.base.errors import DamagedBook, ForeignBook
+from solver.base.expectations import MIDDLE, Expectation, Steps
+from solver.base.value import WIN, Value, merit_of
 from solver.book.codecs import CODECS, DEFAULT, fixed, ranked
+from solver.book.solution import TierCount
 from solver.book.trim import HASH, TRIMMED, Trim, check_trim
-from solver.errors import DamagedBook, ForeignBook
-from solver.expected import MIDDLE, Expectation, Steps
-from solver.solved import TierCount
-from solver.value import WIN, Value, merit_of
 
 MAGIC = "solverbook"
 VERSION = 1

@@ -17,6 +17,7 @@ from typing import BinaryIO
 
 import lmdb
 
+from solver.base.errors import BookError, DamagedBook, ForeignBook
 from solver.book import pages
 from solver.book.codecs import CODECS
 from solver.book.format import (
@@ -30,7 +31,6 @@ from solver.book.format import (
 )
 from solver.book.segments import Segment, segment_of
 from solver.book.trim import HASH
-from solver.errors import BookError, DamagedBook, ForeignBook
 
 HASHED = 1 << 20  # bytes at a time
 

@@ -24,9 +24,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from solver.base.errors import BookError, DamagedBook, ForeignBook
+from solver.base.files import open_input
 from solver.book.format import HEADER_SIZE
-from solver.errors import BookError, DamagedBook, ForeignBook
-from solver.files import open_input
 
 MAGIC = 0xBEEFC0DE
 PAGE_SIZES = (4096, 8192, 16384, 32768)

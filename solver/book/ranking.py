@@ -15,13 +15,13 @@ import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from solver.base.errors import BookError, GameError
+from solver.base.value import WIN, Value, lift, merit_of, value_of
 from solver.book.codecs import ranked
 from solver.book.format import Header
-from solver.errors import BookError, GameError
-from solver.fingerprint import RANKING, fingerprint
-from solver.game import STATE_LIMIT, Game, Rules
-from solver.solved import Part
-from solver.value import WIN, Value, lift, merit_of, value_of
+from solver.book.solution import Part
+from solver.rules.fingerprint import RANKING, fingerprint
+from solver.rules.game import STATE_LIMIT, Game, Rules
 
 TOLD = -1  # in place of the index of a value
 

@@ -15,22 +15,22 @@ from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from solver import extras, shipped
+from solver.base import extras
+from solver.base.errors import BookError, DamagedBook, ForeignBook, MissingState, SolverError
+from solver.base.expectations import Expectation
+from solver.base.value import Value
+from solver.book import shipped
 from solver.book.codecs import OFTEN_WRONG, ranked
 from solver.book.mapping import Mapped, mapped_file
 from solver.book.ranking import Ranking, rules_of
 from solver.book.segments import groups_of
+from solver.book.solution import TierCount
 from solver.book.trim import Trim
-from solver.errors import BookError, DamagedBook, ForeignBook, MissingState, SolverError
-from solver.expected import Expectation
-from solver.game import STATE_LIMIT, Game, Rules, game_text, is_built_in, load_game
-from solver.solved import TierCount
-from solver.value import Value
+from solver.rules.game import STATE_LIMIT, Game, Rules, game_text, is_built_in, load_game
 
 if TYPE_CHECKING:
-    from solver.store.bulk import Values
+    from solver.book.bulk import Values
 
-MANY = 20_000  # states whose images are worth compiling the rules for
 SOME = 256  # ranks of a group: the rules are asked for each
 
 
@@ -132,12 +132,13 @@ class Book(Mapping[int, Value]):
         self._open()
         if not extras.has_kernels():
             raise SolverError(f"lookup works on arrays; one state at a time needs nothing: {extras.remedy()}")
-        from solver.store import bulk
+        from solver.book import bulk
 
         try:
             places = self._places(states)
             if self.header.symmetry and bool((places < 0).any()):
-                places = bulk.filled(places, states, self._images, self._places)
+                images = bulk.images_by(Rules(self.game), self._image)
+                places = bulk.filled(places, states, images, self._places)
             return bulk.values(places, self._open().values)
         except OFTEN_WRONG as error:
             if isinstance(error, TypeError):
@@ -146,18 +147,13 @@ class Book(Mapping[int, Value]):
 
     def _places(self, states: Any) -> Any:
         """The palette indices that are stored for an array of states, -1 for those that are not."""
-        from solver.store.bulk import one_by_one, places
+        from solver.book import bulk
 
         mapped, ranking = self._open(), self.ranking
         if ranking is not None:
-            return one_by_one(states, lambda state: ranking.index(state, self._index))
+            return bulk.one_by_one(states, lambda state: ranking.index(state, self._index))
         segments, load = mapped.segments, mapped.load
-        return places(states, mapped.directory, lambda one: segments[one] or load(one), mapped.codec.find_all)
-
-    def _images(self, states: Any) -> Any:
-        """`_image` of an array of states, a list where they are few."""
-        images = extras.kernels("folding").images(Rules(self.game), states) if len(states) >= MANY else None
-        return [*map(self._image, states.tolist())] if images is None else images
+        return bulk.places(states, mapped.directory, lambda one: segments[one] or load(one), mapped.codec.find_all)
 
     def _malformed(self, error: Exception) -> DamagedBook:
         return DamagedBook(f"{self.path}: a segment is malformed ({error}): fetch or solve the book again")

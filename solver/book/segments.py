@@ -6,9 +6,9 @@ import struct
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from solver.base.errors import DamagedBook
 from solver.book.codecs import CODECS
 from solver.book.format import Header, seal, unseal
-from solver.errors import DamagedBook
 
 HEAD = struct.Struct("<HBB")  # groups, number of the codec, bytes of a palette index
 CHECKSUM = 4

@@ -18,6 +18,9 @@ from typing import Any
 
 import lmdb
 
+from solver.base.errors import BookError, ResourceError
+from solver.base.files import sweep_up, sync_folder
+from solver.base.progress import Progress, silent
 from solver.book.codecs import CODECS
 from solver.book.format import (
     DIRECTORY_PART,
@@ -30,10 +33,7 @@ from solver.book.format import (
     segment_key,
 )
 from solver.book.segments import packed
-from solver.errors import BookError, ResourceError
-from solver.files import sweep_up, sync_folder
-from solver.progress import Progress, silent
-from solver.solved import Part
+from solver.book.solution import Part
 
 CHUNK = 1 << 18  # states, of which every BLOCK of a codec is a part
 BATCH = 256  # segments to a transaction, 16 MB: dirty pages are held in memory

@@ -25,7 +25,8 @@ from typing import IO, Any, NoReturn
 
 import click
 
-from solver import __version__, errors, signals
+from solver import __version__
+from solver.base import errors, signals
 
 COMMANDS = {
     "games": ("solver.cli.games", "List the games and their parameters."),
@@ -132,7 +133,7 @@ def _told(error: BaseException, output: IO[str]) -> int:
     if isinstance(error, OSError) and error.errno in RUN_OUT and not isinstance(error, errors.SolverError):
         return _told_of_system(error, output)
     if isinstance(error, Exception) and not isinstance(error, errors.SolverError):
-        from solver.conformance import blamed
+        from solver.check.conformance import blamed
 
         error = blamed(error) or error
     if isinstance(error, (errors.SolverError, MemoryError)):

@@ -6,8 +6,7 @@ import json
 
 import click
 
-from solver import shipped
-from solver.book import Book
+from solver.book import Book, shipped
 from solver.cli.common import for_players, json_option
 from solver.cli.info import describe
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import click
 
-from solver import extras
+from solver.base import extras
+from solver.base.errors import UncompiledRules
+from solver.check.playouts import RandomGame, endless, states_of, summary
 from solver.cli.common import Bars, in_plies, json_option, note, quiet_option
-from solver.errors import UncompiledRules
-from solver.game import OPTIONAL, Rules, load_game, near_misses, own_method
-from solver.notation import format_action, show
-from solver.playouts import RandomGame, endless, states_of, summary
+from solver.rules.game import OPTIONAL, Rules, load_game, near_misses, own_method
+from solver.rules.notation import format_action, show
 
 
 @click.command("check")
@@ -35,9 +35,9 @@ def command(game: str, seed: int, quick: bool, boards: bool, as_json: bool, quie
     solver check my_game.py::Hexapawn:4,4 --show
     solver check package.module::Class --quick
     """
-    from solver.conformance import random_games
-    from solver.methods import refuse, refuse_repeated
-    from solver.options import Options
+    from solver.base.options import Options
+    from solver.check.conformance import random_games
+    from solver.solving.methods import refuse, refuse_repeated
 
     if boards and as_json:
         raise click.UsageError("--show prints boards: leave --json out")
@@ -69,7 +69,7 @@ def _facts(rules: Rules, games: Sequence[RandomGame]) -> dict[str, Any]:
 
 def _run(rules: Rules, games: Sequence[RandomGame], quick: bool, progress: Any) -> dict[str, Any]:
     """What solve would do at first: how many states it values in plain Python, or whether the rules compile."""
-    from solver.pipeline import tried
+    from solver.solving.pipeline import tried
 
     outcome = None if quick else tried(rules, progress=progress)
     if outcome is not None:
@@ -88,14 +88,14 @@ def _compiled(rules: Rules, states: list[int]) -> tuple[bool, str | None]:
         return False, "the game says so"
     if not extras.has_kernels():
         return False, "pip install 'solverbook[solve]' to compile"
-    from solver.kernels import twins
-    from solver.methods import unswept
+    from solver.compiled import agreement
+    from solver.solving.methods import unswept
 
     reason = unswept(rules)
     if reason is not None:
         return False, reason
     try:
-        twins.compare(rules.game, states)
+        agreement.compare(rules.game, states)
     except UncompiledRules as error:
         return False, str(error)
     return True, None

@@ -13,13 +13,13 @@ from typing import Any
 
 import click
 
-from solver import shipped
+from solver.base.errors import BookError, GameError
+from solver.base.value import Value
+from solver.book import shipped
 from solver.book.codecs import CHOICES
 from solver.book.reader import Book
-from solver.errors import BookError, GameError
-from solver.game import Game, Rules, is_built_in, load_game, own_method
-from solver.live import PLAYOUTS, SECONDS
-from solver.value import Value
+from solver.play.live import PLAYOUTS, SECONDS
+from solver.rules.game import Game, Rules, is_built_in, load_game, own_method
 
 MOST = 1 << 63  # beyond any tier or distance
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -92,7 +92,7 @@ def open_source(
         chance = chance or f"not searched live: solver solve {source} -o BOOK, name that"
         raise BookError(f"{source} is a game of chance, {chance}")
     if found is None and not is_built_in(source):
-        from solver.conformance import check_game
+        from solver.check.conformance import check_game
 
         check_game(game, playouts=PLAYOUTS)
     if found is not None:

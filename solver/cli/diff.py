@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
+from solver.base.value import Value
 from solver.cli.common import Bars, in_plies, json_option, quiet_option
 from solver.cli.info import expected, trimmed
-from solver.comparing import Difference, Differences, diff, said
-from solver.value import Value
+from solver.edit.comparing import Difference, Differences, diff, said
 
 NAMES = {"trim": "trimmed", "longest": "longest win", "wdl": "without distances", "root": "start"}
 WORDS: dict[str, Callable[[Any], str]] = {

@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from solver.cli.common import Bars, Seconds, json_option, quiet_option, workers_option
-from solver.game import load_game
-from solver.phases import Cluster, parse_cluster
+from solver.estimate.phases import Cluster, parse_cluster
+from solver.rules.game import load_game
 
 
 class ClusterText(click.ParamType):  # type: ignore[type-arg]
@@ -63,7 +63,7 @@ def command(
     solver estimate connect-four:6,5
     solver estimate connect-four:7,5 --cluster nodes=64,cores=32,memory=256G,network=25G,price=1.6
     """
-    from solver import estimation, planning
+    from solver.estimate import estimation, planning
 
     if cluster is not None and max_ply is not None:
         raise click.UsageError("an opening book is made on one machine: leave --cluster or --max-ply out")

@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from solver.cli.common import json_option
-from solver.game import is_score_game, own_method
 from solver.games import CATALOGUE
+from solver.rules.game import is_score_game, own_method
 
 FEATURES = {
     "canonical": "symmetry",

@@ -10,13 +10,13 @@ from typing import Any
 
 import click
 
+from solver.base.errors import BookError, PositionError
+from solver.base.files import lines, open_input
+from solver.base.value import Value
 from solver.cli.common import game_option, in_words, json_option, open_book, quiet_option
-from solver.errors import BookError, PositionError
-from solver.files import lines, open_input
-from solver.game import Rules
-from solver.grading import Graded, Grades, Tally, grade
-from solver.player import Player
-from solver.value import Value
+from solver.play.grading import Graded, Grades, Tally, grade
+from solver.play.player import Player
+from solver.rules.game import Rules
 
 SIDES = ("first player", "second player")
 

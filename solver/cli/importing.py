@@ -9,7 +9,7 @@ import click
 
 from solver.cli.common import Bars, json_option, note, quiet_option
 from solver.cli.info import describe, text
-from solver.game import load_game
+from solver.rules.game import load_game
 
 
 @click.command("import")
@@ -33,7 +33,7 @@ def command(
     \b
     solver import values.jsonl connect-four:4,4 -o connect-four-4x4.lmdb
     """
-    from solver.pipeline import import_values
+    from solver.solving.pipeline import import_values
 
     with Bars(quiet) as bars:
         header = import_values(

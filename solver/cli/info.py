@@ -10,8 +10,8 @@ import click
 
 from solver.book import Header
 from solver.cli.common import for_players, in_plies, json_option, open_book, quiet_option
-from solver.game import is_built_in
-from solver.player import Player
+from solver.play.player import Player
+from solver.rules.game import is_built_in
 
 
 @click.command("info")
@@ -39,7 +39,7 @@ def command(source: str, counts: bool, plot: str | None, as_json: bool, quiet: b
         score_game = opened.header.score_game
         numbers = None
         if plot is not None and opened.expectation is not None:
-            from solver.sampling import expectations
+            from solver.edit.sampling import expectations
 
             numbers = expectations(opened)
         gaps = opened.header.trim is not None and not opened.header.is_gapless
@@ -100,7 +100,7 @@ def report(header: Header, book: str | None, seconds: float, as_json: bool) -> N
 
 def text(facts: dict[str, Any], score_game: bool) -> str:
     """The facts as a table of names and values."""
-    from solver.value import Value
+    from solver.base.value import Value
 
     root = Value(facts["root"]["score"], facts["root"]["distance"])
     trim, wdl = facts["trim"], ", without distances" if facts["wdl"] else ""

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from solver import extras
+from solver.base import extras
+from solver.base.errors import MethodError
 from solver.book import Book, check_target
 from solver.cli.common import Bars, game_option, json_option, live_option, note, open_source, quiet_option
-from solver.errors import MethodError
-from solver.game import Game
+from solver.rules.game import Game
 
 if TYPE_CHECKING:
-    from solver.kernels.evaluation import Evaluation
+    from solver.compiled.lookahead.evaluation import Evaluation
 
 STATES, DEPTH, GENERATIONS, HIDDEN = 200_000, 4, 400, "32"
 MEASURES = {"sign": "sign", "correlation": "correlation", "best_moves": "best moves"}
@@ -70,7 +70,7 @@ def command(
     if not extras.has_learning():
         raise MethodError(extras.learning_remedy())
     _check_options(asked)
-    from solver.kernels.evaluation import write
+    from solver.compiled.lookahead.evaluation import write
     from solver.learning import SOLVE_IT
 
     check_target(output)

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from solver.base.errors import MissingState, PositionError
 from solver.book import Book
 from solver.cli.common import (
     Seconds,
@@ -21,11 +22,10 @@ from solver.cli.common import (
     quiet_option,
     thinking,
 )
-from solver.errors import MissingState, PositionError
-from solver.game import game_text as text_of
-from solver.live import SECONDS
-from solver.notation import format_action, parse_position, show
-from solver.player import Player
+from solver.play.live import SECONDS
+from solver.play.player import Player
+from solver.rules.game import game_text as text_of
+from solver.rules.notation import format_action, parse_position, show
 
 
 @click.command("line")

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from solver import extras
+from solver.base import extras
+from solver.base.errors import MethodError
 from solver.cli.common import Bars, Seconds, json_option, note, open_book, quiet_option, workers_option
-from solver.errors import MethodError
-from solver.game import Rules, game_text
+from solver.rules.game import Rules, game_text
 
 if TYPE_CHECKING:
-    from solver.grading import Tally
     from solver.learning.matches import Match
     from solver.learning.standing import Standing
+    from solver.play.grading import Tally
 
 
 @click.command("match")
@@ -51,9 +51,9 @@ def command(first: str, second: str, as_json: bool, quiet: bool, **asked: Any) -
     if not extras.has_kernels():
         raise MethodError(extras.remedy())
     from solver.book import check_target
-    from solver.game import load_game
     from solver.learning.contenders import Setting, chooser, contender, game_between
     from solver.learning.matches import judged, match
+    from solver.rules.game import load_game
 
     own = None if asked["named"] is None else load_game(asked["named"])
     if asked["save"] not in (None, "-"):

@@ -8,7 +8,7 @@ import click
 
 from solver.cli.common import Bars, codec_option, json_option, quiet_option, workers_option
 from solver.cli.info import report
-from solver.comparing import merge
+from solver.edit.comparing import merge
 
 
 @click.command("merge")

@@ -9,7 +9,7 @@ import click
 from solver.book.codecs import CHOICES
 from solver.cli.common import Bars, game_option, json_option, quiet_option, workers_option
 from solver.cli.info import report
-from solver.game import load_game
+from solver.rules.game import load_game
 
 
 @click.command("pack")
@@ -38,7 +38,7 @@ def command(
     solver pack connect-four-5x5.lmdb -o compact.lmdb
     solver pack compact.lmdb -o instant.lmdb --codec instant
     """
-    from solver.packing import pack
+    from solver.book.packing import pack
 
     started = time.perf_counter()
     with Bars(quiet) as bars:

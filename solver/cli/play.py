@@ -6,6 +6,7 @@ import random
 
 import click
 
+from solver.base.errors import MissingState, PositionError
 from solver.cli.common import (
     budget_option,
     evaluate_option,
@@ -16,12 +17,11 @@ from solver.cli.common import (
     quiet_option,
     thinking,
 )
-from solver.errors import MissingState, PositionError
-from solver.game import Rules
-from solver.game import game_text as text_of
-from solver.live import SHORT
-from solver.notation import Position, chances, format_action, next_position, parse_action, parse_position, show
-from solver.player import Player
+from solver.play.live import SHORT
+from solver.play.player import Player
+from solver.rules.game import Rules
+from solver.rules.game import game_text as text_of
+from solver.rules.notation import Position, chances, format_action, next_position, parse_action, parse_position, show
 from solver.search import heuristic, negamax
 
 COMMANDS = "hint, undo, swap (sides), help, quit"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from solver.base.errors import MethodError, ResourceError
 from solver.book import check_target
-from solver.errors import MethodError, ResourceError
 
 WIN, DRAW, LOSS = "#2a78d6", "#b9b8b2", "#d6572a"
 OUTCOMES = (("win", "wins", WIN), ("draw", "draws", DRAW), ("loss", "losses", LOSS))

@@ -9,7 +9,9 @@ from typing import Any, BinaryIO
 
 import click
 
-from solver.answers import Answers
+from solver.base.errors import MissingState, PositionError
+from solver.base.files import MOST_LINE
+from solver.base.value import Value
 from solver.cli.common import (
     at_the_end,
     budget_option,
@@ -24,13 +26,11 @@ from solver.cli.common import (
     quiet_option,
     thinking,
 )
-from solver.errors import MissingState, PositionError
-from solver.files import MOST_LINE
-from solver.game import Rules
-from solver.game import game_text as text_of
-from solver.notation import show
-from solver.player import Player
-from solver.value import Value
+from solver.play.answers import Answers
+from solver.play.player import Player
+from solver.rules.game import Rules
+from solver.rules.game import game_text as text_of
+from solver.rules.notation import show
 
 BLOCK = 1 << 16
 

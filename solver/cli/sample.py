@@ -6,8 +6,8 @@ import json
 
 import click
 
+from solver.base.errors import MissingState
 from solver.cli.common import Bars, Span, game_option, json_option, note, open_book, quiet_option
-from solver.errors import MissingState
 
 
 @click.command("sample")
@@ -40,7 +40,7 @@ def command(
     solver sample connect-four-5x5.lmdb -n 1000 --value win --distance 5..9
     solver sample connect-four-5x5.lmdb --ply 8 --seed 7 | solver query connect-four-5x5.lmdb -
     """
-    from solver.sampling import sample
+    from solver.edit.sampling import sample
 
     with open_book(source, game_text, quiet=quiet) as opened, Bars(quiet) as bars:
         chosen = sample(

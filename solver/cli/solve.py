@@ -9,10 +9,10 @@ from typing import Any
 
 import click
 
+from solver.base.errors import GameError
 from solver.cli.common import Bars, Seconds, Size, codec_option, json_option, note, quiet_option, workers_option
 from solver.cli.info import report
-from solver.errors import GameError
-from solver.game import Game, load_game
+from solver.rules.game import Game, load_game
 
 
 @click.command("solve")
@@ -84,7 +84,7 @@ def command(
     solver solve connect-four:6,5 --cluster auto --store s3://bucket/solves -o c4-6x5.lmdb
     solver solve tree:exercise.json --method alphabeta --pruned
     """
-    from solver.options import Options
+    from solver.base.options import Options
 
     rules = load_game(game)
     say = functools.partial(note, quiet=quiet)
@@ -102,7 +102,7 @@ def command(
 
 
 def _solve(rules: Game, book: str | None, options: Any, as_json: bool) -> None:
-    from solver.pipeline import run
+    from solver.solving.pipeline import run
 
     started = time.perf_counter()
     with options.progress:
@@ -111,7 +111,7 @@ def _solve(rules: Game, book: str | None, options: Any, as_json: bool) -> None:
 
 
 def _refuse_beside_pruned(options: Any, book: str | None) -> None:
-    from solver.methods import refuse_ignored
+    from solver.solving.methods import refuse_ignored
 
     given = options._asdict()
     for name in ("progress", "say", "symmetry"):

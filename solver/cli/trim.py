@@ -10,7 +10,7 @@ from solver.book.codecs import CODECS
 from solver.book.trim import SIDES, Trim
 from solver.cli.common import Bars, Size, game_option, json_option, quiet_option, workers_option
 from solver.cli.info import report
-from solver.game import load_game
+from solver.rules.game import load_game
 
 
 @click.command("trim")
@@ -63,7 +63,7 @@ def command(
     solver trim connect-four-6x4.lmdb -o small.lmdb --drop-plies 2
     solver trim connect-four-6x4.lmdb -o web.lmdb --max-bytes 2M
     """
-    from solver.trimming import trim
+    from solver.edit.trimming import trim
 
     game = None if game_text is None else load_game(game_text)
     started = time.perf_counter()

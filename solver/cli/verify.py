@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
+from solver.base.errors import DamagedBook, ForeignBook
 from solver.cli.common import Bars, Seconds, Size, game_option, json_option, quiet_option, workers_option
-from solver.errors import DamagedBook, ForeignBook
-from solver.game import load_game
-from solver.verification import CONSISTENT, SEARCH, WRONG, Report, verify
+from solver.rules.game import load_game
+from solver.verifying.verification import CONSISTENT, SEARCH, WRONG, Report, verify
 
 NOT_PROVED = 7  # the exit code of a consistent book
 

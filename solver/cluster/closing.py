@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from solver.cluster.blocks import block_count
-from solver.cluster.course import Closing, Tier, owned, tier_of
 from solver.cluster.cycles import Explored, close, explore
+from solver.cluster.history import Closing, Tier, owned, tier_of
 from solver.cluster.tasks import Advanced, Run, Segment
 
 if TYPE_CHECKING:

@@ -13,9 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from solver.base.expectations import SPAN
+from solver.base.parallel import Workers
+from solver.base.progress import Progress, silent
 from solver.cluster.blocks import Block, States, blocks_of, united
-from solver.cluster.course import Tier
-from solver.cluster.miniature import look_up, miniature
+from solver.cluster.excerpt import look_up, miniature
+from solver.cluster.history import Tier
 from solver.cluster.store import File
 from solver.cluster.tasks import (
     Advanced,
@@ -29,12 +32,9 @@ from solver.cluster.tasks import (
     sample_of,
     valued,
 )
-from solver.expected import SPAN
-from solver.game import Rules
-from solver.kernels.compiled import compiling
-from solver.kernels.edges import LARGEST, LOSSES, WINS, Moves
-from solver.parallel import Workers
-from solver.progress import Progress, silent
+from solver.compiled.binding import compiling
+from solver.compiled.edges import LARGEST, LOSSES, WINS, Moves
+from solver.rules.game import Rules
 from solver.store.directory import Known, Layer
 from solver.store.runs import without
 from solver.store.work import Work

@@ -14,11 +14,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from solver.base.errors import ResourceError
+from solver.base.options import Say
+from solver.base.progress import Progress
 from solver.cluster.blocks import HASHED, MOST_BLOCKS, NOTHING, block_count
 from solver.cluster.closing import begun, closed, generation
-from solver.cluster.course import Course, Tier, owned, tier_of, told_backward, told_forward
 from solver.cluster.engine import Engine, Here
 from solver.cluster.exchange import sent, sent_back
+from solver.cluster.history import Course, Tier, owned, tier_of, told_backward, told_forward
 from solver.cluster.mending import mend
 from solver.cluster.resolving import LISTING, by_rounds, resolved
 from solver.cluster.scales import first_scale, wider
@@ -37,10 +40,7 @@ from solver.cluster.tasks import (
     request,
     warm,
 )
-from solver.errors import ResourceError
-from solver.game import Rules
-from solver.options import Say
-from solver.progress import Progress
+from solver.rules.game import Rules
 from solver.sweep.backward import TooWide, by_outcome, refuse_long
 from solver.sweep.expansion import Stays
 from solver.sweep.forward import refuse_staying

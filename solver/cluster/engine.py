@@ -13,9 +13,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, Protocol
 
-from solver.errors import ResourceError
-from solver.memory import free_memory
-from solver.parallel import cores
+from solver.base.errors import ResourceError
+from solver.base.memory import free_memory
+from solver.base.parallel import cores
 
 
 class Engine(Protocol):

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from solver.base.errors import ResourceError
 from solver.cluster.blocks import block_count, block_for
 from solver.cluster.closing import begun, closed, generation
-from solver.cluster.course import Tier
+from solver.cluster.history import Tier
 from solver.cluster.tasks import Scale, begin, origin, rebuild
-from solver.errors import ResourceError
 
 if TYPE_CHECKING:
     from solver.cluster.driver import Driver

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from solver.base.parallel import Workers
 from solver.cluster.blocks import owner_of
-from solver.cluster.course import Course, Tier
+from solver.cluster.history import Course, Tier
 from solver.cluster.store import DIGITS, Damaged, File, Store
 from solver.cluster.tasks import SAMPLE
-from solver.parallel import Workers
 from solver.store.sorting import radix_sort_pairs
 from solver.sweep.ordered import Piece, numbers_of, places_of
 

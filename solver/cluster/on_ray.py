@@ -30,12 +30,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from solver.base.errors import MethodError, ResourceError, SolverError
+from solver.base.extras import CLUSTER
+from solver.base.files import lock
+from solver.base.memory import free_memory
+from solver.base.parallel import cores
 from solver.cluster.engine import too_large
-from solver.errors import MethodError, ResourceError, SolverError
-from solver.extras import CLUSTER
-from solver.files import lock
-from solver.memory import free_memory
-from solver.parallel import cores
 
 TASKS = ("solver.cluster.tasks",)
 RETRIES = 100  # a few are soon used up where machines come and go: ray#28906

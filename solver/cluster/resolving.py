@@ -10,13 +10,13 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+from solver.base.errors import GameError
 from solver.cluster.blocks import NOTHING, block_count, block_for
-from solver.cluster.course import Resolving, Tier
 from solver.cluster.cycles import Resolved, resolve
+from solver.cluster.history import Resolving, Tier
 from solver.cluster.rounds import ARRAYS, Told, index, keep, link, load, settled, step
 from solver.cluster.store import File
 from solver.cluster.tasks import Folded, Scale, answer, request
-from solver.errors import GameError
 from solver.sweep.parents import WIN
 
 if TYPE_CHECKING:

@@ -16,14 +16,14 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from solver import value
+from solver.base import value
 from solver.cluster.blocks import HASHED, NOTHING, Block, block_count, owner_of
-from solver.cluster.course import Tier
-from solver.cluster.miniature import CHILDREN, CHUNK, miniature
+from solver.cluster.excerpt import CHILDREN, CHUNK, miniature
+from solver.cluster.history import Tier
 from solver.cluster.store import File
 from solver.cluster.tasks import Bench, Folded, Job, Scale, bench_of, labelled, valued
-from solver.kernels.compiled import compiling
-from solver.kernels.edges import MOST_ACTIONS, OPEN, list_edges, new_edges
+from solver.compiled.binding import compiling
+from solver.compiled.edges import MOST_ACTIONS, OPEN, list_edges, new_edges
 from solver.store.directory import BATCH, MERITS, MISSING, Known, locate, new_places
 from solver.store.shared import shared
 from solver.sweep.parents import NONE, RESOLVED, WIN, give, hear, settle

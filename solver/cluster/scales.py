@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from solver.base.errors import GameError
+from solver.base.expectations import MOST_SPAN, SPAN, WIDER, Expectation, described, span_of
 from solver.cluster.tasks import Scale
-from solver.errors import GameError
-from solver.expected import MOST_SPAN, SPAN, WIDER, Expectation, described, span_of
-from solver.game import Rules
+from solver.rules.game import Rules
 from solver.sweep.backward import range_of_merits
 
 

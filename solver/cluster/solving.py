@@ -8,20 +8,20 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
+from solver.base.errors import ResourceError, SolverError
+from solver.base.expectations import Expectation
+from solver.base.options import Options
+from solver.book.solution import Solved
 from solver.cluster.driver import MENDED, Driver
 from solver.cluster.engine import Engine
 from solver.cluster.merged import Merged
 from solver.cluster.scales import expectation_of
 from solver.cluster.store import LEASE, Damaged, Store
 from solver.cluster.tasks import Job
-from solver.errors import ResourceError, SolverError
-from solver.expected import Expectation
-from solver.fingerprint import fingerprint
-from solver.game import Rules, located
-from solver.kernels import twins
-from solver.kernels.edges import CompiledMoves
-from solver.options import Options
-from solver.solved import Solved
+from solver.compiled import agreement
+from solver.compiled.edges import CompiledMoves
+from solver.rules.fingerprint import fingerprint
+from solver.rules.game import Rules, located
 from solver.sweep.exhaustive import audit
 from solver.sweep.ordered import solved_by, solved_by_chance, tier_count
 
@@ -71,7 +71,7 @@ class Clustered:
         if driver.resume(f"{rules.name} {driver.job.fingerprint} {self.options.method} symmetry {rules.symmetry}"):
             self.options.say(f"going on from {self.store.url}: {driver.course.stored:,} states found")
         if states:
-            driver.inspect = partial(twins.compare, rules.game, symmetry=rules.symmetry, tiers=driver.job.tiers)
+            driver.inspect = partial(agreement.compare, rules.game, symmetry=rules.symmetry, tiers=driver.job.tiers)
             driver.inspect(list(states))
         driver.run()
         return driver.mending(partial(self._solved, begun))
@@ -84,10 +84,10 @@ class Clustered:
         def value_of(key: int) -> int | None:
             return merged.value_of(self.tier(key), key)
 
-        solution = twins.Solution(rules, value_of, scale.win)
+        solution = agreement.Solution(rules, value_of, scale.win)
         expectation = expectation_of(rules, scale, error) if scale.point else None
         if scale.point:
-            solution = twins.Expectations(rules, value_of, scale.point, error)
+            solution = agreement.Expectations(rules, value_of, scale.point, error)
         try:
             audit(solution, partial(merged.sample, most=SAMPLED), begun)
         except SolverError:

@@ -29,7 +29,7 @@ import fsspec
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.errors import ResourceError, SolverError
+from solver.base.errors import ResourceError, SolverError
 
 Result = TypeVar("Result")
 TRIES = 8  # of an operation that fails

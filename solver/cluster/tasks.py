@@ -16,17 +16,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from solver.base.errors import GameError
+from solver.base.expectations import MIDDLE, number_of
+from solver.check.conformance import confirmed
 from solver.cluster.blocks import Block, States, blocks_of, own, several, united
+from solver.cluster.excerpt import children_of, gathered, look_up, miniature
 from solver.cluster.exchange import each_block
-from solver.cluster.miniature import children_of, gathered, look_up, miniature
 from solver.cluster.store import File, Store, bytes_of, digest_of, store_at
-from solver.conformance import confirmed
-from solver.errors import GameError
-from solver.expected import MIDDLE, number_of
-from solver.fingerprint import fingerprint
-from solver.game import Rules, load_game
-from solver.kernels.compiled import compiling
-from solver.kernels.edges import FAULTS, UNKNOWN_CHILD, CompiledMoves, Moves
+from solver.compiled.binding import compiling
+from solver.compiled.edges import FAULTS, UNKNOWN_CHILD, CompiledMoves, Moves
+from solver.rules.fingerprint import fingerprint
+from solver.rules.game import Rules, load_game
 from solver.store.directory import Known
 from solver.store.runs import PIECE, by_tier
 from solver.sweep.backward import CHUNK, LAST, TOO_WIDE, TooWide, evaluate, slowest_win, tallied

@@ -10,12 +10,12 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from solver.base.errors import BookError, MethodError, ResourceError
+from solver.base.files import replacing, replacing_folder
+from solver.base.progress import Progress, silent
 from solver.book import Book, check_target
-from solver.errors import BookError, MethodError, ResourceError
 from solver.export import bin, site, tables
 from solver.export.columns import COLUMNS, table_of
-from solver.files import replacing, replacing_folder
-from solver.progress import Progress, silent
 
 TABLES = {
     ".csv": tables.write_csv,

@@ -18,10 +18,10 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+from solver.base.progress import Progress
 from solver.book import Book, Header
 from solver.book.codecs import CODECS
 from solver.book.format import LATER, seal
-from solver.progress import Progress
 
 MAGIC = b"solver\r\n"
 VERSION = 1

@@ -15,13 +15,13 @@ import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from solver.base.errors import BookError, DamagedBook, MethodError
+from solver.base.progress import Progress
+from solver.base.value import Value, lift_value, value_of
 from solver.book import Book
-from solver.errors import BookError, DamagedBook, MethodError
-from solver.game import Rules, own_method
-from solver.notation import format_action, show
-from solver.player import Player
-from solver.progress import Progress
-from solver.value import Value, lift_value, value_of
+from solver.play.player import Player
+from solver.rules.game import Rules, own_method
+from solver.rules.notation import format_action, show
 
 COLUMNS = {"state": int, "board": str, "value": str, "score": int, "distance": int, "tier": int, "best": list}
 OF_RULES = {"board", "tier", "best"}  # which are not in the book itself

@@ -16,8 +16,8 @@ import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from solver.errors import MethodError
-from solver.sources import inner
+from solver.base.errors import MethodError
+from solver.rules.sources import inner
 
 if TYPE_CHECKING:
     from solver.export.javascript import Port

@@ -15,9 +15,9 @@ import types
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from solver.errors import GameError, MethodError
+from solver.base.errors import GameError, MethodError
 from solver.export.expressions import OPERATORS, Expressions
-from solver.sources import inner, source_of
+from solver.rules.sources import inner, source_of
 
 
 class Port:

@@ -3,7 +3,7 @@
 A record has the state, who is to move, 0 or 1, how the game has ended, the state in the book, the moves and the board.
 Those of random games are what translated rules are checked by; those of all positions of a small game stand for rules
 that have no translation. States are text, since JavaScript's numbers would round them. Where chance decides, its
-outcomes stand for moves, each with its weight, named as in `solver.notation`.
+outcomes stand for moves, each with its weight, named as in `solver.rules.notation`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from solver.errors import GameError
-from solver.game import Rules, own_method
-from solver.notation import Position, chances, first_position, format_action, next_position, show
+from solver.base.errors import GameError
+from solver.rules.game import Rules, own_method
+from solver.rules.notation import Position, chances, first_position, format_action, next_position, show
 
 LONGEST = 60  # plies of a random game
 MOVES = 2000  # of all records together: there are games with hundreds at a time

@@ -20,14 +20,14 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from solver.base.errors import BookError, MethodError
+from solver.base.progress import Progress
 from solver.book import Book, check_target
 from solver.book.writer import nameable
-from solver.errors import BookError, MethodError
 from solver.export import bin
 from solver.export.javascript import Port
 from solver.export.records import all_of, is_drawn, sampled
-from solver.game import Rules, game_text, own_method
-from solver.progress import Progress
+from solver.rules.game import Rules, game_text, own_method
 
 MARK = "// The game of a page of solverbook."  # by which a folder is known to be one that may be replaced
 CHECKED = 64  # positions of random games

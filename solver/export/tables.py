@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from solver.errors import MethodError, ResourceError
+from solver.base.errors import MethodError, ResourceError
 from solver.export.columns import Table
 
 ROW_GROUP = 1 << 16  # rows that a Parquet file keeps together

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.files import read_input
+from solver.base.files import read_input
 
 MOST_BYTES = 1 << 26  # of a file
 

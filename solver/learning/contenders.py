@@ -6,17 +6,16 @@ import os
 import re
 from typing import NamedTuple
 
-from solver import shipped
-from solver.book import Book
-from solver.errors import MethodError
-from solver.game import Game, Rules, load_game
+from solver.base.errors import MethodError
+from solver.book import Book, shipped
+from solver.compiled.lookahead.evaluation import Evaluation, game_of, is_evaluation, read
 from solver.games import CATALOGUE
-from solver.kernels.evaluation import Evaluation, game_of, is_evaluation, read
 from solver.learning import SOLVE_IT
 from solver.learning.contest import Chooser
 from solver.learning.moves import Board
 from solver.learning.players import Asked, ByBook, Deep, Random
-from solver.player import Player
+from solver.play.player import Player
+from solver.rules.game import Game, Rules, load_game
 from solver.search import refuse_chance
 
 NAMES = ("evaluate", "random", "alphabeta")

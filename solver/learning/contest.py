@@ -9,10 +9,10 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.errors import MethodError
-from solver.game import Rules
+from solver.base.errors import MethodError
+from solver.base.progress import Progress, silent
 from solver.learning.moves import Board, Children, States, Worths
-from solver.progress import Progress, silent
+from solver.rules.game import Rules
 
 MOST_PLIES = 2000  # of a game, which is drawn then
 FEWEST_PLIES = 2  # of an opening

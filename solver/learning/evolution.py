@@ -16,16 +16,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solver import extras
-from solver.errors import MethodError
-from solver.game import Game, Rules, game_text
-from solver.kernels.evaluation import LIMIT, Evaluation, identity
+from solver.base import extras
+from solver.base.errors import MethodError
+from solver.base.progress import Progress, silent
+from solver.compiled.lookahead.evaluation import LIMIT, Evaluation, identity
 from solver.learning import SOLVE_IT, contest, samples
 from solver.learning.figures import folded_board
 from solver.learning.moves import Board, States, Worths, best_moves, guess_of
 from solver.learning.players import Greedy, Random
 from solver.learning.standing import Standing, standing
-from solver.progress import Progress, silent
+from solver.rules.game import Game, Rules, game_text
 from solver.search import refuse_chance
 
 POPULATION = 40

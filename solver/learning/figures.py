@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.book import Book
-from solver.game import Rules
 from solver.learning.moves import Board, Guess, States, Worths, best_moves, first_moves
 from solver.learning.samples import Sample
+from solver.rules.game import Rules
 
 PLAYED = 5_000  # states whose moves are looked at
 Truth = Callable[[States], tuple[Worths, NDArray[np.bool_]]]

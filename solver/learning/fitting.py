@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.kernels.evaluation import Numbers
-from solver.progress import Progress, silent
+from solver.base.progress import Progress, silent
+from solver.compiled.lookahead.evaluation import Numbers
 
 TOLD = 0.9
 STRENGTHS = (0.001, 0.01, 0.1, 1.0)  # of the data against small weights: that which tells held-out states best is taken

@@ -6,17 +6,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from solver.base.errors import MethodError
+from solver.base.progress import Progress, silent
 from solver.book import Book
-from solver.errors import MethodError
-from solver.game import Rules
-from solver.grading import Tally, graded
 from solver.learning import SOLVE_IT
 from solver.learning.contest import Chooser, Opening, openings, play
 from solver.learning.moves import Board
 from solver.learning.standing import Standing, standing
-from solver.notation import format_action
-from solver.player import Player
-from solver.progress import Progress, silent
+from solver.play.grading import Tally, graded
+from solver.play.player import Player
+from solver.rules.game import Rules
+from solver.rules.notation import format_action
 from solver.search import refuse_chance
 
 

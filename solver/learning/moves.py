@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.errors import UncompiledRules
-from solver.game import Rules
-from solver.kernels import features as kernels
-from solver.kernels.compiled import bind, compiling
-from solver.kernels.edges import MOST_ACTIONS, OPEN, CompiledMoves, new_edges
-from solver.kernels.evaluation import Evaluation, estimates
-from solver.value import WIN
+from solver.base.errors import UncompiledRules
+from solver.base.value import WIN
+from solver.compiled.binding import bind, compiling
+from solver.compiled.edges import MOST_ACTIONS, OPEN, CompiledMoves, new_edges
+from solver.compiled.lookahead import features as kernels
+from solver.compiled.lookahead.evaluation import Evaluation, estimates
+from solver.rules.game import Rules
 
 ROOM = 1 << 16  # moves listed at a time
 COMPARED = 64  # states whose compiled features are held against the plain ones

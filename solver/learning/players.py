@@ -6,15 +6,15 @@ from collections.abc import Callable
 
 import numpy as np
 
+from solver.base.errors import MissingState
+from solver.base.parallel import Workers
 from solver.book import Book
-from solver.errors import MissingState
-from solver.game import Rules
-from solver.kernels import lookahead
-from solver.kernels.evaluation import Evaluation
-from solver.kernels.model import model_of
+from solver.compiled.lookahead import searches
+from solver.compiled.lookahead.evaluation import Evaluation
+from solver.compiled.lookahead.model import model_of
 from solver.learning.contest import Numbers, Turn
 from solver.learning.moves import Board, Guess, Worths, best_moves, first_moves, guess_of
-from solver.parallel import Workers
+from solver.rules.game import Rules
 
 PACE = 1e-6  # a ply sooner is better by that much of a win
 
@@ -36,7 +36,7 @@ class Deep:
         guess = board.guesses if evaluation is None else guess_of(board, evaluation)
         self.greedy = Greedy(board, guess) if depth == 1 else None
         model = None if evaluation is None else model_of(evaluation)
-        self.ahead = lookahead.Chooser(board.rules.game, model=model, symmetry=board.rules.symmetry, workers=workers)
+        self.ahead = searches.Chooser(board.rules.game, model=model, symmetry=board.rules.symmetry, workers=workers)
         self.depth = depth
 
     def choose(self, turn: Turn) -> Numbers:

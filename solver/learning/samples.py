@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solver import streaming
-from solver.book import Book
-from solver.errors import MethodError
+from solver.base.errors import MethodError
+from solver.base.progress import Progress, silent
+from solver.book import Book, streaming
 from solver.learning.moves import Board, States, Worths
-from solver.progress import Progress, silent
 
 FEWEST = 50  # states that anything can be learned from
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from solver.game import Rules
-from solver.kernels.lookahead import Chooser
+from solver.base.progress import Progress, silent
+from solver.compiled.lookahead.searches import Chooser
 from solver.learning.moves import States, Worths
-from solver.progress import Progress, silent
+from solver.rules.game import Rules
 
 PART = 1 << 12  # states between two reports of progress
 

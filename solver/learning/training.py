@@ -6,18 +6,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from solver import extras
+from solver.base import extras
+from solver.base.errors import MethodError
+from solver.base.progress import Progress, silent
 from solver.book import Book
-from solver.errors import MethodError
-from solver.game import Game, Rules, game_text
-from solver.kernels.evaluation import Evaluation, identity
+from solver.compiled.lookahead.evaluation import Evaluation, identity
 from solver.learning import SOLVE_IT, samples
 from solver.learning.figures import Truth, figures, folded_board, truth_of
 from solver.learning.fitting import TOLD, Split, fit
 from solver.learning.moves import Board, States, guess_of
 from solver.learning.samples import Sample
 from solver.learning.searches import Searches
-from solver.progress import Progress, silent
+from solver.rules.game import Game, Rules, game_text
 from solver.search import refuse_chance
 
 HELD = 8  # of so many states to fit to one more is held out to know when to stop, and one to judge the model

@@ -1,9 +1,9 @@
 """The classical algorithms of adversarial search, in plain Python, to be read beside the textbook.
 
 They follow Russell and Norvig, Artificial Intelligence: A Modern Approach, chapter 6, for any game of the
-protocol and any hashable states. Values are merits (see `solver.value`) while searching. Each algorithm is a `Search`
-whose `visit` is the textbook's recursive function, but for one thing: where that calls itself, `visit` yields the
-arguments and is sent the result. So the visits that wait are generators on a list, and a game may be deeper than
+protocol and any hashable states. Values are merits (see `solver.base.value`) while searching. Each algorithm is a
+`Search` whose `visit` is the textbook's recursive function, but for one thing: where that calls itself, `visit` yields
+the arguments and is sent the result. So the visits that wait are generators on a list, and a game may be deeper than
 Python's stack. The same algorithms are the judge of the compiled kernels.
 """
 
@@ -14,10 +14,10 @@ from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, M
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from solver.errors import BudgetExceeded, GameError, MethodError
-from solver.game import Rules
-from solver.progress import Progress, silent
-from solver.value import Value, drop, value_of
+from solver.base.errors import BudgetExceeded, GameError, MethodError
+from solver.base.progress import Progress, silent
+from solver.base.value import Value, drop, value_of
+from solver.rules.game import Rules
 
 Table = dict[Hashable, Any]
 Visit = Generator[Any, Any, Any]

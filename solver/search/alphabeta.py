@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from solver.game import Rules
-from solver.progress import Progress, silent
+from solver.base.progress import Progress, silent
+from solver.base.value import value_of
+from solver.rules.game import Rules
 from solver.search import (
     INFINITY,
     Budget,
@@ -26,7 +27,6 @@ from solver.search import (
     stuck,
     window,
 )
-from solver.value import value_of
 
 
 def solve(

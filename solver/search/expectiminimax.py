@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
-from solver.errors import GameError, MethodError
-from solver.game import STATE_LIMIT, Rules
-from solver.progress import Progress, silent
+from solver.base.errors import GameError, MethodError
+from solver.base.progress import Progress, silent
+from solver.base.value import Value
+from solver.rules.game import STATE_LIMIT, Rules
 from solver.search import Budget, Result, Search, Table, Visit, best_move, roots_of, stuck
-from solver.value import Value
 
 Chance = Callable[[Any], Iterator[tuple[int, Any]]]
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from solver.errors import BudgetExceeded, GameError, MethodError
-from solver.game import Rules
+from solver.base.errors import BudgetExceeded, GameError, MethodError
+from solver.base.value import Value, drop, lift, value_of
+from solver.rules.game import Rules
 from solver.search import (
     INFINITY,
     Budget,
@@ -23,7 +24,6 @@ from solver.search import (
     refuse_chance,
     stuck,
 )
-from solver.value import Value, drop, lift, value_of
 
 Cutoff = Callable[[Any, int], bool]
 

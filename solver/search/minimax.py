@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from solver.game import Rules
-from solver.progress import Progress, silent
+from solver.base.progress import Progress, silent
+from solver.base.value import value_of
+from solver.rules.game import Rules
 from solver.search import (
     INFINITY,
     Budget,
@@ -22,7 +23,6 @@ from solver.search import (
     roots_of,
     stuck,
 )
-from solver.value import value_of
 
 
 def solve(

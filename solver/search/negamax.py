@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from solver.game import Rules
+from solver.rules.game import Rules
 from solver.search import INFINITY, Budget, Result, Search, Visit, best_move, refuse_chance, stuck
 from solver.search.heuristic import back_up, check_depth, checked, estimated_value, is_exact
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from solver.errors import MethodError
-from solver.game import Rules
-from solver.progress import Progress, silent
+from solver.base.errors import MethodError
+from solver.base.progress import Progress, silent
+from solver.base.value import WIN, lift, value_of
+from solver.rules.game import Rules
 from solver.search import Budget, Counts, Result, Table, best_move, refuse_chance, roots_of, stuck
-from solver.value import WIN, lift, value_of
 
 Parents = dict[Any, list[tuple[Any, bool]]]
 

@@ -11,10 +11,10 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from solver.errors import BudgetExceeded
-from solver.game import Rules
+from solver.base.errors import BudgetExceeded
+from solver.base.value import WIN, Value, merit_of, value_of
+from solver.rules.game import Rules
 from solver.search import INFINITY, Budget, stuck
-from solver.value import WIN, Value, merit_of, value_of
 
 Find = Callable[[Any], Value | None]
 Range = tuple[Any, Any]  # bounds of a merit

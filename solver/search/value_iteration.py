@@ -1,6 +1,6 @@
 """Expectations of all states of a game of chance, with or without cycles: expectiminimax by tiers, and value iteration.
 
-The plain twin of the compiled sweep (`solver.sweep.expectation`), to the last unit: see `solver.expected`.
+The plain twin of the compiled sweep (`solver.sweep.expectation`), to the last unit: see `solver.base.expectations`.
 """
 
 from __future__ import annotations
@@ -9,23 +9,14 @@ from collections.abc import Iterator
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from solver.errors import GameError, MethodError
-from solver.expected import (
-    MOST_SPAN,
-    MOST_WEIGHT,
-    SPAN,
-    WIDER,
-    Expectation,
-    described,
-    mean,
-    span_of,
-)
-from solver.game import Rules
-from solver.nets import BLOCK, NONE, Net, meet, narrow, unmet
-from solver.progress import Progress, silent
+from solver.base.errors import GameError, MethodError
+from solver.base.expectations import MOST_SPAN, MOST_WEIGHT, SPAN, WIDER, Expectation, described, mean, span_of
+from solver.base.progress import Progress, silent
+from solver.base.value import Value
+from solver.rules.game import Rules
 from solver.search import Budget, best_move, roots_of, stuck
 from solver.search.expectiminimax import Chance, chance_of, outcomes_of
-from solver.value import Value
+from solver.search.nets import BLOCK, NONE, Net, meet, narrow, unmet
 
 Child = tuple[int, Any, bool, int]
 """Weight, 0 of an action; folded child; whether the same side is to move; what the move scores."""

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.errors import GameError
-from solver.parallel import Workers
+from solver.base.errors import GameError
+from solver.base.parallel import Workers
 from solver.store.column import Column
 from solver.store.shared import read_only, shared
 from solver.store.sorting import group_by_tier, sort_unique

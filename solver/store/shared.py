@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numba
 from numpy.typing import NDArray
 
-from solver.sources import digest_behind
+from solver.rules.sources import digest_behind
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -26,8 +26,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from solver.errors import ResourceError
-from solver.files import lock, sync_folder
+from solver.base.errors import ResourceError
+from solver.base.files import lock, sync_folder
 from solver.store.column import Column
 
 FORMAT = 1

@@ -1,1 +1,4 @@
-"""Solving a game whole: forward over all reachable states, backward with their values."""
+"""Solving a game whole: forward over all reachable states, backward with their values.
+
+Imports store, compiled, book and below.
+"""

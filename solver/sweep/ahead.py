@@ -18,9 +18,9 @@ import time
 from collections.abc import Iterator
 from typing import NoReturn
 
-from solver.game import Rules
-from solver.kernels.identity import are_cached
-from solver.parallel import cores
+from solver.base.parallel import cores
+from solver.compiled.identity import are_cached
+from solver.rules.game import Rules
 
 PATIENCE = 0.05  # seconds in which a tiny game is solved, and nothing need be compiled
 PARENT_DEATH_SIGNAL = 1  # of prctl
@@ -106,13 +106,13 @@ def _run(parent: int, rules: Rules, tiers: bool) -> NoReturn:
 
 def _compile_edges(rules: Rules, tiers: bool) -> None:
     """What takes longest."""
-    from solver.kernels import edges
+    from solver.compiled import edges
 
     edges.address_of(edges.CompiledMoves(rules, tiers).kernels.edges, edges.EDGES)
 
 
 def _compile_others(rules: Rules, tiers: bool) -> None:
-    from solver.kernels import edges
+    from solver.compiled import edges
     from solver.sweep.forward import FEW_STARTS
 
     kernels = edges.CompiledMoves(rules, tiers).kernels

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from solver.base.errors import DamagedBook
+from solver.base.expectations import MIDDLE
+from solver.base.options import Options
 from solver.book import Book
-from solver.errors import DamagedBook
-from solver.expected import MIDDLE
-from solver.game import Rules
-from solver.kernels.reading import read_parts
-from solver.options import Options
+from solver.book.codecs.reading import read_parts
+from solver.rules.game import Rules
 from solver.store.work import Work
 from solver.sweep import exhaustive
 

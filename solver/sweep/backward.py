@@ -18,11 +18,12 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from solver import value
-from solver.conformance import confirmed
-from solver.errors import GameError
-from solver.game import Rules, own_method
-from solver.kernels.edges import (
+from solver.base import value
+from solver.base.errors import GameError
+from solver.base.parallel import Workers
+from solver.base.progress import Progress
+from solver.check.conformance import confirmed
+from solver.compiled.edges import (
     FAULTS,
     MOST_ACTIONS,
     MOST_PLIES_LEFT,
@@ -32,8 +33,7 @@ from solver.kernels.edges import (
     list_edges,
     new_edges,
 )
-from solver.parallel import Workers
-from solver.progress import Progress
+from solver.rules.game import Rules, own_method
 from solver.store.directory import MERITS, MISSING, Known, Layer, locate, new_places, table_of
 from solver.store.runs import splitters
 from solver.store.shared import shared

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba.extending import register_jitable
 
-from solver import value
-from solver.kernels.edges import (
+from solver.base import value
+from solver.compiled.edges import (
     CROWDED,
     CULPRIT,
     DRAWS,

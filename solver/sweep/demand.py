@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from solver.game import Rules
+from solver.rules.game import Rules
 
 BOOK_BYTES = 2.1  # of a complete book, a stored state
 CYCLIC_BOOK_BYTES = 4.0  # between quixo 4x4 (2.6) and animal shogi (5.7); KBNK takes 1.3

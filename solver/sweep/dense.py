@@ -20,9 +20,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.conformance import confirmed
-from solver.errors import GameError
-from solver.kernels.edges import (
+from solver.base.errors import GameError
+from solver.base.parallel import Workers
+from solver.base.progress import Progress
+from solver.check.conformance import confirmed
+from solver.compiled.edges import (
     CULPRIT,
     DRAWS,
     ERROR,
@@ -35,8 +37,6 @@ from solver.kernels.edges import (
     WINS,
     CompiledMoves,
 )
-from solver.parallel import Workers
-from solver.progress import Progress
 from solver.store.column import Column
 from solver.store.work import Work
 from solver.sweep.backward import TOO_WIDE, TooWide, least_kind

@@ -11,17 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from solver.errors import ResourceError
-from solver.game import Game, Rules
-from solver.kernels import twins
-from solver.kernels.compiled import compiling
-from solver.kernels.edges import CompiledMoves
-from solver.options import Options
-from solver.parallel import Workers
-from solver.solved import Solved
+from solver.base.errors import ResourceError
+from solver.base.options import Options
+from solver.base.parallel import Workers
+from solver.book.solution import Solved
+from solver.compiled import agreement
+from solver.compiled.binding import compiling
+from solver.compiled.edges import CompiledMoves
+from solver.rules.game import Game, Rules
 from solver.store.runs import give_back
 from solver.store.work import Work
-from solver.sweep import demand, sampling
+from solver.sweep import demand, projection
 from solver.sweep.backward import Backward
 from solver.sweep.dense import Dense, NotDense
 from solver.sweep.expectation import ExpectationPass
@@ -50,7 +50,7 @@ def solve(game: Game, work: Work | None = None, options: Options = DEFAULT, stat
     work.mapped = _memory(options) // 4
     with Workers(options.workers) as team, compiling(game):
         compiled = CompiledMoves(rules, options.method != "retrograde")
-        inspect = twins.Twins(game, rules.symmetry, compiled.tiered).compare if states else None
+        inspect = agreement.Twins(game, rules.symmetry, compiled.tiered).compare if states else None
         if inspect is not None:
             inspect(states)
         size, resumed = _dense_size(compiled, work.resumed, options), work.resumed
@@ -102,7 +102,7 @@ def _solved_dense(dense: Dense, options: Options, team: Workers) -> Solved:
     if not options.anyway:
         _refuse_without_room(dense.work, dense.kept, 2 * demand.DENSE_BOOK_BYTES)
     dense.backward(team)
-    solution = twins.Solution(rules, dense.merit_of, dense.win)
+    solution = agreement.Solution(rules, dense.merit_of, dense.win)
     audit(solution, dense.sample, begun)
     tiers = [
         tier_count(dense.first_tier + layer.mark - 1, layer.reached, layer[2:], counts)
@@ -139,9 +139,9 @@ def _solved_sorted(forward: Forward, resumed: Any, options: Options, team: Worke
         backward.save(None)
     ordered = Ordered(forward, backward)
     if isinstance(backward, ExpectationPass):
-        solution: twins.Solution = twins.Expectations(rules, ordered.merit_of, backward.point, backward.error)
+        solution: agreement.Solution = agreement.Expectations(rules, ordered.merit_of, backward.point, backward.error)
     else:
-        solution = twins.Solution(rules, ordered.merit_of, backward.win)
+        solution = agreement.Solution(rules, ordered.merit_of, backward.win)
     audit(solution, ordered.sample, begun)
     tiers = [
         tier_count(layer.tier, layer.reached, (layer.wins, layer.draws, layer.losses), counts)
@@ -155,11 +155,11 @@ def _solved_sorted(forward: Forward, resumed: Any, options: Options, team: Worke
 
 
 def audit(
-    solution: twins.Solution, sample: Callable[[np.random.Generator], list[int]], begun: float, seed: int = 0
+    solution: agreement.Solution, sample: Callable[[np.random.Generator], list[int]], begun: float, seed: int = 0
 ) -> None:
     """Hold some of the solution against the plain rules, for a share of the time that it took."""
-    seconds = max(twins.AUDIT_SECONDS, AUDIT_SHARE * (time.monotonic() - begun))
-    twins.audit(solution, sample(np.random.default_rng(seed)), seconds=seconds)
+    seconds = max(agreement.AUDIT_SECONDS, AUDIT_SHARE * (time.monotonic() - begun))
+    agreement.audit(solution, sample(np.random.default_rng(seed)), seconds=seconds)
 
 
 def _refuse_the_hopeless(forward: Forward, work: Work) -> None:
@@ -167,7 +167,7 @@ def _refuse_the_hopeless(forward: Forward, work: Work) -> None:
     if forward.closing or any(layer.cyclic for layer in forward.layers):
         return  # generations tell too little of those to come
     try:
-        stored = sum(sampling.estimated(forward, SAMPLING).sizes)
+        stored = sum(projection.estimated(forward, SAMPLING).sizes)
     except Exception:  # an estimate that fails refuses nothing: what is wrong with the rules the solve will say
         return
     needed, room = demand.needs(forward.rules, stored, False)[1], work.free() + work.size()

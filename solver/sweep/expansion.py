@@ -8,11 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.conformance import confirmed
-from solver.errors import SolverError
-from solver.game import Rules
-from solver.kernels.compiled import FAILURES, is_of_compiler
-from solver.kernels.edges import (
+from solver.base.errors import SolverError
+from solver.check.conformance import confirmed
+from solver.compiled.binding import FAILURES, is_of_compiler
+from solver.compiled.edges import (
     BAD_WEIGHT,
     CROWDED,
     CULPRIT,
@@ -33,6 +32,7 @@ from solver.kernels.edges import (
     keep_open,
     list_edges,
 )
+from solver.rules.game import Rules
 from solver.store.runs import Scattered, are_scattered, by_tier
 from solver.store.shared import shared
 

@@ -1,4 +1,4 @@
-"""The backward pass over a game of chance: expectations, as `solver.expected` has them, in place of merits.
+"""The backward pass over a game of chance: expectations, as `solver.base.expectations` has them, in place of merits.
 
 Cost: 8 bytes a state in a file; in a tier with cycles 52 more in memory, and 16 a move that stays in it.
 """
@@ -12,30 +12,21 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from solver import expected
-from solver.conformance import confirmed
-from solver.errors import GameError, ResourceError
-from solver.expected import (
-    MIDDLE,
-    MOST_SPAN,
-    SPAN,
-    WIDER,
-    Expectation,
-    described,
-    number_of,
-    span_of,
-)
-from solver.game import Rules
-from solver.kernels.edges import FAULTS, MOST_ACTIONS, OPEN, ROOM, UNKNOWN_CHILD, Moves, list_edges, new_edges
-from solver.nets import BLOCK, NONE, Net, meet, narrow, unmet
-from solver.parallel import Workers
-from solver.progress import Progress
+from solver.base import expectations
+from solver.base.errors import GameError, ResourceError
+from solver.base.expectations import MIDDLE, MOST_SPAN, SPAN, WIDER, Expectation, described, number_of, span_of
+from solver.base.parallel import Workers
+from solver.base.progress import Progress
+from solver.check.conformance import confirmed
+from solver.compiled.edges import FAULTS, MOST_ACTIONS, OPEN, ROOM, UNKNOWN_CHILD, Moves, list_edges, new_edges
+from solver.rules.game import Rules
+from solver.search.nets import BLOCK, NONE, Net, meet, narrow, unmet
 from solver.store.directory import BEGIN, MERITS, MISSING, Known, locate, new_places
 from solver.store.shared import compiled, shared
 from solver.sweep.backward import LAST, TOO_WIDE, Backward
 from solver.sweep.forward import Forward
 
-mean = register_jitable(expected.mean)
+mean = register_jitable(expectations.mean)
 narrow_all = compiled(narrow)
 Values = NDArray[np.int64]
 

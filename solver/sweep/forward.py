@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.errors import GameError, MethodError, ResourceError
-from solver.game import STATE_LIMIT, Rules
-from solver.kernels.edges import LOSSES, MOST_STARTS, WINS, CompiledMoves
-from solver.parallel import Workers
-from solver.progress import Progress
+from solver.base.errors import GameError, MethodError, ResourceError
+from solver.base.parallel import Workers
+from solver.base.progress import Progress
+from solver.compiled.edges import LOSSES, MOST_STARTS, WINS, CompiledMoves
+from solver.rules.game import STATE_LIMIT, Rules
 from solver.store.column import Column
 from solver.store.directory import CELL, MOST_STATES, Layer, cells_of, prefixes_of
 from solver.store.runs import PIECE, Key, Runs, by_tier, cut, join, merged, splitters, without

@@ -10,12 +10,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from solver import value
+from solver.base import value
+from solver.base.expectations import Expectation, Steps, number_of
+from solver.base.parallel import Workers
+from solver.book.solution import Solved, TierCount
 from solver.book.writer import CHUNK
-from solver.expected import Expectation, Steps, number_of
-from solver.game import Rules
-from solver.parallel import Workers
-from solver.solved import Solved, TierCount
+from solver.rules.game import Rules
 from solver.store.runs import places_in, splitters
 from solver.store.sorting import radix_sort_pairs
 from solver.sweep.backward import Backward

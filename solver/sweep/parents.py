@@ -9,8 +9,8 @@ from numba import types as nb
 from numba.extending import intrinsic, register_jitable
 from numpy.typing import NDArray
 
-from solver import value
-from solver.kernels.edges import MOST_ACTIONS, OPEN, ROOM, list_edges, new_edges
+from solver.base import value
+from solver.compiled.edges import MOST_ACTIONS, OPEN, ROOM, list_edges, new_edges
 from solver.store.directory import BEGIN, MERITS, MISSING, locate, new_places
 from solver.store.shared import shared
 

@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.game import Rules, is_built_in
-from solver.kernels import twins
-from solver.kernels.compiled import compiling
-from solver.kernels.edges import CompiledMoves
+from solver.base.value import WIN
+from solver.compiled import agreement
+from solver.compiled.binding import compiling
+from solver.compiled.edges import CompiledMoves
+from solver.rules.game import Rules, is_built_in
 from solver.store.directory import Known, Layer, cells_of, prefixes_of, table_of
 from solver.store.runs import join, without
 from solver.sweep import backward
 from solver.sweep.expansion import Expansion
-from solver.value import WIN
 
 SPAN = 1 << 16  # states expanded between two looks at the clock and at the memory
 INSPECTED = 16  # states of a ply of a user's game, about, that are held against the plain rules
@@ -39,7 +39,7 @@ def further(rules: Rules, layers: Sequence[list[int]], enough: Callable[[int], b
             count, last, reached = sum(map(len, known)), known[-1], np.empty(0, np.int64)
             if not is_built_in(rules.name):
                 some = last[:: max(1, len(last) // INSPECTED)].tolist()
-                twins.compare(rules.game, some, symmetry=rules.symmetry, tiers=False)
+                agreement.compare(rules.game, some, symmetry=rules.symmetry, tiers=False)
             for begin in range(0, len(last), SPAN):
                 if enough(count + len(reached)):
                     return

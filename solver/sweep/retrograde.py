@@ -17,12 +17,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.conformance import confirmed
-from solver.errors import GameError, ResourceError
-from solver.game import Rules
-from solver.kernels.edges import FAULTS, UNKNOWN_CHILD, Moves
-from solver.parallel import Workers
-from solver.progress import Progress
+from solver.base.errors import GameError, ResourceError
+from solver.base.parallel import Workers
+from solver.base.progress import Progress
+from solver.check.conformance import confirmed
+from solver.compiled.edges import FAULTS, UNKNOWN_CHILD, Moves
+from solver.rules.game import Rules
 from solver.store.column import Column
 from solver.store.directory import Known, Layer
 from solver.store.runs import PIECE, merged

@@ -23,9 +23,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from solver.base.errors import DamagedBook
 from solver.book.codecs import instant
 from solver.book.codecs.instant import POPULATION, population
-from solver.errors import DamagedBook
 
 NAME, NUMBER = "compact", 1
 GROUP = 6144

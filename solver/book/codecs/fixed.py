@@ -26,6 +26,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from solver.base.errors import DamagedBook
 from solver.book.codecs.instant import (
     BLOCK,
     GROUP,
@@ -37,7 +38,6 @@ from solver.book.codecs.instant import (
     place_of_bit,
     population,
 )
-from solver.errors import DamagedBook
 
 __all__ = ["BLOCK", "GROUP", "counts", "groups"]
 NAME, NUMBER = "fixed", 3

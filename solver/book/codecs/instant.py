@@ -20,7 +20,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from solver.errors import DamagedBook
+from solver.base.errors import DamagedBook
 
 NAME, NUMBER = "instant", 0
 GROUP = BLOCK = 256

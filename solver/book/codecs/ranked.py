@@ -29,8 +29,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from solver.base.errors import DamagedBook
 from solver.book.codecs.compact import INDEX_FORMATS, OFTEN_WRONG, deflated, inflated, whole
-from solver.errors import DamagedBook
 
 NAME, NUMBER = "ranked", 2
 GROUP = 60_000

@@ -1,0 +1,67 @@
+"""Which optional parts are installed, and work."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+from typing import Any
+
+INSTALL = "pip install 'solverbook[solve]' brings the compiler"
+
+
+def has_kernels() -> bool:
+    """Whether the extra [solve], numpy and numba, is at hand; imports both, so ask only where they are wanted."""
+    return _defect() is None
+
+
+def remedy() -> str:
+    """What to do where `has_kernels()` is False."""
+    return _defect() or INSTALL
+
+
+LEARN = "pip install 'solverbook[learn]' brings scikit-learn and cma, which learning needs"
+
+
+def has_learning() -> bool:
+    """Whether the extra [learn], scikit-learn and cma, and [solve] with it, is at hand."""
+    return all(importlib.util.find_spec(name) for name in ("sklearn", "cma")) and has_kernels()
+
+
+def learning_remedy() -> str:
+    """What to do where `has_learning()` is False."""
+    return LEARN if not all(importlib.util.find_spec(name) for name in ("sklearn", "cma")) else remedy()
+
+
+CLUSTER = "pip install 'solverbook[cluster]' brings ray and fsspec, which a cluster needs"
+
+
+def has_cluster() -> bool:
+    """Whether the extra [cluster], ray and fsspec, and [solve] with it, is at hand."""
+    return all(importlib.util.find_spec(name) for name in ("ray", "fsspec")) and has_kernels()
+
+
+def cluster_remedy() -> str:
+    """What to do where `has_cluster()` is False."""
+    return CLUSTER if not all(importlib.util.find_spec(name) for name in ("ray", "fsspec")) else remedy()
+
+
+@functools.cache
+def _defect() -> str | None:
+    """Why the extra [solve] cannot be used, in one line; None if it can."""
+    again, elsewhere = "install it again", "set NUMBA_CACHE_DIR to a folder that can be written to"
+    for name in ("numpy", "numba"):
+        if importlib.util.find_spec(name) is None:
+            return INSTALL
+        advice = again
+        try:
+            module: Any = importlib.import_module(name)
+            if name == "numba":
+                advice = elsewhere
+                module.njit(_defect.__wrapped__, cache=True)  # looks for the folder
+        except Exception as error:  # of any kind: a broken installation may raise what it likes
+            reason = " ".join(str(error).split())[:200]
+            return f"{name} is installed but fails ({type(error).__name__}: {reason}): {advice}"
+    if module.config.DISABLE_JIT:
+        return "NUMBA_DISABLE_JIT is set, so that nothing is compiled: unset it"
+    return None

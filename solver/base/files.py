@@ -1,0 +1,142 @@
+"""What files need that must survive: whole or not at all, a lock that goes with its process, folders synced too.
+
+And how every file that a user names is opened to be read: `open_input`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import shutil
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from solver.base.errors import ResourceError
+
+MOST_LINE = 1 << 20  # bytes
+
+
+def open_input(path: str | os.PathLike[str], most: int | None = None, *, buffering: int = -1) -> BinaryIO:
+    """A regular file to read, of so many bytes at most: pipes would be waited for, and devices have no end.
+
+    Raises OSError, whose `strerror` is in words.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except ValueError as error:  # a name that no file can have
+        raise OSError(errno.ENOENT, str(error), os.fspath(path)) from None
+    status = os.fstat(descriptor)
+    if stat.S_ISREG(status.st_mode) and (most is None or status.st_size <= most):
+        return open(descriptor, "rb", buffering=buffering)
+    os.close(descriptor)
+    if stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EFBIG, f"it has {status.st_size:,} bytes, of {most:,} at most", os.fspath(path))
+    raise OSError(errno.EINVAL, "it is no regular file", os.fspath(path))
+
+
+def read_input(path: str | os.PathLike[str], most: int) -> bytes:
+    """All of a regular file of so many bytes at most, those that say nothing of their size included. Raises OSError."""
+    with open_input(path, most) as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", os.fspath(path))
+    return content
+
+
+def lines(file: BinaryIO) -> Iterator[bytes]:
+    """The lines of a file. Raises ValueError for one that has no end in sight."""
+    while line := file.readline(MOST_LINE + 1):
+        if len(line) > MOST_LINE:
+            raise ValueError(f"the line has more than {MOST_LINE:,} bytes")
+        yield line
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder as lasting as the files."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def replacing(target: Path) -> Iterator[Path]:
+    """The path of a file to write beside `target`, which it then replaces, synced; on any error it is removed."""
+    sweep_up(target)
+    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
+    try:
+        yield partial
+        with open(partial, "rb+") as file:
+            os.fsync(file.fileno())
+        os.replace(partial, target)
+        sync_folder(target.parent)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def replacing_folder(target: Path) -> Iterator[Path]:
+    """The path of a folder to make beside `target`, which it then replaces, synced; on any error it is removed.
+
+    It holds files only. Folders are not exchanged in one step: a kill between the two leaves the older one beside its
+    place, and the next writer puts it back.
+    """
+    sweep_up(target)
+    partial, older = (target.with_name(f".{target.name}.{os.getpid()}.{end}") for end in ("partial", "replaced"))
+    try:
+        yield partial
+        for path in sorted(partial.iterdir()):
+            with open(path, "rb+") as file:
+                os.fsync(file.fileno())
+        sync_folder(partial)
+        if target.exists():
+            os.rename(target, older)
+        os.rename(partial, target)
+        sync_folder(target.parent)
+    finally:
+        if older.exists() and not target.exists():
+            os.rename(older, target)
+        for path in (partial, older):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def sweep_up(target: Path) -> None:
+    """Remove what writers of a file or folder who were killed have left beside it."""
+    pattern = re.compile(rf"\.{re.escape(target.name)}\.([0-9]{{1,10}})\.(build|partial|replaced)")
+    for path in target.parent.iterdir():
+        match = pattern.fullmatch(path.name)
+        if not match or _is_alive(int(match[1])):
+            continue
+        if match[2] == "replaced" and not target.exists():
+            os.rename(path, target)
+        elif path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def lock(descriptor: int, path: Path) -> None:
+    """Lock a file against other processes, until it is closed. Raises ResourceError if one has it."""
+    try:
+        import fcntl
+    except ImportError:  # not a POSIX system
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise ResourceError(f"{path} is in use by another solver: wait for it, or name another book") from None

@@ -1,0 +1,39 @@
+"""What solving is asked for besides a game and a path, as it travels from `pipeline.solve` to whoever heeds it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from solver.base.progress import Progress, silent
+
+PLAINLY = "in plain Python, some sixty times slower, on one core and without checkpoints"
+Say = Callable[[str], None]
+
+
+def quiet(message: str) -> None:
+    """Say nothing."""
+
+
+class Options(NamedTuple):
+    """The options of `pipeline.solve`, whose docstring tells of each."""
+
+    method: str = "auto"
+    max_ply: int | None = None
+    symmetry: bool = True
+    workers: int | None = None
+    memory: int | None = None
+    table: int | None = None
+    restart: bool = False
+    checkpoint: float | None = None
+    anyway: bool = False
+    codec: str | None = None
+    wdl: bool = False
+    cluster: str | None = None
+    store: str | None = None
+    progress: Progress = silent
+    say: Say = quiet
+
+    def say_plainly(self, reason: str) -> None:
+        """That the work is done in plain Python, and why."""
+        self.say(f"{PLAINLY}: {reason}")

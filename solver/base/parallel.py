@@ -1,0 +1,66 @@
+"""A map over threads: results in order, few tasks ahead, and a prompt end when something is raised."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from types import TracebackType
+from typing import Any, TypeVar
+
+from solver.base.errors import ResourceError
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+END: Any = object()
+
+
+class Workers:
+    """`with Workers(n) as workers: for result in workers.map(function, items)`; kernels release the GIL."""
+
+    def __init__(self, count: int | None = None) -> None:
+        self.count = count or cores()
+        self._pool = ThreadPoolExecutor(self.count)
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """The results in the items' order; at most two tasks a worker are under way, so memory stays bounded."""
+        under_way: deque[Future[Result]] = deque()
+        queue = iter(items)
+        first, second = next(queue, END), next(queue, END)
+        if second is END:  # no thread is worth waking: games of many small tiers spend their time here
+            if first is not END:
+                yield function(first)
+            return
+        try:
+            for item in itertools.chain((first, second), queue):
+                under_way.append(self._submit(function, item))
+                if len(under_way) > 2 * self.count:
+                    yield under_way.popleft().result()
+            while under_way:
+                yield under_way.popleft().result()
+        finally:
+            for future in under_way:
+                future.cancel()
+
+    def _submit(self, function: Callable[[Item], Result], item: Item) -> Future[Result]:
+        try:
+            return self._pool.submit(function, item)
+        except RuntimeError as error:  # the limits on memory or processes
+            raise ResourceError(f"{error}: raise the limits on memory and processes, or take --workers 1") from None
+
+
+def cores() -> int:
+    """The processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

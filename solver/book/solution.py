@@ -1,0 +1,44 @@
+"""What every way of solving hands over to the writer of books, whatever arrays or lists it worked in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from solver.base.expectations import Expectation
+from solver.base.value import Value
+
+Part = tuple[Sequence[int], Sequence[int]]
+
+
+class TierCount(NamedTuple):
+    """The distinct states of one tier: all, terminal ones, and by value for the side to move (terminal included)."""
+
+    tier: int
+    states: int
+    terminal: int
+    win: int
+    draw: int
+    loss: int
+
+
+class Solved(NamedTuple):
+    """The values of all non-terminal states, `stored` of them.
+
+    `parts()` yields pairs of sequences of one length (lists or arrays): states, ascending from part to part, and for
+    each the index of its value in the `palette`, which is sorted best value first; all parts but the last hold a
+    multiple of a group of the book. `numbers[j]` states have the value `palette[j]`. `tiers` counts terminal
+    states too. `longest` is the longest win's distance and the smallest state that has it; `cyclic`: some tier had
+    moves that stay in it. In a game of chance the indices are numbers of the steps of `expectation`, and there is no
+    palette.
+    """
+
+    stored: int
+    parts: Callable[[], Iterable[Part]]
+    palette: list[Value]
+    numbers: list[int]
+    tiers: list[TierCount]
+    root: Value
+    longest: tuple[int, int] | None
+    cyclic: bool = False
+    expectation: Expectation | None = None

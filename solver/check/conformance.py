@@ -1,0 +1,384 @@
+"""The check of a game's rules against the protocol, by random play-outs: run it before a long solve.
+
+Every fault is a GameError that names the state and the moves that lead to it. A play-out cannot prove rules right,
+it finds the usual slips in a second; the kernels check again what they must rely on. What a game has and what it lacks
+is looked at here in the game itself, not by `game.Rules`, which fills the gaps: that is this room's duty.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import random
+import time
+import traceback
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from solver.base.errors import GameError, ResourceError, SolverError, UncompiledRules
+from solver.base.patience import impatient, not_yet
+from solver.base.progress import Progress, silent
+from solver.base.value import value_of
+from solver.check.playouts import MOST_MOVES, RandomGame, states_of, worth_of
+from solver.check.soundness import Hints, Twins
+from solver.rules.game import REQUIRED, STATE_LIMIT, Rules, check_signatures, game_text, own_method, validate
+
+MOST_ACTIONS = 1 << 16  # of one state
+PLAYED_SECONDS = 5.0  # of all play-outs
+STARTS = 10_000  # from which play-outs begin
+SLOW = 10.0  # seconds of computing for what one state says
+MOST_THROWS = 100  # chance nodes in a row
+OTHERWISE = "numbers beyond 64 bits, an index out of range, or what else Numba does otherwise than Python"
+UNSOUND = "canonical must keep values, they must be equal"
+LOOKED_AT = 20_000  # states of a table
+FOLDING_SECONDS = 1.0
+
+
+def check_game(game: Any, *, playouts: int = 100, seed: int = 0) -> list[int]:
+    """Raise GameError if the rules break the protocol anywhere in `playouts` random games; the states looked at.
+
+    It ends after PLAYED_SECONDS, since rules may be slow.
+    """
+    return states_of(random_games(game, playouts=playouts, seed=seed))
+
+
+def random_games(
+    game: Any, *, playouts: int = 100, seed: int = 0, progress: Progress = silent
+) -> list[RandomGame]:
+    """The games that `check_game` looks at. Raises GameError."""
+    check_signatures(type(game))
+    try:
+        validate(game)
+    except ValueError as error:
+        raise GameError(f"{game_text(game)}: {error}") from None
+    chance = random.Random(seed)
+    inspector = _Inspector(game)
+    with impatient(SLOW, f"{game_text(game)}: its rules take more than {SLOW:g} seconds for a state: they must end"):
+        starts = inspector.starts()
+        deadline = time.monotonic() + PLAYED_SECONDS
+        games: list[RandomGame] = []
+        seen = 0
+        while len(games) < playouts and time.monotonic() < deadline:
+            games.append(inspector.play_out(chance.choice(starts), chance, deadline))
+            seen += len(games[-1].states)
+            progress("random games", seen, None)
+    return games
+
+
+def check_table(game: Any, table: Mapping[Any, int], symmetry: bool) -> None:
+    """Raise GameError if the states of a complete table of merits break the protocol, or folding has changed values.
+
+    All numbers are looked at, of the rest what about LOOKED_AT states say.
+    """
+    inspector = _Inspector(game)
+    for number, state in enumerate(table):
+        inspector.check_number(state, "a state")
+        if number % (len(table) // LOOKED_AT + 1) == 0:
+            inspector.check_mover(state)
+            inspector.check_tier(state, state)
+            if inspector.call("is_terminal", state):
+                inspector.check_utility(state)
+    if symmetry and own_method(game, "canonical"):
+        _check_folding(inspector, table)
+
+
+def _check_folding(inspector: _Inspector, table: Mapping[Any, int]) -> None:
+    """Go through states as they are, not folded: each one's value must follow from its children's.
+
+    If all do, the folded table has the values of the whole game, by induction from its ends.
+    """
+    rules = inspector.rules
+    canonical, end, scores = rules.canonical, rules.end, rules.scores
+    todo = inspector.starts()[:LOOKED_AT]
+    seen = set(todo)
+    deadline = time.perf_counter() + FOLDING_SECONDS
+    while todo and time.perf_counter() < deadline:
+        state = todo.pop()
+        merit = table.get(canonical(state))
+        if rules.is_terminal(state):
+            derived: int | None = end(state)
+        else:
+            derived = None
+            for action in rules.actions(state):
+                child = rules.result(state, action)
+                known = table.get(canonical(child))
+                if known is None:
+                    raise inspector.fault(state, f"has the child {child}, whose canonical was not reached: {UNSOUND}")
+                lifted = rules.lifted(known, state, action, child)
+                derived = lifted if derived is None else max(derived, lifted)
+                if child not in seen:
+                    seen.add(child)
+                    todo.append(child)
+        if merit != derived:
+            worth = "unknown" if merit is None else value_of(merit, scores)
+            raise inspector.fault(
+                state, f"is worth {value_of(derived or 0, scores)}, its canonical {canonical(state)} {worth}: {UNSOUND}"
+            )
+
+
+def confirmed(game: Any, states: Iterable[int], fault: str, known: bool = True) -> GameError:
+    """The error of a fault that the compiled rules have shown in some of the states; `known`: it says what and where.
+
+    It is of the rules if the plain ones show one as well, else of how they were compiled (UncompiledRules).
+    """
+    inspector = _Inspector(game)
+    for state in states:
+        try:
+            for _, child in inspector.inspect(state):
+                inspector.check_tier(state, child)
+                inspector.check_mover(child)
+                inspector.check_canonical(child)
+        except GameError as error:
+            return GameError(f"{game_text(game)}: {fault}") if known else error
+    return UncompiledRules(f"{game_text(game)}: as compiled, {fault}; not as plain Python: {OTHERWISE}")
+
+
+def blamed(error: BaseException) -> SolverError | None:
+    """The error of rules in which this one was raised, with the method and its arguments; None if it was elsewhere.
+
+    It is a GameError, or a ResourceError where memory did not suffice.
+    """
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        game = frame.f_locals.get("self")
+        if not (isinstance(game, tuple) and hasattr(game, "_fields") and hasattr(game, "is_terminal")):
+            continue
+        code = frame.f_code
+        names = code.co_varnames[1 : code.co_argcount]
+        call = f"{code.co_name}({', '.join(repr(frame.f_locals.get(name)) for name in names)})"
+        state = frame.f_locals.get("state")
+        where = "" if state is None else f"state {state}: "
+        return failure(error)(f"{game_text(game)}: {where}{call} fails: {told(error)}")
+    return None
+
+
+def told(error: BaseException) -> str:
+    """What is said of what rules raised."""
+    return f"{type(error).__name__}: {error}".removesuffix(": ")
+
+
+def failure(error: BaseException) -> type[SolverError]:
+    """The class of the error to tell of what rules raised: memory may not suffice without any fault of theirs."""
+    return ResourceError if isinstance(error, MemoryError) else GameError
+
+
+class _Inspector:
+    """Looks at states along random games; remembers the moves for its messages."""
+
+    def __init__(self, game: Any) -> None:
+        self.game = game
+        self.rules = Rules(game)
+        self.name = self.rules.name
+        self.hints = Hints(self.rules)
+        self.twins = Twins(self.rules)
+        self.moves: list[Any] = []
+
+    def starts(self) -> list[int]:
+        """Where play-outs begin: the start, and the first of the others."""
+        starts = [self.call("initial")]
+        if own_method(self.game, "starts"):
+            try:
+                starts += itertools.islice(self.game.starts(), STARTS)
+            except Exception as error:
+                raise self.fault(starts[0], f"starts fails: {told(error)}", failure(error)) from error
+        return starts
+
+    def play_out(self, state: int, chance: random.Random, deadline: float) -> RandomGame:
+        self.moves = []
+        self.check_number(state, "the start")
+        path, actions, throws = [state], [], 0
+        while len(self.moves) < MOST_MOVES and time.monotonic() < deadline:
+            not_yet(SLOW)
+            following = self.inspect(state)
+            if not following:
+                break
+            move, child = chance.choice(following)
+            throws = throws + 1 if move is None else 0
+            if throws > MOST_THROWS:
+                raise self.fault(state, f"comes after {MOST_THROWS} chance nodes in a row: make one of them")
+            actions.append(move)
+            self.moves.append(f"chance->{child}" if move is None else move)
+            self.check_number(child, f"a child of {state}")
+            self.check_tier(state, child)
+            state = child
+            path.append(state)
+        for state, found in itertools.chain(self.twins.compare(path), self.hints.compare(path)):
+            raise self.fault(state, found)
+        return RandomGame(path, actions, worth_of(self.rules, path, actions))
+
+    def inspect(self, state: int) -> list[tuple[int | None, int]]:
+        """Check all that one state says; its actions and the states they lead to, none if it is terminal.
+
+        A chance node has no actions: it leads on by itself.
+        """
+        self.check_canonical(state)
+        self.check_mover(state)
+        self.check_rank(state)
+        if self.call("is_terminal", state):
+            self.check_utility(state)
+            return []
+        outcomes = self.outcomes(state)
+        if outcomes:
+            return [(None, child) for child in outcomes]
+        actions = self.actions(state)
+        if not actions:
+            raise self.fault(state, "has no actions and is not terminal: is_terminal must say so")
+        for action in actions:
+            if type(action) is not int or action < 0:
+                raise self.fault(state, f"has the action {action!r}: actions are ints >= 0")
+        if len(set(actions)) < len(actions):
+            raise self.fault(state, "has an action twice")
+        children: list[tuple[int | None, int]] = [(action, self.call("result", state, action)) for action in actions]
+        for place, child in children:
+            self.check_number(child, f"result({state}, {place})")
+            self.check_move(state, place)
+        found = self.hints.look(state, children)
+        if found is not None:
+            raise self.fault(state, found)
+        return children
+
+    def actions(self, state: int) -> list[int]:
+        """The actions of a state, which must end, and be the same when they are asked for again."""
+        found, again = self._listed("actions", state), self._listed("actions", state)
+        if found != again:
+            raise self.fault(state, "actions differ from call to call: rules must be deterministic")
+        return found
+
+    def outcomes(self, state: int) -> list[int]:
+        """The states that chance leads to; none where a player moves. Where it has a say no action may be listed."""
+        if not own_method(self.game, "chance"):
+            return []
+        pairs = self._listed("chance", state)
+        if pairs != self._listed("chance", state):
+            raise self.fault(state, "chance differs from call to call: rules must be deterministic")
+        for pair in pairs:
+            if type(pair) is not tuple or len(pair) != 2:
+                raise self.fault(state, f"chance yields {pair!r}: it must yield (weight, next state)")
+            if type(pair[0]) is not int or not 1 <= pair[0] < STATE_LIMIT:
+                raise self.fault(
+                    state, f"chance has the weight {pair[0]!r}: weights are whole numbers from 1 on, not probabilities"
+                )
+            self.check_number(pair[1], f"a state that chance leads to from {state}")
+        if sum(weight for weight, _ in pairs) >= STATE_LIMIT:
+            raise self.fault(state, "chance has weights of 2**63 or more in all: they must be smaller")
+        if pairs and self._acts(state):
+            raise self.fault(state, "has both chance and actions, which are not asked for then: one must yield nothing")
+        return [child for _, child in pairs]
+
+    def _acts(self, state: int) -> bool:
+        """Whether a chance node lists an action; it need not bear to be asked."""
+        with contextlib.suppress(Exception):
+            return any(True for _ in self.game.actions(state))
+        return False
+
+    def _listed(self, name: str, state: int) -> list[Any]:
+        found: list[Any] = []
+        try:
+            for item in getattr(self.game, name)(state):
+                found.append(item)
+                if len(found) > MOST_ACTIONS:
+                    raise self.fault(state, f"has more than {MOST_ACTIONS} {name}: they must end")
+        except GameError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise self.fault(state, f"{name} fails: {told(error)}", failure(error)) from error
+        return found
+
+    def check_number(self, state: Any, what: str) -> None:
+        if type(state) is not int:
+            raise self.fault(state, f"{what} is {type(state).__name__}: states are plain ints")
+        if not 0 <= state < STATE_LIMIT:
+            raise self.fault(state, f"{what} is outside [0, 2**63): states are non-negative 63-bit integers")
+        if own_method(self.game, "size") and state >= self.call("size"):
+            raise self.fault(state, f"{what} is not below size(), {self.call('size')}: every state must be")
+
+    def check_utility(self, state: int) -> None:
+        utility = self.call("utility", state)
+        if type(utility) is not int:
+            raise self.fault(state, f"is terminal, its utility is {utility!r}: it must be a whole number")
+        if not self.rules.scores and utility not in (-1, 0, 1):
+            raise self.fault(state, f"has utility {utility}: -1, 0 or 1, or say score_game = True in the class")
+        left = self.plies_left(state)
+        if type(left) is not int or not 0 <= left < 1000:
+            raise self.fault(state, f"is terminal with {left!r} plies left: it must be a small whole number")
+
+    def plies_left(self, state: int) -> Any:
+        return self.call("plies_left", state) if own_method(self.game, "plies_left") else 0
+
+    def check_move(self, state: int, action: Any) -> None:
+        """Whether the same player moves again, and what the action scores, if the rules say that."""
+        if own_method(self.game, "again"):
+            again = self.call("again", state, action)
+            if type(again) not in (bool, int) or again not in (0, 1):
+                raise self.fault(state, f"again({state}, {action}) is {again!r}: it must be True or False")
+        if own_method(self.game, "reward"):
+            reward = self.call("reward", state, action)
+            if type(reward) is not int:
+                raise self.fault(state, f"reward({state}, {action}) is {reward!r}: it must be a whole number")
+
+    def check_mover(self, state: int) -> None:
+        if own_method(self.game, "to_move") and self.call("to_move", state) not in (0, 1):
+            mover = self.call("to_move", state)
+            raise self.fault(state, f"has player {mover!r} to move: to_move is 0 or 1, for two players")
+
+    def check_rank(self, state: int) -> None:
+        """A state's rank and the next one, each of which is that of one state or of none."""
+        if not own_method(self.game, "rank"):
+            return
+        rank = self.call("rank", state)
+        if type(rank) is not int or not 0 <= rank < STATE_LIMIT:
+            raise self.fault(state, f"has rank {rank!r}: the ranks of states are ints in [0, 2**63)")
+        if self.call("unrank", rank) != state:
+            found = self.call("unrank", rank)
+            raise self.fault(state, f"has rank {rank}, unrank({rank}) is {found!r}: it must be the state")
+        following = self.call("unrank", rank + 1)
+        if following != -1 and self.call("rank", following) != rank + 1:
+            raise self.fault(state, f"unrank({rank + 1}) is {following!r}, of another rank: -1, if none has it")
+
+    def check_tier(self, state: int, child: int) -> None:
+        if not own_method(self.game, "tier"):
+            return
+        tier, child_tier = self.call("tier", state), self.call("tier", child)
+        for state_of, one in ((state, tier), (child, child_tier)):
+            if type(one) is not int or not 0 <= one < STATE_LIMIT:
+                raise self.fault(state_of, f"has tier {one!r}: tiers are ints, 0 <= tier < 2**63")
+        if child_tier < tier:
+            raise self.fault(state, f"is in tier {tier}, its child {child} in {child_tier}: tier must never decrease")
+
+    def check_canonical(self, state: int) -> None:
+        if not own_method(self.game, "canonical"):
+            return
+        twin = self.call("canonical", state)
+        self.check_number(twin, f"canonical({state})")
+        if self.call("canonical", twin) != twin:
+            raise self.fault(state, f"canonical({state}) is {twin}, whose canonical is another: it must be idempotent")
+        if twin == state:
+            return
+        if bool(self.call("is_terminal", state)) != bool(self.call("is_terminal", twin)):
+            raise self.fault(state, f"is terminal or not unlike its canonical {twin}")
+        if self.call("is_terminal", state):
+            ends = [(self.call("utility", one), self.plies_left(one)) for one in (state, twin)]
+            if ends[0] != ends[1]:
+                raise self.fault(state, f"is worth {ends[0][0]}, its canonical {twin} {ends[1][0]}: they must be equal")
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        """A rule's answer, the same when it is asked again; what it raises becomes a GameError."""
+        method: Callable[..., Any] = getattr(self.game, name)
+        try:
+            answer, again = method(*arguments), method(*arguments)
+        except GameError:
+            raise
+        except (Exception, SystemExit) as error:
+            call = f"{name}({', '.join(map(str, arguments))})"
+            kind = "a legal action's result" if name == "result" else "the rule" if name in REQUIRED else "the method"
+            state, what = arguments[0] if arguments else 0, f"{kind} {call} fails: {told(error)}"
+            raise self.fault(state, what, failure(error)) from error
+        if answer != again and answer == answer:  # what is no number is refused for that
+            call = f"{name}({', '.join(map(str, arguments))}) differs from call to call"
+            raise self.fault(arguments[0] if arguments else 0, f"{call}: rules must be deterministic")
+        return answer
+
+    def fault(self, state: Any, what: str, kind: type[SolverError] = GameError) -> SolverError:
+        path = " after the moves " + " ".join(map(str, self.moves[-20:])) if self.moves else ""
+        return kind(f"{self.name}: state {state}{path}: {what}")
+
+

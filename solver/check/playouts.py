@@ -1,0 +1,75 @@
+"""Random games: what they went through, and what they tell of the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from solver.rules.game import Rules
+
+MOST_MOVES = 500  # of one game, which may go in circles
+
+
+class RandomGame(NamedTuple):
+    """One random game: its states from a start on, the actions between them, None where chance decided, and what its
+    end is worth for who began, None without an end."""
+
+    states: list[int]
+    actions: list[int | None]
+    worth: int | None
+
+    @property
+    def plies(self) -> int:
+        """How many actions it took."""
+        return len(self.actions) - self.actions.count(None)
+
+
+def worth_of(rules: Rules, states: Sequence[int], actions: Sequence[int | None]) -> int | None:
+    """What a game's end is worth for who began it, None if its last state is none."""
+    if not rules.is_terminal(states[-1]):
+        return None
+    worth: int = rules.utility(states[-1])
+    for place in range(len(actions) - 1, -1, -1):
+        state, action, child = states[place], actions[place], states[place + 1]
+        gain = 0 if action is None else rules.gain(state, action)
+        worth = (worth if rules.same_mover(state, action, child) else -worth) + gain
+    return worth
+
+
+def states_of(games: Iterable[RandomGame]) -> list[int]:
+    """The states of random games, sorted, each once."""
+    return sorted({state for one in games for state in one.states})
+
+
+def endless(games: Sequence[RandomGame]) -> str | None:
+    """What is to be said if none of the games has ended, and time was not what ended them."""
+    if not games or any(one.worth is not None or len(one.actions) < MOST_MOVES for one in games):
+        return None
+    return (
+        f"none of {len(games)} random games has ended within {MOST_MOVES} moves: where is_terminal is never true, a"
+        " solve finds that out only when it has met all states"
+    )
+
+
+def repeated(rules: Rules, games: Iterable[RandomGame]) -> int | None:
+    """A state that came again in one of the games, or one that symmetry makes equal to it; None if none did."""
+    for one in games:
+        seen = set()
+        for key in map(rules.canonical, one.states):
+            if key in seen:
+                return int(key)
+            seen.add(key)
+    return None
+
+
+def summary(games: Sequence[RandomGame]) -> dict[str, Any]:
+    """How many games there were, and of those that ended how many plies they took and what they gave who began."""
+    ended = [one for one in games if one.worth is not None]
+    plies = [one.plies for one in ended]
+    signs = [(one.worth > 0) - (one.worth < 0) for one in ended if one.worth is not None]
+    return {
+        "played": len(games),
+        "ended": len(ended),
+        "plies": {"shortest": min(plies), "mean": sum(plies) / len(plies), "longest": max(plies)} if plies else None,
+        "first_player": {"win": signs.count(1), "draw": signs.count(0), "loss": signs.count(-1)},
+    }

@@ -1,0 +1,224 @@
+"""Whether what rules say to hasten a search is true, as far as single states show: `docs/rules.md` has the contracts.
+
+`canonical`, `replies`, `bounds` and `longest` are held against values of plain searches, which ask for none of them,
+`outlook` and `followup` against two plies of play. `features` are counted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from solver.base.errors import BudgetExceeded, GameError, MethodError
+from solver.base.value import WIN, Value, merit_of
+from solver.rules.game import Rules, own_method
+
+NODES = 3_000  # of searches for the values of one play-out
+SECONDS = 0.3  # for those of all
+COMPARED_NODES = 3_000  # nodes for the value of a state whose symmetric twin is compared, or a tenth of a second
+COMPARED_SECONDS = 0.5  # for all of them
+CLOSE = 1e-9  # expectations that are not farther apart are equal
+MOST_FEATURES = 1024  # of a state
+FEATURE_LIMIT = 1 << 15  # features lie between, so that a table of them is of 16 bits
+Children = Iterable[tuple[Any, Any]]  # actions and the states they lead to
+
+
+class Twins:
+    """States held against their canonicals, whose values must be equal, until the time for it is used up."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self._seconds = COMPARED_SECONDS
+        self._table: dict[Any, Any] = {}
+
+    def compare(self, path: list[Any]) -> Iterator[tuple[Any, str]]:
+        """States of a game, from its end back as far as they are quickly solved, with what is wrong with them."""
+        rules = self.rules
+        for state in reversed(path) if rules.folds else ():
+            twin = rules.canonical(state)
+            if twin == state or rules.is_terminal(state):
+                continue
+            if self._seconds <= 0:
+                return
+            try:
+                values = self._values(state, twin)
+            except GameError:
+                raise
+            except MemoryError:
+                raise
+            except Exception as error:
+                yield state, f"play below it fails: {type(error).__name__}: {error}"
+                return
+            if values is None:
+                return
+            mine, others = values
+            if mine.distance != others.distance or abs(mine.score - others.score) > CLOSE:
+                yield state, f"is worth {mine}, its canonical {twin} {others}: they must be equal"
+
+    def _values(self, *states: Any) -> list[Value] | None:
+        """The values of the states without symmetry; None where they take too long."""
+        from solver.search import Budget, alphabeta, expectiminimax, retrograde, value_iteration
+
+        by_chance = self.rules.chance is not None
+        algorithms = (expectiminimax, value_iteration) if by_chance else (alphabeta, retrograde)
+        begun, budget = time.perf_counter(), Budget(COMPARED_NODES, 0.1)
+        try:
+            for algorithm in algorithms:
+                options = {"table": self._table} if algorithm is algorithms[0] else {}
+                with contextlib.suppress(MethodError):
+                    return [
+                        algorithm.solve(self.rules.game, state, symmetry=False, budget=budget, **options).value
+                        for state in states
+                    ]
+        except BudgetExceeded:
+            pass
+        finally:
+            self._seconds -= time.perf_counter() - begun
+        return None
+
+
+class Hints:
+    """What a game says besides its rules, looked at until the time for it is used up."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        names = ("outlook", "followup", "replies", "bounds", "longest")
+        self._outlook, self._followup, self._replies, self._bounds, self._longest = (
+            own_method(rules.game, name) for name in names
+        )
+        self._features = rules.features
+        self._feature_count: int | None = None
+        self._speak_of_values = bool(self._replies or self._bounds or self._longest)
+        self._speak = self._speak_of_values or bool(self._outlook or self._followup or self._features)
+        self._seconds = SECONDS
+        self._table: dict[Any, int] = {}
+
+    def look(self, state: Any, children: Children) -> str | None:
+        """What is wrong with what an unfinished state says of the next plies, or None."""
+        if not self._speak:
+            return None
+        try:
+            return self._look(state, list(children))
+        except GameError:
+            raise
+        except MemoryError:
+            raise
+        except Exception as error:
+            return f"what the rules say of it fails: {type(error).__name__}: {error}"
+
+    def compare(self, path: list[Any]) -> Iterator[tuple[Any, str]]:
+        """States of a game, from its end back, with what is wrong with what they say of their values."""
+        from solver.search import Budget, alphabeta, expectiminimax
+
+        begun, budget, rules = time.perf_counter(), Budget(NODES, self._seconds), self.rules
+        if not self._speak_of_values or self._seconds <= 0:
+            return
+        algorithm = alphabeta if rules.chance is None else expectiminimax
+
+        def value(state: Any) -> Value:
+            options = {"table": self._table, "symmetry": False, "budget": budget}
+            found: Value = algorithm.solve(rules.game, state, **options).value
+            return found
+
+        with contextlib.suppress(BudgetExceeded, MethodError):
+            for state in reversed(path):
+                if not (rules.is_terminal(state) or _is_thrown(rules, state)):
+                    children = [(action, rules.result(state, action)) for action in rules.actions(state)]
+                    found = self._look_at_value(state, children, value)
+                    if found is not None:
+                        yield state, found
+        self._seconds -= time.perf_counter() - begun
+
+    def _look(self, state: Any, children: list[tuple[Any, Any]]) -> str | None:
+        if self.rules.chance is not None and (self._outlook or self._followup or self._replies):
+            return "has outlook or replies, which speak of sure outcomes: leave them out of a game of chance"
+        if self._outlook is not None and self.rules.scores:
+            return "has an outlook, which speaks of wins and losses: leave it out of a score game"
+        if self._followup is not None and self._outlook is None:
+            return "has followup without outlook, which it stands for: name it outlook"
+        outlook = 0 if self._outlook is None else self._outlook(state)
+        if self._outlook is not None and outlook != self._foreseen(state, children):
+            return f"has outlook {outlook}, by two plies of play {self._foreseen(state, children)}: they must be equal"
+        found = None if self._features is None else self._look_at_features(list(self._features(state)), state)
+        if outlook or found is not None:
+            return found
+        replies = self._replying(state, children)
+        if not replies:
+            return "has no legal replies: their bits must hold a best action wherever outlook is 0"
+        return None if self._outlook is None else self._look_beyond(state, replies)
+
+    def _look_at_features(self, found: list[Any], state: Any) -> str | None:
+        """What is wrong with the features of a state: their number, which must always be the same, their range."""
+        count = self._feature_count = self._feature_count or len(found)
+        if not 0 < len(found) == count <= MOST_FEATURES:
+            return f"has {len(found)} features, others {count}: as many for each state, from 1 to {MOST_FEATURES}"
+        for number in found:
+            if type(number) is not int or not -FEATURE_LIMIT <= number < FEATURE_LIMIT:
+                return f"has the feature {number!r}: features are whole numbers from -32768 to 32767"
+        if self._features is not None and list(self._features(state)) != found:
+            return "has features that differ from call to call: rules must be deterministic"
+        return None
+
+    def _look_at_value(self, state: Any, children: Children, value: Callable[[Any], Value]) -> str | None:
+        found = value(state)
+        if self._bounds is not None and not self._bounds(state)[0] <= found.score <= self._bounds(state)[1]:
+            return f"is worth {found.score}, its bounds are {self._bounds(state)}: they must hold it"
+        if self._longest is not None and found.distance is not None and found.distance > self._longest(state):
+            return f"ends after {found.distance} plies, longest is {self._longest(state)}: it must not be less"
+        if self._replies is not None and not (self._outlook is not None and self._outlook(state)):
+            replies = self._replying(state, children)
+            merits = [self._merit(state, action, child, value) for action, child in replies]
+            if not merits or max(merits) != merit_of(found):
+                return f"is worth {found}, more than its replies {[action for action, _ in replies]}: a best must be in"
+        return None
+
+    def _replying(self, state: Any, children: Children) -> list[tuple[Any, Any]]:
+        """Those of the children that `replies` names, or all; none where it names illegal actions."""
+        if self._replies is None:
+            return list(children)
+        bits = self._replies(state)
+        named = [(action, child) for action, child in children if action < 63 and bits >> action & 1]
+        return named if sum(1 << action for action, _ in named) == bits else []
+
+    def _look_beyond(self, state: Any, replies: Children) -> str | None:
+        """What the states that replies lead to must say, where outlook is 0."""
+        for action, child in replies:
+            over = self.rules.is_terminal(child)
+            if over and self.rules.lifted(self.rules.end(child), state, action, child) < 0:
+                return f"has outlook 0, its reply {action} loses at once: leave it out of replies"
+            if over and self._replies is not None and (self._outlook(child) or self._replies(child)):
+                return f"leads to the draw {child}, where outlook and replies must be 0"
+            if self._followup is not None and self._followup(child) != self._outlook(child):
+                return f"leads to {child}, whose followup is not its outlook: they must be equal after a reply"
+        return None
+
+    def _foreseen(self, state: Any, children: Children) -> int:
+        """The outlook by play."""
+        rules, children = self.rules, list(children)
+        if self._wins_at_once(state, children):
+            return 1
+        lost = later = 0
+        for action, child in children:
+            if rules.is_terminal(child):
+                lost += rules.lifted(rules.end(child), state, action, child) < 0
+            elif not rules.same_mover(state, action, child):
+                later += self._wins_at_once(child, [(move, rules.result(child, move)) for move in rules.actions(child)])
+        return -1 if later and lost + later == len(children) else 0
+
+    def _wins_at_once(self, state: Any, children: Children) -> bool:
+        rules = self.rules
+        return any(
+            rules.is_terminal(child) and rules.lifted(rules.end(child), state, action, child) == WIN - 1
+            for action, child in children
+        )
+
+    def _merit(self, state: Any, action: int, child: Any, value: Callable[[Any], Value]) -> int:
+        merit = self.rules.end(child) if self.rules.is_terminal(child) else merit_of(value(child))
+        return self.rules.lifted(merit, state, action, child)
+
+
+def _is_thrown(rules: Rules, state: Any) -> bool:
+    """Whether chance decides what follows."""
+    return rules.chance is not None and any(True for _ in rules.chance(state))

@@ -1,0 +1,145 @@
+"""Why rules do not compile, in the words of who wrote them: their line, and what to write instead."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import os
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from solver.base.errors import GameError
+from solver.compiled.reductions import REDUCTIONS
+from solver.compiled.rewriting import methods_of
+from solver.rules.fingerprint import names_in
+from solver.rules.sources import inner, source_of
+
+PLACES = re.compile(r"""File "([^"]+)", line (\d+)|(\S+\.py) \((\d+)\)""")
+SLOWER = "write ints, tuples, loops and helper methods (docs/rules.md says what compiles)"
+NODES: tuple[tuple[type[ast.AST], str], ...] = (
+    (ast.Dict, "dicts do not compile: use a tuple and an index"),
+    (ast.DictComp, "dicts do not compile: use a tuple and an index"),
+    (ast.Set, "sets do not compile: use a tuple or the bits of a number"),
+    (ast.SetComp, "sets do not compile: use a tuple or the bits of a number"),
+    (ast.Global, "`global` does not compile: rules must be pure, pass numbers as arguments"),
+    (ast.Nonlocal, "`nonlocal` does not compile: pass numbers as arguments"),
+    (ast.Starred, "`*` does not compile here: name the parts one by one"),
+    (ast.Import, "an import inside a method does not compile: import at the top of the file"),
+    (ast.ImportFrom, "an import inside a method does not compile: import at the top of the file"),
+    (ast.Try, "`try` does not compile here: test the condition beforehand"),
+    (ast.With, "`with` does not compile: leave it out of rules"),
+    (ast.GeneratorExp, "a generator expression compiles only in any, sum, next, list and their like: write a loop"),
+    (ast.NamedExpr, "`:=` does not compile: assign on a line of its own"),
+    (ast.JoinedStr, "text does not compile well: compute with numbers"),
+)
+CALLS = {
+    "super": "`super()` does not compile: give the other method a name of its own",
+    "getattr": "`getattr` with a name made at run time does not compile: write the name",
+    "eval": "`eval` does not compile: write the expression",
+    "dict": "dicts do not compile: use a tuple and an index",
+    "set": "sets do not compile: use a tuple or the bits of a number",
+    "frozenset": "sets do not compile: use a tuple or the bits of a number",
+    "isqrt": "`math.isqrt` does not compile: write a loop over multiplications",
+    "from_bytes": "bytes do not compile: compute with shifts",
+    "to_bytes": "bytes do not compile: compute with shifts",
+    "reversed": "`reversed` does not compile: write xs[::-1], or a range that counts down",
+    "print": "`print` does not belong into rules: leave it out",
+}
+GLOBALS: tuple[tuple[type, str], ...] = (
+    (dict, "{} is a dict, which does not compile: use a tuple and an index"),
+    (set, "{} is a set, which does not compile: use a tuple or the bits of a number"),
+    (frozenset, "{} is a set, which does not compile: use a tuple or the bits of a number"),
+)
+
+
+def reason(cls: type, report: str) -> str:
+    """In one line: the line of the rules that Numba stopped at, and what to write there instead."""
+    methods = _with_helpers({name: one for name, one in methods_of(cls).items() if not name.startswith("compiled_")})
+    files = {os.path.basename(method.__code__.co_filename): method.__code__.co_filename for method in methods.values()}
+    found = [
+        (files[os.path.basename(match[1] or match[3])], int(match[2] or match[4]))
+        for match in PLACES.finditer(report)
+        if os.path.basename(match[1] or match[3]) in files
+    ]
+    remarks = [remark for name, method in methods.items() for remark in _remarks(cls, name, method)]
+    place = found[-1] if found else None
+    for file, line, text in remarks:
+        if place is None or (file, line) == place:
+            return _told(file, line, text)
+    if remarks:  # Numba names the line that calls what does not compile
+        return _told(*remarks[0])
+    if place is None:
+        lines = [line.strip() for line in report.splitlines() if line.strip()]
+        return f"{lines[-1] if lines else 'unknown'}: {SLOWER}"
+    return _told(*place, SLOWER)
+
+
+def _with_helpers(methods: dict[str, Any]) -> dict[str, Any]:
+    """Methods, and the functions of their files that they name, directly or not."""
+    found, todo = dict(methods), list(methods.values())
+    while todo:
+        function = todo.pop()
+        for name in names_in(function.__code__):
+            helper = inner(function.__globals__.get(name))
+            own = getattr(helper, "__code__", None)
+            if own is not None and own.co_filename == function.__code__.co_filename and name not in found:
+                found[name] = helper
+                todo.append(helper)
+    return found
+
+
+def _told(file: str, line: int, text: str) -> str:
+    return f"{os.path.basename(file)} line {line}: {text}"
+
+
+def _remarks(cls: type, name: str, method: Any) -> Iterator[tuple[str, int, str]]:
+    """What in a method is known not to compile: file, line, and what to write."""
+    code = method.__code__
+    try:
+        tree = ast.parse(source_of(method))
+    except (GameError, SyntaxError):
+        return
+    first = code.co_firstlineno - 1
+    for node in ast.walk(tree):
+        line = first + getattr(node, "lineno", 1)
+        for kind, text in NODES:
+            if isinstance(node, kind) and not (isinstance(node, ast.GeneratorExp) and _is_folded(tree, node)):
+                yield code.co_filename, line, text
+        if isinstance(node, ast.Call):
+            called = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+            if called in CALLS:
+                yield code.co_filename, line, CALLS[called]
+            if called == name and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+                yield code.co_filename, line, "a method that calls itself does not compile: write a loop"
+        sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
+        if any(isinstance(one, ast.List) and not one.elts for one in sides):
+            yield code.co_filename, line, "a comparison with [] does not compile: write `not moves`"
+        yield from ((code.co_filename, line, text) for text in _data(cls, method, node))
+
+
+def _data(cls: type, method: Any, node: ast.AST) -> Iterator[str]:
+    """What is wrong with data that a node names."""
+    item: Any = None
+    label = ""
+    if isinstance(node, ast.Name):
+        item, label = method.__globals__.get(node.id), node.id
+    elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
+        item, label = inspect.getattr_static(cls, node.attr, None), f"self.{node.attr}"
+    for kind, text in GLOBALS:
+        if isinstance(item, kind):
+            yield text.format(label)
+    if hasattr(item, "func") and hasattr(item, "keywords"):
+        yield f"{label} is a functools.partial, which does not compile: write a function"
+    elif getattr(inner(item), "__closure__", None) and hasattr(item, "__wrapped__"):
+        yield f"{label} is wrapped by a decorator, which does not compile: leave the decorator out"
+
+
+def _is_folded(tree: ast.AST, clauses: ast.GeneratorExp) -> bool:
+    """Whether a generator expression is one that is rewritten as a loop."""
+    return any(
+        isinstance(node, ast.Call)
+        and clauses in node.args
+        and getattr(node.func, "id", "") in (*REDUCTIONS, "next", "list", "tuple", "sorted")
+        for node in ast.walk(tree)
+    )

@@ -1,0 +1,264 @@
+"""The compiled rules beside the plain ones: what both say of a state must be the same.
+
+Numba computes with 64 bits, where Python does not stop there; it shifts by what the processor makes of the distance,
+reads behind the end of an array, and knows no exception where LLVM has left it out. So the kernel that lists a
+state's children is run on states of random games, and of every tier, and held against the methods as they are. The
+solution itself is held against the plain rules on a sample of every tier, when it is complete.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solver.base.errors import GameError, SolverError, UncompiledRules
+from solver.base.expectations import mean
+from solver.base.value import WIN, terminal_merit
+from solver.check.conformance import OTHERWISE
+from solver.compiled import probe
+from solver.compiled.binding import FAILURES, bind, compiling, is_of_compiler
+from solver.compiled.edges import (
+    ERROR,
+    FAULTS,
+    FIELDS,
+    LARGEST,
+    LOSSES,
+    MOST_ACTIONS,
+    OPEN,
+    ROOM,
+    WINS,
+    CompiledMoves,
+    new_edges,
+)
+from solver.rules.game import Game, Rules, own_method
+from solver.rules.sources import source_of
+
+AUDIT_SECONDS = 0.2
+LEAST_AUDITED = 16
+States = NDArray[np.int64]
+
+
+def compare(game: Game, states: Sequence[int], *, symmetry: bool = True, tiers: bool = True) -> None:
+    """Raise UncompiledRules with the first of the states of which compiled and plain rules say different things."""
+    Twins(game, symmetry, tiers).compare(states)
+
+
+class Twins:
+    """Both kinds of rules of a game."""
+
+    def __init__(self, game: Game, symmetry: bool, tiers: bool) -> None:
+        self.rules = Rules(game, symmetry)
+        self.own = CompiledMoves(self.rules, tiers)
+        self.room = ROOM
+
+    def compare(self, states: Sequence[int]) -> None:
+        """Raise UncompiledRules with the first of the states of which they say different things."""
+        with compiling(self.rules.game):
+            for state in states:
+                plain, compiled = self.plain(state), self.compiled(state)
+                if plain != compiled:
+                    raise UncompiledRules(self.difference(state, plain, compiled))
+
+    def plain(self, state: int) -> Any:
+        """The utility of a terminal state, as far as the kernel tells it; what it lists of the moves of others."""
+        rules = self.rules
+        if rules.is_terminal(state):
+            utility = rules.utility(state)
+            return (utility > 0) - (utility < 0), abs(utility)
+        return [self._move(state, *child) for child in rules.children(state)]
+
+    def _move(self, state: int, weight: int, action: int | None, child: int) -> tuple[Any, ...]:
+        """Key, tier, whether the same player moves again, what a finished child gives, reward, weight."""
+        rules = self.rules
+        key = rules.canonical(child)
+        merit = rules.lifted(rules.end(child), state, action, child) if rules.is_terminal(child) else OPEN
+        same = bool(rules.same_mover(state, action, child))
+        reward = 0 if rules.reward is None or action is None else rules.reward(state, action)
+        return key, self.own.tier(key), same, merit, reward, weight
+
+    def compiled(self, state: int) -> Any:
+        """The same from the kernels; the text of an exception if they raise one."""
+        try:
+            return self._compiled(np.array([state], np.int64))
+        except FAILURES as error:
+            if is_of_compiler(error):
+                raise
+            return f"{type(error).__name__}: {error}"
+
+    def _compiled(self, one: States) -> Any:
+        report, kernels = np.zeros(FIELDS, np.int64), self.own.kernels
+        if not kernels.keep(one, 0, 1, np.empty(1, np.int64), report):
+            return int(report[WINS] - report[LOSSES]), int(report[LARGEST])
+        if report[ERROR]:
+            return FAULTS[int(report[ERROR])]
+        while True:
+            listed = new_edges(self.room)
+            listed.rewards[:] = listed.weights[:] = 0
+            count, done = self.own.listing(one, 0, 1, WIN, listed)
+            if done or count < 0 or self.room > MOST_ACTIONS:
+                break
+            self.room *= 2
+        lists = listed._replace(owners=listed.owners & 1 == 1)
+        return list(zip(*(array[: max(0, count)].tolist() for array in lists), strict=True))
+
+    def difference(self, state: int, plain: Any, compiled: Any) -> str:
+        """One line about a state: the first rule whose answers differ, and the likely cause."""
+        name = self.rules.name
+        for rule, arguments, mine, theirs in self._answers(state):
+            if mine != theirs:
+                call = f"{rule}({', '.join(map(str, arguments))})"
+                return f"{name}: {call} is {mine} in Python and {theirs} compiled: {_cause(self.rules.game, rule)}"
+        return f"{name}: state {state} leads to {_short(plain)} in Python and {_short(compiled)} compiled: {OTHERWISE}"
+
+    def _answers(self, state: int) -> Iterable[tuple[str, tuple[int, ...], Any, Any]]:
+        """Each rule about the state with both answers, compiled anew one by one."""
+        game, compiled = self.rules.game, bind(probe, self.rules.game)
+
+        def both(rule: str, *arguments: int) -> tuple[str, tuple[int, ...], Any, Any]:
+            mine = own_method(game, rule)(*arguments)
+            try:
+                theirs = getattr(compiled, rule)(*arguments)
+                theirs = theirs.tolist() if rule == "actions" else theirs
+            except Exception as error:
+                theirs = type(error).__name__
+            if rule == "actions":
+                mine = list(mine)
+            return rule, arguments, mine, type(mine)(theirs) if isinstance(mine, bool) and theirs in (0, 1) else theirs
+
+        yield both("is_terminal", state)
+        if game.is_terminal(state):
+            yield both("utility", state)
+            return
+        yield both("actions", state)
+        for action in game.actions(state):
+            yield both("result", state, action)
+            for rule in ("again", "reward"):
+                if own_method(game, rule):
+                    yield both(rule, state, action)
+            child = game.result(state, action)
+            for rule in ("canonical", "tier"):
+                if own_method(game, rule):
+                    yield both(rule, child)
+
+
+CAUSES = {
+    "<<": "a shift beyond 63 bits, or by a negative distance",
+    ">>": "a shift by 64 or more, or by a negative distance",
+    "**": "a power beyond 63 bits, or with a negative exponent",
+    "[": "an index out of range",
+    "*": "a product beyond 63 bits",
+    "/": "a division of negative numbers or by 0, or a fraction",
+}
+
+
+def _cause(game: Any, rule: str) -> str:
+    """What in the source of a rule is most likely to differ."""
+    text = ""
+    with contextlib.suppress(GameError):
+        text = source_of(own_method(type(game), rule))
+    found = [cause for sign, cause in CAUSES.items() if sign in text]
+    return found[0] if found else OTHERWISE
+
+
+def _short(what: Any) -> str:
+    text = str(what)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+class Solution:
+    """A solution, to be looked up state by state: `merit_of` gives the merit of a folded state that is not finished,
+    None if it was not reached; `win` is the merit of a win at once."""
+
+    def __init__(self, rules: Rules, merit_of: Callable[[int], int | None], win: int) -> None:
+        self.rules, self.merit_of, self.win = rules, merit_of, win
+
+    def merit(self, state: int) -> int | None:
+        """The merit of a state that some move leads to, None if it was not reached."""
+        rules = self.rules
+        if rules.is_terminal(state):
+            return terminal_merit(rules.utility(state), rules.plies_left(state), rules.scores, self.win)
+        return self.merit_of(rules.canonical(state))
+
+    def derived(self, state: int) -> int | str:
+        """The merit that the plain rules give an unfinished state by those of its children, or what is wrong."""
+        worths: list[tuple[int, int]] = []
+        for weight, action, child in self.rules.children(state):
+            merit = self.merit(child)
+            if merit is None:
+                return f"its child {child} was not reached"
+            worths.append((weight, self.lifted(merit, state, action, child)))
+        if worths and worths[0][0]:
+            return mean(sum(weight * worth for weight, worth in worths), sum(weight for weight, _ in worths))
+        return max((worth for _, worth in worths), default="it has no actions")
+
+    def lifted(self, merit: int, state: int, action: int | None, child: int) -> int:
+        """The merit that the child's gives the state by this action."""
+        return self.rules.lifted(merit, state, action, child)
+
+    def agree(self, found: Any, derived: Any) -> bool:
+        """Whether a merit may be what the children's make of it."""
+        return bool(found == derived)
+
+
+class Expectations(Solution):
+    """A `Solution` in units of `expected`, `point` of them to a margin of 1, each off by `error` half units at most."""
+
+    def __init__(self, rules: Rules, merit_of: Callable[[int], int | None], point: int, error: int) -> None:
+        super().__init__(rules, merit_of, 1)
+        self.point, self.error = point, error
+
+    def merit(self, state: int) -> int | None:
+        ended = self.rules.is_terminal(state)
+        return self.rules.utility(state) * self.point if ended else self.merit_of(self.rules.canonical(state))
+
+    def lifted(self, merit: int, state: int, action: int | None, child: int) -> int:
+        gain = 0 if action is None else self.rules.gain(state, action)
+        return (merit if self.rules.same_mover(state, action, child) else -merit) + gain * self.point
+
+    def agree(self, found: Any, derived: Any) -> bool:
+        return not isinstance(derived, str) and found is not None and abs(found - derived) <= self.error
+
+
+def audit(solution: Solution, states: Sequence[int], *, seconds: float = AUDIT_SECONDS) -> int:
+    """Hold the values of sampled states against the plain rules; of how many. Raises UncompiledRules.
+
+    Where states are folded by symmetry the children that are not stored themselves are looked at as well: their
+    values follow from their own children, if `canonical` keeps values. It ends after that many seconds, but not before
+    LEAST_AUDITED states.
+    """
+    rules = solution.rules
+    deadline = time.monotonic() + seconds
+    for audited, state in enumerate(states):
+        if audited >= LEAST_AUDITED and time.monotonic() > deadline:
+            return audited
+        _audit(solution, state)
+        if rules.folds:
+            children = (child for _, _, child in rules.children(state))
+            twin = next((child for child in children if rules.canonical(child) != child), None)
+            if twin is not None and not rules.is_terminal(twin):
+                _audit(solution, twin)
+    return len(states)
+
+
+def _audit(solution: Solution, state: int) -> None:
+    try:
+        found, derived = solution.merit(state), solution.derived(state)
+    except SolverError:
+        raise
+    except Exception as error:
+        raise UncompiledRules(
+            f"{solution.rules.name}: state {state}: the plain rules fail ({type(error).__name__}: {error}), the"
+            " compiled ones do not: mend the rules"
+        ) from error
+    if not solution.agree(found, derived):
+        what = derived if isinstance(derived, str) else f"its children give it {derived}"
+        raise UncompiledRules(
+            f"{solution.rules.name}: state {state} was found worth {found} by compiled rules, by the plain ones"
+            f" {what}: {OTHERWISE}" + (", or a canonical that changes values" if solution.rules.folds else "")
+        )
+

@@ -1,0 +1,319 @@
+"""Rules compiled by Numba: `game.result(state, action)` inside a kernel is the method of the game's own class.
+
+Kernels are plain top-level functions over a module global `game`. `bind` copies them onto fresh globals that hold
+one game and compiles the copies, so the parameters are constants for LLVM: widths fold, loops unroll, methods are
+inlined. The same functions run unbound as plain Python.
+
+Numba's cache on disk looks at the kernel's own file only, not at the rules: it would run the old code for an edited
+game or another board. So the name under which a copy is cached holds the fingerprint of the rules and a digest of all
+that the kernels' file imports.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import functools
+import inspect
+import operator
+import traceback
+import types
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, TypeVar
+
+import numba
+from numba.core import types as nb
+from numba.core.errors import NumbaError
+from numba.extending import intrinsic, overload_method, register_jitable
+
+from solver.base.errors import GameError, SolverError, UncompiledRules
+from solver.compiled import choices
+from solver.compiled.advice import reason
+from solver.compiled.identity import constants_of, identity_of
+from solver.compiled.inlining import PART
+from solver.compiled.rewriting import Rewriter, methods_of, renamed
+from solver.rules.fingerprint import names_in, sibling_modules
+from solver.rules.game import Game, Rules
+from solver.store.shared import once_for_constants
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def kernel(function: F) -> F:
+    """Mark a function for `bind`: it reads the globals `game`, `SCORES`, `ALTERNATES` and `FOLDS`."""
+    function.is_kernel = True  # type: ignore[attr-defined]
+    return function
+
+
+def inlined(function: F) -> F:
+    """Mark a kernel whose body goes into its callers; Python cannot call it."""
+    function.is_inlined = True  # type: ignore[attr-defined]
+    return kernel(function)
+
+
+@functools.lru_cache(maxsize=64, typed=True)  # typed: named tuples of two games may be equal
+def bind(
+    module: types.ModuleType, game: Game, symmetry: bool = True, outcomes: bool = False, tiers: bool = True
+) -> Any:
+    """A namespace of the module's kernels, compiled for this game when first called.
+
+    Kernels see `game` and booleans, all constants: `SCORES` (values have no distances: a score game, or `outcomes`
+    alone are asked for), `ALTERNATES` (players strictly alternate), `FOLDS` (fold states by `canonical`), `TIERED` (the
+    rules have tiers), `TIERS` (ask for them), and whether the rules have `AGAIN`, `REWARD`, `PROMISES`, `REPLIES`,
+    `OUTLOOK`, `FOLLOWUP`, `BOUNDS`, `LONGEST`, `EVALUATE`, `FEATURES`.
+    """
+    asked = Rules(game, symmetry)
+    if asked.plain_only:
+        raise GameError(f"{type(game).__name__} runs in plain Python only: solve it without the compiled kernels")
+    rules = game if isinstance(game, tuple) and len(game) else _with_a_field(type(game))
+    taught = _teach(type(rules))
+    constants = constants_of(asked, outcomes, tiers)
+    scope = _scope_of(module)
+    kernels = {name: item for name, item in scope.items() if getattr(item, "is_kernel", False)}
+    scope |= {**constants, "game": rules}
+    identity = identity_of(asked, constants, str(module.__file__))
+    callable_ones = [name for name, function in kernels.items() if not _is_inlined(function)]
+    for name, function in kernels.items():
+        scope[name] = _compile(function, scope, identity, taught)
+    return types.SimpleNamespace(**{name: scope[name] for name in callable_ones})
+
+
+def _scope_of(module: types.ModuleType) -> dict[str, Any]:
+    """What a module's kernels name; those that it imports name things of their own modules."""
+    imported = [item.__globals__ for item in vars(module).values() if getattr(item, "is_kernel", False)]
+    return functools.reduce(operator.or_, imported, {}) | vars(module)
+
+
+FAILURES = (ArithmeticError, LookupError, ValueError, TypeError, AssertionError, RuntimeError)  # what rules may raise
+
+
+@contextlib.contextmanager
+def compiling(game: Game) -> Iterator[None]:
+    """Turn what Numba raises, when a kernel is first called, and what compiled rules raise into UncompiledRules."""
+    try:
+        yield
+    except SolverError:
+        raise
+    except Exception as error:
+        if is_of_compiler(error):
+            raise uncompiled(game, error) from error
+        if isinstance(error, FAILURES):
+            name = f"{type(error).__name__}: {error}"
+            raise UncompiledRules(f"{type(game).__name__} fails where it is compiled: {name}") from error
+        raise
+
+
+def is_of_compiler(error: Exception) -> bool:
+    """Whether Numba raised this while it compiled, not compiled code while it ran."""
+    homes = [frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return isinstance(error, NumbaError) or any(home.startswith("numba.") for home in homes)
+
+
+def uncompiled(game: Game, error: Exception) -> UncompiledRules:
+    """What Numba says of rules that it cannot compile, in one line."""
+    return UncompiledRules(f"{type(game).__name__} cannot be compiled: {reason(type(game), str(error))}")
+
+
+def _is_inlined(function: Any) -> bool:
+    return getattr(function, "is_inlined", False)
+
+
+def _compile(function: Any, scope: dict[str, Any], identity: str, taught: _Taught) -> Any:
+    """A dispatcher of a copy that lives in `scope` and has cache files of its own."""
+    copy = types.FunctionType(renamed(function.__code__, taught.names), scope, function.__name__, function.__defaults__)
+    copy.__qualname__ = f"{function.__name__}-{identity}"
+    copy.__module__ = function.__module__
+    options: dict[str, Any] = {"cache": True, "no_cfunc_wrapper": True}
+    if _is_inlined(function):
+        options = {"forceinline": True, **PART}
+    return once_for_constants(numba.njit(copy, nogil=True, boundscheck=taught.arrays, **options))
+
+
+def _with_a_field(cls: type) -> Any:
+    """The rules of a game without parameters, in a named tuple with a field that nobody reads.
+
+    Numba 0.68 cannot compile the generators of an empty one: it loses `self` among their arguments.
+    """
+    base = collections.namedtuple(cls.__name__, ["unused"])  # type: ignore[misc]  # noqa: PYI024
+    members = {name: item for name, item in vars(cls).items() if not name.startswith("__") and name not in vars(base)}
+    return type(cls.__name__, (base,), members)(0)
+
+
+@functools.cache
+def _teach(cls: type) -> _Taught:
+    """Teach Numba the methods of a class of rules.
+
+    Numba keeps one signature for each method name of all named tuples: where a helper `_line(self, a)` of one game
+    meets `_line(self, a, b)` of another, compiled code calls the later one `_line_1`.
+    """
+    methods = {**_NOT_IN_THE_RULES, **methods_of(cls)}
+    names = {name: _compiled_name(name, method) for name, method in methods.items()}
+    rewriter = Rewriter(cls, names)
+    for name, method in methods.items():
+        method = rewriter.rewritten(method)
+        code = renamed(method.__code__, names)
+        copy = types.FunctionType(code, method.__globals__, name, method.__defaults__, method.__closure__)
+        copy.__kwdefaults__ = method.__kwdefaults__
+        setattr(cls, f"compiled_{names[name]}", copy)
+        _teach_functions(method)
+    return _Taught(names, rewriter.arrays)
+
+
+class _Taught(NamedTuple):
+    """The names under which compiled code calls the methods, and whether the rules read arrays."""
+
+    names: dict[str, str]
+    arrays: bool
+
+
+def _compiled_name(name: str, method: types.FunctionType) -> str:
+    """The name for methods of this name and signature; Numba learns it when it is first needed."""
+    signature = _signature(method)
+    known = _signatures.setdefault(name, [])
+    if signature not in known:
+        known.append(signature)
+        own = name if len(known) == 1 else f"{name}_{len(known) - 1}"
+        _teach_method(own, signature)
+    place = known.index(signature)
+    return name if place == 0 else f"{name}_{place}"
+
+
+def _signature(method: types.FunctionType) -> str:
+    """The parameters of a method, defaults as they are written: `self, a, b=3`."""
+    parameters = inspect.signature(method, follow_wrapped=False).parameters.values()
+    return ", ".join(
+        ("*" if one.kind is one.VAR_POSITIONAL else "") + one.name
+        if one.default is one.empty
+        else f"{one.name}={one.default!r}"
+        for one in parameters
+    )
+
+
+_signatures: dict[str, list[str]] = {}
+
+
+def _teach_functions(function: types.FunctionType) -> None:
+    """Teach Numba the module functions that a method calls, and those that they call."""
+    for name in names_in(function.__code__):
+        _teach_function(function.__globals__.get(name))
+    for module in sibling_modules(function):
+        for helper in vars(module).values():
+            _teach_function(helper)
+
+
+def _teach_function(function: Any) -> None:
+    if isinstance(function, types.FunctionType) and function not in _taught:
+        _taught.add(function)
+        register_jitable(**PART)(function)
+        _teach_functions(function)
+
+
+_taught: set[types.FunctionType] = {*choices.TWINS}
+
+
+def _zero(self: Any, state: int) -> int:
+    return 0
+
+
+def _nothing(self: Any, state: int, action: int) -> int:
+    return 0
+
+
+def _within(self: Any, state: int) -> int:
+    return state if 0 <= state < self.size() else -1
+
+
+def _within_ranks(self: Any, rank: int) -> int:
+    return rank if 0 <= rank < self.size() else -1
+
+
+def _no_bounds(self: Any, state: int) -> tuple[int, int]:
+    return 0, 0
+
+
+def _one_start(self: Any) -> Iterator[int]:
+    yield self.initial()
+
+
+def _no_features(self: Any, state: int) -> Iterator[int]:
+    yield 0
+
+
+# compiled where a game lacks them, but never asked: a constant of the kernel says so (all promises and estimates are
+# equal)
+_NOT_IN_THE_RULES: dict[str, Any] = {
+    "starts": _one_start,
+    "rank": _within,
+    "unrank": _within_ranks,
+    "to_move": _zero,
+    "again": _nothing,
+    "reward": _nothing,
+    "tier": _zero,
+    "plies_left": _zero,
+    "canonical": _zero,
+    "replies": _zero,
+    "outlook": _zero,
+    "followup": _zero,
+    "longest": _zero,
+    "bounds": _no_bounds,
+    "evaluate": _zero,
+    "features": _no_features,
+    "promise": _nothing,
+}
+
+
+def _teach_method(name: str, signature: str) -> None:
+    """`instance.name(...)` of a named tuple compiles to its class's `compiled_name`."""
+
+    def find(self: Any) -> Any:
+        return getattr(self.instance_class, f"compiled_{name}", None)
+
+    try:
+        this = signature.split(",")[0]
+        typing_function = eval(f"lambda {signature}: find({this})", {"find": find})  # noqa: S307
+    except (SyntaxError, NameError):
+        raise UncompiledRules(f"{name}({signature}) does not compile: give it plain parameters") from None
+    # inlined: what several methods work out of one state, a search then works out once
+    options = {"forceinline": True, **PART}
+    overload_method(nb.BaseNamedTuple, name, strict=False, jit_options=options)(typing_function)
+    with contextlib.suppress(ImportError, AttributeError, IndexError):  # Numba's own, as of 0.68
+        from numba.core.typing.templates import builtin_registry
+
+        _spare_parameters(builtin_registry.attributes[-1])
+
+
+def _spare_parameters(template: Any) -> None:
+    """A method of one game must not hide a parameter of that name of another, which Numba would let it.
+
+    Without this such a game is refused by the compiler, and solved in plain Python.
+    """
+    resolve = template._resolve
+    template._resolve = lambda self, kind, name: None if name in kind.fields else resolve(self, kind, name)
+
+
+@intrinsic
+def _population(typingctx: Any, number: Any) -> Any:
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return nb.int64(nb.int64), emit
+
+
+@intrinsic
+def _leading_zeros(typingctx: Any, number: Any) -> Any:
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        from llvmlite import ir
+
+        return builder.ctlz(arguments[0], ir.Constant(ir.IntType(1), 0))
+
+    return nb.int64(nb.int64), emit
+
+
+@overload_method(nb.Integer, "bit_count", strict=False, jit_options=PART)
+def _bit_count(self: Any) -> Any:
+    return lambda self: _population(numba.int64(self))
+
+
+@overload_method(nb.Integer, "bit_length", strict=False, jit_options=PART)
+def _bit_length(self: Any) -> Any:
+    return lambda self: 64 - _leading_zeros(numba.int64(self))

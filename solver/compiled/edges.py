@@ -1,0 +1,310 @@
+"""A game's moves as arrays: the only compiled rules that the sweep needs; its passes compile once for all games.
+
+`edges` lists the children of a run of states, `keep` counts and leaves out the finished ones, `list_starts` lists where
+play starts. The passes call the first two through their addresses (`list_edges`, `keep_open`), which is as quick as a
+call of any other compiled function and leaves their own code in Numba's cache, whatever the game.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numba import types as nb
+from numba.extending import intrinsic, register_jitable
+
+from solver.base import value
+from solver.base.errors import UncompiledRules
+from solver.base.expectations import MOST_WEIGHT
+from solver.compiled.binding import bind, inlined, kernel
+from solver.compiled.inlining import PART
+from solver.rules.game import Rules
+from solver.search import INFINITY
+
+lift = register_jitable(**PART)(value.lift)
+terminal_merit = register_jitable(**PART)(value.terminal_merit)
+game: Any = None  # what follows are constants of the bound copies
+SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = TIERS = False
+
+OPEN = -(1 << 62)  # instead of a merit: the child is not finished
+ROOM = 512  # moves listed at a time, which stay in the first cache
+MOST_ACTIONS = 1 << 20  # of one state
+MOST_STARTS = 1 << 30  # of a game
+MOST_MARGIN = INFINITY - 1  # of a finished game
+MOST_PLIES_LEFT = 1000  # of a finished game
+
+KEPT, WINS, DRAWS, LOSSES, LARGEST, ERROR, CULPRIT = range(7)  # slots of the report of `keep`
+FIELDS = 7
+NO_ACTIONS, NEGATIVE, BAD_UTILITY, UNKNOWN_CHILD, SAME_TIER, TIER_FALLS, BAD_MARGIN, BAD_LEFT, BAD_MOVER = range(1, 10)
+CROWDED, BAD_WEIGHT = 10, 11
+FAULTS = {
+    NO_ACTIONS: "has no actions and is not terminal: is_terminal must say so",
+    NEGATIVE: "has a child outside [0, 2**63): states are non-negative 63-bit integers",
+    BAD_UTILITY: "is terminal with a utility other than -1, 0, 1: a game of margins says score_game = True",
+    UNKNOWN_CHILD: "has a child that was not reached before: rules must be deterministic, canonical consistent",
+    TIER_FALLS: "has a child in a lower tier: tier must never decrease along a move",
+    BAD_MOVER: "has another player to move than 0 or 1: to_move is for two players",
+    BAD_MARGIN: "is terminal with a margin of 2**60 or more: utilities must be smaller",
+    BAD_LEFT: f"is terminal with plies left that are not from 0 to {MOST_PLIES_LEFT - 1}: plies_left is a small number",
+    CROWDED: f"has more than {MOST_ACTIONS} actions: they must end",
+    BAD_WEIGHT: f"has weights below 1, or of more than {MOST_WEIGHT:,} together: chance yields small whole numbers",
+}
+
+
+@kernel
+def edges(states, begin, end, win, listed):
+    """List the moves of unfinished states[begin:end], of as many as fit: their number, and the first state left over.
+
+    For each move: the child, folded (keys, int64), its tier (int64), and its owner: twice its state's place from
+    `begin` on, and one if the same player moves again (int32). Where `win`, the merit of a win at once, is not 0, also
+    what a finished child gives its owner, OPEN for others (merits, int64), and the reward (int64; in games with
+    rewards). A state without moves ends it, with the number -1.
+    """
+    keys, tiers, owners, merits, rewards, _ = listed
+    count = 0
+    for i in range(begin, end):
+        state = states[i]
+        mark = count
+        for action in game.actions(state):
+            if count == len(keys):
+                return mark, i
+            child = game.result(state, action)
+            same_mover = False
+            if AGAIN:
+                same_mover = game.again(state, action) != 0
+            elif ALTERNATES:
+                pass
+            else:
+                same_mover = game.to_move(child) == game.to_move(state)
+            if win:
+                merits[count] = OPEN
+                reward = game.reward(state, action) if REWARD else 0
+                if game.is_terminal(child):
+                    merit = terminal_merit(game.utility(child), game.plies_left(child), SCORES, win)
+                    merits[count] = lift(merit, same_mover, SCORES) + reward
+                if REWARD:
+                    rewards[count] = reward
+            key = game.canonical(child) if FOLDS else child
+            keys[count] = key
+            tiers[count] = game.tier(key) if TIERS else 0
+            owners[count] = (i - begin) * 2 + same_mover
+            count += 1
+        if count == mark:
+            return -1, i
+    return count, end
+
+
+@kernel
+def chance_edges(states, begin, end, win, listed):
+    """`edges` of a game of chance: at a chance node what may happen, with its weights (int64), 0 for an action.
+
+    The number is -2 where the weights are out of bounds.
+    """
+    weights = listed.weights
+    count = 0
+    for i in range(begin, end):
+        state, mark, total = states[i], count, np.int64(0)
+        for weight, child in game.chance(state):
+            if count == len(weights):
+                return mark, i
+            if not 1 <= weight <= MOST_WEIGHT - total:
+                return -2, i
+            total += weight
+            weights[count] = weight  # first: who does not ask for weights gives an array that has another use
+            _enter(state, child, 0, (i - begin) * 2, win, listed, count)
+            count += 1
+        if total == 0:
+            for action in game.actions(state):
+                if count == len(weights):
+                    return mark, i
+                weights[count] = 0
+                reward = game.reward(state, action) if REWARD else 0
+                _enter(state, game.result(state, action), reward, (i - begin) * 2, win, listed, count)
+                count += 1
+        if count == mark:
+            return -1, i
+    return count, end
+
+
+@inlined
+def _enter(state, child, reward, owner, win, listed, at):
+    """List a child, as `edges` does, at a place; `owner` is twice that of its state."""
+    same_mover = game.to_move(child) == game.to_move(state)
+    if win:
+        listed.merits[at], listed.rewards[at] = OPEN, reward
+        if game.is_terminal(child):
+            listed.merits[at] = lift(game.utility(child), same_mover, True) + reward
+    key = game.canonical(child) if FOLDS else child
+    listed.keys[at] = key
+    listed.tiers[at] = game.tier(key) if TIERS else 0
+    listed.owners[at] = owner + same_mover
+
+
+@kernel
+def keep(states, begin, end, kept, report):
+    """The unfinished ones of states[begin:end] into `kept`; finished ones are counted in report (FIELDS,) int64."""
+    for slot in range(FIELDS):
+        report[slot] = 0
+    count = 0
+    for i in range(begin, end):
+        state = states[i]
+        if ALTERNATES or AGAIN:
+            pass
+        elif not 0 <= game.to_move(state) <= 1:
+            report[ERROR], report[CULPRIT] = BAD_MOVER, state
+        if not game.is_terminal(state):
+            kept[count] = state
+            count += 1
+            continue
+        utility = np.int64(game.utility(state))
+        if not -MOST_MARGIN <= utility <= MOST_MARGIN:
+            report[ERROR], report[CULPRIT] = BAD_MARGIN, state
+        if not SCORES and not -1 <= utility <= 1:
+            report[ERROR], report[CULPRIT] = BAD_UTILITY, state
+        if not 0 <= game.plies_left(state) < MOST_PLIES_LEFT:
+            report[ERROR], report[CULPRIT] = BAD_LEFT, state
+        size = utility if utility > 0 else -utility
+        if size > report[LARGEST]:
+            report[LARGEST] = size
+        report[DRAWS - (utility > 0) + (utility < 0)] += 1
+    report[KEPT] = count
+    return count
+
+
+@kernel
+def list_starts(begin, starts, tiers):
+    """The canonical starts from number `begin` on, doubles included, as far as they fit; how many there are in all.
+
+    Of more than MOST_STARTS only those are counted: there may be no end of them.
+    """
+    count = 1
+    for state in game.starts():
+        if begin <= count < begin + len(starts):
+            key = game.canonical(state) if FOLDS else state
+            starts[count - begin] = key
+            tiers[count - begin] = game.tier(key) if TIERS else 0
+        count += 1
+        if count > MOST_STARTS:
+            break
+    return count
+
+
+class Edges(NamedTuple):
+    """Arrays for the moves that `edges` lists."""
+
+    keys: Any
+    tiers: Any
+    owners: Any
+    merits: Any
+    rewards: Any
+    weights: Any
+
+
+def _array(item: Any) -> Any:
+    return nb.Array(item, 1, "C")
+
+
+_NUMBERS = _array(nb.int64)
+_LISTED = nb.NamedTuple([_NUMBERS, _NUMBERS, _array(nb.int32), _NUMBERS, _NUMBERS, _NUMBERS], Edges)
+EDGES = (_NUMBERS, nb.int64, nb.int64, nb.int64, _LISTED)
+KEEP = (_NUMBERS, nb.int64, nb.int64, _NUMBERS, _NUMBERS)
+LIST_STARTS = (nb.int64, _NUMBERS, _NUMBERS)
+
+
+def caller(result: Any, arguments: tuple[Any, ...], builder: Any, context: Any, values: Any) -> Any:
+    """Call the compiled function at the address values[0], which takes and returns those types; errors go on."""
+    kind = context.call_conv.get_function_type(result, arguments)
+    function = builder.inttoptr(values[0], kind.as_pointer())
+    status, returned = context.call_conv.call_function(builder, function, result, arguments, values[1:])
+    with builder.if_then(status.is_error, likely=False):
+        context.call_conv.return_status_propagate(builder, status)
+    return returned
+
+
+@intrinsic
+def _edges_at(typingctx, address, states, begin, end, win, listed):
+    result = nb.UniTuple(nb.int64, 2)
+
+    def emit(context, builder, signature, values):
+        return caller(result, EDGES, builder, context, values)
+
+    return result(nb.int64, states, *EDGES[1:]), emit
+
+
+@intrinsic
+def _keep_at(typingctx, address, states, begin, end, kept, report):
+    def emit(context, builder, signature, values):
+        return caller(nb.int64, KEEP, builder, context, values)
+
+    return nb.int64(nb.int64, states, *KEEP[1:]), emit
+
+
+class Moves(NamedTuple):
+    """What passes over arrays are told of a game: addresses of `edges` and `keep`, and the win, 0 where none is asked
+    for; whether values are scores, moves have rewards, and players strictly alternate."""
+
+    edges: Any
+    keep: Any
+    win: int
+    scores: bool
+    rewarded: bool
+    alternates: bool
+
+
+@register_jitable
+def new_edges(room):
+    """Room for so many moves."""
+    keys, tiers, owners = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int32)
+    merits, rewards, weights = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
+    return Edges(keys, tiers, owners, merits, rewards, weights)
+
+
+@register_jitable
+def list_edges(moves, states, begin, end, edges):
+    """`edges` at its address. The states may be read-only: it does not write to them, and both are laid out alike."""
+    return _edges_at(moves.edges, states, begin, end, moves.win, edges)
+
+
+@register_jitable
+def keep_open(moves, states, begin, end, kept, report):
+    """`keep` at its address."""
+    return _keep_at(moves.keep, states, begin, end, kept, report)
+
+
+class CompiledMoves:
+    """The kernels of this file for one game, compiled when first asked for; `moves` are valid as long as this lives."""
+
+    def __init__(self, rules: Rules, tiers: bool = True) -> None:
+        self.rules = rules
+        self.kernels = bind(sys.modules[__name__], rules.game, rules.symmetry, tiers=tiers)
+        self.listing = self.kernels.edges if rules.chance is None else self.kernels.chance_edges
+        self.tiered = tiers and rules.tiered
+        self.tier = rules.tier if self.tiered else _no_tier
+
+    @functools.cached_property
+    def moves(self) -> Moves:
+        rules = self.rules
+        addresses = address_of(self.listing, EDGES), address_of(self.kernels.keep, KEEP)
+        return Moves(*addresses, 0, rules.scores, rules.reward is not None, rules.alternates)
+
+
+def _no_tier(state: int) -> int:
+    return 0
+
+
+def address_of(function: Any, arguments: tuple[Any, ...]) -> int:
+    """Where the machine code of a kernel for these types begins; raises UncompiledRules where Numba does not tell.
+
+    That, and the convention by which `caller` calls it, are Numba's own: tried with 0.68.0 and 0.68.1.
+    """
+    function.compile(arguments)
+    compiled = function.overloads[arguments]
+    try:
+        return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))
+    except AttributeError:
+        raise UncompiledRules(
+            f"Numba {numba.__version__} does not tell where its code lies: install one that was tried, 0.68"
+        ) from None

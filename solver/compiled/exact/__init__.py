@@ -1,0 +1,1 @@
+"""Exact values of single states: alpha-beta by null windows, its table, one state on all cores."""

@@ -1,0 +1,400 @@
+"""Exact values of single states by the compiled alpha-beta, one question at a time.
+
+    searcher = Searcher(load_game("connect-four"))
+    searcher.value(state)              Value(score=1, distance=41)
+
+The table is kept between questions, so related ones are cheap. It begins with 128 KB, which a processor's cache
+holds, and grows fourfold as it fills, up to `table` bytes: in connect-four an easy position costs a third that way.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import math
+import queue
+import random
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from types import TracebackType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from solver.base.errors import BudgetExceeded, UncompiledRules
+from solver.base.parallel import cores
+from solver.base.progress import Progress, silent
+from solver.base.value import Value, merit_of, sign_of, value_of
+from solver.check.conformance import OTHERWISE, check_game
+from solver.compiled import agreement
+from solver.compiled.binding import bind, compiling
+from solver.compiled.exact import alphabeta
+from solver.compiled.exact.alphabeta import (
+    ASKED,
+    COUNT,
+    CROWDED,
+    DONE,
+    FIELDS,
+    FRAME,
+    HIGH,
+    KEPT,
+    LOW,
+    OUTSIDE,
+    PLY,
+    ROW,
+    SLOW,
+    STATE,
+)
+from solver.compiled.exact.table import GROWTH, IDLE, LIMIT, LOAD, WIN, Words, exact_entries, new_table, spread
+from solver.compiled.exact.team import Together
+from solver.rules.game import Game, Rules, is_built_in
+from solver.search import Budget, cycle, refuse_chance
+from solver.search import alphabeta as plain_search
+
+TABLE = 64 << 20  # bytes
+COMPARED = 40  # states of a user's game whose values are compared with those of plain alpha-beta
+COMPARED_NODES = 2_000  # nodes that this may take for each
+SMALLEST = 128 << 10
+HARD = 1 << 15  # nodes after which others are asked to join: some 6 ms, where to begin a thread takes a tenth of one
+CHUNK = 1 << 16  # nodes between two looks at the clock and at signals
+HANDED_OVER = 0.02  # seconds between two lists of values from a thread: to hand over each took longer than easy ones do
+ALONE: Words = np.full(1, IDLE, np.int64)
+
+
+class _Limits(NamedTuple):
+    """When a search ends without a value."""
+
+    nodes: int | None
+    deadline: float | None
+    stop: threading.Event | None
+
+    def check(self, count: int) -> None:
+        """Raise BudgetExceeded if it has come to that after so many nodes."""
+        if (
+            (self.nodes is not None and count >= self.nodes)
+            or (self.deadline is not None and time.monotonic() > self.deadline)
+            or (self.stop is not None and self.stop.is_set())
+        ):
+            raise BudgetExceeded("the search has used up its budget: allow more nodes or seconds")
+
+
+class Searcher:
+    """Alpha-beta for one game, in one thread; several may share a `table` of their own making.
+
+    `outcomes`: find the sign of the score only. Raises MethodError for a game with chance or, while searching, with
+    cycles.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        *,
+        symmetry: bool = True,
+        outcomes: bool = False,
+        table: int | Words = TABLE,
+    ) -> None:
+        self.rules = Rules(game, symmetry)
+        refuse_chance(self.rules, "alpha-beta")
+        self.game = game
+        self._outcomes = outcomes
+        self._symmetry = symmetry
+        self._kernels = bind(sys.modules[alphabeta.__name__], game, symmetry, outcomes)
+        self._solve = self._kernels.solve
+        self._room = new_table(table) if isinstance(table, int) else table  # of which the table is the head
+        self._smallest = min(SMALLEST // 8, len(self._room)) if isinstance(table, int) else len(table)
+        self.table = self._room[: self._smallest]
+        self._frames = np.zeros((128, FRAME), np.int64)
+        self._moves = np.zeros((4096, ROW), np.int64)
+        self.search = np.zeros(FIELDS, np.int64)
+        self.nodes = 0
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self.table[:] = 0
+        self.table = self._room[: self._smallest]
+
+    def warm(self) -> None:
+        """Compile, or load from the cache, all that a search needs; hold a user's rules against plain Python.
+
+        Raises GameError if those break the protocol, UncompiledRules if they compile to something else.
+        """
+        if not is_built_in(self.rules.name):
+            self._compare(check_game(self.game))
+        with contextlib.suppress(BudgetExceeded):
+            self.value(self.game.initial(), nodes=1)
+        spread(new_table(1024), 4)
+
+    def _compare(self, states: list[int]) -> None:
+        """The compiled rules and the values of states that plain alpha-beta quickly knows."""
+        agreement.compare(self.game, states, symmetry=self._symmetry)
+        table: dict[Any, int] = {}
+        for state in random.Random(0).sample(states, min(COMPARED, len(states))):
+            with contextlib.suppress(BudgetExceeded):
+                plain = plain_search.solve(
+                    self.game, state, table=table, symmetry=self._symmetry, budget=Budget(COMPARED_NODES, 0.1)
+                ).value
+                found = self.value(state)
+                if found != (sign_of(plain) if self._outcomes else plain):
+                    raise UncompiledRules(
+                        f"{self.rules.name}: state {state} is worth {plain} in plain Python, {found} compiled:"
+                        f" bounds, replies, outlook or longest are unsound, or {OTHERWISE}"
+                    )
+
+    def value(
+        self,
+        state: int,
+        *,
+        nodes: int | None = None,
+        seconds: float | None = None,
+        stop: threading.Event | None = None,
+        helpers: Sequence[Searcher] = (),
+    ) -> Value:
+        """The value of a state; the `helpers`, idle searchers of the same game, join in if it is hard.
+
+        Raises BudgetExceeded after that many nodes (which are all this searcher's, so that others do not help) or
+        seconds, or once `stop` is set; the table stays usable.
+        """
+        merit = self._ask(state, *self._range(state), nodes, seconds, stop, helpers)
+        if self._outcomes:
+            merit = (merit > 0) - (merit < 0)
+        return value_of(merit, self.rules.scores or self._outcomes, WIN)
+
+    def reaches(
+        self,
+        state: int,
+        value: Value,
+        *,
+        more: bool = False,
+        nodes: int | None = None,
+        seconds: float | None = None,
+        helpers: Sequence[Searcher] = (),
+    ) -> bool:
+        """Whether a state is worth at least that much (`more`: more), by one null window; otherwise as `value`."""
+        bound: int = merit_of(value, WIN) + more
+        return self._ask(state, bound - 1, bound, nodes, seconds, None, helpers) >= bound
+
+    def _range(self, state: int) -> tuple[int, int]:
+        """Merits between which a state's lies."""
+        if self._outcomes:
+            return -1, 1
+        if not (self.rules.scores and self.rules.bounds):
+            return -WIN, WIN
+        low, high = self.rules.bounds(state)
+        if low > WIN or high < -WIN:
+            raise self._too_large(state)
+        return max(low, -WIN), min(high, WIN)  # what lies beyond is found out where it is met
+
+    def _ask(
+        self,
+        state: int,
+        low: int,
+        high: int,
+        nodes: int | None,
+        seconds: float | None,
+        stop: threading.Event | None,
+        helpers: Sequence[Searcher],
+    ) -> int:
+        """The state's merit if it lies within low..high, else a bound of it on that side."""
+        limits = _Limits(nodes, None if seconds is None else time.monotonic() + seconds, stop)
+        self.begin(state, low, high)
+        try:
+            return self._search_on(state, limits, helpers if nodes is None else ())
+        except Exception as error:
+            with compiling(self.game):
+                raise error
+        finally:
+            self.end()
+
+    def _search_on(self, state: int, limits: _Limits, helpers: Sequence[Searcher]) -> int:
+        search = self.search
+        while True:
+            allowance = min(CHUNK, LOAD * len(self.table) // 2)
+            if limits.nodes is not None:
+                allowance = min(allowance, limits.nodes - int(search[COUNT]))
+            if self.step(ALONE, allowance):
+                return int(search[LOW])
+            limits.check(int(search[COUNT]))
+            if self.can_grow(int(search[KEPT])):
+                self.grow()
+            if helpers and search[COUNT] >= HARD:
+                return Together([self, *helpers]).value(state, limits.check)
+
+    def begin(self, state: int, low: int, high: int) -> None:
+        """Set out to find the merit of a state within low..high."""
+        search = self.search
+        search[:] = 0
+        search[LOW], search[HIGH], search[ASKED] = low, high, LIMIT
+        self._frames[0, STATE] = state
+
+    def step(self, busy: Words, allowance: int) -> bool:
+        """Search on for so many nodes, while `busy` tells what others are at; whether the merit is found."""
+        status = self._solve(self.table, self._frames, self._moves, busy, self.search, allowance)
+        if status == OUTSIDE:
+            raise self._too_large(int(self._frames[int(self.search[PLY]), STATE]))
+        if status == CROWDED:
+            self._give_room()
+        return bool(status == DONE)
+
+    def end(self) -> None:
+        """Count the nodes of a search that has ended."""
+        self.nodes += int(self.search[COUNT])
+        self.search[COUNT] = 0
+
+    def can_grow(self, kept: int) -> bool:
+        """Whether there is room behind the table, which as many entries as that have filled."""
+        return len(self.table) < len(self._room) and kept >= LOAD * len(self.table) // 2
+
+    def grow(self) -> None:
+        """Take four times the room for the table, which nobody else may use meanwhile."""
+        used = len(self.table)
+        self.table = self._room[: GROWTH * used]
+        spread(self.table, used)
+        self.search[KEPT] = 0
+
+    def _too_large(self, state: int) -> UncompiledRules:
+        what = "margins" if self.rules.scores else "a utility other than -1, 0 and 1, or plies_left"
+        return UncompiledRules(
+            f"{self.rules.name} has {what} near state {state} beyond what the compiled alpha-beta can hold"
+            f" ({WIN:,} for margins): solve it without --max-ply, by minimax"
+        )
+
+    def _give_room(self) -> None:
+        """Twice the rows for the path and its moves, unless the path goes in circles."""
+        path = self._frames[: int(self.search[PLY]) + 1, STATE]
+        if len(np.unique(path)) < len(path):
+            raise cycle(self.rules, "alpha-beta")
+        if len(path) > SLOW // 2:
+            raise self._too_large(int(path[-1]))
+        self._frames = np.concatenate([self._frames, np.zeros_like(self._frames)])
+        self._moves = np.concatenate([self._moves, np.zeros_like(self._moves)])
+
+    def entries(self, progress: Progress = silent) -> dict[int, int]:
+        """Canonical states to merits, with `value.WIN`, after a search from all starts: whatever became exact."""
+        if not is_built_in(self.rules.name):
+            self.warm()
+            self.clear()
+        starts = self.rules.roots()
+        values = {}
+        for done, state in enumerate(starts):
+            values[self.rules.canonical(state)] = merit_of(self.value(state))
+            progress("search", done + 1, len(starts), f"{self.nodes:.3g} nodes")
+        found = {state: merit_of(value_of(merit, self.rules.scores, WIN)) for state, merit in self.exact().items()}
+        return {**found, **values}
+
+    def exact(self) -> dict[int, int]:
+        """Canonical states to merits (`win` being `alphabeta.WIN`): all entries whose bounds have met."""
+        return exact_entries(self.table)
+
+
+class Team:
+    """Searchers on all cores that share one table: many states, each searched by one of them, or one, by all."""
+
+    def __init__(
+        self,
+        game: Game,
+        *,
+        symmetry: bool = True,
+        outcomes: bool = False,
+        workers: int | None = None,
+        table: int | None = None,
+    ) -> None:
+        self.count = workers or cores()
+        member = functools.partial(Searcher, game, symmetry=symmetry, outcomes=outcomes)
+        leader = member(table=table or TABLE)
+        others = [member(table=leader.table) for _ in range(1, self.count)]
+        self._members = [leader, *others]
+        leader.warm()
+        self._stop = threading.Event()
+
+    def value(self, state: int, *, nodes: int | None = None, seconds: float | None = None) -> Value:
+        """The value of one state, searched by all together if it is hard and no `nodes` are counted."""
+        leader, *others = self._members
+        return leader.value(state, nodes=nodes, seconds=seconds, helpers=others)
+
+    def reaches(
+        self, state: int, value: Value, *, more: bool = False, nodes: int | None = None, seconds: float | None = None
+    ) -> bool:
+        """Whether a state is worth at least that much (`more`: more), found as `value`."""
+        leader, *others = self._members
+        return leader.reaches(state, value, more=more, nodes=nodes, seconds=seconds, helpers=others)
+
+    def map(self, states: Iterable[int], seconds: float = math.inf) -> Iterator[list[tuple[int, Value]]]:
+        """Lists of (state, value) pairs, as they are found: of what a thread finds within HANDED_OVER seconds.
+
+        After so many `seconds` it ends; a state that takes half of those left is left out.
+        """
+        deadline = time.monotonic() + seconds
+        self._share()
+        todo, lock = iter(states), threading.Lock()
+        found: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+        def deal() -> int | None:
+            with lock:
+                return None if self._stop.is_set() or time.monotonic() > deadline else next(todo, None)
+
+        def work(member: Searcher) -> None:
+            try:
+                for pairs in self._found(member, iter(deal, None), deadline):
+                    found.put(pairs)
+            except BaseException as error:
+                found.put(error)
+            finally:
+                found.put(None)
+
+        threads = [threading.Thread(target=work, args=(member,), daemon=True) for member in self._members]
+        for thread in threads:
+            thread.start()
+        try:
+            working = self.count
+            while working:
+                item = found.get()
+                if item is None:
+                    working -= 1
+                elif isinstance(item, BaseException):
+                    raise item
+                else:
+                    yield item
+        finally:
+            self._stop.set()
+            for thread in threads:
+                thread.join()
+
+    def _share(self) -> None:
+        """One table, as large as it may become."""
+        leader = self._members[0]
+        while leader.can_grow(LOAD * len(leader.table)):
+            leader.grow()
+        for member in self._members:
+            member.table = leader.table
+
+    def _found(
+        self, member: Searcher, states: Iterator[int], deadline: float
+    ) -> Iterator[list[tuple[int, Value]]]:
+        """What one thread finds."""
+        pairs: list[tuple[int, Value]] = []
+        due = time.monotonic() + HANDED_OVER
+        for state in states:
+            seconds = (deadline - time.monotonic()) / 2
+            try:
+                pairs.append((state, member.value(state, seconds=seconds, stop=self._stop)))
+            except BudgetExceeded:
+                if self._stop.is_set():
+                    raise
+            if time.monotonic() > due:
+                yield pairs
+                pairs, due = [], time.monotonic() + HANDED_OVER
+        yield pairs
+
+    def nodes(self) -> int:
+        """Nodes searched so far, but for those of searches under way."""
+        return sum(member.nodes for member in self._members)
+
+    def __enter__(self) -> Team:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop.set()

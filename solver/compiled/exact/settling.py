@@ -1,0 +1,119 @@
+"""Full-width search to a depth of one or two plies, compiled: `solver.search.settling` for many states at once."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba.extending import register_jitable
+from numpy.typing import NDArray
+
+from solver.base import value
+from solver.base.value import WIN
+from solver.compiled.binding import bind, compiling, kernel
+from solver.compiled.inlining import PART
+from solver.rules.game import Rules
+from solver.search.settling import most_of
+
+lift = register_jitable(**PART)(value.lift)
+terminal_merit = register_jitable(**PART)(value.terminal_merit)
+game: Any = None  # what follows are constants of the bound copies
+SCORES = ALTERNATES = AGAIN = REWARD = False
+
+
+@kernel
+def unsettled(states, merits, plies, most, kept):
+    """Mark in kept (n,) bool the unfinished states (n,) that a search of 1 or 2 plies does not settle.
+
+    Returns the first state whose merit, as settled, is not merits (n,) int64; else -1.
+    """
+    for i in range(len(states)):
+        low, high = _range_of_two(states[i], most) if plies == 2 else _range_of_one(states[i], most)
+        kept[i] = low != high
+        if low == high and low != merits[i]:
+            return states[i]
+    return np.int64(-1)
+
+
+@kernel
+def list_tiers(states, tiers):
+    """The tier of each state into tiers (n,) int64."""
+    for i in range(len(states)):
+        tiers[i] = game.tier(states[i])
+
+
+@kernel
+def _range_of_two(state, most):
+    low = high = np.int64(-(1 << 62))
+    for action in game.actions(state):
+        child = game.result(state, action)
+        if game.is_terminal(child):
+            worst = best = terminal_merit(game.utility(child), game.plies_left(child), SCORES, WIN)
+        else:
+            worst, best = _range_of_one(child, most)
+        worst, best = _lifted(worst, best, state, action, child)
+        low, high = max(low, worst), max(high, best)
+        if low == most:
+            break
+    return low, high
+
+
+@kernel
+def _range_of_one(state, most):
+    low = high = np.int64(-(1 << 62))
+    for action in game.actions(state):
+        child = game.result(state, action)
+        worst, best = -most, most
+        if game.is_terminal(child):
+            worst = best = terminal_merit(game.utility(child), game.plies_left(child), SCORES, WIN)
+        worst, best = _lifted(worst, best, state, action, child)
+        low, high = max(low, worst), max(high, best)
+        if low == most:
+            break
+    return low, high
+
+
+@kernel
+def _lifted(worst, best, state, action, child):
+    """A child's range as its parent sees it."""
+    if AGAIN:
+        same = game.again(state, action) != 0
+    else:
+        same = not ALTERNATES and game.to_move(child) == game.to_move(state)
+    gain = game.reward(state, action) if REWARD else 0
+    worst, best = lift(worst, same, SCORES) + gain, lift(best, same, SCORES) + gain
+    return min(worst, best), max(worst, best)
+
+
+class Settling:
+    """The kernels for one game. Raises UncompiledRules, at the latest when they are first called."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.kernels = bind(sys.modules[__name__], rules.game, rules.symmetry, rules.outcomes)
+
+    def unsettled(self, plies: int, merits: list[int]) -> Callable[[Any], tuple[Any, int]]:
+        """A function of a part, arrays of states and of indices into `merits`: what is left of it, and the first state
+        that a search gives another merit, or -1."""
+        worth: NDArray[np.int64] = np.array(merits, np.int64)
+        most = most_of(self.rules)
+
+        def left_of(part: Any) -> tuple[Any, int]:
+            states, indices = part
+            kept = np.empty(len(states), np.bool_)
+            with compiling(self.rules.game):
+                wrong = self.kernels.unsettled(states, worth[indices], plies, most, kept)
+            return (states[kept], indices[kept]), int(wrong)
+
+        return left_of
+
+    def by_tier(self, states: Any) -> list[int]:
+        """The places of states, those of lower tiers first, else in their order."""
+        numbers = np.asarray(states, np.int64)
+        tiers = np.empty(len(numbers), np.int64)
+        with compiling(self.rules.game):
+            self.kernels.list_tiers(numbers, tiers)
+        places: list[int] = np.argsort(tiers, kind="stable").tolist()
+        return places

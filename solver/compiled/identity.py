@@ -1,0 +1,47 @@
+"""Under which name the kernels of a game are cached, told without loading the compiler."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import Any
+
+from solver.rules.fingerprint import HINTS, fingerprint
+from solver.rules.game import Rules, own_method
+from solver.rules.sources import digest_behind
+
+HOME = Path(__file__).parent
+ALSO = (*HINTS, "rank", "unrank", "evaluate", "features")
+ASKED = ("again", "reward", "replies", "outlook", "followup", "bounds", "longest", "evaluate", "features")
+
+
+def constants_of(rules: Rules, outcomes: bool = False, tiers: bool = True) -> dict[str, bool]:
+    """What kernels are told of the rules: see `compiled.bind`."""
+    return {
+        "SCORES": rules.scores or outcomes,
+        "ALTERNATES": rules.alternates,
+        "FOLDS": rules.folds,
+        "TIERS": tiers and rules.tiered,
+        "TIERED": rules.tiered,
+        "PROMISES": rules.promise is not None,
+        **{name.upper(): own_method(rules.game, name) is not None for name in ASKED},
+    }
+
+
+def identity_of(rules: Rules, constants: dict[str, Any], module: str) -> str:
+    """24 hex digits: of the rules, of where they lie, since moved ones must not load old files, and of all sources
+    that are compiled together with them: what a file of kernels imports, and what compiles them."""
+    home = type(rules.game).__module__
+    sources = digest_behind(str(HOME / "binding.py"), module)
+    code = f"{fingerprint(rules.game, ALSO)} {home} {constants} {sources}"
+    return hashlib.sha256(code.encode()).hexdigest()[:24]
+
+
+def are_cached(rules: Rules, tiers: bool) -> bool:
+    """Whether the sweep's kernels were compiled before, as far as Numba's usual places for its cache tell."""
+    identity = identity_of(rules, constants_of(rules, tiers=tiers), str(HOME / "edges.py"))
+    name = f"edges.edges-{identity}-*.nbi"
+    elsewhere = os.environ.get("NUMBA_CACHE_DIR")
+    places = Path(elsewhere).glob(f"*/{name}") if elsewhere else (HOME / "__pycache__").glob(name)
+    return any(True for _ in places)

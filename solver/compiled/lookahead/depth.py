@@ -1,0 +1,195 @@
+"""What a search of limited depth asks of the rules: a state's moves, what they lead to, and estimates of the last ply.
+
+This is all of it that is compiled for each game; `deepening`, compiled once, calls `list_moves` at its address.
+
+A merit is a float64 here: a win or loss as in `solver.base.value`, a margin, or an estimate, which in a win-lose-draw
+game lies strictly between -1 and 1.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types as nb
+from numba.extending import intrinsic, register_jitable
+
+from solver.base import value
+from solver.compiled.binding import bind, inlined, kernel
+from solver.compiled.edges import address_of, caller
+from solver.compiled.exact.alphabeta import key_of, sign_of
+from solver.compiled.inlining import PART
+from solver.compiled.lookahead.features import BITS, features  # noqa: F401  (`features`, bound here, reads BITS)
+from solver.compiled.lookahead.model import MODEL, Model, weighed
+from solver.compiled.views import borrowed
+from solver.rules.game import Rules
+
+game: Any = None  # constants of the bound copies
+SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = BOUNDS = FEATURES = PROMISES = False
+WIN = value.WIN
+LARGEST = 1 << 53  # above all merits that a float64 holds exactly
+MOST_LEFT = 1 << 30  # plies that an ended game may still take
+INFINITY = np.inf
+
+# columns of `frames`, the plies of the path
+STATE, KEY, LEFT, FIRST, END, UNTRIED, ROW, BEST_ROW, CUT, SCOUTS, OPEN, KILLER = range(12)
+FRAME = 12
+ALPHA, BETA, BEST = range(3)  # columns of `windows`
+WINDOW = 4
+CHILD, CODE, ACTION, SIGN, GAIN, PROMISE = range(6)  # columns of `moves`, the children of all plies of the path
+MOVE = 6
+TAKEN = -(1 << 63)  # the promise of a move that needs no search any more
+FOREMOST = (1 << 63) - 1  # the promise of the table's move
+
+# fields of `search`, which outlives a call: a call that ran out of its allowance goes on where it stopped
+PLY, COUNT, CHOICE, CULPRIT, PLACE = range(5)
+FIELDS = 8
+# what a search returns. PAUSED and CROWDED: to be called again; OUTSIDE: search[CULPRIT] is worth what no merit is;
+# STUCK: it has no moves. OPENED: moves of the frame's state are left to be searched; BETTER: one is to be asked again
+PAUSED, FOUND, CROWDED, OUTSIDE, STUCK, OPENED, BETTER = range(7)
+
+
+class Path(NamedTuple):
+    """The line of play that a search is at, in its arrays.
+
+    frames (plies, FRAME) int64, windows (plies, WINDOW) float64, moves (n, MOVE) int64, search (FIELDS,) int64.
+    """
+
+    frames: Any
+    windows: Any
+    moves: Any
+    search: Any
+
+
+@inlined
+def end_merit(state):
+    """A terminal state's merit, or NaN."""
+    utility = game.utility(state)
+    if SCORES:
+        return float(utility) if -LARGEST < utility < LARGEST else np.nan
+    left = game.plies_left(state)
+    return float(utility * (WIN - left)) if -1 <= utility <= 1 and 0 <= left < MOST_LEFT else np.nan
+
+
+@inlined
+def estimate(state, model):
+    """What an unfinished state is taken for; NaN if that is out of bounds, or the model one of other features.
+
+    A model is asked of the image that stands for all symmetric ones, so that they are all taken for the same.
+    """
+    shape, weights, relu, scale, inputs, units = model
+    learned = len(shape) > 0
+    if learned:
+        if features(key_of(state), inputs) != len(inputs):
+            return np.nan
+        guess = weighed(shape, weights, relu, inputs, units) * scale
+    else:
+        guess = float(game.evaluate(state))
+    if not SCORES:
+        return guess if -1 < guess < 1 else np.nan
+    if BOUNDS:
+        lower, upper = game.bounds(state)
+        if learned:  # which knows of no bounds
+            return float(lower) if guess < lower else float(upper) if guess > upper else guess
+        return guess if lower <= guess <= upper else np.nan
+    return guess if -LARGEST < guess < LARGEST else np.nan
+
+
+@register_jitable(forceinline=True, **PART)
+def lifted(merit, sign, gain, scores):
+    """A child's merit as its parent sees it; estimates are as good one ply earlier."""
+    if not scores:
+        if merit >= 1:
+            merit -= 1
+        elif merit <= -1:
+            merit += 1
+    return sign * merit + gain
+
+
+@inlined
+def write_move(moves, row, state, action, child, final):
+    """The action's row, but for its promise."""
+    moves[row, CHILD] = child
+    moves[row, ACTION] = action
+    moves[row, SIGN] = sign_of(state, action, child)
+    moves[row, GAIN] = game.reward(state, action) if REWARD else np.int64(0)
+    if not final:
+        moves[row, CODE] = key_of(child)
+
+
+@kernel
+def list_moves(path, model, ply, wanted):
+    """Go through the moves of a frame's state: what it has of those that need no search goes to the frame.
+
+    Those need none that end the game or come with the last ply; the others are written to `moves`. wanted: the action
+    to be searched first, or -1. Returns FOUND or OPENED; CROWDED, OUTSIDE or STUCK.
+    """
+    frames, windows, moves, search = path
+    frames, windows, moves, search = borrowed(frames), borrowed(windows), borrowed(moves), borrowed(search)
+    shape, weights, relu, scale, inputs, units = model
+    model = Model(borrowed(shape), borrowed(weights), relu, scale, borrowed(inputs), borrowed(units))
+    state, last, left = frames[ply, STATE], frames[ply, FIRST], frames[ply, LEFT]
+    beta = windows[ply, BETA]
+    best, best_row, untried, nodes, cut = -INFINITY, np.int64(-1), 0, 0, 0
+    for action in game.actions(state):
+        if last >= len(moves):
+            return CROWDED
+        child = game.result(state, action)
+        write_move(moves, last, state, action, child, left <= 2)
+        moves[last, PROMISE] = TAKEN
+        ended = game.is_terminal(child)
+        if ended or left == 1:
+            nodes += 1
+            if ended:
+                merit = end_merit(child)
+            else:
+                cut = 1
+                merit = estimate(child, model)
+            if merit != merit:
+                search[CULPRIT] = child
+                return OUTSIDE
+            merit = lifted(merit, moves[last, SIGN], moves[last, GAIN], SCORES)
+            if merit > best:
+                best, best_row = merit, last
+                if best >= beta:
+                    untried = 0
+                    last += 1
+                    break
+        else:
+            untried += 1
+            moves[last, PROMISE] = game.promise(state, action) if PROMISES else action + 1 == frames[ply, KILLER]
+            if action == wanted:
+                moves[last, PROMISE] = FOREMOST
+        last += 1
+    search[COUNT] += nodes
+    search[CULPRIT] = state
+    frames[ply, END], frames[ply, UNTRIED], frames[ply, BEST_ROW], frames[ply, CUT] = last, untried, best_row, cut
+    windows[ply, BEST] = best
+    return OPENED if untried else FOUND if last > frames[ply, FIRST] else STUCK
+
+
+def _table(item: Any) -> Any:
+    return nb.Array(item, 2, "C")
+
+
+PATH = nb.NamedTuple([_table(nb.int64), _table(nb.float64), _table(nb.int64), nb.Array(nb.int64, 1, "C")], Path)
+LIST_MOVES = (PATH, MODEL, nb.int64, nb.int64)
+
+
+@intrinsic
+def list_moves_at(typingctx, address, path, model, ply, wanted):
+    """`list_moves` at its address; an error goes on."""
+
+    def emit(context, builder, signature, values):
+        return caller(nb.int64, LIST_MOVES, builder, context, values)
+
+    return nb.int64(nb.int64, *LIST_MOVES), emit
+
+
+class CompiledDepth:
+    """`list_moves` of one game, compiled when first asked for; its `address` is valid as long as this lives."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.kernels = bind(sys.modules[__name__], rules.game, rules.symmetry, tiers=False)
+        self.address = address_of(self.kernels.list_moves, LIST_MOVES)

@@ -1,0 +1,189 @@
+"""A learned evaluation, and its file.
+
+An evaluation maps the features of a state to an estimate of its score for the side to move: layers one after the other,
+`x @ weights + biases`, between two layers `tanh` or `relu`, behind the last one `tanh`. So an estimate lies strictly
+between -1 and 1 (`LIMIT`); in a score game it is the margin as a part of `scale`.
+
+    "solver.eval" and a zero | u32 version, little-endian | 32 bytes sha256 of the rest | a msgpack map of the fields
+    below; a layer is (inputs, outputs, weights and biases as little-endian float32)
+
+A file is data: reading one loads numbers and texts, and runs nothing that it names.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import struct
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgpack
+import numpy as np
+from numpy.typing import NDArray
+
+from solver.base.errors import BookError, DamagedBook, ForeignBook
+from solver.base.files import open_input, read_input, replacing
+from solver.check.soundness import MOST_FEATURES
+from solver.rules.fingerprint import fingerprint
+from solver.rules.game import Game, game_text, is_built_in, load_game
+
+MAGIC = b"solver.eval\0"
+VERSION = 1
+HEAD = struct.Struct("<12sI32s")
+ACTIVATIONS = ("tanh", "relu")
+LIMIT = 0.999999  # of estimates: a finished game is worth more, to float32, too
+MOST_LAYERS = 4
+MOST_UNITS = 1024  # of a layer
+MOST_BYTES = 1 << 25  # of a file
+MOST_TEXT = 8192
+MOST_WEIGHT = 1e6  # with which no sum of four layers is infinite
+FEATURES = ("features",)  # what the fingerprint is over besides the rules
+Numbers = NDArray[np.float32]
+Facts = dict[str, Any]
+
+
+class Evaluation(NamedTuple):
+    """A model of a game's values.
+
+    `game` is the game's string, `rules` the fingerprint of its rules and features, `features` their number. `layers`
+    are pairs of weights (inputs, outputs) and biases (outputs,), both float32; the last has one output, a linear model
+    that layer alone. `scale` is 1, in a score game the margin that an estimate of 1 stands for. `training` says how it
+    was made, `figures` what was measured on states that it never saw: texts and numbers.
+    """
+
+    game: str
+    rules: str
+    features: int
+    activation: str
+    layers: list[tuple[Numbers, Numbers]]
+    scale: float
+    training: Facts
+    figures: Facts
+
+    def shape(self) -> list[int]:
+        """The width of each layer, from the features to the one output."""
+        return [self.features, *(len(biases) for _, biases in self.layers)]
+
+
+def estimates(evaluation: Evaluation, table: NDArray[Any]) -> Numbers:
+    """The estimates (n,) float32 of states by their features (n, features)."""
+    found = table.astype(np.float64)  # which no sum exceeds
+    for weights, biases in evaluation.layers[:-1]:
+        found = found @ weights + biases
+        found = np.tanh(found) if evaluation.activation == "tanh" else np.maximum(found, 0)
+    weights, biases = evaluation.layers[-1]
+    return np.clip(np.tanh(found @ weights + biases)[:, 0], -LIMIT, LIMIT).astype(np.float32)
+
+
+def identity(game: Game) -> str:
+    """The fingerprint that an evaluation of the game has."""
+    return fingerprint(game, FEATURES)
+
+
+def game_of(evaluation: Evaluation, game: Game | None = None) -> Game:
+    """The game of an evaluation. Raises ForeignBook if its rules or features are others, or need `game`."""
+    if game is None:
+        if not is_built_in(evaluation.game):
+            raise ForeignBook(f"this evaluation is of {evaluation.game}: name its file with --game")
+        game = load_game(evaluation.game)
+    if identity(game) != evaluation.rules:
+        raise ForeignBook(
+            f"this evaluation is of {evaluation.game} by rules or features other than those of {game_text(game)}:"
+            " learn it again"
+        )
+    return game
+
+
+def write(path: str | os.PathLike[str], evaluation: Evaluation) -> None:
+    """Write an evaluation, whole or not at all; equal ones make equal bytes. Raises BookError."""
+    _check(evaluation)
+    body = msgpack.packb({**evaluation._asdict(), "layers": [_packed(*layer) for layer in evaluation.layers]})
+    try:
+        with replacing(Path(path)) as partial:
+            partial.write_bytes(HEAD.pack(MAGIC, VERSION, hashlib.sha256(body).digest()) + body)
+    except OSError as error:
+        raise BookError(f"{path} cannot be written ({error.strerror}): name another file, or make room") from None
+
+
+def is_evaluation(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins as an evaluation does."""
+    with open_input(path) as file:
+        return file.read(len(MAGIC)) == MAGIC
+
+
+def read(path: str | os.PathLike[str]) -> Evaluation:
+    """The evaluation of a file. Raises BookError, ForeignBook or DamagedBook, in one line."""
+    name = Path(path).name
+    try:
+        content = read_input(path, MOST_BYTES)
+    except OSError as error:
+        raise BookError(f"{name} cannot be read ({error.strerror}): name a file that `solver learn` wrote") from None
+    if len(content) < len(MAGIC) or content[: len(MAGIC)] != MAGIC:
+        raise ForeignBook(f"{name} is no evaluation: name a file that `solver learn` wrote")
+    if len(content) <= HEAD.size:
+        raise DamagedBook(f"{name} is truncated: learn it again")
+    _, version, digest = HEAD.unpack_from(content)
+    body = content[HEAD.size :]
+    if version != VERSION:
+        raise ForeignBook(f"{name} is of version {version}, this package reads {VERSION}: learn it again")
+    if hashlib.sha256(body).digest() != digest:
+        raise DamagedBook(f"{name} is damaged, its checksum is wrong: learn it again")
+    try:
+        fields = msgpack.unpackb(body, max_map_len=64, max_array_len=64)
+        layers = [_unpacked(*layer) for layer in fields["layers"]]
+        evaluation = Evaluation(**{**fields, "layers": layers})
+        _check(evaluation)
+    except (ValueError, TypeError, KeyError, RecursionError, msgpack.UnpackException) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise DamagedBook(f"{name} is damaged ({reason}): learn it again") from None
+    return evaluation
+
+
+def _packed(weights: Numbers, biases: Numbers) -> tuple[int, int, bytes, bytes]:
+    return *weights.shape, weights.astype("<f4").tobytes(), biases.astype("<f4").tobytes()
+
+
+def _unpacked(inputs: int, outputs: int, weights: bytes, biases: bytes) -> tuple[Numbers, Numbers]:
+    if type(inputs) is not int or type(outputs) is not int or inputs < 1 or outputs < 1:
+        raise ValueError("a layer has no size")
+    if type(weights) is not bytes or type(biases) is not bytes:
+        raise ValueError("a layer has no numbers")
+    if len(weights) != 4 * inputs * outputs or len(biases) != 4 * outputs:
+        raise ValueError("a layer has more or fewer weights than it says")
+    found = np.frombuffer(weights, "<f4").reshape(inputs, outputs), np.frombuffer(biases, "<f4")
+    return found[0].astype(np.float32), found[1].astype(np.float32)
+
+
+def _check(evaluation: Evaluation) -> None:
+    """Raise ValueError where an evaluation contradicts itself."""
+    if not all(type(text) is str and len(text) <= MOST_TEXT for text in (evaluation.game, evaluation.rules)):
+        raise ValueError("its game or its rules are no text")
+    if evaluation.activation not in ACTIVATIONS:
+        raise ValueError("its activation is unknown")
+    if type(evaluation.features) is not int or not 0 < evaluation.features <= MOST_FEATURES:
+        raise ValueError("its number of features is out of range")
+    if not 0 < len(evaluation.layers) <= MOST_LAYERS:
+        raise ValueError("it has too many layers, or none")
+    inputs = evaluation.features
+    for weights, biases in evaluation.layers:
+        if weights.shape != (inputs, len(biases)) or not 0 < len(biases) <= MOST_UNITS:
+            raise ValueError("its layers do not fit together")
+        if not all((np.abs(part) <= MOST_WEIGHT).all() for part in (weights, biases)):  # nor NaN
+            raise ValueError(f"a weight is no number up to {MOST_WEIGHT:,.0f}")
+        inputs = len(biases)
+    if inputs != 1:
+        raise ValueError("its last layer has more than one output")
+    if type(evaluation.scale) is not float or not 0 < evaluation.scale < 1 << 62:
+        raise ValueError("its scale is out of range")
+    for facts in (evaluation.training, evaluation.figures):
+        if type(facts) is not dict or not all(_is_fact(*fact) for fact in facts.items()):
+            raise ValueError("what it says of its training is no list of facts")
+
+
+def _is_fact(name: Any, fact: Any) -> bool:
+    return type(name) is str and (fact is None or type(fact) in (int, float, bool) or _is_text(fact))
+
+
+def _is_text(fact: Any) -> bool:
+    return type(fact) is str and len(fact) <= MOST_TEXT

@@ -1,0 +1,62 @@
+"""A state as numbers that a model can weigh: the game's own `features`, or else the bits of the state.
+
+A state's bits are its cells, one bit or a few each, in most games; in two sets, one for each player to move, where the
+game has `to_move`. Features are those of the image that `canonical` takes, so that symmetric states have the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from solver.compiled.binding import inlined, kernel
+
+game: Any = None  # what follows are constants of the bound copies
+FEATURES = ALTERNATES = AGAIN = FOLDS = False
+
+BITS = 63  # of a state
+
+
+@inlined
+def features(state, out):
+    """The features of an unfinished state, folded already, into out (n,) int64, as many as fit; how many there are."""
+    count = 0
+    if FEATURES:
+        for number in game.features(state):
+            if count < len(out):
+                out[count] = number
+            count += 1
+        return count
+    mover = 0 if ALTERNATES or AGAIN else game.to_move(state)
+    count = BITS if ALTERNATES or AGAIN else 2 * BITS
+    for place in range(min(count, len(out))):
+        out[place] = state >> place % BITS & (place // BITS == mover)
+    return count
+
+
+@kernel
+def list_tiers(states, tiers):
+    """The tiers (n,) int64 of states (n,) int64, 0 where the rules know none."""
+    for i in range(len(states)):
+        tiers[i] = game.tier(states[i])
+
+
+@kernel
+def guess(states, guesses):
+    """What `evaluate` of the rules says of unfinished states (n,) int64 into guesses (n,) float64; 0 without it."""
+    for i in range(len(states)):
+        guesses[i] = game.evaluate(states[i])
+
+
+@kernel
+def tabulate(states, table):
+    """The features of unfinished states (n,) int64 as the rows of a table (n, features) int16; False if one has more
+    or fewer."""
+    out = np.empty(table.shape[1], np.int64)
+    for i in range(len(states)):
+        if features(game.canonical(states[i]) if FOLDS else states[i], out) != table.shape[1]:
+            return False
+        for place in range(len(out)):
+            table[i, place] = out[place]
+    return True

@@ -1,0 +1,264 @@
+"""Searches of limited depth by the compiled alpha-beta: of one state, within a budget, or of many on all cores.
+
+    ahead = Lookahead(load_game("connect-four"))
+    ahead.search(state, depth=12)                  what `search.heuristic` finds, some thousand times as fast
+    Chooser(game).choose(states, 6).actions        the best moves of many states at once
+
+By the rules' own `evaluate`, without which every state is taken for even, or by a learned model. A table is kept from
+one search to the next: its bounds are those of a state and a depth, whatever was asked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solver.base.errors import BudgetExceeded, MethodError, UncompiledRules
+from solver.base.parallel import Workers, cores
+from solver.check.conformance import OTHERWISE, check_game
+from solver.compiled.binding import compiling
+from solver.compiled.lookahead import deepening
+from solver.compiled.lookahead.bounds import DEEPEST, new_bounds
+from solver.compiled.lookahead.depth import (
+    BEST,
+    CHOICE,
+    COUNT,
+    CROWDED,
+    CULPRIT,
+    CUT,
+    FIELDS,
+    FOUND,
+    FRAME,
+    LEFT,
+    MOVE,
+    OUTSIDE,
+    PLACE,
+    STUCK,
+    WINDOW,
+    CompiledDepth,
+    Path,
+)
+from solver.compiled.lookahead.model import Model, new_model
+from solver.rules.game import Game, Rules, is_built_in
+from solver.search import Budget, Counts, Result, heuristic, refuse_chance, stuck
+
+TABLE = 32 << 20  # bytes, of a search of one state
+SMALL = 1 << 20  # bytes for each thread of searches of many
+CHUNK = 1 << 16  # nodes between two looks at the clock and at signals
+SHARE = 256  # states that a thread takes at a time
+COMPARED = 40  # states of a user's game at which compiled and plain search are compared
+COMPARED_NODES = 2_000  # nodes that the plain one may take for each
+States = NDArray[np.int64]
+
+
+class Choices(NamedTuple):
+    """For each of many states: the first best action and its place among all (int64), and the merit, float64.
+
+    A merit is a margin, an estimate, or +-(`value.WIN` - distance).
+    """
+
+    actions: States
+    places: States
+    merits: NDArray[np.float64]
+
+
+class Lookahead:
+    """Searches of one game by one evaluation, in one thread. Raises MethodError for a game with chance."""
+
+    def __init__(
+        self, game: Game, *, model: Model | None = None, symmetry: bool = True, table: int = TABLE
+    ) -> None:
+        self.rules = Rules(game, symmetry)
+        refuse_chance(self.rules, "a search of limited depth")
+        with compiling(game):
+            self._depth = CompiledDepth(self.rules)
+        self._asked = self._depth.address, self.rules.scores
+        self._memory = new_bounds(table)
+        self._path = Path(
+            np.zeros((64, FRAME), np.int64),
+            np.zeros((64, WINDOW), np.float64),
+            np.zeros((4096, MOVE), np.int64),
+            np.zeros(FIELDS, np.int64),
+        )
+        self.nodes = 0
+        self.use(model)
+
+    def use(self, model: Model | None) -> None:
+        """Estimate by another model, or by the rules; what was found by the one before is forgotten."""
+        self._model = new_model() if model is None else model.copy()
+        self._memory[0][:] = 0
+
+    def search(self, state: int, *, depth: int, budget: Budget | None = None) -> Result:
+        """What `heuristic.search` finds, and the first best action in the game's order; deepened ply by ply.
+
+        Raises MethodError for a depth below 1, GameError where an estimate is out of bounds, UncompiledRules where the
+        compiled rules cannot tell, BudgetExceeded.
+        """
+        heuristic.check_depth(depth)
+        before, found = self.nodes, self.look(state, 1, budget=budget)
+        for deeper in range(2, depth + 1):
+            if found.exact:
+                break
+            found = self.look(state, deeper, found.action, budget)
+        return found._replace(counts=Counts(self.nodes - before))
+
+    def look(self, state: int, depth: int, first: int | None = None, budget: Budget | None = None) -> Result:
+        """The same at once at that depth, where less has been searched before; `first` is the action to begin with."""
+        rules, before = self.rules, self.nodes
+        if rules.is_terminal(state):
+            return Result(heuristic.estimated_value(rules.end(state), rules.scores), None, True, Counts(1), {})
+        self._set_out(depth, first)
+        with compiling(rules.game):
+            deepening.begin(self._path, state, depth)
+        self._run(lambda allowance: deepening.look(*self._work(), allowance), budget)
+        best = float(self._path.windows[0, BEST])
+        value = heuristic.estimated_value(best if -1 < best < 1 or best % 1 else int(best), rules.scores)
+        exact = heuristic.is_exact(value, depth if self._path.frames[0, CUT] else None)
+        return Result(value, int(self._path.search[CHOICE]), exact, Counts(self.nodes - before), {})
+
+    def choose(self, states: States, depth: int, found: Choices) -> None:
+        """Search unfinished states (n,) int64, each deepened to `depth`, into `found`."""
+        self._set_out(depth, None)
+        self._path.frames[0, LEFT] = self._path.search[PLACE] = 0
+        self._run(lambda allowance: deepening.choose(*self._work(), states, depth, tuple(found), allowance), None)
+
+    def _work(self) -> tuple[Any, ...]:
+        return self._asked, self._memory, self._path, self._model
+
+    def _set_out(self, depth: int, first: int | None) -> None:
+        heuristic.check_depth(depth)
+        if depth > DEEPEST:
+            raise MethodError(f"a search of depth {depth} is too deep: look at most {DEEPEST} plies ahead")
+        while depth + 2 > len(self._path.frames):
+            self._path = self._path._replace(frames=_doubled(self._path.frames), windows=_doubled(self._path.windows))
+        self._path.search[CHOICE] = -1 if first is None else first
+
+    def _run(self, ask: Callable[[int], int], budget: Budget | None) -> None:
+        """Ask until there is an answer. Raises as `search`."""
+        while True:
+            left = None if budget is None else budget.nodes_left
+            allowance = CHUNK if left is None else max(1, min(CHUNK, left))
+            before = int(self._path.search[COUNT])
+            with compiling(self.rules.game):
+                status = ask(allowance)
+            spent = int(self._path.search[COUNT]) - before
+            self.nodes += spent
+            if budget is not None:
+                budget.take(spent)
+            if status == FOUND:
+                return
+            if status == CROWDED:
+                self._path = self._path._replace(moves=_doubled(self._path.moves))
+            elif status in (OUTSIDE, STUCK):
+                raise self._refused(status, int(self._path.search[CULPRIT]))
+            elif budget is not None and budget.is_used_up():
+                raise BudgetExceeded("the search has used up its budget: allow more nodes or seconds")
+
+    def _refused(self, status: int, state: int) -> Exception:
+        """What is wrong with a state, as plain Python says; UncompiledRules where it finds nothing."""
+        rules = self.rules
+        if status == STUCK and not any(True for _ in rules.actions(state)):
+            return stuck(rules, state)
+        if status == OUTSIDE and not rules.is_terminal(state) and not len(self._model.shape):
+            try:
+                heuristic.checked(rules, state, 0 if rules.evaluate is None else rules.evaluate(state))
+            except Exception as error:
+                return error
+        return UncompiledRules(
+            f"{rules.name}: what state {state} is worth does not fit the compiled search of limited depth: margins are"
+            f" below 2**53, estimates within bounds, features as many for each state, or {OTHERWISE}"
+        )
+
+    def warm(self) -> None:
+        """Compile, or load from the cache, all that a search needs; hold a user's rules against plain Python.
+
+        Raises GameError if those break the protocol, UncompiledRules if they compile to something else.
+        """
+        self.look(self.rules.game.initial(), 2)
+        if not is_built_in(self.rules.name):
+            self._compare(check_game(self.rules.game))
+
+    def _compare(self, states: list[int]) -> None:
+        """What both searches find in states of random games by the rules' `evaluate`."""
+        model, self._model = self._model, new_model()
+        evaluate = self.rules.evaluate or _even
+        for state in random.Random(0).sample(states, min(COMPARED, len(states))):
+            for depth in (1, 2):
+                with contextlib.suppress(BudgetExceeded):
+                    budget = Budget(COMPARED_NODES, 0.1)
+                    plain = heuristic.search(
+                        self.rules.game, state, depth=depth, evaluate=evaluate,
+                        symmetry=self.rules.symmetry, budget=budget,
+                    )  # fmt: skip
+                    found = self.look(state, depth)
+                    if (plain.value, plain.action) != (found.value, found.action):
+                        raise UncompiledRules(
+                            f"{self.rules.name}: {depth} plies ahead state {state} is worth {plain.value} in plain"
+                            f" Python, {found.value} compiled: {OTHERWISE}"
+                        )
+        self.use(model)
+
+
+class Chooser:
+    """The best moves of many states at once, by one evaluation, on all cores: the same for any number of workers."""
+
+    def __init__(
+        self,
+        game: Game,
+        *,
+        model: Model | None = None,
+        symmetry: bool = True,
+        workers: int | None = None,
+        table: int = SMALL,
+    ) -> None:
+        self._members = [
+            Lookahead(game, model=model, symmetry=symmetry, table=table) for _ in range(workers or cores())
+        ]
+
+    def use(self, model: Model | None) -> None:
+        """Estimate by another model, or by the rules."""
+        for member in self._members:
+            member.use(model)
+
+    @property
+    def nodes(self) -> int:
+        """Nodes searched so far."""
+        return sum(member.nodes for member in self._members)
+
+    def choose(self, states: Sequence[int] | States, depth: int) -> Choices:
+        """Search unfinished states (n,) int64, each to `depth`. Raises as `Lookahead.search`."""
+        asked = np.ascontiguousarray(states, np.int64)
+        count = len(asked)
+        found = Choices(np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.float64))
+        idle = list(self._members)
+
+        def search(begin: int) -> None:
+            member = idle.pop()  # there are as many as threads
+            try:
+                part = slice(begin, begin + SHARE)
+                member.choose(asked[part], depth, Choices(found.actions[part], found.places[part], found.merits[part]))
+            finally:
+                idle.append(member)
+
+        with Workers(len(self._members)) as workers:
+            _exhaust(workers.map(search, range(0, count, SHARE)))
+        return found
+
+
+def _exhaust(results: Iterable[None]) -> None:
+    for _ in results:
+        pass
+
+
+def _doubled(array: NDArray[Any]) -> NDArray[Any]:
+    return np.concatenate([array, np.zeros_like(array)])
+
+
+def _even(state: int) -> int:
+    """The estimate of one who cannot tell."""
+    return 0

@@ -1,0 +1,376 @@
+"""Rules rewritten where Numba knows less of Python than people write.
+
+What compiles as it is stays as it is. Elsewhere a copy of the function is made from its source:
+
+    any(f(x) for x in xs), all, sum, min, max, next  a helper with a loop (`reductions`), also over what a method yields
+    tuple(x for x in xs), tuple(self.actions(state)) a list
+    not list(xs)                                     False if list(xs) else True
+    bin(number).count("1")                           number.bit_count()
+    yield from xs                                    a loop
+    self.CONSTANT, Rules.CONSTANT, Colour.RED.value  the constant
+    self.helper where it is static, or a property    the function, a call
+    lists, and tuples of tuples of many lengths      tuples, tuples of arrays
+"""
+
+from __future__ import annotations
+
+import ast
+import enum
+import inspect
+import opcode
+import types
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from solver.base.errors import GameError
+from solver.compiled.reductions import REDUCTIONS, Fold, body_of, fold_of, listed
+from solver.rules.fingerprint import names_in
+from solver.rules.sources import inner, source_of
+
+# methods that never compile
+TEXT = ("show", "cells", "place", "parse_action", "format_action", "check", "from_text", "to_text")
+LONG = 256  # numbers of a tuple beyond which an array compiles much quicker
+STRANGE = {opcode.opmap[name] for name in ("GET_YIELD_FROM_ITER", "CONTAINS_OP", "UNARY_NOT")}
+REWRITTEN = {"bin", "next", "tuple", *REDUCTIONS}
+# what Numba refuses, in place of `print`: in kernels that have let go of Python's lock it takes that and keeps it
+REFUSED = object()
+
+
+def methods_of(cls: type) -> dict[str, types.FunctionType]:
+    """The functions behind a class's methods, properties, static and decorated ones, those of the bases included."""
+    members = {name: item for base in reversed(cls.__mro__) for name, item in vars(base).items()}
+    found = {}
+    for name, item in members.items():
+        function = inner(item)
+        if not isinstance(function, types.FunctionType) or function.__module__ == "collections":
+            continue  # a named tuple's own
+        if not name.startswith("__") and name not in TEXT and not isinstance(item, staticmethod):
+            found[name] = function
+    return found
+
+
+class Rewriter:
+    """Rewrites the functions of a class's rules; `names` are other names of its methods in compiled code."""
+
+    def __init__(self, cls: type, names: dict[str, str]) -> None:
+        self.cls = cls
+        self.names = names
+        self.arrays = False  # whether the rules read arrays, whose bounds have to be checked
+        self._done: dict[Any, types.FunctionType] = {}
+
+    def rewritten(self, function: types.FunctionType) -> types.FunctionType:
+        """The function, or a copy of it that Numba can compile."""
+        if function not in self._done:
+            self._done[function] = function  # meanwhile, for recursion
+            self._done[function] = self._rewrite(function)
+        return self._done[function]
+
+    def _rewrite(self, function: types.FunctionType) -> types.FunctionType:
+        if not self._is_strange(function):
+            scope = self._substitutes(function)
+            if not scope:
+                return function
+            return _copy(function, function.__code__, {**function.__globals__, **scope})
+        try:
+            (tree,) = ast.parse(source_of(function)).body
+        except (GameError, SyntaxError, ValueError):
+            return function
+        if not isinstance(tree, ast.FunctionDef):
+            return function
+        rewrite = _Rewrite(self, function, tree)
+        tree = rewrite.visit(tree)
+        scope = {**self._substitutes(function), **rewrite.scope}
+        if not scope and not rewrite.changed:
+            return function
+        cells = {
+            name: cell.cell_contents
+            for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+            if name != "__class__"
+        }
+        tree.decorator_list = []
+        module = ast.Module([*rewrite.lifted, tree], [])
+        ast.increment_lineno(module, function.__code__.co_firstlineno - 1)
+        compiled = compile(ast.fix_missing_locations(module), function.__code__.co_filename, "exec")
+        whole = {**function.__globals__, **cells, **scope}
+        codes = {code.co_name: code for code in compiled.co_consts if isinstance(code, types.CodeType)}
+        for lifted in rewrite.lifted:
+            code = codes[lifted.name]
+            whole[lifted.name] = types.FunctionType(renamed(code, self.names), whole, lifted.name)
+        return _copy(function, codes[tree.name], whole)
+
+    def _is_strange(self, function: types.FunctionType) -> bool:
+        """Whether there may be something to rewrite, as far as that can be told without parsing."""
+        code = function.__code__
+        if code.co_freevars or STRANGE & {*code.co_code[::2]} or REWRITTEN & {*code.co_names}:
+            return True
+        if any(isinstance(constant, types.CodeType) for constant in code.co_consts):
+            return True
+        for name in code.co_names:
+            item = inspect.getattr_static(self.cls, name, None)
+            is_method = isinstance(inner(item), types.FunctionType) and not isinstance(item, (staticmethod, property))
+            if item is not None and not is_method and name not in getattr(self.cls, "_fields", ()):
+                return True
+            owner = function.__globals__.get(name)
+            if isinstance(owner, type):
+                return True
+            if isinstance(owner, types.ModuleType):
+                some = [vars(owner)[used] for used in code.co_names if used in vars(owner)]
+                if any(self.substitute(item) is not item for item in some):
+                    return True
+        return False
+
+    def _substitutes(self, function: types.FunctionType) -> dict[str, Any]:
+        """What the function's globals and cells have to be in its copy, where that is something else."""
+        known = function.__globals__
+        named = {name: known[name] for name in names_in(function.__code__) if name in known}
+        if "print" in names_in(function.__code__):
+            named.setdefault("print", print)
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+            if name != "__class__":
+                named[name] = cell.cell_contents
+        found = {name: self.substitute(item) for name, item in named.items()}
+        return {name: item for name, item in found.items() if item is not named[name]}
+
+    def substitute(self, item: Any) -> Any:
+        """A function that compiles, or data as a constant that does; the item itself where it does as it is."""
+        if isinstance(item, np.ndarray):
+            self.arrays = True
+        if isinstance(item, (list, tuple)):
+            constant = frozen(item)
+            self.arrays = self.arrays or any(isinstance(part, np.ndarray) for part in _leaves(constant))
+            return constant
+        if item is print:
+            return REFUSED
+        if hasattr(item, "py_func") or isinstance(item, type):
+            return item
+        function = inner(item)
+        return self.rewritten(function) if isinstance(function, types.FunctionType) else item
+
+
+class _Rewrite(ast.NodeTransformer):
+    """The rewriting of one function: `scope` has what its new names mean, `lifted` its new helpers."""
+
+    def __init__(self, rewriter: Rewriter, function: types.FunctionType, tree: ast.FunctionDef) -> None:
+        self.rewriter = rewriter
+        self.function = function
+        self.scope: dict[str, Any] = {}
+        self.lifted: list[ast.FunctionDef] = []
+        self.changed = False
+        code = function.__code__
+        self.own = code.co_varnames[:1] if code.co_argcount and _is_method(rewriter.cls, function) else ()
+        # comprehensions have variables of their own, which are no locals of the function in this version of Python
+        targets = [part.target for part in ast.walk(tree) if isinstance(part, ast.comprehension)]
+        self.locals = {*code.co_varnames, *code.co_cellvars, *(name for target in targets for name in _names(target))}
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        self.generic_visit(node)
+        if not isinstance(node.value, ast.YieldFrom):
+            return node
+        self.changed = True
+        item = self._name("item")
+        loop = ast.For(
+            ast.Name(item, ast.Store()), node.value.value, [ast.Expr(ast.Yield(ast.Name(item, ast.Load())))], []
+        )
+        return ast.copy_location(loop, node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
+        self.generic_visit(node)
+        if not isinstance(node.value, ast.Name) or not isinstance(node.ctx, ast.Load):
+            return self._member(node)
+        holder = node.value.id
+        if holder in self.own:
+            return self._of_self(node)
+        if holder in self.locals:
+            return node
+        owner = self.function.__globals__.get(holder)
+        if isinstance(owner, type) and not (issubclass(owner, enum.IntEnum)):
+            item = inspect.getattr_static(owner, node.attr, None)
+            function = inner(item)
+            if isinstance(function, types.FunctionType):
+                return self._constant(node, self.rewriter.rewritten(function))
+            if item is not None and not isinstance(item, enum.Enum) and not callable(item):
+                return self._constant(node, item)
+        elif isinstance(owner, types.ModuleType) and hasattr(owner, node.attr):
+            item = getattr(owner, node.attr)
+            if self.rewriter.substitute(item) is not item:
+                return self._constant(node, item)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        self.generic_visit(node)
+        bits = _counted_bits(node)
+        if bits is not None:
+            self.changed = True
+            return ast.copy_location(ast.Call(ast.Attribute(bits, "bit_count", ast.Load()), [], []), node)
+        called = node.func.id if isinstance(node.func, ast.Name) else ""
+        if called in self.locals or called in self.function.__globals__:
+            return node
+        fold, plain_list = fold_of(node, self._yields), listed(node, self._yields)
+        if plain_list is not None:
+            self.changed = True
+            return ast.copy_location(plain_list, node)
+        return node if fold is None else self._folded(node, fold)
+
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        self.generic_visit(node)
+        fold = fold_of(node, self._yields)
+        if fold is None:
+            return node
+        found = self._folded(node, fold)
+        return _negated(found) if isinstance(node.ops[0], ast.NotIn) else found
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
+        self.generic_visit(node)
+        if not isinstance(node.op, ast.Not) or not isinstance(node.operand, (ast.Name, ast.Call, ast.ListComp)):
+            return node
+        self.changed = True
+        return _negated(node.operand)
+
+    def _of_self(self, node: ast.Attribute) -> Any:
+        """What `self.name` stands for where it is neither a parameter of the game nor a method."""
+        cls = self.rewriter.cls
+        if node.attr in getattr(cls, "_fields", ()):
+            return node
+        item = inspect.getattr_static(cls, node.attr, None)
+        if isinstance(item, (property, cached_property)):
+            self.changed = True
+            return ast.copy_location(ast.Call(node, [], []), node)
+        if isinstance(item, staticmethod):
+            return self._constant(node, inner(item))
+        if item is None or isinstance(inner(item), types.FunctionType):
+            return node
+        return self._constant(node, item)
+
+    def _member(self, node: ast.Attribute) -> Any:
+        """The number behind `Colour.RED.value`."""
+        holder = node.value
+        if node.attr == "value" and isinstance(holder, ast.Attribute) and isinstance(holder.value, ast.Name):
+            owner = self.function.__globals__.get(holder.value.id)
+            if isinstance(owner, type) and issubclass(owner, enum.Enum) and holder.attr in owner.__members__:
+                return self._constant(node, owner.__members__[holder.attr].value)
+        return node
+
+    def _constant(self, node: ast.expr, item: Any) -> ast.expr:
+        self.changed = True
+        name = self._name("constant")
+        self.scope[name] = self.rewriter.substitute(item)
+        return ast.copy_location(ast.Name(name, ast.Load()), node)
+
+    def _name(self, kind: str) -> str:
+        """A name that nothing has."""
+        return f"_{self.function.__name__}_{kind}_{len(self.scope) + len(self.lifted)}"
+
+    def _folded(self, node: ast.expr, fold: Fold) -> ast.expr:
+        """A fold as a call of a helper that loops."""
+        self.changed = True
+        name, clauses = self._name(fold.name), fold.clauses
+        bound = {name for part in clauses.generators for name in _names(part.target)}
+        parameters = sorted((_names(clauses) - bound) & (self.locals | {*self.own}))
+        extra = [] if fold.start is None else [fold.start]
+        helper = ast.parse(f"def {name}({', '.join([*parameters, *(['_start'] if extra else [])])}): pass").body[0]
+        assert isinstance(helper, ast.FunctionDef)
+        helper.body = list(body_of(fold))
+        for one in ast.walk(helper):
+            ast.copy_location(one, node)
+        self.lifted.append(helper)
+        arguments: list[ast.expr] = [ast.Name(parameter, ast.Load()) for parameter in parameters]
+        return ast.copy_location(ast.Call(ast.Name(name, ast.Load()), [*arguments, *extra], []), node)
+
+    def _yields(self, node: ast.expr) -> bool:
+        """Whether an expression calls a generator of the rules."""
+        called = node.func if isinstance(node, ast.Call) else None
+        item: Any = None
+        if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name) and called.value.id in self.own:
+            item = inspect.getattr_static(self.rewriter.cls, called.attr, None)
+        elif isinstance(called, ast.Name):
+            item = self.scope.get(called.id, self.function.__globals__.get(called.id))
+        function = inner(item)
+        return isinstance(function, types.FunctionType) and inspect.isgeneratorfunction(function)
+
+
+def _names(node: ast.AST) -> set[str]:
+    """The variables in a piece of syntax."""
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+
+
+def _negated(node: ast.expr) -> ast.expr:
+    """`not` of what may be a list, whose truth Numba only knows where it branches."""
+    found = ast.IfExp(node, ast.Constant(False), ast.Constant(True))
+    return ast.copy_location(found, node)
+
+
+def _copy(function: types.FunctionType, code: types.CodeType, scope: dict[str, Any]) -> types.FunctionType:
+    """The function with other code and globals."""
+    copy = types.FunctionType(code, scope, function.__name__, function.__defaults__)
+    copy.__kwdefaults__ = function.__kwdefaults__
+    copy.__module__ = function.__module__
+    return copy
+
+
+def _counted_bits(node: ast.Call) -> ast.expr | None:
+    """The number in `bin(number).count("1")`."""
+    function = node.func
+    if not (isinstance(function, ast.Attribute) and function.attr == "count" and len(node.args) == 1):
+        return None
+    counted, text = node.args[0], function.value
+    if not (isinstance(counted, ast.Constant) and counted.value == "1" and isinstance(text, ast.Call)):
+        return None
+    if isinstance(text.func, ast.Name) and text.func.id == "bin" and len(text.args) == 1:
+        return text.args[0]
+    return None
+
+
+def _is_method(cls: type, function: types.FunctionType) -> bool:
+    return any(function is inner(item) and not isinstance(item, staticmethod)
+               for base in cls.__mro__ for item in vars(base).values())
+
+
+def renamed(code: types.CodeType, names: dict[str, str]) -> types.CodeType:
+    """The code, and that of comprehensions within, with other names for what it names."""
+    within = tuple(renamed(one, names) if isinstance(one, types.CodeType) else one for one in code.co_consts)
+    return code.replace(co_names=tuple(names.get(name, name) for name in code.co_names), co_consts=within)
+
+
+def frozen(item: Any) -> Any:
+    """Lists as tuples, long tuples of numbers as arrays, tuples of tuples of several lengths as tuples of arrays."""
+    if not isinstance(item, (list, tuple)) or hasattr(item, "_fields"):
+        return item
+    parts = tuple(frozen(part) for part in item)
+    if len(parts) > LONG and all(type(part) is int and -(1 << 63) <= part < 1 << 63 for part in parts):
+        return np.array(parts, np.int64)
+    shapes = {_shape(part) for part in parts}
+    if len(shapes) > 1 and all(isinstance(part, tuple) for part in parts):
+        arrays = [_as_array(part) for part in parts]
+        if all(array is not None for array in arrays):
+            most = max(array.ndim for array in arrays)
+            return tuple(array.reshape(array.shape + (0,) * (most - array.ndim)) for array in arrays)
+    if isinstance(item, tuple) and all(one is other for one, other in zip(parts, item, strict=True)):
+        return item
+    return parts
+
+
+def _shape(item: Any) -> Any:
+    """What two parts of a tuple must have in common for Numba: nested lengths and types."""
+    if isinstance(item, np.ndarray):
+        return item.ndim
+    return (len(item), *{_shape(part) for part in item}) if isinstance(item, tuple) else type(item)
+
+
+def _as_array(item: Any) -> Any:
+    """Nested tuples of ints as an array, None if they are something else."""
+    try:
+        array = np.array(item if item else np.empty(0, np.int64))
+    except (ValueError, OverflowError):
+        return None
+    return array if array.dtype == np.int64 else None
+
+
+def _leaves(item: Any) -> Iterator[Any]:
+    if isinstance(item, tuple):
+        for part in item:
+            yield from _leaves(part)
+    else:
+        yield item

@@ -1,0 +1,4 @@
+"""Books made from books: trimmed, merged, compared, sampled.
+
+Imports solving, sweep, book and below.
+"""

@@ -1,0 +1,206 @@
+"""Two books side by side, in ascending order of their states: what tells them apart, and what they hold together.
+
+Both are gone through a piece at a time, so that memory does not depend on their sizes.
+"""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from solver.base.errors import BookError, DamagedBook, ForeignBook
+from solver.base.progress import Progress, silent
+from solver.base.value import Value, merit_of
+from solver.book import Book, Header, check_codec, check_target, streaming
+
+FACTS = (
+    "game", "rules", "method", "scope", "symmetry", "score_game", "states", "terminal", "stored", "counts", "root",
+    "longest", "trim", "wdl", "expectation",
+)  # fmt: skip
+VERIFY = "verify both, one of them was solved wrongly"
+
+Column = tuple[list[int], list[Value]]
+EMPTY: Column = ([], [])
+
+
+class Difference(NamedTuple):
+    """A state and its values in the two books, None where one lacks it."""
+
+    state: int
+    first: Value | None
+    second: Value | None
+
+
+class Differences(NamedTuple):
+    """How two books differ: pairs of what their headers say, and numbers of states; `examples` are the smallest ones.
+
+    Codecs, and so digests, are not compared.
+    """
+
+    header: dict[str, tuple[Any, Any]]
+    only_first: int
+    only_second: int
+    other_values: int
+    examples: list[Difference]
+
+    @property
+    def equal(self) -> bool:
+        """Whether they hold and say the same."""
+        return not (self.header or self.only_first or self.only_second or self.other_values)
+
+
+def diff(
+    first: str | os.PathLike[str], second: str | os.PathLike[str], most: int = 20, *, progress: Progress = silent
+) -> Differences:
+    """What tells two books apart, with `most` states as examples. Raises DamagedBook, ForeignBook or BookError."""
+    counts = [0, 0, 0]
+    examples: list[Difference] = []
+    with Book(first) as one, Book(second) as other:
+        said = [(getattr(one.header, name), getattr(other.header, name)) for name in FACTS]
+        header = {name: pair for name, pair in zip(FACTS, said, strict=True) if pair[0] != pair[1]}
+        for here, there in _side_by_side(one, other, progress):
+            if here == there:
+                continue
+            mine, theirs = dict(zip(*here, strict=True)), dict(zip(*there, strict=True))
+            for state in sorted(state for state in mine.keys() | theirs if mine.get(state) != theirs.get(state)):
+                found = Difference(state, mine.get(state), theirs.get(state))
+                counts[1 if found.first is None else 0 if found.second is None else 2] += 1
+                if len(examples) < most:
+                    examples.append(found)
+    return Differences(header, counts[0], counts[1], counts[2], examples)
+
+
+def merge(
+    first: str | os.PathLike[str],
+    second: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    codec: str | None = None,
+    *,
+    workers: int | None = None,
+    progress: Progress = silent,
+) -> Header:
+    """Write a book of the states of two books of one game to `target`; the header as written.
+
+    Where one of the books has all states, its scope and method are those of the merged one, else that is a book of
+    exact entries. `codec` is that of the first book if left out. Raises ForeignBook where the rules differ, BookError
+    where only one is folded by symmetry, DamagedBook where they contradict each other, ResourceError; and leaves
+    `target` as it was.
+    """
+    if codec is not None:
+        check_codec(codec)
+    check_target(target)
+    with Book(first) as one, Book(second) as other:
+        _check_alike(one, other)
+        for book in (one, other):
+            if book.expectation is not None:
+                raise BookError(f"{book.path} holds expectations, which are complete: there is nothing to merge")
+        numbers: Counter[Value] = Counter()
+        for _, values in _union(one, other, progress):
+            numbers.update(values)
+        header = _header(one.header, other.header, numbers)._replace(codec=codec or one.codec)
+        place = {value: index for index, value in enumerate(header.palette)}
+        merged = ((states, [place[value] for value in values]) for states, values in _union(one, other, silent))
+        return streaming.write(target, header, merged, workers=workers, progress=progress)
+
+
+def _check_alike(one: Book, other: Book) -> None:
+    """Raise ForeignBook or BookError unless both are of one game, and folded alike."""
+    if one.rules != other.rules:
+        raise ForeignBook(
+            f"{one.path} was made by rules {one.rules[:8]} ({one.header.game}), {other.path} by {other.rules[:8]}"
+            f" ({other.header.game}): merge books of the same game and rules"
+        )
+    if one.symmetry != other.symmetry:
+        folded, unfolded = (one, other) if one.symmetry else (other, one)
+        raise BookError(
+            f"{folded.path} is folded by symmetry and {unfolded.path} is not: solve one of them again, with"
+            " --no-symmetry or without"
+        )
+    if one.header.wdl != other.header.wdl:
+        book = one if one.header.wdl else other
+        raise BookError(f"{book.path} has no distances, the other has: trim that with --wdl first")
+    if one.root != other.root:
+        raise DamagedBook(f"the start is {said(one.root)} in {one.path}, {said(other.root)} in {other.path}: {VERIFY}")
+
+
+def _header(one: Header, other: Header, numbers: Counter[Value]) -> Header:
+    """That of the book that has all states, of which there are `numbers` of each value; else one of exact entries."""
+    stored = numbers.total()
+    for header in sorted((one, other), key=lambda header: header.scope != "complete"):
+        if header.stored == stored:
+            return header
+    palette = sorted(numbers, key=merit_of, reverse=True)
+    longest = [header.longest for header in (one, other) if header.longest is not None]
+    return one._replace(
+        method="alphabeta",
+        scope="exact",
+        trim=None,
+        palette=palette,
+        states=None,
+        terminal=None,
+        stored=stored,
+        counts={
+            outcome: sum(numbers[value] for value in palette if value.outcome == outcome) for outcome in one.counts
+        },
+        tiers=None,
+        longest=min(longest, key=lambda found: (-found[0], found[1]), default=None),
+        numbers=[numbers[value] for value in palette],
+    )
+
+
+def _union(one: Book, other: Book, progress: Progress) -> Iterator[Column]:
+    """The states of both and their values. Raises DamagedBook for a state that makes one contradict the other."""
+    for here, there in _side_by_side(one, other, progress):
+        if here != there:
+            mine, theirs = dict(zip(*here, strict=True)), dict(zip(*there, strict=True))
+            _check_agreed(one, other, mine, theirs)
+            both = {**mine, **theirs}
+            here = (sorted(both), [both[state] for state in sorted(both)])
+        yield here
+
+
+def _check_agreed(one: Book, other: Book, mine: dict[int, Value], theirs: dict[int, Value]) -> None:
+    """Raise DamagedBook unless the states of a range have one value, and complete books have all of them."""
+    state = min((state for state in mine.keys() & theirs if mine[state] != theirs[state]), default=None)
+    if state is not None:
+        raise DamagedBook(
+            f"state {state} is {said(mine[state])} in {one.path}, {said(theirs[state])} in {other.path}: {VERIFY}"
+        )
+    for book, held, wanted in ((one, mine, theirs), (other, theirs, mine)):
+        if book.scope == "complete" and not wanted.keys() <= held.keys():
+            raise DamagedBook(f"{book.path} is complete, but lacks state {min(wanted.keys() - held)}: {VERIFY}")
+
+
+def said(value: Value) -> str:
+    """A value in words, whatever its game: win in 5, +3, +0.25, draw."""
+    if value.distance is None:
+        return f"{value.score:+}" if value.score else "draw"
+    return f"{value.outcome} in {value.distance}"
+
+
+def _side_by_side(one: Book, other: Book, progress: Progress) -> Iterator[tuple[Column, Column]]:
+    """The states of both books and their values, of one range of states after the other."""
+    known: dict[Value, Value] = {}  # so that equal values are one object, which is quick to compare
+    readers = [_columns(book, known) for book in (one, other)]
+    ahead = [next(reader, EMPTY) for reader in readers]
+    done, total = 0, len(one) + len(other)
+    while ends := [states[-1] for states, _ in ahead if states]:
+        here = []
+        for side, (states, values) in enumerate(ahead):
+            cut = bisect_right(states, min(ends))
+            here.append((states[:cut], values[:cut]))
+            ahead[side] = (states[cut:], values[cut:]) if cut < len(states) else next(readers[side], EMPTY)
+            done += cut
+        yield here[0], here[1]
+        progress("compare", done, total)
+
+
+def _columns(book: Book, known: dict[Value, Value]) -> Iterator[Column]:
+    """States and values, a piece at a time; the values are those `known`."""
+    palette = [known.setdefault(value, value) for value in book.header.palette]
+    values = book.header.values if book.expectation is not None else palette
+    for states, indices in streaming.lists(book):
+        yield states, [values[index] for index in indices]

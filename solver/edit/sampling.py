@@ -1,0 +1,81 @@
+"""States of a book chosen at random, and how its expectations are spread."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+from solver.base.errors import MethodError
+from solver.base.progress import Progress, silent
+from solver.base.value import Value
+from solver.book import Book, streaming
+from solver.rules.game import Rules
+
+Range = tuple[int, int]
+COARSE = 18  # bits of an expectation that are left out where expectations are counted
+
+
+def sample(
+    book: Book,
+    number: int,
+    *,
+    seed: int = 0,
+    outcome: str | None = None,
+    distance: Range | None = None,
+    tier: Range | None = None,
+    progress: Progress = silent,
+) -> list[tuple[int, Value]]:
+    """So many stored states at random, uniformly among those that match, none twice, and their values; in random order.
+
+    `outcome` is "win", "draw" or "loss" for the side to move; `distance` and `tier` are ranges, both ends included.
+    Where fewer match, it is all of them. The same `seed` gives the same states of the same book, whatever its codec.
+    Raises MethodError for tiers of rules that know none, ForeignBook for such of a game that the book cannot name,
+    DamagedBook.
+    """
+    chance = random.Random(seed)
+    chosen: list[tuple[int, Value]] = []
+    for before, found in enumerate(_matching(book, outcome, distance, tier, progress)):
+        if before < number:
+            chosen.append(found)
+        elif (place := int(chance.random() * (before + 1))) < number:  # each so far is kept as likely as any other
+            chosen[place] = found
+    chance.shuffle(chosen)  # so that the first of them are such a sample, too
+    return chosen
+
+
+def expectations(book: Book) -> dict[float, int]:
+    """How many stored states have an expectation, of those four digits or so. Raises DamagedBook."""
+    numbers: Counter[int] = Counter()
+    for _, indices in streaming.lists(book):
+        numbers.update(index >> COARSE << COARSE for index in indices)
+    return {book.header.values[number].score: count for number, count in numbers.items()}
+
+
+def _matching(
+    book: Book, outcome: str | None, distance: Range | None, tier: Range | None, progress: Progress
+) -> Iterator[tuple[int, Value]]:
+    """The states that match and their values, ascending."""
+    values, chances = book.header.values, book.expectation is not None
+    if chances and not (outcome is None and distance is None):
+        raise MethodError(f"the values of {book.path.name} are expectations: choose by tier, --ply")
+    wanted = [
+        outcome in (None, value.outcome) and _is_within(value.distance, distance)
+        for value in book.header.palette
+    ]
+    tier_of = None if tier is None else _tiers(book)
+    for states, indices in streaming.lists(book, progress):
+        for state, index in zip(states, indices, strict=True):
+            if (chances or wanted[index]) and (tier_of is None or _is_within(tier_of(state), tier)):
+                yield state, values[index]
+
+
+def _tiers(book: Book) -> Callable[[int], int]:
+    rules = Rules(book.game, book.symmetry)
+    if not rules.tiered:
+        raise MethodError(f"the rules of {rules.name} know no tiers: choose by value and distance")
+    return rules.tier
+
+
+def _is_within(number: int | None, limits: Range | None) -> bool:
+    return limits is None or (number is not None and limits[0] <= number <= limits[1])

@@ -1,0 +1,172 @@
+"""What one side needs to know that plays by a book: a weak solution.
+
+Play is followed ply by ply, against every reply. Where the side is to move one of its best moves is enough: of all
+that come to a ply together, as few as cover it are chosen, those with the fewest new replies first (Chvatal's greedy
+cover). The states in which the side is to move are to be known; a move of its own is known by the replies to it. One
+is left out where the search that goes with the book finds its value, and how to keep it, by what is known after it.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from solver.base.progress import Progress
+from solver.base.value import Value, merit_of, sign_of
+from solver.rules.game import Rules
+from solver.search.settling import assured
+
+Find = Callable[[int], Value | None]
+LATER = 0.3  # what a reply two plies later weighs of one now: they share more
+Child = tuple[int, bool]  # a canonical state, and whether the side is to move there
+
+
+def needed(rules: Rules, find: Find, sides: Iterable[int], plies: int, progress: Progress) -> dict[int, Value]:
+    """The states, canonical, with their values, that a book for these sides (0, 1) must hold.
+
+    `find` knows the values, perhaps not those of all states: where it ends, play is not followed further. A search of
+    `plies` + 1 plies that ends in these states then settles a move, in each position that the side comes to, which
+    keeps its value and `covers` what can be replied.
+    """
+    kept: dict[int, Value] = {}
+    for side in sides:
+        walk = _Walk(rules, find, side, plies)
+        order = walk.run(progress)
+        for done, state in enumerate(reversed(order)):
+            value = find(state)
+            if value is None or state in kept:
+                continue
+            if state in walk.stored or assured(rules, state, plies, kept.get) is None:
+                kept[state] = sign_of(value) if rules.outcomes else value
+            if done % 256 == 0:
+                progress("settle", done, len(order))
+        progress("settle", len(order), len(order))
+    return kept
+
+
+class _Move(NamedTuple):
+    """What a move gives who plays it, None if that is not known; where it leads, None if the game is over there."""
+
+    merit: int | None
+    child: Child | None
+
+
+class _Walk:
+    """Play by one side: the states where it is to move in the order that they were come to."""
+
+    def __init__(self, rules: Rules, find: Find, side: int, plies: int) -> None:
+        self.rules, self.find, self.side, self.plies = rules, find, side, plies
+        self.stored: set[int] = set()  # where the other is to move, but no reply tells the value: see `_replies`
+        self.seen: set[Child] = set()
+        self._width: dict[int, int] = {}  # see `_least`
+
+    def run(self, progress: Progress) -> list[int]:
+        rules, order = self.rules, []
+        layer = set()
+        for state in rules.roots():
+            if not rules.is_terminal(state):
+                mover = rules.to_move(state) if rules.to_move else 0
+                layer.add((rules.canonical(state), mover == self.side))
+        while layer:
+            self.seen |= layer
+            ours = sorted(state for state, own in layer if own and not self._is_won(state))
+            order += ours
+            coming = self._chosen(ours)
+            for state, own in sorted(layer):
+                if not own:
+                    coming.update(self._replies(state))
+            order += [state for state, own in sorted(layer) if not own and state in self.stored]
+            layer = coming - self.seen
+            progress("follow", len(self.seen), None)
+        return order
+
+    def _is_won(self, state: int) -> bool:
+        """Whether a win is so near that a search settles it and all that follows."""
+        value = self.find(state)
+        return value is not None and value.score > 0 and value.distance is not None and value.distance <= self.plies
+
+    def _moves(self, child: Child) -> list[_Move]:
+        rules = self.rules
+        state, own = child
+        moves = []
+        for action in rules.actions(state):
+            result = rules.result(state, action)
+            if rules.is_terminal(result):
+                moves.append(_Move(rules.lifted(rules.end(result), state, action, result), None))
+                continue
+            key = rules.canonical(result)
+            value, merit = self.find(key), None
+            if value is not None:
+                merit = rules.lifted(merit_of(sign_of(value) if rules.outcomes else value), state, action, result)
+            moves.append(_Move(merit, (key, own == rules.same_mover(state, action, result))))
+        return moves
+
+    def _replies(self, state: int) -> set[Child]:
+        """Where all moves lead.
+
+        If nothing is known of one of them, the state must be stored; so must one where the other moves again.
+        """
+        moves = self._moves((state, False))
+        if any(move.merit is None for move in moves):
+            self.stored.add(state)
+        self.stored.update(move.child[0] for move in moves if move.child is not None and not move.child[1])
+        return {move.child for move in moves if move.child is not None and move.merit is not None}
+
+    def _chosen(self, states: list[int]) -> set[Child]:
+        """Where one best move from each of the states leads, together as few new states as can easily be found."""
+        asking: dict[Child, set[int]] = {}
+        left = set()
+        for state in states:
+            moves = self._moves((state, True))
+            value = self.find(state)
+            merit = None if value is None else merit_of(sign_of(value) if self.rules.outcomes else value)
+            best = {move.child for move in moves if move.merit is not None and move.merit == merit}
+            children = {child for child in best if child is not None}
+            if len(children) < len(best) or not self.seen.isdisjoint(children):
+                continue  # the game is won, or play comes there anyhow
+            for child in children:
+                asking.setdefault(child, set()).add(state)
+                left.add(state)
+        costs = {child: self._cost(child) for child in asking}
+        heap = [(costs[child] / len(asking[child]), child, len(asking[child])) for child in asking]
+        heapq.heapify(heap)
+        chosen = set()
+        while left:
+            _, child, number = heapq.heappop(heap)
+            now = len(asking[child] & left)
+            if now == number:
+                chosen.add(child)
+                left -= asking[child]
+            elif now:
+                heapq.heappush(heap, (costs[child] / now, child, now))
+        return chosen
+
+    def _cost(self, child: Child) -> float:
+        """How many states more must be known if play comes there, and a part of what must be after the best answers."""
+        state, own = child
+        if own:
+            return 1
+        replies = {move.child for move in self._moves(child) if move.child is not None}
+        new = (reply[0] for reply in replies if reply not in self.seen and not self._is_near(reply[0]))
+        return sum(1 + LATER * self._least(reply) for reply in new)
+
+    def _least(self, state: int) -> int:
+        """The least number of replies, not won or lost within the plies, to a best move of the side."""
+        known = self._width.get(state)
+        if known is None:
+            value, widths = self.find(state), [0]
+            if value is not None:
+                merit = merit_of(sign_of(value) if self.rules.outcomes else value)
+                best = [move.child for move in self._moves((state, True)) if move.merit == merit]
+                widths = [0 if child is None else self._breadth(child) for child in best]
+            known = self._width[state] = min(widths, default=0)
+        return known
+
+    def _breadth(self, child: Child) -> int:
+        children = [move.child for move in self._moves(child) if move.child is not None]
+        return sum(not self._is_near(state) for state, _ in children)
+
+    def _is_near(self, state: int) -> bool:
+        value = self.find(state)
+        return value is not None and value.distance is not None and value.distance <= self.plies

@@ -1,0 +1,287 @@
+"""Trimmed books: what need not be stored, since another book has it, a search finds it, or nobody comes to it.
+
+A book is made from a book. States are chosen by ply, by the side that will play, by what a search of a ply or two
+settles, and in the end by size, the last tiers going first: fewest moves are left there, so that a live search is
+cheapest. The header says so (`book.trim`), and a Player makes up for it. Cost: 12 bytes of memory a state that is kept.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from solver.base import extras
+from solver.base.errors import DamagedBook, MethodError, ResourceError
+from solver.base.files import replacing
+from solver.base.memory import working_memory
+from solver.base.parallel import Workers
+from solver.base.progress import Progress, silent
+from solver.base.value import Value, merit_of, sign_of
+from solver.book import Book, Header, check_codec, check_target, streaming
+from solver.book.packing import check_ranked
+from solver.book.ranking import rules_of
+from solver.book.solution import Part
+from solver.book.trim import MOST_PLIES, SIDES, TRIMMED, Trim
+from solver.book.writer import CHUNK
+from solver.edit.strategy import needed
+from solver.rules.game import Game, Rules
+from solver.search.settling import settled
+from solver.solving import opening
+
+FEW = 20_000  # states that are looked at in plain Python
+STATE_BYTES = 24  # of memory that a state takes, while its book is written
+NEAR = 0.9  # of the size asked for: near enough
+TRIES = 20
+
+
+class Kept(NamedTuple):
+    """States, ascending, and the indices of their values."""
+
+    states: array[int]
+    indices: array[int]
+
+
+def trim(
+    path: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    wanted: Trim,
+    game: Game | None = None,
+    *,
+    wdl: bool = False,
+    codec: str | None = None,
+    workers: int | None = None,
+    progress: Progress = silent,
+) -> Header:
+    """Write the book at `path` anew with less in it, as in trim("c4.lmdb", "first.lmdb", Trim(side="first", plies=2)).
+
+    What is `wanted` may be any of the fields of `Trim` but the first two, which are found out; `wdl` are values without
+    distances. `game` is needed for rules of your own; `codec` is that of the book if None. The header as written: the
+    same book gives the same bytes, whatever `workers`. Raises MethodError for what cannot be left out, DamagedBook,
+    ForeignBook or BookError, ResourceError, and leaves `target` as it was.
+    """
+    check_target(target)
+    if codec is not None:
+        check_codec(codec)
+    with Book(path, game) as book:
+        header = book.header
+        rules = Rules(book.game, header.symmetry, wdl or header.wdl)
+        _refuse(header, rules, wanted, wdl)
+        wanted = wanted._replace(source=header.digest, scope=header.scope)
+        kept = _kept(book, rules, wanted, workers, progress)
+        codec = codec or header.codec
+        check_ranked(codec, rules, header.scope)
+        small = _header(header, wanted, rules.outcomes)._replace(codec=codec, rules=rules_of(book.game, codec))
+        if wanted.max_bytes is None:
+            return _write(target, small, rules, header.palette, kept, workers, progress)
+        order = _by_tier(rules, kept.states)
+        with replacing(Path(target)) as partial:
+            return _fitted(partial, small, rules, header.palette, kept, order, workers, progress)
+
+
+def _refuse(header: Header, rules: Rules, wanted: Trim, wdl: bool) -> None:
+    """Raise MethodError for what cannot be done."""
+    if header.expectation is not None:
+        raise MethodError(f"the values of {rules.name} are expectations, which no play settles: leave the book whole")
+    if not wdl and wanted == Trim():
+        raise MethodError("nothing is to be left out: say what, as in --drop-plies 2")
+    if header.trim is not None:
+        raise MethodError(f"the book is trimmed already: trim the one with digest {header.trim.source[:16]} anew")
+    if wanted.side not in (None, *SIDES):
+        raise MethodError(f"no side {wanted.side!r}: choose one of {', '.join(SIDES)}")
+    if not 0 <= wanted.plies <= MOST_PLIES:
+        raise MethodError(f"a search of {wanted.plies} plies is no quick look: drop what 1 or 2 plies settle")
+    if wdl and header.score_game:
+        raise MethodError(f"the values of {rules.name} are margins, which --wdl cannot leave out: leave it out")
+    if wdl and header.method == "retrograde":
+        raise MethodError(
+            f"a win of {rules.name} without its distance could be played round in circles: leave out --wdl, or solve a"
+            " game without cycles by --method minimax"
+        )
+    if wanted.max_bytes is not None and not rules.tiered:
+        raise MethodError(f"{rules.name} has no tiers to tell what is cheap to search: leave out --max-bytes")
+
+
+def _kept(book: Book, rules: Rules, wanted: Trim, workers: int | None, progress: Progress) -> Kept:
+    """All states that are to be stored, before the size is looked at."""
+    most = working_memory(None) // STATE_BYTES
+    keys: list[int] | None = None
+
+    def passed(count: int) -> bool:
+        progress("enumerate", count, None)
+        _refuse_beyond(count, most)
+        return False
+
+    if wanted.max_ply is not None:
+        layers = opening.plies(rules, wanted.max_ply, passed)
+        keys = sorted(int(state) for layer in layers for state in layer)
+    if wanted.side is not None:
+        return _needed(book, rules, wanted, keys, progress)
+    kept = Kept(array("q"), array("i"))
+    for states, indices in _unsettled(book, rules, wanted.plies, keys, workers, progress):
+        kept.states.extend(states)
+        kept.indices.extend(indices)
+        _refuse_beyond(len(kept.states), most)
+    return kept
+
+
+def _refuse_beyond(count: int, most: int) -> None:
+    if count > most:
+        raise ResourceError(f"more than {most:,} states are left, which memory does not hold: leave out more")
+
+
+def _needed(book: Book, rules: Rules, wanted: Trim, keys: list[int] | None, progress: Progress) -> Kept:
+    """What the sides need of a book, or of these states in it."""
+    allowed = None if keys is None else set(keys)
+
+    def find(state: int) -> Value | None:
+        return book.find(state) if allowed is None or state in allowed else None
+
+    sides = range(2) if wanted.side == "both" else (SIDES.index(wanted.side or ""),)
+    return _found(book, sorted(needed(rules, find, sides, wanted.plies, progress)))
+
+
+def _found(book: Book, keys: Iterable[int]) -> Kept:
+    """Those of the states that a book has."""
+    place = {value: index for index, value in enumerate(book.header.palette)}
+    kept = Kept(array("q"), array("i"))
+    for state in keys:
+        value = book.find(state)
+        if value is not None:
+            kept.states.append(state)
+            kept.indices.append(place[value])
+    return kept
+
+
+def _unsettled(
+    book: Book, rules: Rules, plies: int, keys: list[int] | None, workers: int | None, progress: Progress
+) -> Iterator[Part]:
+    """What a search of so many plies does not settle of a book, or of these states in it."""
+    found = None if keys is None else _found(book, keys)
+    merits = [merit_of(sign_of(value) if rules.outcomes else value) for value in book.header.palette]
+    if len(book if found is None else found.states) <= FEW or rules.plain_only or not extras.has_kernels():
+        parts: Iterable[Part] = streaming.lists(book, progress) if found is None else [found]
+        for states, indices in parts:
+            kept = [_is_kept(book, rules, plies, state, merits[i]) for state, i in zip(states, indices, strict=True)]
+            yield list(itertools.compress(states, kept)), list(itertools.compress(indices, kept))
+        return
+    from solver.book.codecs import encoders
+    from solver.compiled.exact.settling import Settling
+
+    arrays: Any = encoders.parts(streaming.pieces(book, progress)) if found is None else [encoders.as_arrays(*found)]
+    if not plies:
+        yield from _as_machine_numbers(arrays)
+        return
+    with Workers(workers) as team:
+        for left, wrong in team.map(Settling(rules).unsettled(plies, merits), arrays):
+            if wrong >= 0:
+                raise _wrong(book, wrong)
+            yield from _as_machine_numbers([left])
+
+
+def _as_machine_numbers(parts: Iterable[Any]) -> Iterator[Part]:
+    """Arrays of NumPy's as those of Python's, which are joined as quickly."""
+    for states, indices in parts:
+        yield array("q", states.tobytes()), array("i", indices.astype("i4").tobytes())
+
+
+def _is_kept(book: Book, rules: Rules, plies: int, state: int, merit: int) -> bool:
+    value = settled(rules, state, plies)
+    if value is not None and merit_of(value) != merit:
+        raise _wrong(book, state)
+    return value is None
+
+
+def _wrong(book: Book, state: int) -> DamagedBook:
+    return DamagedBook(f"{book.path}: state {state} has another value than a search gives it: verify it, solve again")
+
+
+def _header(header: Header, wanted: Trim, wdl: bool) -> Header:
+    """The facts that do not depend on which states are left."""
+    header = header._replace(wdl=wdl, root=sign_of(header.root) if wdl else header.root)
+    if wanted == Trim(wanted.source, wanted.scope):
+        return header
+    return header._replace(scope=TRIMMED, trim=wanted, states=None, terminal=None, tiers=None)
+
+
+def _write(
+    target: str | os.PathLike[str],
+    header: Header,
+    rules: Rules,
+    palette: list[Value],
+    kept: Kept,
+    workers: int | None,
+    progress: Progress,
+) -> Header:
+    """Write what was kept, whose indices are into this palette."""
+    states, numbers = kept.states, Counter(kept.indices)
+    values = [sign_of(value) if header.wdl else value for value in palette]
+    stored: Counter[Value] = Counter()
+    for index, number in numbers.items():
+        stored[values[index]] += number
+    ordered = sorted(stored, key=merit_of, reverse=True)
+    places = {value: place for place, value in enumerate(ordered)}
+    indices = array("i", map([places.get(value, 0) for value in values].__getitem__, kept.indices))
+    slowest = max(((value.distance or 0, place) for value, place in places.items() if value.score > 0), default=None)
+    longest = None
+    if slowest is not None and not header.score_game and not header.wdl:
+        longest = slowest[0], states[indices.index(slowest[1])]
+    header = header._replace(
+        palette=ordered, numbers=[stored[value] for value in ordered], stored=len(states), longest=longest
+    )
+    if header.trim is not None:
+        outcomes: Counter[str] = Counter()
+        for value, number in stored.items():
+            outcomes[value.outcome] += number
+        header = header._replace(counts={name: outcomes[name] for name in ("win", "draw", "loss")})
+    parts = ((states[at : at + CHUNK], indices[at : at + CHUNK]) for at in range(0, max(1, len(states)), CHUNK))
+    return streaming.write(target, header, parts, rules, workers=workers, progress=progress)
+
+
+def _by_tier(rules: Rules, states: array[int]) -> list[int]:
+    """The places of the states, those of the first tiers first."""
+    if len(states) <= FEW or rules.plain_only or not extras.has_kernels():
+        tiers = [rules.tier(state) for state in states]
+        return sorted(range(len(states)), key=tiers.__getitem__)
+    from solver.compiled.exact.settling import Settling
+
+    return Settling(rules).by_tier(states)
+
+
+def _fitted(
+    path: Path,
+    header: Header,
+    rules: Rules,
+    palette: list[Value],
+    kept: Kept,
+    order: list[int],
+    workers: int | None,
+    progress: Progress,
+) -> Header:
+    """Write the first states of an order, as many as fit into the size, or nearly; tried out by writing."""
+    assert header.trim is not None and header.trim.max_bytes is not None
+    limit = header.trim.max_bytes
+
+    def write(number: int) -> tuple[Header, int]:
+        places = sorted(order[:number])
+        some = Kept(*(array(column.typecode, map(column.__getitem__, places)) for column in kept))
+        return _write(path, header, rules, palette, some, workers, progress), path.stat().st_size
+
+    fits, least, number = 0, len(order) + 1, len(order)
+    for _ in range(TRIES):
+        written, size = write(number)
+        if size <= limit:
+            fits = number
+            if number == len(order) or size >= NEAR * limit or least - fits <= 1:
+                return written
+        else:
+            least = number
+        guess = int(number * 0.97 * limit / size)
+        number = guess if fits < guess < least else (fits + least) // 2
+        if number == 0:
+            raise MethodError(f"no book has so few bytes as {limit:,}: allow more --max-bytes")
+    return write(fits)[0]

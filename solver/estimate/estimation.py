@@ -1,0 +1,247 @@
+"""What solving will take, before it is begun: by searching a sample, or by counting for a while."""
+
+from __future__ import annotations
+
+import functools
+import math
+import random
+import statistics
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from solver.base import extras
+from solver.base.errors import BudgetExceeded, MethodError
+from solver.base.memory import working_memory
+from solver.base.progress import Progress, silent
+from solver.rules.game import STATE_LIMIT, Game, Rules
+from solver.search import refuse_chance
+from solver.solving import opening
+
+if TYPE_CHECKING:
+    from solver.compiled.exact.searcher import Searcher
+
+# Measured on connect-four 5x5 to 6x5 and animal shogi; other games differ, kalah 4,3 by a factor of two
+OPENING_BYTES = 5.0  # of an opening book, which is sparser
+DENSE_WHOLE = 4.0  # the time of a solve on one core, in times of listing all moves
+WHOLE = 2.4  # the time of a solve, in times of its forward pass
+CYCLIC_WHOLE = 3.0
+GROWTH = 5  # plies from which the growth of those to come is taken
+
+
+class Opening(NamedTuple):
+    """An opening book: states of each ply, and the search of the deepest, from a sample.
+
+    `counted`: all plies were enumerated in the time; else the later ones are as their growth goes on, and the sample is
+    of states that random play leads to. `margin` is the standard error of `seconds`. `unfinished` of the sample ran out
+    of their time and count with the time they took, so that `seconds` is too low where there are any.
+    """
+
+    plies: list[int]
+    counted: bool
+    sample: int
+    unfinished: int
+    seconds: float
+    margin: float
+    memory: int
+    book_bytes: int
+
+    def text(self) -> str:
+        lines = [f"ply {ply:3}  {count:,} states" for ply, count in enumerate(self.plies)]
+        if not self.counted:
+            lines.append("the later plies as the earlier ones grow, for want of time")
+        more = f"; {self.unfinished} of it not finished, so rather more" if self.unfinished else ""
+        return "\n".join(
+            [
+                *lines,
+                f"time     {duration(self.seconds)} +- {duration(self.margin)}, from a sample of {self.sample}{more}",
+                f"memory   {self.memory / 2**20:,.0f} MiB",
+                f"book     {self.book_bytes:,} bytes",
+            ]
+        )
+
+
+class Sweep(NamedTuple):
+    """An exhaustive solve: states that will be stored, exact if `counted`, else estimated from samples.
+
+    `whole`: the estimate came to the last tier in its time; else there are more states than `stored`. `memory` is what
+    it takes where there is enough, `disk` what the work folder and the book need together. `by_state`: arrays by state
+    take the game, as long as it has that memory; with less its states are sorted, which takes longer.
+    """
+
+    stored: int
+    counted: bool
+    whole: bool
+    cyclic: bool
+    tiers: int
+    seconds: float
+    memory: int
+    disk: int
+    book_bytes: int
+    by_state: bool
+
+    def text(self) -> str:
+        about = "" if self.counted else "about " if self.whole else "more than "
+        tiers = "some tier has cycles" if self.cyclic else f"{self.tiers:,} tiers"
+        less = "less with --memory" + (", and then more time and disk" if self.by_state else "")
+        return "\n".join(
+            [
+                f"stored   {about}{self.stored:,} states, {tiers}, {'counted' if self.counted else 'from samples'}",
+                f"time     about {duration(self.seconds)} on this machine",
+                f"memory   about {self.memory / 2**20:,.0f} MiB, {less}",
+                f"disk     about {self.disk / 2**20:,.0f} MiB, the book's included",
+                f"book     about {self.book_bytes:,} bytes",
+            ]
+        )
+
+
+def of_opening(
+    game: Game,
+    max_ply: int,
+    *,
+    symmetry: bool = True,
+    workers: int | None = None,
+    seconds: float = 60.0,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Opening:
+    """Enumerate the plies for half that many seconds at most, search a sample of the deepest in the rest, extrapolate.
+
+    Compiling the search does not count. Raises MethodError without the extra [solve].
+    """
+    rules = Rules(game, symmetry)
+    need_kernels(rules)
+    from solver.base.parallel import cores
+    from solver.compiled.exact.searcher import TABLE, Searcher
+
+    refuse_chance(rules, "an opening book", "leave --max-ply out")
+    searcher = Searcher(game, symmetry=symmetry)
+    searcher.warm()
+    begun, chance = time.monotonic(), random.Random(seed)
+    layers = opening.plies(rules, max_ply, functools.partial(_enough, begun + seconds / 2, progress))
+    sizes = grown([len(layer) for layer in layers], max_ply)
+    deepest = _deepest(rules, layers, max_ply, chance, begun + seconds)
+    costs, unfinished = _costs(searcher, deepest, seconds / 4, begun + seconds, progress)
+    mean, error = _extrapolated(costs, sizes[-1], opening.mean_parents(rules, layers))
+    team, stored = workers or cores(), sum(sizes)
+    return Opening(
+        sizes,
+        len(layers) > max_ply,
+        len(costs),
+        unfinished,
+        mean / team,
+        error / team,
+        TABLE + opening.STATE_BYTES * stored,
+        12_288 + round(OPENING_BYTES * stored),
+    )
+
+
+def _enough(deadline: float, progress: Progress, count: int) -> bool:
+    """Whether the time for enumerating is over, or so many states fill the memory."""
+    progress("enumerate", count, None)
+    return time.monotonic() > deadline or count * opening.STATE_BYTES > working_memory(None)
+
+
+def _costs(
+    searcher: Searcher, states: Iterator[int], most: float, deadline: float, progress: Progress
+) -> tuple[list[float], int]:
+    """The seconds that the search of each state takes, `most` of them or one; how many were not finished in theirs."""
+    costs: list[float] = []
+    unfinished = 0
+    for state in states:
+        started = time.monotonic()
+        if started >= deadline:
+            break
+        try:
+            searcher.value(state, seconds=min(max(1.0, most), deadline - started))
+        except BudgetExceeded:
+            unfinished += 1
+        costs.append(time.monotonic() - started)
+        progress("sample", len(costs), None)
+    return costs, unfinished
+
+
+def _extrapolated(costs: list[float], count: int, parents: float) -> tuple[float, float]:
+    """The sum of so many costs, of which these came first, in random order, and its standard error."""
+    if not costs:
+        return 0.0, 0.0
+    share = min(1.0, len(costs) / count)
+    error = statistics.stdev(costs) * len(costs) ** 0.5 if len(costs) > 1 else costs[0]
+    done = opening.work_done(share, parents)
+    return sum(costs) / done, error * (1 - share) ** 0.5 / done
+
+
+def grown(sizes: list[int], max_ply: int) -> list[int]:
+    """The sizes of all plies to `max_ply`: those to come grow as the last ones did, on the geometric mean."""
+    last = [size for size in sizes[-GROWTH - 1 :] if size]
+    rate = (last[-1] / last[0]) ** (1 / (len(last) - 1)) if len(last) > 1 else 1.0
+    more = range(1, max_ply + 2 - len(sizes))
+    return sizes + [round(min(STATE_LIMIT, sizes[-1] * math.exp(min(99.0, ply * math.log(rate))))) for ply in more]
+
+
+def _deepest(
+    rules: Rules, layers: list[list[int]], max_ply: int, chance: random.Random, deadline: float
+) -> Iterator[int]:
+    """States of the deepest ply in random order until the deadline; of a ply that was not enumerated by random play."""
+    pool = list(layers[-1])
+    chance.shuffle(pool)
+    for state in pool:
+        if time.monotonic() > deadline:
+            return
+        for _ in range(max_ply + 1 - len(layers)):
+            if not rules.is_terminal(state):
+                state = rules.result(state, chance.choice(list(rules.actions(state))))
+        if not rules.is_terminal(state):
+            yield rules.canonical(state)
+
+
+def of_sweep(
+    game: Game,
+    *,
+    symmetry: bool = True,
+    workers: int | None = None,
+    seconds: float = 60.0,
+    progress: Progress = silent,
+) -> Sweep:
+    """Count the states tier by tier for most of that time, compiling apart, and estimate from samples what is left.
+
+    Of games that were counted to a thousandth or more the estimate was within a factor of two; connect-four 7x6, of
+    which a minute counts a hundred-thousandth, it makes eight times too large. Raises MethodError without the extra
+    [solve].
+    """
+    rules = Rules(game, symmetry)
+    need_kernels(rules)
+    from solver.base.parallel import cores
+    from solver.compiled.edges import CompiledMoves
+    from solver.sweep import demand, projection
+
+    census = projection.census(game, symmetry=symmetry, seconds=seconds, workers=workers, progress=progress)
+    stored = sum(census.sizes)
+    memory, disk = demand.needs(rules, stored, census.cyclic)
+    times = CYCLIC_WHOLE if census.cyclic else WHOLE
+    book = demand.book_bytes(rules, census.cyclic)
+    took = times * census.seconds * stored / max(1, census.in_seconds)
+    needed = demand.by_state(rules, rules.tiered and not census.cyclic)
+    by_state = needed is not None and needed[1] <= working_memory(None)
+    if needed is not None and by_state:
+        size, arrays = needed
+        stored, book = min(stored, size), demand.DENSE_BOOK_BYTES
+        took = DENSE_WHOLE * stored * projection.pace(CompiledMoves(rules)).state / (workers or cores())
+        memory, disk = (150 << 20) + arrays, round(2 * book * stored)
+    counted, whole, cyclic, tiers = census.counted, census.whole, census.cyclic, len(census.sizes)
+    return Sweep(stored, counted, whole, cyclic, tiers, took, memory, disk, round(book * stored), by_state)
+
+
+def need_kernels(rules: Rules) -> None:
+    if rules.plain_only:
+        raise MethodError(f"{rules.name} runs in plain Python only, which no estimate is made for: solve it")
+    if not extras.has_kernels():
+        raise MethodError(f"an estimate needs the compiled kernels: {extras.remedy()}")
+
+
+def duration(seconds: float) -> str:
+    """Seconds in the unit that suits them."""
+    for unit, size in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.2g} seconds" if seconds < 10 else f"{seconds:.0f} seconds"

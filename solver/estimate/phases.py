@@ -1,0 +1,291 @@
+"""The phases of a solve on a cluster, tier by tier, and what each of them takes: a model of `cluster.driver`.
+
+A tier's states lie in shards by a hash of the state. Forward, a task a shard (`advance`) expands its states and deals
+their children to shards, and a task for each shard of the next tier (`gather`) merges what it is dealt. Backward, a
+task a shard (`request`) deals the children whose values it needs, their owners look them up (`answer`), and a third
+(`fold`) makes the values of the shard. Where several shards share a block, tasks between (`split`) cut blocks up, and
+put answers together. A child of p parents is dealt by as many tasks as have one of them: of n shards, about
+n (1 - (1 - 1/n)^p). A phase takes as long as that resource takes which takes longest: cores, network, store, or the one
+driver, which hands out tasks and owns what they return.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from solver.base.memory import free_memory
+from solver.base.parallel import cores
+
+if TYPE_CHECKING:
+    from solver.sweep.projection import Tier
+
+KEY = 8  # bytes of a state
+TASK_BYTES = 256  # of memory that a task takes for a state
+LEAST_STATES = 1 << 17  # worth a task of their own, where workers are idle
+MOST_BLOCKS = 256  # that a task returns: of more shards several share one
+OBJECTS = 0.3  # of the memory, for what tasks pass on
+NEAR = 1 << 14  # states of a tier that the driver sees to itself
+AHEAD = 1.25  # by how much a later tier is taken to be larger, when its shards are counted
+BYTES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+FIELD = re.compile(r"(nodes|cores|memory|network|storage|price)=([0-9]{1,12}(?:\.[0-9]{1,6})?)([KMGT]?)")
+LOCAL = re.compile(r"local(?::([1-9][0-9]{0,3}))?")
+FORM = "write nodes=64,cores=32,memory=256G,network=25G, with storage=40G and price=1.6 if you like, or local:2"
+
+
+class Design(NamedTuple):
+    """How the cluster is built, where plans try other ways: bytes that a task takes at most; tasks whose blocks one
+    task splits, where several shards share a block."""
+
+    task: int = 1 << 30
+    batch: int = 256
+
+
+BUILT = Design()
+
+
+class Cluster(NamedTuple):
+    """Equal nodes: cores and bytes of memory of each; bits a second that a node sends while it receives as many, bytes
+    a second that all read or write in the store together (0: not a limit); the price of a node for an hour."""
+
+    nodes: int
+    cores: int
+    memory: int
+    network: float = 0.0
+    storage: float = 0.0
+    price: float = 0.0
+    design: Design = BUILT
+
+    def shards(self, states: int) -> int:
+        """Of a tier, a power of two: what fits the memory of a worker, or more where workers would be idle."""
+        fitting = states * TASK_BYTES / min((1 - OBJECTS) * self.memory / self.cores, self.design.task)
+        busy = min(2 * self.nodes * self.cores, states / LEAST_STATES, MOST_BLOCKS)
+        return 1 << max(0, math.ceil(math.log2(max(1.0, fitting, busy))))
+
+
+class Work(NamedTuple):
+    """What a phase takes of a core: so many times the listing of a move and the sorting of a key, and seconds beside;
+    all that for each move, or key, then seconds a state reached, and seconds a task."""
+
+    listing: float
+    sorting: float
+    each: float
+    state: float
+    task: float
+
+
+class Costs(NamedTuple):
+    """Seconds. The first two, of a core, are measured on the spot: a move listed, and a key sorted and freed of
+    doubles. The others were measured once, on the tasks of five games one by one, and on Ray: docs/scale.md."""
+
+    listing: float
+    sorting: float
+    advance: Work = Work(3.2, 1.8, 0.0, 7.3e-9, 2.5e-3)  # moves
+    gather: Work = Work(0.0, 2.0, 0.0, 0.0, 0.7e-3)  # keys
+    request: Work = Work(3.0, 0.0, 18e-9, 0.0, 0.7e-3)  # moves
+    answer: Work = Work(0.0, 0.0, 10e-9, 0.0, 0.3e-3)  # keys
+    fold: Work = Work(4.0, 0.0, 32e-9, 0.0, 1.4e-3)  # moves
+    split: Work = Work(0.0, 0.0, 2e-9, 3e-6, 0.3e-3)  # keys; instead of states parts of blocks
+    stored: float = 1.0e-9  # of a core, a byte read from the store or written to it, and its digest
+    passed: float = 1.5e-9  # of a core, a byte put where other tasks find it
+    fetch: float = 0.1e-3  # of a core, a result that a task takes
+    task: float = 0.5e-3  # of the driver, a task
+    handle: float = 15e-6  # of the driver, a result that it owns
+    argument: float = 20e-6  # of the driver, a result that it passes to a task
+    phase: float = 0.02  # until the first task of a phase runs, and the last one is heard of
+    near: float = 2e-3  # the same of a phase that the driver sees to itself
+    start: float = 5.0  # Ray, and the rules compiled
+    book: float = 120e-9  # of the driver, a state merged into the book
+    stream: float = 5e-6  # of the driver, a file for each step of that merge
+
+
+class Kind(NamedTuple):
+    """Bytes of a state's merit in the store, and of its share of the book."""
+
+    merit_bytes: int = 1
+    book_bytes: float = 2.1
+
+
+PLAIN = Kind()
+
+
+class Phase(NamedTuple):
+    """A phase of a tier. `work`: seconds of cores, all tasks together; `passed`: bytes from task to task, `crossing`
+    those that go from node to node; `stored`: bytes read and written in the store; `handles`: results that the driver
+    owns, `arguments`: how often it passes one to a task; then the seconds that each resource takes, what the phase does
+    by the longest of these, and which that is."""
+
+    name: str
+    tasks: int
+    work: float
+    passed: int
+    crossing: int
+    stored: int
+    handles: int
+    arguments: int
+    cores: float
+    network: float
+    store: float
+    driver: float
+    seconds: float
+    bound: str
+
+
+class TierPlan(NamedTuple):
+    """A tier: the states reached and kept, its shards, seconds of both passes, bytes of storage once it is done forward
+    (those of all tiers before it included), bytes shuffled in both passes, and its phases."""
+
+    tier: int
+    reached: int
+    states: int
+    shards: int
+    forward: float
+    backward: float
+    storage: int
+    shuffle: int
+    phases: tuple[Phase, ...]
+
+    @property
+    def turn(self) -> int:
+        """How many of its phases are of the pass forward."""
+        return turn_of(self.phases)
+
+    @property
+    def bound(self) -> str:
+        """The resource that takes most of the time."""
+        return max(self.phases, key=lambda phase: phase.seconds).bound
+
+
+def parse_cluster(text: str) -> Cluster:
+    """A cluster by its description; ValueError where it is none."""
+    local = LOCAL.fullmatch(text)
+    if local:
+        return Cluster(1, int(local[1] or cores()), free_memory())
+    parts = [FIELD.fullmatch(part.strip()) for part in text.split(",")]
+    found = {part[1]: float(part[2]) * (BYTES if part[1] == "memory" else UNITS)[part[3]] for part in parts if part}
+    if len(found) < len(parts) or not {"nodes", "cores", "memory"} <= set(found):
+        raise ValueError(f"{text[:80]!r} describes no cluster: {FORM}")
+    if not all(found[name] >= 1 for name in found if name != "price"):
+        raise ValueError(f"{text[:80]!r} is a cluster of nothing: {FORM}")
+    nodes, each, memory = (int(found[name]) for name in ("nodes", "cores", "memory"))
+    network, storage, price = (found.get(name, 0.0) for name in ("network", "storage", "price"))
+    return Cluster(nodes, each, memory, network, storage, price)
+
+
+def predict(tiers: Sequence[Tier], costs: Costs, cluster: Cluster, kind: Kind = PLAIN) -> list[TierPlan]:
+    """What each tier takes."""
+    plans: list[TierPlan] = []
+    kept = 0
+    for place, tier in enumerate(tiers):
+        later = tiers[place + 1] if place + 1 < len(tiers) else None
+        phases = tuple(_phases(tier, later, costs, cluster, kind))
+        kept += tier.kept
+        forward = [phase.seconds for phase in phases[: turn_of(phases)]]
+        plans.append(
+            TierPlan(
+                tier.number,
+                tier.reached,
+                tier.kept,
+                cluster.shards(tier.reached),
+                sum(forward),
+                sum(phase.seconds for phase in phases) - sum(forward),
+                KEY * (kept + (later.reached if later else 0)),
+                sum(phase.passed for phase in phases),
+                phases,
+            )
+        )
+    return plans
+
+
+def turn_of(phases: Sequence[Phase]) -> int:
+    """How many phases of a tier are of the pass forward."""
+    names = [phase.name for phase in phases]
+    return 1 + names.index("gather") if "gather" in names else 1
+
+
+def dealt(moves: int, children: int, count: int) -> int:
+    """Of `moves` to so many different children from states in `count` shards: those left when each shard has dropped
+    its doubles. Shards are of hashes, so the parents of a child are anywhere."""
+    if not children or count == 1:
+        return children
+    return round(children * count * -math.expm1(moves / children * math.log1p(-1 / count)))
+
+
+def _phases(tier: Tier, later: Tier | None, costs: Costs, cluster: Cluster, kind: Kind) -> Iterator[Phase]:
+    """The phases of a tier. Its children are taken to lie in the next one, or to be as many."""
+    reached, kept, moves = tier.reached, tier.kept, tier.moves
+    into, open_share = (min(later.reached, moves), later.kept / max(1, later.reached)) if later else (0, 0.0)
+    mine = cluster.shards(reached)
+    theirs, owners = cluster.shards(round(AHEAD * into)), cluster.shards(into)
+    keys, owned = dealt(moves, into, mine), round(into * open_share)
+    asked = round(keys * open_share)
+    has, answers = KEY + kind.merit_bytes, kind.merit_bytes * asked
+    read = has * owned * max(1, tier.leads)
+
+    def phase(name: str, tasks: int, items: int, **more: int) -> Phase:
+        return _phase(name, tasks, items, Flow(**more), costs, cluster)
+
+    def split(tasks: int, shards: int, items: int, size: int) -> Iterator[Phase]:
+        """What tasks and shards send each other, where several shards share a block."""
+        if shards > MOST_BLOCKS:
+            batches, share = -(-tasks // cluster.design.batch), shards // MOST_BLOCKS
+            parts = dict(gives=share, takes=min(tasks, cluster.design.batch))
+            count, pieces = batches * MOST_BLOCKS, batches * MOST_BLOCKS * share * parts["takes"]
+            yield phase("split", count, items, states=pieces, passed=size * items, taken=size * items, **parts)
+
+    def bundles(tasks: int, shards: int) -> int:
+        return tasks if shards <= MOST_BLOCKS else -(-tasks // cluster.design.batch)
+
+    blocks, wanted = min(theirs, MOST_BLOCKS), min(owners, MOST_BLOCKS)
+    yield phase("advance", mine, moves, states=reached, passed=KEY * keys, stored=KEY * (reached + kept), gives=blocks)
+    if into:
+        yield from split(mine, theirs, keys, KEY)
+        yield phase("gather", theirs, keys, taken=KEY * keys, stored=KEY * into, takes=bundles(mine, theirs))
+        yield phase("request", mine, moves, passed=2 * KEY * asked, stored=KEY * kept, gives=1 + wanted)
+        yield from split(mine, owners, asked, KEY)
+        each = bundles(mine, owners)
+        yield phase("answer", owners, asked, passed=answers, taken=KEY * asked, stored=read, gives=each, takes=each)
+        yield from split(mine, owners, asked, kind.merit_bytes)
+    if kept:
+        yield phase("fold", mine, moves, taken=answers, stored=has * kept, takes=1 + wanted if into else 0)
+
+
+class Flow(NamedTuple):
+    """What goes through the tasks of a phase: states reached; bytes that they put where others find them, take from
+    there, and read and write in the store; results that each of them gives, and takes."""
+
+    states: int = 0
+    passed: int = 0
+    taken: int = 0
+    stored: int = 0
+    gives: int = 1
+    takes: int = 0
+
+
+def _phase(name: str, tasks: int, items: int, flow: Flow, costs: Costs, cluster: Cluster) -> Phase:
+    """A phase of so many tasks over so many moves or keys."""
+    share: Work = getattr(costs, name)
+    each = share.listing * costs.listing + share.sorting * costs.sorting + share.each
+    work = items * each + flow.states * share.state + flow.stored * costs.stored + flow.passed * costs.passed
+    work += tasks * (share.task + flow.takes * costs.fetch)
+    crossing = round(flow.taken * (1 - 1 / cluster.nodes))
+    busy = work / tasks * -(-tasks // (cluster.nodes * cluster.cores))
+    network = 8 * crossing / (cluster.nodes * cluster.network) if cluster.network else 0.0
+    store = flow.stored / cluster.storage if cluster.storage else 0.0
+    driver = tasks * (costs.task + flow.gives * costs.handle + flow.takes * costs.argument)
+    wait = costs.phase
+    if items <= NEAR:  # the driver does it itself: it is not worth the way
+        network, driver, wait = 0.0, 0.0, costs.near
+    bound, seconds = slowest(busy, network, store, driver)
+    counts = flow.passed, crossing, flow.stored, tasks * flow.gives, tasks * flow.takes
+    return Phase(name, tasks, work, *counts, busy, network, store, driver, seconds + wait, bound)
+
+
+def slowest(cores: float, network: float, store: float, driver: float) -> tuple[str, float]:
+    """The resource that takes longest, and its seconds."""
+    times = {"cores": cores, "network": network, "store": store, "driver": driver}
+    bound = max(times, key=times.__getitem__)
+    return bound, times[bound]

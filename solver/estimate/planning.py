@@ -1,0 +1,167 @@
+"""What a solve on a cluster will take: time, memory, storage, traffic and price, tier by tier, before one is rented.
+
+`phases` is the model. What listing a game's moves and sorting its keys take is measured on the spot; the other costs
+were measured once, as docs/scale.md says. Nothing of it needs Ray, or a cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from solver.base.errors import MethodError
+from solver.base.progress import Progress, silent
+from solver.check.conformance import check_game
+from solver.estimate.estimation import duration, need_kernels
+from solver.estimate.phases import KEY, PLAIN, Cluster, Costs, Kind, TierPlan, predict
+from solver.rules.game import Game, Rules
+
+if TYPE_CHECKING:
+    from solver.sweep.projection import Tier
+
+BUFFERED, LEAST_READ, MOST_READ = 256 << 20, 1 << 12, 1 << 18  # of the merge into the book: bytes, states of a file
+PROCESS = 120 << 20  # bytes of a worker, whatever it does
+STATE_MEMORY, MOVE_MEMORY = 24, 24  # more bytes of it for each state, and for each move
+START_CPU = 8.0  # seconds of the processor that starting takes: Ray, and in each of two workers what is compiled
+
+
+class Plan(NamedTuple):
+    """A solve on a cluster. `whole`: the tiers are all there, else only the first; `counted`: they were counted.
+
+    `seconds` are those of the tiers, of the merge into the book (`book_seconds`), and of the start; `memory` is the
+    peak of a worker; `storage` that of the store; `price` that of all nodes all the time.
+    """
+
+    tiers: tuple[TierPlan, ...]
+    counted: bool
+    whole: bool
+    states: int
+    seconds: float
+    book_seconds: float
+    memory: int
+    storage: int
+    shuffle: int
+    book_bytes: int
+    price: float
+
+    def text(self) -> str:
+        about = "" if self.counted else "about " if self.whole else "more than "
+        rows = [("tier", "states", "shards", "forward", "backward", "storage", "shuffle", "binds")]
+        for tier in self.tiers:
+            times = f"{tier.forward:.2f} s", f"{tier.backward:.2f} s"
+            places = f"{tier.tier}", f"{tier.states:,}", f"{tier.shards:,}"
+            rows.append((*places, *times, size(tier.storage), size(tier.shuffle), tier.bound))
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+        price = [f"price    {self.price:,.2f}"] if self.price else []
+        return "\n".join(
+            [
+                *lines,
+                f"stored   {about}{self.states:,} states, {'counted' if self.counted else 'from samples'}",
+                f"time     about {duration(self.seconds)}, {duration(self.book_seconds)} of it for the book",
+                f"memory   about {size(self.memory)} a worker",
+                f"storage  about {size(self.storage)}",
+                f"shuffle  about {size(self.shuffle)}",
+                f"book     about {self.book_bytes:,} bytes",
+                *price,
+            ]
+        )
+
+
+def size(count: float) -> str:
+    """Bytes in the unit that suits them."""
+    for unit, one in (("ZB", 1e21), ("EB", 1e18), ("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= one:
+            return f"{count / one:.1f} {unit}"
+    return f"{count:.0f} B"
+
+
+def of_cluster(
+    game: Game,
+    cluster: Cluster,
+    *,
+    symmetry: bool = True,
+    workers: int | None = None,
+    seconds: float = 60.0,
+    progress: Progress = silent,
+) -> Plan:
+    """Count the states tier by tier for most of that time on this machine, estimate the rest from samples, and plan.
+
+    Raises MethodError without the extra [solve], and for games whose moves stay in a tier.
+    """
+    rules = Rules(game, symmetry)
+    need_kernels(rules)
+    from solver.sweep import projection
+
+    census = projection.census(
+        game, symmetry=symmetry, seconds=seconds, workers=workers, tiers=True, progress=progress
+    )
+    if census.cyclic:
+        raise MethodError(f"{rules.name} has moves that stay in their tier: a plan for a cluster is made by tiers")
+    return planned(census.tiers, measured(rules), cluster, kind_of(rules), census.counted, census.whole)
+
+
+def measured(rules: Rules) -> Costs:
+    """The costs of a game on a core of this machine."""
+    from solver.compiled.edges import CompiledMoves
+    from solver.sweep import projection
+
+    bits = max(state.bit_length() for state in check_game(rules.game))
+    return Costs(projection.pace(CompiledMoves(rules)).move, projection.sorting(bits))
+
+
+def kind_of(rules: Rules) -> Kind:
+    """What a state of a game takes in the store, and in the book."""
+    from solver.sweep import demand
+
+    return Kind(8 if rules.chance is not None else 1, demand.book_bytes(rules, cyclic=False))
+
+
+def planned(
+    tiers: Sequence[Tier], costs: Costs, cluster: Cluster, kind: Kind = PLAIN, counted: bool = True, whole: bool = True
+) -> Plan:
+    """The plan of a solve whose tiers are known."""
+    plans = predict(tiers, costs, cluster, kind)
+    states = sum(tier.kept for tier in tiers)
+    book = _book_seconds(plans, states, costs, cluster, kind)
+    seconds = costs.start + sum(tier.forward + tier.backward for tier in plans) + book
+    return Plan(
+        tuple(plans),
+        counted,
+        whole,
+        states,
+        seconds,
+        book,
+        max(_worker_memory(tier, plan) for tier, plan in zip(tiers, plans, strict=True)),
+        max((KEY + kind.merit_bytes) * states, *(tier.storage for tier in plans)),
+        sum(tier.shuffle for tier in plans),
+        round(kind.book_bytes * states),
+        cluster.price * cluster.nodes * seconds / 3600,
+    )
+
+
+def _book_seconds(plans: Sequence[TierPlan], states: int, costs: Costs, cluster: Cluster, kind: Kind) -> float:
+    """The merge of all shard files, by the driver alone; each step of it looks at all of them."""
+    read = (KEY + kind.merit_bytes) * states
+    files = sum(tier.shards for tier in plans if tier.states)
+    part = max(LEAST_READ, min(MOST_READ, BUFFERED // ((KEY + kind.merit_bytes) * max(1, files))))
+    links = [rate for rate in (cluster.network / 8, cluster.storage) if rate]
+    steps = 2 * states / (part * max(1, files))  # each ends when most files have half of it in memory left
+    work = states * costs.book + steps * files * costs.stream
+    return max(work, read / min(links) if links else 0.0)
+
+
+def _worker_memory(tier: Tier, plan: TierPlan) -> int:
+    """The peak of a worker in a tier: the states of a shard, what they lead to, and copies of both."""
+    return PROCESS + round((STATE_MEMORY * tier.reached + MOVE_MEMORY * tier.moves) / plan.shards)
+
+
+def facts(found: Any) -> dict[str, Any]:
+    """A named tuple as JSON has it, and all in it."""
+    return {name: _plain(value) for name, value in found._asdict().items()}
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "_asdict"):
+        return facts(value)
+    return [_plain(one) for one in value] if isinstance(value, (list, tuple)) else value

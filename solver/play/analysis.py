@@ -1,0 +1,99 @@
+"""What a player says: the worth of a state, of its moves, of what chance may do there; and which moves rank first."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from solver.base.value import WIN, Value, keeps
+
+
+class Answer(NamedTuple):
+    """What a state is worth for the side to move: `value` if that is known (`exact`), else perhaps an `estimate`.
+
+    An estimate lies between -1 and 1, or within the margins of a score game; it is ±1 where a win or loss is certain
+    but perhaps not its distance. Where moves score at once, both are of what is still to come.
+    """
+
+    value: Value | None
+    exact: bool
+    source: str
+    estimate: float | None = None
+
+
+class Outcome(NamedTuple):
+    """What chance may do at a state: the probability, the state that it leads to, and what that is worth for the side
+    to move at the chance node; `child_value` is the same worth seen from that state, for its side to move."""
+
+    probability: float
+    value: Value | None
+    child: int
+    child_value: Value | None
+
+
+class Move(NamedTuple):
+    """An action, what it is worth for the side that plays it, and the state it leads to.
+
+    `child_value` is the same worth seen from that state, for its side to move.
+    """
+
+    action: int
+    value: Value | None
+    exact: bool
+    source: str
+    best: bool
+    child: int
+    child_value: Value | None
+    estimate: float | None = None
+
+
+MISSING = Answer(None, False, "missing")
+
+
+def as_best(move: Move) -> Move:
+    """A move marked as best: `_replace`, but quick."""
+    action, value, exact, source, _, child, child_value, estimate = move
+    return Move(action, value, exact, source, True, child, child_value, estimate)
+
+
+def best_first(moves: list[Move], value: Value | None) -> list[Move]:
+    """Moves by their rank, equals in the order that they have; the best are marked, if anything is known of them.
+
+    Those that keep their state's value, if that is known, come before all of which nothing is known.
+    """
+    ranks = [rank(move) for move in moves]
+    if value is not None and not all(move.exact for move in moves):
+        keeping = [move.value is not None and keeps(move.value, value) for move in moves]
+        ranks = [(-math.inf, *one[1:]) if first else one for one, first in zip(ranks, keeping, strict=True)]
+    best = min(ranks)
+    order = sorted(range(len(moves)), key=ranks.__getitem__)  # stable
+    known = moves[order[0]].exact or moves[order[0]].estimate is not None
+    return [as_best(moves[at]) if known and ranks[at] == best else moves[at] for at in order]
+
+
+def likeliest(outcomes: list[Outcome], value: Value) -> int:
+    """The number of the outcome that is worth most nearly so much, of equals the likelier; all are of known worth."""
+
+    def distance(number: int) -> tuple[float, float]:
+        one = outcomes[number]
+        return abs((one.value or value).score - value.score), -one.probability
+
+    return min(range(len(outcomes)), key=distance)
+
+
+def from_moves(moves: list[Move]) -> Answer:
+    """What all moves, best first, make of their state."""
+    first = moves[0]
+    if all(move.exact for move in moves):
+        return Answer(first.value, True, "search")
+    estimate = first.estimate if first.value is None else first.value.score
+    return MISSING if estimate is None else Answer(None, False, "search", estimate)
+
+
+def rank(move: Move) -> tuple[float, bool, int]:
+    """Higher scores first, quick wins, slow losses, no distance being the slowest; estimates by their number, or 0."""
+    if move.value is None:
+        return -(move.estimate or 0), True, 0
+    score, distance = move.value
+    plies = WIN if distance is None else distance
+    return -score, False, plies if score > 0 else -plies

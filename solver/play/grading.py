@@ -1,0 +1,111 @@
+"""Games judged by a book: how many moves were perfect, how many kept what the position was worth, which did not.
+
+For people who train agents, or play themselves. A move is *perfect* if no other is better: it keeps value and distance.
+It *keeps* the value if a win stays a win, of whatever length, a draw a draw, and a margin or an expectation what
+it was; a move that does not is a blunder. In lost positions every move keeps the value. What chance does is not judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from solver.base.errors import PositionError
+from solver.base.value import Value
+from solver.play.player import Player
+from solver.rules.game import Rules
+from solver.rules.notation import chances, format_action, moves_played
+
+
+class Graded(NamedTuple):
+    """One move: `line` and `ply` count from 1; `side` is the mover, 0 or 1, None where states do not tell.
+
+    `before` is what the position was worth for the mover, `after` what the move made of it; both are None where the
+    player does not know one of them. `best` are the moves that would have been perfect, where this one was not.
+    """
+
+    line: int
+    ply: int
+    side: int | None
+    state: int
+    move: str
+    before: Value | None
+    after: Value | None
+    best: list[str]
+
+    @property
+    def perfect(self) -> bool:
+        """Whether no other move is better."""
+        return self.after == self.before
+
+    @property
+    def kept(self) -> bool:
+        """Whether win, draw or loss, or the margin, stayed what it was."""
+        return self.before is not None and self.after is not None and self.after.score == self.before.score
+
+
+class Tally(NamedTuple):
+    """Numbers of moves: those whose value is known, and of these the perfect ones and those that kept the value."""
+
+    moves: int = 0
+    perfect: int = 0
+    kept: int = 0
+
+
+class Grades(NamedTuple):
+    """Games and moves, those that are not known (`unknown`), and tallies of all others, by `sides`, too."""
+
+    games: int
+    unknown: int
+    total: Tally
+    sides: list[Tally]
+    blunders: list[Graded]
+
+
+def grade(player: Player, games: Iterable[str]) -> Grades:
+    """Judge games, one a line, each the moves from the start; empty lines are skipped.
+
+    Raises PositionError that names the line.
+    """
+    played = unknown = 0
+    tallies: dict[int | None, Tally] = {}
+    blunders: list[Graded] = []
+    for number, line in enumerate(games, 1):
+        played += bool(line.strip())
+        try:
+            for move in graded(player, number, line.strip()):
+                if move.before is None:
+                    unknown += 1
+                    continue
+                so_far = tallies.get(move.side, Tally())
+                tallies[move.side] = Tally(
+                    so_far.moves + 1, so_far.perfect + move.perfect, so_far.kept + move.kept
+                )
+                if not move.kept:
+                    blunders.append(move)
+        except PositionError as error:
+            raise PositionError(f"line {number}: {error}") from None
+    total = Tally(*(sum(column) for column in zip(Tally(), *tallies.values(), strict=True)))
+    return Grades(played, unknown, total, [tallies.get(side, Tally()) for side in (0, 1)], blunders)
+
+
+def graded(player: Player, line: int, text: str) -> Iterator[Graded]:
+    """The moves of one game."""
+    rules: Rules = player.rules
+    for ply, (position, action, _) in enumerate(moves_played(rules, text), 1):
+        state = position.state
+        if chances(rules.game, state):
+            continue
+        answer, moves = player.examine(state)
+        after = next(move.value for move in moves if move.action == action)
+        known = answer.value is not None and after is not None
+        yield Graded(
+            line,
+            ply,
+            position.mover,
+            state,
+            format_action(rules.game, state, action),
+            answer.value if known else None,
+            after if known else None,
+            [format_action(rules.game, state, move.action) for move in moves if move.value == answer.value],
+        )

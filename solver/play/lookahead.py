@@ -1,0 +1,174 @@
+"""Searches of limited depth for whoever plays, by the rules' own `evaluate` or by a learned evaluation.
+
+Plain ones, until the compiled are loaded, where numba is installed and the rules compile: both find the same, but for
+the last digits of what a model says.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import operator
+import os
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from solver.base import extras
+from solver.base.errors import BudgetExceeded, GameError, MethodError, UncompiledRules
+from solver.rules.game import Rules
+from solver.search import Budget, Result, heuristic
+
+QUICK = 2_000  # nodes that a plain search may take before the compiled one, which takes time to load, is asked
+BITS = 63  # of a state
+
+
+class Foresight:
+    """The searches of one game by one evaluation; threads may share them.
+
+    `evaluate` is a file that `solver learn` wrote, or what was read from one; else the rules' own is asked. `name` says
+    which: the file's, "evaluate", or None where the rules have none, and every state is taken for even. Raises
+    BookError for a file that is none, ForeignBook for one of other rules, MethodError where numpy is missing.
+    """
+
+    def __init__(self, rules: Rules, evaluate: Any = None) -> None:
+        self.rules = rules
+        self.name = None if rules.evaluate is None else "evaluate"
+        self._evaluate: Callable[[Any], Any] = rules.evaluate or _even
+        self.evaluation: Any = None
+        if evaluate is not None:
+            self.name = Path(evaluate).name if isinstance(evaluate, (str, os.PathLike)) else "a learned evaluation"
+            self.evaluation = _evaluation_of(rules, evaluate)
+            self._evaluate = plainly(rules, self.evaluation)
+        self._ahead: Any = None
+        self._loading, self._turn = threading.Lock(), threading.Lock()
+        self._started = False
+        self._loaded = threading.Event()
+
+    def load(self, wait: bool) -> None:
+        """Begin to load the compiled search in a thread, unless that is under way."""
+        with self._loading:
+            if not self._started:
+                self._started = True
+                if isinstance(self.rules.game, tuple) and extras.has_kernels() and not self.rules.plain_only:
+                    threading.Thread(target=self._load, daemon=True).start()
+                else:
+                    self._loaded.set()
+        if wait:
+            self._loaded.wait()
+
+    def _load(self) -> None:
+        try:
+            from solver.compiled.lookahead.model import model_of
+            from solver.compiled.lookahead.searches import Lookahead
+
+            model = None if self.evaluation is None else model_of(self.evaluation)
+            ahead = Lookahead(self.rules.game, model=model, symmetry=self.rules.symmetry)
+            ahead.warm()
+            self._ahead = ahead
+        except Exception:  # what the compiler cannot do, the plain search can
+            self._ahead = None
+        finally:
+            self._loaded.set()
+
+    def search(self, state: Any, depth: int) -> Result:
+        """The best that can be seen so many plies ahead, as `heuristic.search`: at once where that is little."""
+        with contextlib.suppress(BudgetExceeded):
+            return self._plain(state, depth, Budget(QUICK))
+        self.load(wait=True)
+        found = self.look(state, 1)
+        for deeper in range(2, depth + 1) if self._ahead is not None else (depth,):
+            if not found.exact:
+                found = self.look(state, deeper, found.action)
+        return found
+
+    def look(self, state: Any, depth: int, first: int | None = None, budget: Budget | None = None) -> Result:
+        """The same at once at that depth, where less has been searched before; `first` is the action to begin with.
+
+        Raises as `heuristic.search`.
+        """
+        if not self._loaded.is_set():
+            part = None if budget is None else budget.part(1, stop=self._loaded.is_set)
+            try:
+                return self._plain(state, depth, part)
+            except BudgetExceeded:
+                if self._ahead is None or budget is None or budget.is_used_up():
+                    raise
+        if self._ahead is not None:
+            with contextlib.suppress(UncompiledRules), self._my_turn(budget):
+                found: Result = self._ahead.look(state, depth, first, budget)
+                return found
+            self._ahead = None
+        return self._plain(state, depth, budget)
+
+    def _plain(self, state: Any, depth: int, budget: Budget | None) -> Result:
+        rules = self.rules
+        return heuristic.search(
+            rules.game, state, depth=depth, evaluate=self._evaluate, symmetry=rules.symmetry, budget=budget
+        )
+
+    @contextlib.contextmanager
+    def _my_turn(self, budget: Budget | None) -> Iterator[None]:
+        """This thread's turn with the compiled search. Raises BudgetExceeded where it does not come in time."""
+        seconds = None if budget is None else budget.seconds_left
+        if not self._turn.acquire(timeout=-1 if seconds is None else min(seconds, threading.TIMEOUT_MAX)):
+            raise BudgetExceeded("other threads search: allow more seconds")
+        try:
+            yield
+        finally:
+            self._turn.release()
+
+
+def _evaluation_of(rules: Rules, evaluate: Any) -> Any:
+    """A learned evaluation, of these rules, from a file or as it is."""
+    if not extras.has_kernels():
+        raise MethodError(f"a learned evaluation needs numpy: {extras.remedy()}")
+    from solver.compiled.lookahead.evaluation import game_of, read
+
+    found = read(evaluate) if isinstance(evaluate, (str, os.PathLike)) else evaluate
+    game_of(found, rules.game)
+    return found
+
+
+def plainly(rules: Rules, evaluation: Any) -> Callable[[Any], float]:
+    """`evaluate(state)` of a learned evaluation in plain Python; of all symmetric states it is that of their image."""
+    from solver.compiled.lookahead.evaluation import LIMIT
+
+    layers = [(weights.T.tolist(), biases.tolist()) for weights, biases in evaluation.layers]
+    between: Callable[[float], float] = math.tanh if evaluation.activation == "tanh" else _relu
+
+    def evaluate(state: Any) -> float:
+        numbers: list[float] = features_of(rules, state)
+        for weights, biases in layers:
+            if len(numbers) != len(weights[0]):
+                raise GameError(f"{rules.name}: features({state}) are not as many as were learned: learn it again")
+            rows = zip(weights, biases, strict=True)
+            sums = [bias + sum(map(operator.mul, row, numbers)) for row, bias in rows]
+            numbers = [between(number) for number in sums]
+        guess: float = max(-LIMIT, min(LIMIT, math.tanh(sums[0]))) * evaluation.scale
+        lowest, highest = rules.bounds(state) if rules.bounds and rules.scores else (guess, guess)
+        return float(max(lowest, min(highest, guess)))
+
+    return evaluate
+
+
+def features_of(rules: Rules, state: Any) -> list[Any]:
+    """The features of a state's image: the game's own, or else its bits, for each of two players where states tell."""
+    key = rules.canonical(state)
+    if rules.features is not None:
+        return list(rules.features(key))
+    bits = [key >> place & 1 for place in range(BITS)]
+    if rules.to_move is None:
+        return bits
+    nobody = [0] * BITS
+    return nobody + bits if rules.to_move(key) else bits + nobody
+
+
+def _relu(number: float) -> float:
+    return max(0.0, number)
+
+
+def _even(state: Any) -> int:
+    """The estimate of one who cannot tell."""
+    return 0

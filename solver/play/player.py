@@ -1,0 +1,399 @@
+"""A player: answers from a solution, and by live search where the solution is silent.
+
+Every answer says where it comes from, and whether it is known:
+
+    terminal    the rules: the game is over
+    book        the solution
+    search      two plies of look-ahead, whatever is asked, more in a trimmed book that wants more; then, live,
+                alpha-beta, in a game with cycles retrograde analysis, or a win or loss that a search of limited depth
+                forces; where the budget ends, an estimate
+    missing     nobody knows: the budget ended, or a complete book lacks the state, which play cannot reach then
+
+The look-ahead goes by the rules and by what is known where it ends, costs no budget, and is done without a live search
+as well: so a state has the value that its moves tell. The budget is for an answer, be it one value, one move, or all
+moves of a state: most of it goes to exact searches of the states asked for; the rest to one search of limited depth,
+deepened for all that are left, so that their estimates compare.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from solver.base.errors import GameError, MissingState, PositionError
+from solver.base.value import WIN, Value, drop_value, keeps, lift_value, value_of
+from solver.book import shipped
+from solver.book.format import Header
+from solver.book.reader import Book
+from solver.play.analysis import MISSING, Answer, Move, Outcome, as_best, best_first, from_moves, likeliest, rank
+from solver.play.live import SECONDS, Live
+from solver.play.lookahead import Foresight
+from solver.rules.game import Game, Rules, check_state, game_text, load_game
+from solver.search import Budget
+from solver.search.settling import Ahead, covers, value_within
+
+PLIES = 2  # of look-ahead, wherever the solution may lack something
+EXACT = 0.75  # the part of a budget for exact searches, before estimates are made
+
+
+class Player:
+    """Plays any game from any solution: `Player(book)`, `Player(mapping, game)`, or `Player(game)`.
+
+    A game may be given by its name. Alone it is played from the book of it that comes with the package (`shipped`), if
+    there is one; `Player({}, game)` searches live all the same. `seconds` and `nodes` bound the live search for each
+    answer, with all moves of a state if those are asked for; loading compiled code, once, comes on top, and is not
+    done for a budget below 0.3 s. `live=False` forbids it. Values found live are kept for the session. A book's rules
+    must be the game's (ForeignBook), and so must those of `evaluate`, a file that `solver learn` wrote, which makes the
+    estimates instead of the rules' own `evaluate`.
+
+    A game of chance is not searched live: its values come from its book, and two plies beyond.
+
+    Threads may share a player: live searches go one after another, and waiting counts. A player can be pickled if its
+    solution can, without what was found live.
+    """
+
+    def __init__(
+        self,
+        source: Book | Mapping[int, Value] | Game | str,
+        game: Game | str | None = None,
+        *,
+        seconds: float | None = SECONDS,
+        nodes: int | None = None,
+        live: bool = True,
+        evaluate: Any = None,
+    ) -> None:
+        header, game = None, load_game(game) if isinstance(game, str) else game
+        if not isinstance(source, Mapping):
+            game = load_game(source) if isinstance(source, str) else source
+            book = shipped.find(game, Book)
+            source = {} if book is None else book
+        if isinstance(source, Book):
+            if game is None:
+                game = source.game
+            else:
+                source.check_rules(game)
+            header = source.header
+        if game is None:
+            raise TypeError("a mapping of values does not know its game: Player(values, game)")
+        self.game: Game = game
+        self.solution, self.seconds, self.nodes = source, seconds, nodes
+        self.rules = rules = Rules(game, header is None or header.symmetry)
+        self.live = live and not (header is not None and header.is_gapless) and rules.chance is None
+        self.canonical, self._same_mover = rules.canonical, rules.same_mover
+        self._lifted = functools.lru_cache(maxsize=1 << 16)(lift_value)
+        self._find = source.find if isinstance(source, Book) else source.get  # by canonical states
+        told = Rules(game, rules.symmetry, header is not None and header.wdl)
+        self._depth, self._covers = _looking_ahead(told, self._find, header)
+        self._ahead = Ahead(told, lambda key: self._find(key) or self._solved.get(key), lambda: len(self._solved))
+        self._stores_ends = not isinstance(source, Book)
+        self._given, self.foresight = evaluate, Foresight(rules, evaluate)
+        self._searching = Live(rules, self.foresight) if self.live else None
+        self._solved: dict[Any, Value] = self._searching.solved if self._searching else {}
+
+    def __reduce__(self) -> Any:
+        again = functools.partial(Player, seconds=self.seconds, nodes=self.nodes, live=self.live, evaluate=self._given)
+        return again, (self.solution, self.game)
+
+    def value(self, state: int) -> Answer:
+        """What a state is worth for the side to move. Raises PositionError for what is no state of any game."""
+        check_state(state)
+        known = self._known(state)
+        return known if known.exact or not self.live else self._search([state], self._budget())[state]
+
+    def best(self, state: int) -> int:
+        """A best action: the quickest win, else a draw, else the longest loss; the first of equals.
+
+        Where not all moves are known, but one that keeps the state's value, it is the first such. Where that value is
+        not known either, this is one of the moves that rank highest, as in `analyse`. Raises PositionError where the
+        game is over, MissingState where nothing is known of any move.
+        """
+        check_state(state)
+        game, find, folds, alternates = self.game, self._find, self.rules.folds, self.rules.alternates
+        canonical, result = self.canonical, game.result
+        if self._covers is not None:
+            return self.choose(state).action
+        if find(canonical(state) if folds else state) is None and game.is_terminal(state):
+            raise PositionError(f"the game is over at state {state}: no action is left")
+        reward = self.rules.reward
+        best_action, best_distance = -1, 0
+        best_score: float = 0
+        for action in game.actions(state):
+            child = result(state, action)
+            value = find(canonical(child) if folds else child)
+            if value is None:
+                value = self._known(child, self._depth - 1).value
+                if value is None:
+                    return self.choose(state).action
+            score, distance = value
+            if alternates or not self._same_mover(state, action, child):
+                score = -score
+            if reward is not None:
+                score += reward(state, action)
+            if distance is None:
+                distance = WIN
+            if score > 0:
+                distance = -distance
+            if score > best_score or best_action < 0 or (score == best_score and distance > best_distance):
+                best_action, best_score, best_distance = action, score, distance
+        if best_action < 0:
+            raise self._undecided(state)
+        return best_action
+
+    def choose(self, state: int) -> Move:
+        """The move of `best`, and what is known of it; its `best` says whether it is known that none is better.
+
+        Raises as `best`.
+        """
+        check_state(state)
+        if self.game.is_terminal(state):
+            raise PositionError(f"the game is over at state {state}: no action is left")
+        budget = self._budget()
+        moves = self._moves(state)
+        if not moves:
+            raise self._undecided(state)
+        unknown = [move for move in moves if move.value is None]
+        if unknown or self._covers is not None:
+            value = self._known(state).value
+            if value is None and self.live:
+                value = self._solve([state], budget)[state].value
+                moves = self._moves(state)
+                unknown = [move for move in moves if move.value is None]
+            if value is not None:
+                attained = self._keeping(state, moves, value) or self._attaining(state, unknown, value, budget)
+                if attained is not None:
+                    return attained
+            if unknown and self.live:
+                look = self._estimate if value is None else self._search  # among cycles no single move can be shown
+                moves = self._moves(state, look([move.child for move in unknown], budget))
+                attained = None if value is None else self._keeping(state, moves, value)
+                if attained is not None:
+                    return attained
+        if all(move.value is None and move.estimate is None for move in moves):
+            raise MissingState(f"no move from state {state} has a known value: {self._remedy()}")
+        promise = self.rules.promise
+        move = min(moves, key=rank)
+        if promise is not None and not move.exact:  # of equal guesses the most promising
+            move = min(moves, key=lambda one: (*rank(one), -promise(state, one.action)))
+        return move._replace(best=all(one.exact for one in moves))
+
+    def line(self, state: int, most: int = 1000) -> Iterator[tuple[int, int]]:
+        """Best play from a state to the end: each action and the state that it leads to, at most `most`.
+
+        It ends early where play comes back to a state that it has seen, which is a draw, and raises MissingState
+        where no move is known to be best. Where chance decides the action is the number of the outcome, from 0, that is
+        worth most nearly what the state is, the likelier of equals.
+        """
+        seen = {state}
+        while not self.game.is_terminal(state) and most:
+            outcomes = self.outcomes(state)
+            if outcomes:
+                action = self._expected(state, outcomes)
+                state = outcomes[action].child
+            else:
+                move = self.choose(state)
+                if not move.best:
+                    raise MissingState(f"no move from state {state} is known to be best: {self._remedy()}")
+                action, state = move.action, move.child
+            yield action, state
+            if state in seen:
+                return
+            seen.add(state)
+            most -= 1
+
+    def outcomes(self, state: int) -> list[Outcome]:
+        """What dice or cards may do at a state, in the game's order; nothing where a player decides."""
+        rules = self.rules
+        if rules.chance is None or rules.is_terminal(state):
+            return []
+        pairs = list(rules.chance(state))
+        total = sum(weight for weight, _ in pairs)
+        found = []
+        for weight, child in pairs:
+            value = self._known(child, self._depth - 1).value
+            lifted = None if value is None else self._lifted(value, self._same_mover(state, None, child))
+            found.append(Outcome(weight / total, lifted, child, value))
+        return found
+
+    def _expected(self, state: int, outcomes: list[Outcome]) -> int:
+        """The outcome that is worth most nearly what the state is."""
+        value = self._known(state).value
+        if value is None or any(one.value is None for one in outcomes):
+            raise MissingState(f"what chance makes of state {state} is not known: {self._remedy()}")
+        return likeliest(outcomes, value)
+
+    def _undecided(self, state: int) -> PositionError | GameError:
+        if self.outcomes(state):
+            return PositionError(f"chance decides at state {state}: no action is left to a player")
+        return GameError(f"{game_text(self.game)}: state {state} has no actions and is not terminal")
+
+    def analyse(self, state: int) -> list[Move]:
+        """Every action with its value and source, best first: wins, draws, losses.
+
+        Estimates rank between by their number; moves of which nothing is known between draws and losses. There are none
+        where the game is over, or chance decides (`outcomes`). Raises PositionError or GameError for what is no state.
+        """
+        return self.examine(state)[1]
+
+    def examine(self, state: int) -> tuple[Answer, list[Move]]:
+        """What a state is worth, and every action as in `analyse`, both under one budget; raises as that."""
+        check_state(state)
+        answer = self._known(state)
+        if answer.source == "terminal":
+            return answer, []
+        moves = self._moves(state)
+        unknown = [move.child for move in moves if move.value is None]
+        if unknown and self.live:
+            budget, parent = self._budget(), None if answer.exact else state
+            asked = unknown if parent is None else [*unknown, parent]
+            answers = self._search(asked, budget, parent)
+            moves, answer = self._moves(state, answers), self._known(state)
+        if not moves:
+            return answer, []
+        moves = best_first(moves, answer.value)
+        if not answer.exact and self.live:
+            answer = from_moves(moves)
+        return answer, moves
+
+    def prepare(self, wait: bool = True) -> None:
+        """Load the compiled search, so that the first live one need not wait for it."""
+        if self._searching is not None:
+            self._searching.prepare(wait)
+
+    def _budget(self) -> Any:
+        return Budget(self.nodes, self.seconds)
+
+    def _remedy(self) -> str:
+        if self.rules.chance is not None:
+            return "a game of chance is not searched live: solve it into a book"
+        return "allow more time, or solve the game into a book" if self.live else "allow a live search or more time"
+
+    def _known(self, state: int, plies: int | None = None) -> Answer:
+        """What the rules, the solution, an earlier search, or a look so many plies ahead say; all plies if None."""
+        if self._stores_ends and self.game.is_terminal(state):
+            return self._terminal(state)
+        key = self.canonical(state)
+        found = self._find(key)
+        if found is not None:
+            return Answer(found, True, "book")
+        return self._unstored(state, key, self._depth if plies is None else plies)
+
+    def _unstored(self, state: int, key: int, plies: int) -> Answer:
+        """The same of a state that the solution lacks."""
+        if self.game.is_terminal(state):
+            return self._terminal(state)
+        found = self._solved.get(key)
+        if found is None:
+            low, high = self._ahead.range(key, plies)
+            found, sign = value_within(self._ahead.rules, (low, high)), (low > 0) - (high < 0)
+            if found is None and sign and not self.rules.scores:  # who wins is known, but not how soon
+                return Answer(None, False, "search", sign)
+        return MISSING if found is None else Answer(found, True, "search")
+
+    def _terminal(self, state: int) -> Answer:
+        return Answer(value_of(self.rules.end(state), self.rules.scores), True, "terminal")
+
+    def _moves(self, state: int, answers: Mapping[int, Answer] | None = None) -> list[Move]:
+        """All moves, in the game's order, with what is known of them and these answers."""
+        moves = []
+        result, canonical, find, lifted = self.game.result, self.canonical, self._find, self._lifted
+        alternates, reward, books = self.rules.alternates, self.rules.reward, not self._stores_ends
+        for action in self.game.actions(state):
+            child = result(state, action)
+            if answers and child in answers:
+                answer = answers[child]
+            elif books:  # as `_known`, but quick
+                key = canonical(child)
+                value = find(key)
+                if value is not None:
+                    same = not alternates and self._same_mover(state, action, child)
+                    worth = lifted(value, same) if reward is None else lifted(value, same, reward(state, action))
+                    moves.append(Move(action, worth, True, "book", False, child, value))
+                    continue
+                answer = self._unstored(child, key, self._depth - 1)
+            else:
+                answer = self._known(child, self._depth - 1)
+            moves.append(self._move(state, action, child, answer))
+        if not moves and not self.outcomes(state):
+            raise self._undecided(state)
+        return moves
+
+    def _move(self, state: int, action: int, child: int, answer: Answer) -> Move:
+        value, exact, source, estimate = answer
+        same, gain = self._same_mover(state, action, child), self.rules.gain(state, action)
+        lifted = None if value is None else self._lifted(value, same, gain)
+        if estimate is not None:
+            estimate = gain + (estimate if same else 0 - estimate)  # no -0.0
+        return Move(action, lifted, exact, source, False, child, value, estimate)
+
+    def _keeping(self, state: int, moves: list[Move], value: Value) -> Move | None:
+        """The first move that is known to keep a state's value, the quickest win if that lacks a distance; or None.
+
+        In a book for a side it is one to which the book knows all answers, if it knows such a move.
+        """
+        known = sorted((move for move in moves if move.value is not None and keeps(move.value, value)), key=rank)
+        for move in known if self._covers is not None else ():
+            if self._covers(state=state, action=move.action):
+                return as_best(move)
+        return as_best(known[0]) if known else None
+
+    def _attaining(self, state: int, unknown: list[Move], value: Value, budget: Any) -> Move | None:
+        """The first of these moves that can be shown to keep a state's value; None if the budget ends before."""
+        searching = self._searching
+        if searching is None:
+            return None
+        for move in unknown:
+            same = self._same_mover(state, move.action, move.child)
+            child_value = drop_value(value, same, self.rules.gain(state, move.action))
+            if child_value is None:
+                continue
+            with searching.turn(budget) as mine:
+                if not mine or not searching.attains(state, move.action, move.child, child_value, same, budget):
+                    continue
+            self._solved[self.canonical(move.child)] = child_value
+            move = self._move(state, move.action, move.child, Answer(child_value, True, "search"))
+            if move.value is not None and keeps(move.value, value):
+                return as_best(move)
+        return None
+
+    def _search(self, states: list[int], budget: Any, parent: int | None = None) -> dict[int, Answer]:
+        """Live answers for states, `parent` of all others perhaps among them, under one budget."""
+        answers = self._solve(states, budget, parent)
+        left = [state for state, answer in answers.items() if not (answer.exact or state == parent)]
+        for state, answer in self._estimate(left, budget).items():
+            if answer.exact or answers[state].estimate is None:
+                answers[state] = answer
+        return answers
+
+    def _solve(self, states: list[int], budget: Any, parent: int | None = None) -> dict[int, Answer]:
+        """Exact values of states, as far as a part of the budget goes."""
+        if self._searching is not None:
+            with self._searching.turn(budget) as mine:
+                if mine:
+                    self._searching.solve(states, parent, budget.part(EXACT))
+        plies = self._depth - (len(states) > 1)  # of moves one less
+        return {state: self._known(state, plies) for state in states}
+
+    def _estimate(self, states: list[int], budget: Any) -> dict[int, Answer]:
+        """What a search of limited depth says of states in the rest of the budget."""
+        answers = {}
+        if states and self._searching is not None:
+            for state, found in self._searching.estimates(list(dict.fromkeys(states)), budget).items():
+                if isinstance(found, Value):
+                    self._solved[self.canonical(state)] = found
+                    answers[state] = Answer(found, True, "search")
+                else:
+                    answers[state] = Answer(None, False, "search", float(found))
+        return answers
+
+
+def _looking_ahead(rules: Rules, find: Any, header: Header | None) -> tuple[int, Any]:
+    """How many plies to look ahead: as a trimmed book needs, one move later, too; what `covers` in one for a side.
+
+    No plies for a state that a complete book lacks: play cannot reach it, and rules need not bear it.
+    """
+    if header is None or header.trim is None:
+        return (0 if header is not None and header.is_gapless else PLIES), None
+    depth = header.trim.depth + 1
+    beyond = functools.partial(covers, rules, plies=depth, find=find)
+    return max(PLIES, depth), None if header.trim.side is None else beyond

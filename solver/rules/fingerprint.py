@@ -1,0 +1,337 @@
+"""The fingerprint of a game's rules: which source, which data and which parameters made a book or a compiled kernel.
+
+It is a sha256 over the parameters and over the source of every method and helper that can change a value, without
+comments, docstrings and layout, and over the data that they name, by content. So a comment, a nicer `show` or another
+Python version leaves books valid, and an edited rule, an edited constant or another board does not.
+
+What a function names is looked up as Python would: attributes of the class and its bases, globals, attributes of
+modules, cells of closures, default arguments, what decorators wrap. The standard library, NumPy and Numba are known by
+name alone. Where names are made at run time (`getattr(self, name)`), the whole file counts, with the files of the
+modules that it imports.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import enum
+import hashlib
+import importlib
+import importlib.util
+import os
+import sys
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from solver.base.errors import GameError
+from solver.rules.sources import inner, is_generated, text_of, tokens_of
+
+RULES = (
+    *("initial", "starts", "actions", "result", "is_terminal", "utility"),
+    *("to_move", "again", "reward", "canonical", "tier", "chance", "plies_left"),
+)
+# they make a search quicker, they change no value
+HINTS = ("replies", "outlook", "followup", "promise", "bounds", "longest", "size")
+RANKING = ("rank", "unrank", "size", "outlook", "replies")  # where a ranked book has a state's value
+USER_MODULE = "rules_of_file_"  # and a number: a file named random.py must not become the module random
+# names by which code reaches what it does not name
+DYNAMIC = frozenset(
+    ("getattr", "setattr", "globals", "locals", "vars", "eval", "exec", "compile", "__import__", "import_module")
+    + ("__dict__", "__getattribute__", "attrgetter", "methodcaller")
+)
+IMPORTING = frozenset(("__import__", "import_module", "eval", "exec"))
+NOT_RULES = sys.stdlib_module_names | {"numpy", "numba", "llvmlite"}
+IMPORT_NAME = dis.opmap["IMPORT_NAME"]
+DEEPEST = 100  # containers within containers
+
+
+def fingerprint(game: Any, also: tuple[str, ...] = ()) -> str:
+    """64 hex digits that differ where the rules (and the methods `also`) or the parameters do.
+
+    Raises GameError if the source is not at hand, or if the rules name data whose content cannot be told.
+    """
+    cls = type(game)
+    walk = _Walk(cls)  # the class as it stands, not `game.Rules`: what that fills in is not of the rules
+    values = tuple(game)
+    parts = [repr(values) if _is_plain(values) else walk.content(values), str(getattr(cls, "score_game", False))]
+    for name in (*RULES, *also):
+        walk.attribute(name)
+    for base in _own_bases(cls):
+        if "__getattr__" in vars(base) or "__getattribute__" in vars(base):
+            walk.whole(sys.modules.get(base.__module__))
+    parts += [f"{name}: {walk.seen[name]}" for name in sorted(walk.seen)]
+    return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def sibling_modules(function: types.FunctionType) -> Iterator[types.ModuleType]:
+    """The modules that a function names, but for those that are nobody's rules: their functions are rules too."""
+    seen = set()
+    todo = [function.__globals__.get(name) for name in names_in(function.__code__)] + list(_imported(function))
+    names = set(names_in(function.__code__))
+    while todo:
+        module = todo.pop(0)
+        if isinstance(module, types.ModuleType) and _is_own(module.__name__) and module not in seen:
+            seen.add(module)
+            yield module
+            todo += [item for name, item in vars(module).items() if name in names]
+
+
+class _Walk:
+    """What the rules reach: a text for each thing, by a name that tells it apart."""
+
+    def __init__(self, cls: type) -> None:
+        self.cls = cls
+        self.seen: dict[str, str] = {}
+        self._items: dict[str, Any] = {}
+        self._depth = 0
+
+    def attribute(self, name: str) -> None:
+        """All that the class and its bases have under a name."""
+        if name in getattr(self.cls, "_fields", ()):
+            return
+        owners = [base for base in _own_bases(self.cls) if name in vars(base)]
+        for owner in owners:
+            label = self.cls.__name__ if owner is owners[0] else owner.__qualname__
+            self.visit(f"{label}.{name}", vars(owner)[name])
+
+    def visit(self, name: str, item: Any) -> None:
+        """Record a function, with what it names, or data."""
+        while name in self.seen:
+            if self._items.get(name) is item:
+                return
+            name += "'"  # another module's thing of the same name
+        self._items[name] = item
+        if isinstance(item, (int, str)) and not isinstance(item, enum.Enum):
+            self.seen[name] = repr(item)
+            return
+        self.seen[name] = ""  # under way
+        function = inner(item)
+        if isinstance(function, types.FunctionType):
+            self._function(name, item, function)
+        else:
+            self.seen[name] = self.content(item)
+        if not self.seen[name]:
+            del self.seen[name]
+
+    def whole(self, module: Any) -> None:
+        """Record the file of a module, its data, and the files of the modules that it has names from."""
+        todo = [module]
+        files = set()
+        while todo:
+            one = todo.pop()
+            file = getattr(one, "__file__", None)
+            if file is None or file in files or not _is_own(one.__name__):
+                continue
+            files.add(file)
+            label = _label(one.__name__)
+            self.seen[f"file {label}"] = hashlib.sha256(text_of(one).encode()).hexdigest()
+            for name, item in list(vars(one).items()):
+                if name.startswith("__"):
+                    continue
+                home = item if isinstance(item, types.ModuleType) else _module_of(item)
+                if home is not one and home is not None:
+                    todo.append(home)
+                if not callable(item) and not isinstance(item, types.ModuleType):
+                    try:
+                        self.visit(f"{label} {name}", item)
+                    except GameError:  # the file says how it is made
+                        self.seen[f"{label} {name}"] = type(item).__name__
+
+    def content(self, item: Any) -> str:
+        """A text that differs where data differ, in type or in value. Raises GameError where that cannot be told."""
+        if self._depth > DEEPEST:
+            raise GameError(f"the rules name data nested deeper than {DEEPEST} levels: make them flat")
+        self._depth += 1
+        try:
+            return self._content(item)
+        finally:
+            self._depth -= 1
+
+    def _content(self, item: Any) -> str:
+        if _is_plain(item):
+            return repr(item)
+        if isinstance(item, frozenset) and all(type(one) is int or type(one) is str for one in item):
+            return repr(sorted(item))
+        if type(item) in (tuple, list):
+            return f"{type(item).__name__}({', '.join(map(self.content, item))})"
+        if type(item) in (set, frozenset):
+            return f"{type(item).__name__}({', '.join(sorted(map(self.content, item)))})"
+        if isinstance(item, (dict, types.MappingProxyType)) and type(item) in (dict, types.MappingProxyType):
+            return f"dict({', '.join(f'{self.content(key)}: {self.content(item[key])}' for key in item)})"
+        if isinstance(item, enum.Enum):
+            return f"{type(item).__qualname__}.{item.name} = {self.content(item.value)}{self._class(type(item))}"
+        if isinstance(item, type):
+            return f"class {item.__qualname__}{self._class(item)}"
+        if isinstance(item, types.ModuleType):
+            self.whole(item)
+            return f"module {item.__name__}" if _is_own(item.__name__) else ""
+        if isinstance(item, (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)):
+            return f"{item.__module__ if hasattr(item, '__module__') else ''} {item.__qualname__}"
+        if callable(item) and isinstance(inner(item), types.FunctionType):
+            return self._callable(item)
+        if hasattr(item, "dtype") and hasattr(item, "tobytes"):  # NumPy's arrays and scalars
+            if item.dtype.hasobject:
+                return f"array {item.shape} {self.content(item.tolist())}"
+            return f"array {item.dtype.str} {item.shape} {hashlib.sha256(item.tobytes()).hexdigest()}"
+        return self._reduced(item)
+
+    def _reduced(self, item: Any) -> str:
+        """What would make the object again."""
+        cls = type(item)
+        try:
+            reduced = item.__reduce_ex__(4)
+        except Exception:
+            raise GameError(
+                f"the rules name an object of type {cls.__qualname__}, whose content cannot be told, so an edit of it"
+                " would not be noticed: use numbers, tuples or arrays"
+            ) from None
+        if isinstance(reduced, str):
+            return f"{cls.__module__} {reduced}"
+        parts = [list(part) if isinstance(part, Iterator) else part for part in reduced]
+        return f"{cls.__qualname__}({', '.join(map(self.content, parts))}){self._class(cls)}"
+
+    def _callable(self, item: Any) -> str:
+        """A function among data, or what wraps one."""
+        function = inner(item)
+        name = f"{_label(function.__module__)} {function.__qualname__}"
+        if _is_own(function.__module__):
+            self.visit(name, item)
+        return name
+
+    def _class(self, cls: type) -> str:
+        """Record a class that is part of the rules, whole; the rules' own class is looked at by names."""
+        for base in _own_bases(cls):
+            if base in self.cls.__mro__ or self._items.get(f"class {base.__qualname__}") is base:
+                continue
+            self._items[f"class {base.__qualname__}"] = base
+            fields = getattr(base, "_fields", ())
+            for name, item in vars(base).items():
+                if name in fields or name.startswith(("_abc", "_member_", "_value2member_", "_new_", "__repr__")):
+                    continue
+                if isinstance(item, enum.Enum):  # which would name its class again
+                    self.seen[f"{base.__qualname__}.{name}"] = self.content(item.value)
+                elif is_generated(inner(item)):  # by a dataclass or a named tuple
+                    code = inner(item).__code__
+                    text = f"{code.co_code.hex()} {code.co_names} {code.co_varnames}"
+                    self.seen[f"{base.__qualname__}.{name}"] = text
+                elif isinstance(inner(item), types.FunctionType) or not name.startswith("__"):
+                    self.visit(f"{base.__qualname__}.{name}", item)
+            if issubclass(base, enum.Enum):
+                members = [(name, member.value) for name, member in base.__members__.items()]
+                self.seen[f"{base.__qualname__} members"] = self.content(members)
+        return ""
+
+    def _function(self, name: str, item: Any, function: types.FunctionType) -> None:
+        if not _is_own(function.__module__) and not _lost(function):
+            self.seen[name] = f"{function.__module__} {function.__qualname__}"
+            return
+        self.seen[name] = tokens_of(function, name)
+        if item is not function and hasattr(item, "args"):  # functools.partial
+            self.visit(f"{name} arguments", (item.args, item.keywords))
+            if inner(item.func) is not function:
+                self.visit(f"{name} of", item.func)
+        if getattr(item, "__self__", None) is not None and item is not function:
+            self.visit(f"{name} self", item.__self__)
+        defaults = [*enumerate(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).items()]
+        for key, value in defaults:
+            self.visit(f"{name} default {key}", value)
+        for key, value in vars(function).items():
+            if key != "__wrapped__":
+                self.visit(f"{name}.{key}", value)
+        for key, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+            if key != "__class__":
+                self.visit(f"{name} cell {key}", _contents(cell))
+        self._named(function)
+
+    def _files_beside(self, function: types.FunctionType) -> None:
+        """Record all modules that the function may import from its folder."""
+        for path in sorted(Path(function.__code__.co_filename).parent.rglob("*.py")):
+            self.seen[f"file {path.name}"] = hashlib.sha256(path.read_bytes()).hexdigest()
+
+    def _named(self, function: types.FunctionType) -> None:
+        """Record what a function names."""
+        modules = list(sibling_modules(function))
+        for used in names_in(function.__code__):
+            own = any(used in vars(base) for base in _own_bases(self.cls))
+            if own:
+                self.attribute(used)
+            if used in function.__globals__ and not (own and used in getattr(self.cls, "_fields", ())):
+                item = function.__globals__[used]
+                if item is not self.cls and not isinstance(item, types.ModuleType):
+                    self.visit(used, item)
+            for module in modules:
+                if used in vars(module) and not isinstance(vars(module)[used], types.ModuleType):
+                    self.visit(f"{_label(module.__name__)}.{used}", vars(module)[used])
+            if used in DYNAMIC:
+                self.whole(sys.modules.get(function.__module__))
+            if used in IMPORTING:
+                self._files_beside(function)
+
+
+def _is_own(module: str | None) -> bool:
+    """Whether a module may hold rules: not the standard library, NumPy or Numba."""
+    return (module or "builtins").partition(".")[0] not in NOT_RULES
+
+
+def _label(module: str) -> str:
+    """The name of a module, but for that of a user's file, which tells where it lies."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return os.path.basename(file) if file and module.startswith(USER_MODULE) else module
+
+
+def _lost(item: Any) -> bool:
+    """Whether a class or function says that it is a built-in one and is not: it was made by `exec`."""
+    return item.__module__ in (None, "builtins") and getattr(builtins, item.__name__, None) is not item
+
+
+def _module_of(item: Any) -> types.ModuleType | None:
+    return sys.modules.get(str(getattr(item, "__module__", None)))
+
+
+def _own_bases(cls: type) -> list[type]:
+    """The classes that methods are looked up in, but for those of Python itself."""
+    return [base for base in cls.__mro__ if _is_own(base.__module__) or _lost(base)]
+
+
+def _is_plain(item: Any) -> bool:
+    """Whether `repr` tells all of it."""
+    if type(item) is tuple:
+        return all(map(_is_plain, item))
+    return type(item) in (int, bool, str, bytes, float, complex, type(None), type(...), range, slice)
+
+
+def _contents(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # not yet bound
+        return None
+
+
+def names_in(code: types.CodeType) -> Iterator[str]:
+    """The names of globals and attributes in a function and in those within it."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from names_in(constant)
+
+
+def _imported(function: types.FunctionType) -> Iterator[types.ModuleType]:
+    """The modules that a function imports when it runs."""
+    package = function.__globals__.get("__package__") or ""
+    for code in [function.__code__, *(one for one in function.__code__.co_consts if isinstance(one, types.CodeType))]:
+        if IMPORT_NAME not in code.co_code[::2]:
+            continue
+        last: list[Any] = [0, 0]
+        for step in dis.get_instructions(code):
+            if step.opname == "IMPORT_NAME" and isinstance(step.argval, str):
+                level = last[0] if isinstance(last[0], int) else 0
+                try:
+                    name = importlib.util.resolve_name("." * level + step.argval, package) if level else step.argval
+                    if _is_own(name):
+                        yield importlib.import_module(name)
+                except (ImportError, ValueError):
+                    raise GameError(f"the rules import {step.argval}, which cannot be found: mend the import") from None
+            if step.opname == "LOAD_CONST":
+                last = [last[1], step.argval]

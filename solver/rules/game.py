@@ -1,0 +1,376 @@
+"""The rules of a game: the protocol; `Rules`, which fills in what a game lacks; and loading a game by its string.
+
+A game is a `typing.NamedTuple` of parameters (int, bool, or one tuple of ints) whose plain methods work on ints. A
+state is an int in [0, 2**63): board and side to move, exact and reversible. An action is a small int >= 0. Values
+and utilities are for the side to move. The methods run twice: as they are, and compiled by Numba; so they use
+64-bit integer arithmetic, plain control flow, `yield`, and helper methods of their own class (or module functions).
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import inspect
+import os
+import sys
+import types
+import typing
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
+
+from solver.base.errors import GameError, PositionError
+from solver.base.value import lift, terminal_merit
+from solver.games import CATALOGUE, FROM_FILES
+from solver.rules import parameters
+from solver.rules.fingerprint import names_in
+from solver.rules.loading import is_user_file, user_class
+from solver.rules.sources import inner
+
+STATE_LIMIT = 1 << 63
+
+
+class Game(Protocol):
+    """What every game has. `OPTIONAL` lists what it may have besides."""
+
+    def initial(self) -> int:
+        """The start state."""
+
+    def actions(self, state: int) -> Iterator[int]:
+        """Yield the legal actions of a non-terminal state, at least one."""
+
+    def result(self, state: int, action: int) -> int:
+        """The state after a legal action."""
+
+    def is_terminal(self, state: int) -> bool:
+        """Whether the game is over."""
+
+    def utility(self, state: int) -> int:
+        """A terminal state's worth for the side to move: -1, 0, 1, or the margin in a score game."""
+
+    def __hash__(self) -> int:
+        """That of a named tuple: what is compiled for a game is kept by it."""
+
+
+REQUIRED = {
+    "initial": (),
+    "actions": ("state",),
+    "result": ("state", "action"),
+    "is_terminal": ("state",),
+    "utility": ("state",),
+}
+"""Method: its parameters after `self`. The names are part of the contract: Numba matches them."""
+
+OPTIONAL = {
+    "to_move": ("state",),  # 0 or 1; without it, and without `again`, players strictly alternate
+    "again": ("state", "action"),  # whether who plays it moves again, where states do not say who is to move
+    "reward": ("state", "action"),  # what who plays it scores at once; values then are margins still to come
+    "size": (),  # every state is below it; then the solver may use arrays by state
+    "rank": ("state",),  # a number >= 0 for each state, without large gaps; -1 for what is none: ranked books
+    "unrank": ("rank",),  # the state of that rank, -1 if none has it; goes with `rank`
+    "starts": (),  # yields the states to solve from besides `initial()`
+    "canonical": ("state",),  # one of the states equivalent by symmetry; without it no symmetry saving
+    "tier": ("state",),  # an int >= 0 that never decreases along a move; without it plain retrograde analysis
+    "evaluate": ("state",),  # estimate for the side to move, |evaluate| < |utility|; without it no heuristic play
+    "features": ("state",),  # yields small ints for the side to move, as many for every state: learned evaluations
+    "plies_left": ("state",),  # of a terminal state: plies that its outcome still takes; 0 without it
+    "bounds": ("state",),  # (lower, upper) static bounds of the score; without it fewer cuts
+    "longest": ("state",),  # the most plies that the game can still take; without it quick wins are found less quickly
+    "outlook": ("state",),  # 1: wins with this move; -1: loses in 2 plies; 0: neither, nor does a reply lose at once
+    "replies": ("state",),  # bits of actions, one of them best, where outlook is 0; without it all are searched
+    "followup": ("state",),  # `outlook` where a reply led, perhaps cheaper: who moves there cannot win at once
+    "promise": ("state", "action"),  # larger is searched earlier; without it moves are searched as they come
+    "chance": ("state",),  # yields (weight, next state) where dice or cards decide, nothing elsewhere; wants `to_move`
+    "show": ("state",),  # the board as text; without it the number
+    "view": ("state", "mover"),  # the board from one side, 0 or 1 to move; without it `show`, which may turn round
+    "cells": ("state", "mover"),  # the board as rows of characters, for a page; without it `view` or `show`
+    "place": ("state", "action"),  # the cells to choose for it, one after the other; without it moves by their names
+    "parse_position": ("text",),  # the state of a notation of the game's own, None if it is none; or ValueError
+    "parse_action": ("state", "text"),  # without it the legal action whose text this is
+    "format_action": ("state", "action"),  # the game's own notation; without it the number
+    "check": (),  # raises ValueError if the parameters make no game
+    "to_text": (),  # with a classmethod from_text(text): parameters in a form of the game's own
+}
+
+# A class attribute, not a method: `score_game = True` says that utilities are margins and distances mean nothing.
+ATTRIBUTES = ("score_game", "plain_only")
+
+
+def own_method(game: Any, name: str) -> Any:
+    """The optional method of that name of a game, or of a class of them; None without it. `Rules` fills the gaps.
+
+    A parameter may have such a name: a board's `size` is no method.
+    """
+    method = getattr(game, name, None)
+    return method if callable(method) else None
+
+
+class Rules:
+    """A game with its optional methods filled in, folded by its symmetry or not: nobody else asks what a game has.
+
+    Made once by whoever solves, searches or plays, and handed down. With `outcomes` only who wins is asked, not how
+    soon, so that merits are scores, as in games of margins and of chance. All methods are bound, plain callables; what
+    nothing can stand in for is None where the game lacks it: `to_move`, `again`, `reward`, `chance`, `evaluate`,
+    `features`, `bounds`, `promise`, `size`, `rank`, `outlook`, `replies`. States may be any hashable objects in the
+    plain searches. Raises GameError where a required method is missing, or two do not go together.
+    """
+
+    def __init__(self, game: Any, symmetry: bool = True, outcomes: bool = False) -> None:
+        self.game, self.symmetry, self.outcomes = game, symmetry, outcomes
+        self.margins = is_score_game(game)
+        self.scores = self.margins or outcomes or own_method(game, "chance") is not None
+        self.plain_only = bool(getattr(game, "plain_only", False))
+        try:
+            self.actions: Callable[[Any], Iterator[int]] = game.actions
+            self.result: Callable[[Any, int], Any] = game.result
+            self.is_terminal: Callable[[Any], bool] = game.is_terminal
+            self.utility: Callable[[Any], Any] = game.utility
+        except AttributeError as error:
+            raise _lacking(type(game), str(error.name)) from None
+        self.to_move: Callable[[Any], int] | None = own_method(game, "to_move")
+        self.again: Callable[[Any, int], bool] | None = own_method(game, "again")
+        self.reward: Callable[[Any, int], int] | None = own_method(game, "reward")
+        self.gain: Callable[[Any, Any], int] = self.reward or _no_gain
+        self.chance: Callable[[Any], Iterator[tuple[Any, Any]]] | None = own_method(game, "chance")
+        self.evaluate: Callable[[Any], Any] | None = own_method(game, "evaluate")
+        self.features: Callable[[Any], Iterator[int]] | None = own_method(game, "features")
+        self.bounds: Callable[[Any], tuple[int, int]] | None = own_method(game, "bounds")
+        self.outlook: Callable[[Any], int] | None = own_method(game, "outlook")
+        self.replies: Callable[[Any], int] | None = own_method(game, "replies")
+        self.promise: Callable[[Any, int], int] | None = own_method(game, "promise")
+        canonical, tier = own_method(game, "canonical"), own_method(game, "tier")
+        self.folds = symmetry and canonical is not None
+        self.canonical: Callable[[Any], Any] = canonical if self.folds else _same
+        self.tiered = tier is not None
+        self.tier: Callable[[Any], int] = tier or _zero
+        self.plies_left: Callable[[Any], int] = own_method(game, "plies_left") or _zero
+        self.starts: Callable[[], Iterator[Any]] = own_method(game, "starts") or _none
+        self.size: Callable[[], int] | None = own_method(game, "size")
+        within = None if self.size is None else _within(self.size)
+        self.rank: Callable[[Any], int] | None = own_method(game, "rank") or within
+        self.unrank: Callable[[int], Any] | None = own_method(game, "unrank") or within
+        _check_together(self)
+        self.alternates = self.to_move is None and self.again is None
+        self.same_mover = _same_mover(self)
+        self.lifted = _lifted(self)
+        self.end = _end(self)
+
+    @property
+    def name(self) -> str:
+        """The game's string; of a lesson's plain class, which has none, its name."""
+        return game_text(self.game) if isinstance(self.game, tuple) else type(self.game).__name__
+
+    def children(self, state: Any) -> Iterator[tuple[Any, Any, Any]]:
+        """(weight, action, child) of all that may follow a state: weight 0 of an action, action None of a chance."""
+        decided = True
+        for weight, child in () if self.chance is None else self.chance(state):
+            yield weight, None, child
+            decided = False
+        if decided:
+            for action in self.actions(state):
+                yield 0, action, self.result(state, action)
+
+    def roots(self) -> list[Any]:
+        """The states to solve from, each once: the start, and those of `starts`."""
+        return list(dict.fromkeys([self.game.initial(), *self.starts()]))
+
+
+def _lacking(cls: type, name: str) -> GameError:
+    meant = [other for other, found in near_misses(cls).items() if found == name]
+    remedy = f"rename {meant[0]}" if meant else "add it"
+    return GameError(f"{cls.__name__} has no method {name}({', '.join(('self', *REQUIRED.get(name, ())))}): {remedy}")
+
+
+def near_misses(cls: type) -> dict[str, str]:
+    """Names of a class that neither the protocol nor its own methods use, and what of the protocol may be meant."""
+    members = {name: item for base in cls.__mro__[-2::-1] if base is not tuple for name, item in vars(base).items()}
+    codes = [inner(item).__code__ for item in members.values() if isinstance(inner(item), types.FunctionType)]
+    known = [*REQUIRED, *OPTIONAL, *ATTRIBUTES]
+    used = {*known, *getattr(cls, "_fields", ()), *(name for code in codes for name in names_in(code))}
+    strange = [name for name in members if not name.startswith("_") and name not in used]
+    missing = [name for name in known if name not in members]
+    found = {name: difflib.get_close_matches(name, missing, 1, 0.8) for name in strange}
+    return {name: matches[0] for name, matches in found.items() if matches}
+
+
+def _check_together(rules: Rules) -> None:
+    """Raise GameError if the game has optional methods that contradict or want each other."""
+    name = type(rules.game).__name__
+    if rules.again is not None and rules.to_move is not None:
+        raise GameError(
+            f"{name} has both to_move(state) and again(state, action): keep to_move if states say who is to move"
+        )
+    if rules.again is not None and rules.chance is not None:
+        raise GameError(f"{name} has again(state, action), which tells nothing of chance nodes: give it to_move(state)")
+    if rules.chance is not None and rules.to_move is None:
+        raise GameError(f"{name} has chance(state) without to_move(state), by which a chance node has a side: add it")
+    if (own_method(rules.game, "rank") is None) != (own_method(rules.game, "unrank") is None):
+        raise GameError(f"{name} has one of rank(state) and unrank(rank): they go together")
+    if rules.reward is not None and not is_score_game(rules.game):
+        raise GameError(f"{name} has reward(state, action), which makes margins: say score_game = True in the class")
+
+
+def is_score_game(game: Any) -> bool:
+    """Whether the utilities of a game, or of a class of them, are margins, not win, loss or draw."""
+    return bool(getattr(game, "score_game", False))
+
+
+def _end(rules: Rules) -> Callable[[Any], int]:
+    """The function from a terminal state to its merit."""
+    utility, left, scores = rules.utility, rules.plies_left, rules.scores
+
+    def end(state: Any) -> int:
+        worth = utility(state)
+        if not isinstance(worth, (int, float)):
+            raise GameError(f"state {state} is terminal, its utility is {worth!r}: it must be a whole number")
+        return terminal_merit(worth, left(state), scores)  # type: ignore[arg-type]
+
+    return end
+
+
+def _same_mover(rules: Rules) -> Callable[[Any, Any, Any], bool]:
+    """`same_mover(state, action, child)`: whether the player who moved from state to child moves again.
+
+    Where chance led there, action is None.
+    """
+    to_move, again = rules.to_move, rules.again
+    if again is not None:
+        return lambda state, action, child: bool(again(state, action))
+    if to_move is not None:
+        return lambda state, action, child: to_move(state) == to_move(child)
+    return lambda state, action, child: False
+
+
+def _lifted(rules: Rules) -> Callable[[int, Any, Any, Any], int]:
+    """`lifted(merit, state, action, child)`: the merit that the child's gives the state by this action."""
+    same_mover, reward, scores = rules.same_mover, rules.reward, rules.scores
+    if reward is not None:
+        return lambda merit, state, action, child: (
+            lift(merit, same_mover(state, action, child), scores) + (0 if action is None else reward(state, action))
+        )
+    if rules.alternates:
+        return lambda merit, state, action, child: lift(merit, False, scores)
+    return lambda merit, state, action, child: lift(merit, same_mover(state, action, child), scores)
+
+
+def _within(size: Callable[[], int]) -> Callable[[int], int]:
+    """The rank of a state where all numbers below `size()` are states: itself."""
+    return lambda state: state if 0 <= state < size() else -1
+
+
+def _same(state: Any) -> Any:
+    return state
+
+
+def _zero(state: Any) -> int:
+    return 0
+
+
+def _no_gain(state: Any, action: Any) -> int:
+    return 0
+
+
+def _none() -> Iterator[Any]:
+    return iter(())
+
+
+def load_game(text: str) -> Game:
+    """The game that a string names.
+
+    `connect-four`, `connect-four:5,4`, `connect-four:width=5,height=4`; a user's own `my_game.py::Hexapawn:4,4` or
+    `package.module::Class`, which is imported, that is, run; `my_game.py:4,4` if it has one class of rules. Raises
+    GameError with the remedy.
+    """
+    source, own, rest = text.partition("::")
+    name, _, values = (rest if own else text).partition(":")
+    if own or name.endswith(".py"):
+        cls: Any = user_class(source if own else name, name if own else "")
+        check_signatures(cls)
+    else:
+        if name not in CATALOGUE:
+            raise GameError(
+                f"no game {name!r}: choose one of {', '.join(CATALOGUE)}, or name a file: my_game.py::Class"
+            )
+        module, _, class_name = CATALOGUE[name].partition(":")
+        cls = getattr(importlib.import_module(f"solver.games.{module}"), class_name)
+    try:
+        game = cls.from_text(values) if own_method(cls, "from_text") else cls(**parameters.parsed(cls, values))
+        validate(game)
+    except (ValueError, TypeError) as error:
+        raise GameError(f"{text}: {error}") from None
+    except MemoryError:
+        raise
+    except Exception as error:  # a user's `check`
+        raise GameError(f"{text}: {type(error).__name__}: {error}") from error
+    return typing.cast(Game, game)
+
+
+def validate(game: Any) -> None:
+    """Raise ValueError if the parameters make no game; called before anything is allocated."""
+    for name, value in zip(game._fields, game, strict=True):
+        if not isinstance(value, (int, float, str, tuple)):
+            kind = type(value).__name__
+            raise ValueError(f"{name} is a {kind}: parameters are numbers, truth values or one tuple of whole numbers")
+        if not all(-STATE_LIMIT <= number < STATE_LIMIT for number in parameters.integers(value)):
+            raise ValueError(f"{name} is out of range: at most 2**63 - 1")
+    if own_method(game, "check"):
+        game.check()
+
+
+def check_state(state: Any) -> None:
+    """Raise PositionError for a number that is no state of any game."""
+    if isinstance(state, int) and not 0 <= state < STATE_LIMIT:
+        raise PositionError(f"{state} is no state: states are whole numbers from 0 to 2**63 - 1")
+
+
+def game_text(game: Any) -> str:
+    """The string that `load_game` makes this game from; default values at the end are left out.
+
+    A user's own game is named by its file's base name (or its module): where it lay is not part of its name.
+    """
+    cls = type(game)
+    values = game.to_text() if own_method(game, "to_text") else parameters.written(game)
+    return _class_text(cls) + (f":{values}" if values else "")
+
+
+def located(game: Any) -> str:
+    """The string from which any process that sees the same files makes this game."""
+    text, module = game_text(game), type(game).__module__
+    if not is_user_file(module):
+        return text
+    return f"{os.path.abspath(sys.modules[module].__file__ or '')}::{text.partition('::')[2]}"
+
+
+def is_built_in(text: str) -> bool:
+    """Whether `load_game` makes this game of the package alone, running nobody else's code and opening no file."""
+    name = text.partition(":")[0]
+    return "::" not in text and not name.endswith(".py") and name not in FROM_FILES
+
+
+def check_signatures(cls: type) -> None:
+    """Raise GameError unless the class is a NamedTuple with the protocol's methods and parameter names."""
+    if not (issubclass(cls, tuple) and hasattr(cls, "_fields")):
+        raise GameError(
+            f"{cls.__name__} must be a typing.NamedTuple of its parameters: class {cls.__name__}(NamedTuple)"
+        )
+    for name, expected in {**REQUIRED, **OPTIONAL}.items():
+        method = getattr(cls, name, None)
+        if method is None and name in REQUIRED:
+            raise _lacking(cls, name)
+        if method is None or name in cls._fields:
+            continue
+        found = tuple(inspect.signature(method).parameters)[1:]
+        if found != expected:
+            raise GameError(
+                f"{cls.__name__}.{name} takes ({', '.join(found)}): name its parameters ({', '.join(expected)})"
+            )
+
+
+def _class_text(cls: type) -> str:
+    for name, target in CATALOGUE.items():
+        module, _, class_name = target.partition(":")
+        if cls.__module__ == f"solver.games.{module}" and cls.__name__ == class_name:
+            return name
+    file = getattr(sys.modules.get(cls.__module__), "__file__", None) or ""
+    if is_user_file(cls.__module__):
+        return f"{os.path.basename(file)}::{cls.__name__}"
+    return f"{cls.__module__}::{cls.__name__}"

@@ -1,0 +1,212 @@
+"""Importing a user's rules: a file, or a module of the working folder, with what lies beside it.
+
+Modules beside the rules are imported from source: Python's cached bytecode is taken for current if size and time in
+whole seconds agree, so that of an edit of one digit within a second the old code would run. Each module keeps the text
+that it was made from, which the fingerprint reads: the file may be edited while the process runs.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.machinery
+import importlib.util
+import os
+import sys
+import types
+import zlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from solver.base.errors import GameError
+from solver.base.files import open_input, read_input
+from solver.rules.fingerprint import NOT_RULES, USER_MODULE
+from solver.rules.sources import SOURCE
+
+MOST_BYTES = 1 << 24  # of a file of rules
+
+
+def user_class(source: str, name: str) -> type:
+    """A class of a user's file or module, which is imported, that is, run; anew if it has changed since.
+
+    Without a name the only class of rules in it. A file becomes a module of a name of its own, which Numba's cache
+    needs.
+    """
+    if source.endswith(".py"):
+        _check_file(source)
+    try:
+        module = _of_file(os.path.realpath(source)) if source.endswith(".py") else _of_name(source)
+    except (GameError, MemoryError):
+        raise
+    except RecursionError:
+        raise GameError(f"{source} cannot be imported: it recurses without end") from None
+    except (Exception, SystemExit) as error:
+        place = _place_of(error, source)
+        raise GameError(f"{source} cannot be imported: {type(error).__name__}{place}: {error}") from error
+    if not name:
+        return _only_class(module, source)
+    cls = getattr(module, name, None)
+    if not isinstance(cls, type):
+        raise GameError(f"{source} has no class {name!r}: name the class of the rules, {source}::Class")
+    return cls
+
+
+def _only_class(module: types.ModuleType, source: str) -> type:
+    """The class of rules that a module defines: no other says how a game begins."""
+    own = [item for item in vars(module).values() if isinstance(item, type) and item.__module__ == module.__name__]
+    found = [cls for cls in own if any("initial" in vars(base) for base in cls.__mro__)]
+    if not found:
+        raise GameError(f"{source} has no class of rules: give one a method initial(self)")
+    if len(found) > 1:
+        names = ", ".join(f"{source}::{cls.__name__}" for cls in found)
+        raise GameError(f"{source} has several classes of rules: name one of {names}")
+    return found[0]
+
+
+def is_user_file(module: str) -> bool:
+    """Whether a module's name is that of a user's file."""
+    return module.startswith(USER_MODULE)
+
+
+def _check_file(source: str) -> None:
+    """Raise GameError for what is no file of rules."""
+    try:
+        open_input(source, MOST_BYTES).close()
+    except FileNotFoundError:
+        raise GameError(f"no file {source!r}: give the path of the file with the rules") from None
+    except OSError as error:
+        raise GameError(f"{source!r} cannot be read: {error.strerror}: give the path of a file with rules") from None
+
+
+def _of_file(path: str) -> types.ModuleType:
+    name = f"{USER_MODULE}{zlib.crc32(path.encode('utf-8', 'surrogateescape')):08x}"
+    _beside.add(os.path.dirname(path))
+    if name in sys.modules and not any(_has_changed(module) for module in _made_beside(path)):
+        return sys.modules[name]
+    _forget_others(os.path.dirname(path))
+    spec = importlib.util.spec_from_file_location(name, path, loader=_FromSource(name, path))
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _of_name(name: str) -> types.ModuleType:
+    if not all(part.isidentifier() for part in name.split(".")):
+        raise GameError(f"{name!r} names neither a file (my_game.py::Class) nor a module (package.module::Class)")
+    _beside.add(os.getcwd())
+    return importlib.import_module(name)
+
+
+class _FromSource(importlib.machinery.SourceFileLoader):
+    """Imports from source, never from cached bytecode, and keeps the text."""
+
+    def path_stats(self, path: str) -> Any:
+        raise OSError("bytecode is not looked for")
+
+    def get_data(self, path: str) -> bytes:
+        return read_input(path, MOST_BYTES)
+
+    def set_data(self, path: str, data: Any, *, _mode: int = 0o666) -> None:
+        """No bytecode is written."""
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        data = self.get_data(self.path)
+        vars(module)[SOURCE] = importlib.util.decode_source(data)
+        exec(self.source_to_code(data, self.path), vars(module))  # noqa: S102
+        _without_numba(module)
+
+
+def _without_numba(module: types.ModuleType) -> None:
+    """Functions and methods that Numba has wrapped as what they were: rules are compiled whole, and run as they are.
+
+    Numba's own cache does not look at what a function names, so it would run old code after an edit elsewhere.
+    """
+    classes = [item for item in vars(module).values() if isinstance(item, type) and item.__module__ == module.__name__]
+    for holder in (module, *classes):
+        for name, item in list(vars(holder).items()):
+            if hasattr(item, "py_func") and type(item).__module__.startswith("numba."):
+                setattr(holder, name, item.py_func)
+
+
+class _Beside:
+    """Finds modules in the folders of users' rules, but none of the names of the standard library."""
+
+    def __init__(self) -> None:
+        self.folders: list[str] = []
+
+    def add(self, folder: str) -> None:
+        """Look in a folder, before all others."""
+        if self not in sys.meta_path:
+            sys.meta_path.insert(0, self)
+        if folder in self.folders:
+            self.folders.remove(folder)
+        self.folders.insert(0, folder)
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: types.ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if name.partition(".")[0] in NOT_RULES | {"solver"}:
+            return None
+        folders = self.folders if path is None else [one for one in path if _is_within(one, self.folders)]
+        for folder in folders:
+            finder = importlib.machinery.FileFinder(folder, (_FromSource, importlib.machinery.SOURCE_SUFFIXES))
+            spec = finder.find_spec(name)
+            if spec is None:
+                continue
+            # a folder without __init__.py is a package only where nothing else has that name
+            if spec.loader is not None or importlib.machinery.PathFinder.find_spec(name, path) is None:
+                return spec
+        return None
+
+
+_beside = _Beside()
+
+
+def _is_within(path: str, folders: list[str]) -> bool:
+    return any(path == folder or path.startswith(folder + os.sep) for folder in folders)
+
+
+def _made_beside(path: str) -> Iterator[types.ModuleType]:
+    """The modules that were imported from a file and from its folder."""
+    folder = os.path.dirname(path) + os.sep
+    for module in list(sys.modules.values()):
+        if SOURCE in vars(module) and str(module.__file__).startswith(folder):
+            yield module
+
+
+def _has_changed(module: types.ModuleType) -> bool:
+    try:
+        source = read_input(str(module.__file__), MOST_BYTES)
+        return bool(importlib.util.decode_source(source) != vars(module)[SOURCE])
+    except (OSError, SyntaxError, UnicodeDecodeError):
+        return True
+
+
+def _forget_others(folder: str) -> None:
+    """Let modules be imported anew that were imported from the folder, and those of the same names from elsewhere."""
+    for name, module in list(sys.modules.items()):
+        if SOURCE not in vars(module) or name.startswith(USER_MODULE):
+            continue
+        first = name.partition(".")[0]
+        here = os.path.exists(os.path.join(folder, first + ".py")) or os.path.isdir(os.path.join(folder, first))
+        if here or str(module.__file__).startswith(folder + os.sep):
+            del sys.modules[name]
+    importlib.invalidate_caches()
+
+
+def _place_of(error: BaseException, source: str) -> str:
+    """The line of the user's file in which it failed."""
+    if isinstance(error, SyntaxError):
+        return ""  # its text says
+    line = None
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == os.path.realpath(source):
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return "" if line is None else f" in line {line}"

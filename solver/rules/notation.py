@@ -1,0 +1,188 @@
+"""Positions, moves and boards as text, with the defaults for games that bring none of their own.
+
+A position is `start`, `#12345` (a state's number), or the moves played from the start in the game's notation:
+`4453` or `a2a3 b7b6`. Where chance decides, its outcomes count as moves, named by their numbers from 1 on. Spaces and
+commas separate moves; where every move is one character they may be left out. A game may read a notation of its own
+besides (`parse_position`: chess endings take FEN). Case, and what is written between the squares of a move, do not
+matter where only one move can be meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from solver.base.errors import PositionError
+from solver.rules.game import STATE_LIMIT, Rules, own_method
+
+SEPARATORS = str.maketrans("", "", " \t-:")
+
+
+class Position(NamedTuple):
+    """A state and how it came about.
+
+    `ply` counts the moves from the start, None if only the state is known. `mover` is the side to move, 0 or 1, None
+    where neither moves nor the state tell. `gained` is what that side's moves have scored more than the other's, None
+    where no moves are known or the game has no `reward`.
+    """
+
+    state: int
+    ply: int | None
+    mover: int | None = None
+    gained: int | None = None
+
+
+def first_position(rules: Rules, state: int | None = None) -> Position:
+    """The start of the game, or a state of which no more is known."""
+    ply, gained = (None, None) if state is not None else (0, None if rules.reward is None else 0)
+    state = rules.game.initial() if state is None else state
+    mover = rules.to_move(state) if rules.to_move is not None else None if ply is None else 0
+    return Position(state, ply, mover, gained)
+
+
+def next_position(rules: Rules, position: Position, action: int) -> Position:
+    """The position after a legal action, or the outcome of that number, from 0 on, where chance decides."""
+    state, ply, mover, gained = position
+    decides = chances(rules.game, state)
+    child = decides[action][1] if decides else rules.result(state, action)
+    same = rules.same_mover(state, action, child)
+    if mover is not None and not same:
+        mover = 1 - mover
+    if gained is not None:
+        gained += 0 if decides else rules.gain(state, action)
+        gained = gained if same else 0 - gained
+    return Position(child, None if ply is None else ply + 1, mover, gained)
+
+
+def chances(game: Any, state: int) -> list[tuple[int, int]]:
+    """What chance may do at an unfinished state, (weight, next state) each; nothing where a player decides."""
+    chance = own_method(game, "chance")
+    return [] if chance is None else list(chance(state))
+
+
+def format_action(game: Any, state: int, action: int) -> str:
+    """An action in the game's own notation, or its number; of an outcome of chance its number from 1 on."""
+    if chances(game, state):
+        return str(action + 1)
+    said = own_method(game, "format_action")
+    return str(action if said is None else said(state, action))
+
+
+def parse_action(game: Any, state: int, text: str) -> int:
+    """The legal action that a text names. Raises PositionError with the legal ones."""
+    legal = _legal_actions(game, state)
+    action = legal.get(text.strip())
+    if action is None and own_method(game, "parse_action") and not chances(game, state):
+        try:
+            action = game.parse_action(state, text)
+        except (ValueError, KeyError, IndexError):
+            action = None
+        if action not in legal.values():
+            action = None
+    if action is None:
+        meant = [action for name, action in legal.items() if _bare(name) == _bare(text)]
+        action = meant[0] if len(meant) == 1 else None
+    if action is None:
+        raise PositionError(f"{_short(text)} is no legal move here: {_choices(game, state)}")
+    return action
+
+
+def _bare(text: str) -> str:
+    """A move without case and without what only separates: spaces, hyphens and colons."""
+    return text.casefold().translate(SEPARATORS)
+
+
+def show(game: Any, state: int, mover: int | None = None) -> str:
+    """The board, or the state's number; always from the same side if it is said who moves, 0 or 1.
+
+    Raises PositionError for a number that the rules cannot show.
+    """
+    try:
+        if mover is not None and own_method(game, "view"):
+            return str(game.view(state, mover))
+        return str(game.show(state)) if own_method(game, "show") else f"#{state}"
+    except Exception as error:  # rules need not bear numbers that are no states
+        raise PositionError(f"#{state} cannot be shown as a state of this game: {type(error).__name__}") from None
+
+
+def parse_position(game: Any, text: str) -> Position:
+    """The position that a text names. Raises PositionError with the place and the legal moves."""
+    text, rules = text.strip(), Rules(game)
+    if text.startswith("#"):
+        return Position(_number(game, text), None)
+    if text.casefold() in ("start", ""):
+        return first_position(rules)
+    if own_method(game, "parse_position"):
+        try:
+            own = game.parse_position(text)
+        except ValueError as error:
+            raise PositionError(f"{_short(text)}: {error}") from None
+        if own is not None:
+            return first_position(rules, own)
+    position = first_position(rules)
+    for _, _, after in moves_played(rules, text):
+        position = after
+    return position
+
+
+def moves_played(rules: Rules, text: str) -> Iterator[tuple[Position, int, Position]]:
+    """The moves from the start that a text names, each with the positions before and after. Raises PositionError."""
+    game, position, played = rules.game, first_position(rules), 0
+    for word in text.replace(",", " ").split():
+        for move in _split(game, position.state, word):
+            state = position.state
+            played += 1
+            if game.is_terminal(state):
+                raise PositionError(f"move {played}, {move!r}, of {_short(text)}: the game is over before it")
+            action = _legal_actions(game, state).get(move)
+            if action is None:
+                try:
+                    action = parse_action(game, state, move)
+                except PositionError as error:
+                    raise PositionError(f"move {played} of {_short(text)}: {error}") from None
+            before, position = position, next_position(rules, position, action)
+            yield before, action, position
+
+
+def _number(game: Any, text: str) -> int:
+    digits = text[1:]
+    if not (digits.isascii() and digits.isdecimal() and len(digits) < 20 and int(digits) < STATE_LIMIT):
+        raise PositionError(f"{_short(text)} is no state: # and a whole number below 2**63")
+    state = int(digits)
+    try:
+        stuck = not game.is_terminal(state) and not _legal_actions(game, state)
+    except Exception as error:  # rules need not bear numbers that are no states
+        raise PositionError(f"{_short(text)} is no state of this game: {type(error).__name__}") from None
+    if stuck:
+        raise PositionError(f"{_short(text)} is no state of this game: it has no moves and is not over")
+    return state
+
+
+def _split(game: Any, state: int, word: str) -> list[str]:
+    """A word as moves: one, if it is a legal move; else one a character, if such moves exist."""
+    if game.is_terminal(state) or len(word) == 1:
+        return [word]
+    legal = _legal_actions(game, state)
+    if word in legal or any(len(move) > 1 for move in legal):
+        return [word]
+    return list(word)
+
+
+def _legal_actions(game: Any, state: int) -> dict[str, int]:
+    if game.is_terminal(state):
+        return {}
+    outcomes = chances(game, state)
+    if outcomes:
+        return {str(number + 1): number for number in range(len(outcomes))}
+    return {format_action(game, state, action): action for action in game.actions(state)}
+
+
+def _choices(game: Any, state: int) -> str:
+    names = list(_legal_actions(game, state))
+    if not names:
+        return "the game is over"
+    return "choose one of " + ", ".join(names[:40]) + (", ..." if len(names) > 40 else "")
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 60 else text[:57] + "...")

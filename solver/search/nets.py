@@ -1,0 +1,250 @@
+"""A tier with cycles of a game of chance: the moves that stay in it, and its values.
+
+Values are narrowed from both sides: lower bounds begin at the worst end that there is, upper ones at the best, and each
+round takes one more ply into account, rounded outward. So they are bounds whatever the rules, and prove the value where
+they meet (interval iteration; for one player: Haddad and Monmege, Reachability in MDPs: Refining Convergence of Value
+Iteration, RP 2014).
+
+Where that takes long, few states are solved exactly, by policy iteration in fractions (Howard, Dynamic Programming and
+Markov Processes, 1960): choices, the values that they give, better choices by these, until none is better. Where play
+must leave the tier no other values fit, whoever chooses.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from solver.base.errors import MethodError
+from solver.base.expectations import SPAN
+
+NONE = -(1 << 63)  # nothing known yet
+BLOCK = 1 << 14  # states of a tier with cycles that see each other's bounds of this round
+CLOSE = 1 << 5  # units between the bounds of a state that need not come nearer
+APART = 1 << 16  # units beyond which bounds that move no more prove nothing
+FEW_STATES, FEW_ROUNDS = 64, 1 << 14  # a tier of so few states is solved exactly after so many rounds
+LOOK = 1 << 16  # rounds after which, and after each as many again, it is asked how many are to come
+MOST_ROUNDS = 1 << 21
+HOPELESS = 1 << 26  # rounds to come that nobody waits for
+MOST_MOVES = 1 << 20  # of a net in which it is asked whether play must end
+OUT = -1  # the choice that leaves the tier
+
+
+class Net(NamedTuple):
+    """The moves that stay in a tier with cycles, its states numbered from 0.
+
+    Those of state i are [begins[i]:begins[i + 1]] of targets, twice a state's number and 1 if the same side is to move,
+    and of weights, 0 where a player decides. `outside` is what other moves make of it: their best value or, where
+    `weight` is not 0, a chance node, their weighted sum; that is the sum of all its weights.
+    """
+
+    begins: Any
+    targets: Any
+    weights: Any
+    outside: Any
+    weight: Any
+
+
+Round = Callable[[bool, Any, Any], list[tuple[int, int, bool]]]
+
+
+class Met(NamedTuple):
+    """Bounds; how many units are left between them; a state where that is too much, else None; the rounds that it
+    took, and whether more would have brought them nearer."""
+
+    bounds: Any
+    gap: int
+    place: int | None
+    rounds: int
+    moving: bool = False
+
+
+def meet(net: Net, narrowed: Round, old: Any, new: Any, told: Callable[[int, int], None]) -> Met:
+    """The bounds of a net's states, as near to each other as they come from both sides.
+
+    `narrowed(backward, old, new)` is a round of `narrow` over all blocks; `told` hears of rounds and gaps.
+    """
+    rounds, last = 0, 0
+    while True:
+        parts = narrowed(rounds % 2 == 0, old, new)
+        gap = max(widest for widest, _, _ in parts)
+        old, new, rounds = new, old, rounds + 1
+        told(rounds, gap)
+        moving = any(moved for _, _, moved in parts)
+        if gap <= CLOSE or (not moving and gap <= APART):
+            return Met(old, gap, None, rounds)
+        if rounds == FEW_ROUNDS or not moving:
+            exact = _exact(net, old)
+            if exact is not None:
+                return Met(exact, 1, None, rounds)
+        if not moving or rounds == MOST_ROUNDS or (rounds % LOOK == 0 and _to_come(last, gap) > HOPELESS):
+            place = next(place for widest, place, _ in parts if widest == gap)
+            return Met(old, gap, place if gap > APART else None, rounds, moving)
+        last = gap if rounds % LOOK == 0 else last
+
+
+def _to_come(last: int, gap: int) -> float:
+    """Rounds until the bounds are near, if they go on as in the last LOOK; 0 where that says nothing."""
+    return LOOK * math.log(gap / CLOSE) / math.log(last / gap) if gap < last else 0
+
+
+def _exact(net: Net, bounds: Any) -> Any:
+    """The units below and above the exact values of a net of few states, in arrays as those of its bounds; None where
+    they are not few, or play need not end."""
+    if len(net.weight) > FEW_STATES or not must_end(listed(net)):
+        return None
+    lows, highs = bounds
+    values = solved(listed(net), [Fraction(int(low) + int(high), 2) for low, high in zip(lows, highs, strict=True)])
+    if values is None:
+        return None
+    lows[:] = [math.floor(value) for value in values]
+    highs[:] = [math.floor(value) + 1 for value in values]
+    return lows, highs
+
+
+def narrow(net: Any, begin: int, end: int, backward: bool, old: Any, new: Any) -> tuple[int, int, bool]:
+    """A round over the states begin..end of a net, up or down: new bounds (n, n) from old ones.
+
+    States in begin..end see each other's new bounds. Returns the widest gap, the first state that has it, and whether
+    any bound moved.
+    """
+    begins, targets, weights, outside, weight = net
+    old_lows, old_highs = old
+    lows, highs = new
+    for i in range(begin, end):
+        lows[i], highs[i] = old_lows[i], old_highs[i]
+    widest, place, moved = -1, begin, False
+    for step in range(end - begin):
+        i = end - 1 - step if backward else begin + step
+        low = high = outside[i]
+        for j in range(begins[i], begins[i + 1]):
+            target = targets[j] >> 1
+            if begin <= target < end:
+                least, most = lows[target], highs[target]
+            else:
+                least, most = old_lows[target], old_highs[target]
+            if not targets[j] & 1:
+                least, most = -most, -least
+            if weight[i]:
+                low += weights[j] * least
+                high += weights[j] * most
+            else:
+                low, high = max(low, least), max(high, most)
+        if weight[i]:
+            low, high = low // weight[i], -(-high // weight[i])
+        if low > lows[i]:
+            lows[i], moved = low, True
+        if high < highs[i]:
+            highs[i], moved = high, True
+        if highs[i] - lows[i] > widest or (highs[i] - lows[i] == widest and i < place):
+            widest, place = highs[i] - lows[i], i
+    return widest, place, moved
+
+
+def unmet(name: str, state: int, met: Met, net: Net, span: int) -> MethodError:
+    """The refusal of a game whose bounds do not meet, those of `state` least of all."""
+    reached = f"its value is known within {met.gap * span / (2 * SPAN):.1g} after {met.rounds:,} rounds"
+    if len(net.targets) <= MOST_MOVES and must_end(listed(net)):
+        why = f"takes too long to end, {reached}: let chance end it sooner"
+    elif len(net.targets) <= MOST_MOVES and not met.moving:
+        why = (
+            "need not end, whatever the dice, so that it has no expectation: let every player's choices end the game"
+            " with probability 1"
+        )
+    else:
+        why = f"takes too long to end, or need not end, {reached}: let chance and all choices end it sooner"
+    return MethodError(f"{name}: from state {state} on play {why}")
+
+
+def listed(net: Net) -> Net:
+    """The same of lists."""
+    return Net(*(list(map(int, part)) for part in net))
+
+
+def must_end(net: Net) -> bool:
+    """Whether play leaves a net (of lists) with probability 1, whatever the players choose.
+
+    It need not where there are states among which a player can stay, and chance does.
+    """
+    size = len(net.weight)
+    parents: list[list[int]] = [[] for _ in range(size)]
+    staying, inside = [0] * size, [0] * size
+    for i in range(size):
+        for j in range(net.begins[i], net.begins[i + 1]):
+            parents[net.targets[j] >> 1].append(i)
+            staying[i] += 1
+            inside[i] += net.weights[j]
+    leaving = [i for i in range(size) if (inside[i] < net.weight[i] if net.weight[i] else not staying[i])]
+    left = set(leaving)
+    while leaving:
+        for i in parents[leaving.pop()]:
+            staying[i] -= 1
+            if i not in left and (net.weight[i] or not staying[i]):
+                left.add(i)
+                leaving.append(i)
+    return len(left) == size
+
+
+def solved(net: Net, values: list[Fraction]) -> list[Fraction] | None:
+    """The values of the states of a net (of lists), which play must leave, from a guess on.
+
+    None if choices come again: each side's answer to the other's goes round in a circle.
+    """
+    chosen: list[int] = []
+    tried = set()
+    while True:
+        better = [_best(net, i, values, chosen[i] if chosen else None) for i in range(len(values))]
+        if better == chosen:
+            return values
+        if tuple(better) in tried:
+            return None
+        tried.add(tuple(better))
+        chosen, values = better, _solution([_equation(net, i, better[i]) for i in range(len(values))])
+
+
+def _best(net: Net, i: int, values: list[Fraction], chosen: int | None) -> int:
+    """The best choice at state i by the values, the one before if none is better; OUT at a chance node."""
+    if net.weight[i]:
+        return OUT
+    worth = {j: _sign(net, j) * values[net.targets[j] >> 1] for j in range(net.begins[i], net.begins[i + 1])}
+    if net.outside[i] != NONE:
+        worth[OUT] = Fraction(net.outside[i])
+    best = max(worth, key=lambda j: worth[j])
+    return best if chosen is None or worth[best] > worth[chosen] else chosen
+
+
+def _equation(net: Net, i: int, chosen: int) -> dict[int, Fraction]:
+    """What the choice makes of state i: coefficients by state, their sum under the number of states."""
+    size, weight = len(net.weight), net.weight[i] or 1
+    constant = 0 if chosen != OUT else net.outside[i]
+    row = {size: Fraction(constant, weight), i: Fraction(1)}
+    for j in range(net.begins[i], net.begins[i + 1]) if net.weight[i] else () if chosen == OUT else (chosen,):
+        target = net.targets[j] >> 1
+        row[target] = row.get(target, Fraction(0)) - _sign(net, j) * Fraction(net.weights[j] or 1, weight)
+    return row
+
+
+def _sign(net: Net, j: int) -> int:
+    """Whether what a move leads to is worth the same before it, or the opposite."""
+    return 1 if net.targets[j] & 1 else -1
+
+
+def _solution(rows: list[dict[int, Fraction]]) -> list[Fraction]:
+    """The solution of linear equations that have one: Gauss and Jordan."""
+    size, places = len(rows), [-1] * len(rows)
+    left = list(range(size))
+    for column in range(size):
+        place = next(place for place in left if rows[place].get(column))
+        left.remove(place)
+        places[column] = place
+        head = rows[place][column]
+        pivot = rows[place] = {i: part / head for i, part in rows[place].items() if part}
+        for other, row in enumerate(rows):
+            factor = row.get(column)
+            if other != place and factor:
+                for i, part in pivot.items():
+                    row[i] = row.get(i, Fraction(0)) - factor * part
+                row.pop(column)
+    return [rows[place].get(size, Fraction(0)) for place in places]

@@ -1,0 +1,144 @@
+"""Values from elsewhere: lines of JSON, each a state with its score and distance, as `solver export` writes them.
+
+They are verified in plain Python, as `verification` does it with books: values that everywhere follow from those of the
+moves are those of perfect play.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from solver.base.errors import BookError, DamagedBook, MethodError, ResourceError, SolverError
+from solver.base.files import lines, open_input
+from solver.base.progress import Progress
+from solver.base.value import WIN, Value, merit_of
+from solver.rules.game import STATE_LIMIT, Rules
+
+STATE_BYTES = 300  # of memory for each state, finished ones that it leads to included
+MOST_MARGIN = 1 << 40
+STEP = 1024  # states between two reports
+
+Table = dict[int, int]
+
+
+def table_of(rules: Rules, path: Path, memory: int, progress: Progress) -> Table:
+    """The merits of the states of a file; of states that the rules fold together the canonical one.
+
+    Raises BookError, DamagedBook where a state has two values, ResourceError.
+    """
+    table: Table = {}
+    if rules.chance is not None:
+        raise MethodError(f"{rules.name} is a game of chance, whose expectations only solving bounds: solve it")
+    number = 0
+    try:
+        with open_input(path) as file:
+            for number, line in enumerate(lines(file), 1):
+                state, merit = _entry(rules, line.decode())
+                if table.setdefault(state, merit) != merit:
+                    raise DamagedBook(f"{path}, line {number}: state {state}, or its image, has another value before")
+                if number % STEP == 0:
+                    progress("read", number, None)
+                    if len(table) * STATE_BYTES > memory:
+                        raise ResourceError(f"{path} has more than {len(table):,} states: free some memory, then again")
+    except BookError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise BookError(f"{path}, line {number}: {error}: give state, score and distance, as export does") from None
+    except OSError as error:
+        raise BookError(f"{path} cannot be read ({error.strerror}): name a file of lines of JSON") from None
+    return table
+
+
+def _entry(rules: Rules, line: str) -> tuple[int, int]:
+    """The canonical state and the merit of a line. Raises ValueError."""
+    fields = json.loads(line)
+    if not isinstance(fields, dict) or not {"state", "score"} <= fields.keys():
+        raise ValueError("no state and score")
+    state, score, distance = fields["state"], fields["score"], fields.get("distance")
+    if isinstance(state, str) and state.isdecimal() and state.isascii() and len(state) < 20:
+        state = int(state)  # as JavaScript must write it
+    if type(state) is not int or not 0 <= state < STATE_LIMIT:
+        raise ValueError(f"{json.dumps(state)[:40]} is no state")
+    if rules.scores:
+        fits = type(score) is int and abs(score) < MOST_MARGIN and distance is None
+    elif score in (1, -1):
+        fits = type(score) is int and type(distance) is int and 0 < distance < WIN
+    else:
+        fits = type(score) is int and score == 0 and distance is None
+    if not fits:
+        raise ValueError(f"score {json.dumps(score)[:40]} with distance {json.dumps(distance)[:40]} is no value")
+    try:
+        canonical = rules.canonical(state)
+        if rules.is_terminal(canonical):
+            raise ValueError(f"state {state} is finished, its value is known")
+    except ValueError:
+        raise
+    except Exception as error:  # rules need not bear numbers that are no states
+        raise ValueError(f"{state} is no state of {rules.name} ({type(error).__name__})") from None
+    return canonical, merit_of(Value(score, distance))
+
+
+def complete(rules: Rules, table: Table, path: Path, verified: bool, progress: Progress) -> bool:
+    """Whether a table holds just what play can reach; finished states are added to one that does.
+
+    Raises DamagedBook, if values are to be `verified`, where one does not follow from those of the moves; where some of
+    these are not known, if one of the others is better. Raises BookError if the start is missing.
+    """
+    starts = [rules.canonical(state) for state in rules.roots()]
+    if starts[0] not in table:
+        raise BookError(f"{path} lacks the start, state {starts[0]}: a book says what the game is worth")
+    reached, finished, missing = set(starts), Table(), False
+    for done, (state, merit) in enumerate(table.items()):
+        try:
+            best, whole = _best_of_moves(rules, table, state, reached, finished)
+            if verified and rules.scores:
+                _check_rising(rules, state)
+        except Exception as error:  # rules need not bear numbers that are no states
+            if isinstance(error, SolverError):
+                raise
+            kind = type(error).__name__
+            raise BookError(f"{path}: {state} is no state of {rules.name} ({kind}): leave it out") from None
+        missing |= not whole
+        if verified and (best != merit if whole else best is not None and best > merit):
+            raise DamagedBook(f"{path}: state {state} has another value than its moves give it: it was solved wrongly")
+        if done % STEP == 0:
+            progress("verify", done, len(table))
+    progress("verify", len(table), len(table))
+    missing |= any(state not in table and not rules.is_terminal(state) for state in starts)
+    if missing or not reached >= table.keys():
+        return False
+    table.update(finished)
+    return True
+
+
+def _check_rising(rules: Rules, state: int) -> None:
+    """Raise MethodError where a margin might follow from itself, which proves nothing."""
+    for action in rules.actions(state):
+        child = rules.canonical(rules.result(state, action))
+        if not rules.is_terminal(child) and rules.tier(child) <= rules.tier(state):
+            raise MethodError(
+                f"margins of {rules.name} cannot be verified, since a move from state {state} stays in its tier:"
+                " --no-verify takes them as they are"
+            )
+
+
+def _best_of_moves(
+    rules: Rules, table: Table, state: int, reached: set[int], finished: Table
+) -> tuple[int | None, bool]:
+    """The best that the moves from a state are known to give it, and whether all are known; notes where they lead."""
+    best: int | None = None
+    whole = True
+    for action in rules.actions(state):
+        child = rules.result(state, action)
+        key = rules.canonical(child)
+        merit = table.get(key)
+        if merit is None and rules.is_terminal(child):
+            merit = finished[key] = rules.end(child)
+        reached.add(key)
+        if merit is None:
+            whole = False
+        else:
+            lifted = rules.lifted(merit, state, action, child)
+            best = lifted if best is None else max(best, lifted)
+    return best, whole

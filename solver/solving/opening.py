@@ -1,0 +1,374 @@
+"""Opening books: every unfinished state to a ply, valued by searching the deepest ones and deriving the others.
+
+The states first reached after exactly `max_ply` plies are searched, in random order, so that those done are a sample
+of those left; what is done goes to a journal beside the book, at most two seconds of it unsynced. A solve that was
+killed goes on from there, to the same bytes: an exact value does not depend on who found it, or when.
+
+Cost: twelve plies of connect-four 7x6, 9.2 million states, are enumerated in 7 s; the search is the rest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+import math
+import os
+import random
+import struct
+import time
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from solver.base import extras
+from solver.base.errors import GameError, MethodError, ResourceError, UncompiledRules
+from solver.base.files import lock
+from solver.base.options import Options
+from solver.base.value import Value, merit_of, sign_of
+from solver.rules.fingerprint import fingerprint
+from solver.rules.game import Rules
+from solver.search import cycle, refuse_chance
+
+RECORD = struct.Struct("<QqI")  # state, merit, crc32 of both and of the header
+SYNCED = 2.0  # seconds between two syncs of the journal
+STATE_BYTES = 400  # of memory that a state takes in dictionaries; assumed
+MANY = 20_000  # states of a ply whose moves plain Python lists while a compiler gets ready
+SHARED = 1.75  # plies behind the deepest
+MOVES_COUNTED = 1000  # states of a ply, at most, whose moves are counted
+Enough = Callable[[int], bool]
+Find = Callable[[int], Value]
+Pairs = list[tuple[int, Value]]  # states with their values
+Plain = Callable[[str], None]
+
+
+def plies(rules: Rules, max_ply: int, enough: Enough = lambda count: False) -> list[list[int]]:
+    """The unfinished states first reached after 0, 1, ... max_ply plies, each in ascending order.
+
+    Once `enough` of the number of states so far, which is asked now and then and may raise, only the plies that are
+    complete. Plies of MANY states are expanded by compiled rules, if there are any.
+    """
+    layers = [sorted({rules.canonical(state) for state in rules.roots() if not rules.is_terminal(state)})]
+    following, compiles = _plainly(rules, layers, enough), _may_compile(rules)
+    while len(layers) <= max_ply:
+        if compiles and len(layers[-1]) >= MANY:
+            from solver.sweep.plies import further
+
+            following, compiles = further(rules, layers, enough), False
+        try:
+            layer = next(following, None)
+        except UncompiledRules:  # the search will say why
+            following = _plainly(rules, layers, enough)
+            continue
+        if layer is None:
+            break
+        layers.append(layer)
+    return layers
+
+
+def _plainly(rules: Rules, layers: Sequence[list[int]], enough: Enough) -> Iterator[list[int]]:
+    """The plies behind the given ones, as `sweep.plies.further`."""
+    canonical, layer, seen = rules.canonical, layers[-1], set().union(*layers)
+    while True:
+        reached = set()
+        for done, state in enumerate(layer):
+            for action in rules.actions(state):
+                child = canonical(rules.result(state, action))
+                if child not in seen and child not in reached and not rules.is_terminal(child):
+                    reached.add(child)
+            if done % 256 == 0 and enough(len(seen) + len(reached)):
+                return
+        seen |= reached
+        layer = sorted(reached)
+        yield layer
+
+
+def solve(rules: Rules, journal: Path | None, max_ply: int, options: Options) -> dict[int, int]:
+    """The merits of all unfinished states to `max_ply`, with `value.WIN`.
+
+    `journal` keeps what is done until the caller removes it. Raises ResourceError if it belongs to another solve,
+    another process is at it, or the states do not fit into the options' memory; MethodError, and removes the journal,
+    if the game has cycles.
+    """
+    refuse_chance(rules, "alpha-beta")
+    layers = plies(rules, max_ply, functools.partial(_go_on, max_ply, options))
+    try:
+        with Journal(journal, header_of(rules, max_ply), options.restart) as done:
+            todo = dealt(state for state in layers[-1] if state not in done.merits)
+            earlier, parents = len(done.merits), mean_parents(rules, layers)
+            found = search_all(
+                rules, todo, workers=options.workers, table=options.table, plain=options.say_plainly
+            )
+            for pairs, nodes in found:
+                done.add(pairs)
+                share = (len(done.merits) - earlier) / len(todo)
+                note = f"{len(done.merits):,} of {len(layers[-1]):,} searched, {nodes:.3g} nodes/s"
+                passed = earlier + round(len(todo) * work_done(share, parents))
+                options.progress("search", passed, len(layers[-1]), note)
+            merits = dict(done.merits)
+        derive(rules, layers, merits)
+    except MethodError:
+        if journal is not None:  # a refusal that will come again
+            journal.unlink(missing_ok=True)
+        raise
+    return merits
+
+
+def _go_on(max_ply: int, options: Options, count: int) -> bool:
+    """False: so many states are not enough. Raises ResourceError if they do not fit into the options' memory."""
+    options.progress("enumerate", count, None)
+    if options.memory is not None and count * STATE_BYTES > options.memory:
+        raise ResourceError(
+            f"the first {max_ply} plies have more than {count:,} states, which need {options.memory:,} bytes of"
+            " memory: give fewer plies (--max-ply) or more --memory"
+        )
+    return False
+
+
+def dealt(states: Iterable[int]) -> list[int]:
+    """The order in which states are searched: any, but always the same."""
+    order = list(states)
+    random.Random(0).shuffle(order)
+    return order
+
+
+def mean_parents(rules: Rules, layers: Sequence[list[int]]) -> float:
+    """The states of a ply from which one of the next is reached, on average, as a sample of the ply before tells."""
+    if len(layers) < 2 or not layers[-1]:
+        return 1.0
+    before = layers[-2]
+    some = before[:: 1 + len(before) // MOVES_COUNTED]
+    moves = sum(1 for state in some for _ in rules.actions(state)) * len(before) / len(some)
+    return max(1.0, moves / len(layers[-1]))
+
+
+def work_done(share: float, parents: float) -> float:
+    """The share of all work that is done with a share of the states, in random order.
+
+    What some states lead to is searched once, and the table keeps it for the others. It is not met before a share of
+    the states is done if none of its ancestors among them is: they are `parents` for a child, their square for a
+    grandchild; SHARED is where in between the costs of connect-four 6x5 and 6x6 lie.
+    """
+    return 1.0 if share >= 1 else -math.expm1(parents**SHARED * math.log1p(-share))
+
+
+def is_begun(journal: Path | None, rules: Rules, max_ply: int) -> bool:
+    """Whether a journal of this very solve is there, of which the rules were checked."""
+    if journal is None or not journal.is_file():
+        return False
+    header = header_of(rules, max_ply)
+    with open(journal, "rb") as file:
+        return file.read(len(header)) == header
+
+
+def header_of(rules: Rules, max_ply: int) -> bytes:
+    """The first line of a journal."""
+    kind = " wdl" if rules.outcomes else ""
+    return f"solver journal 1 {rules.name} {fingerprint(rules.game)} ply {max_ply} {rules.symmetry}{kind}\n".encode()
+
+
+def search_all(
+    rules: Rules,
+    states: list[int],
+    *,
+    workers: int | None,
+    table: int | None,
+    plain: Plain = lambda reason: None,
+) -> Iterator[tuple[Pairs, float]]:
+    """Lists of states with their values, and the nodes per second so far, searched on all cores with one table."""
+    started = time.perf_counter()
+    team = _compiled_team(rules, workers, table, plain) if states else None
+    if team is None:
+        find = _plain(rules)
+        for state in states:
+            yield [(state, find(state))], 0.0
+        return
+    with team:
+        for pairs in team.map(states):
+            yield pairs, team.nodes() / (time.perf_counter() - started)
+
+
+def derive(rules: Rules, layers: Sequence[list[int]], merits: dict[int, int]) -> None:
+    """Add the merits of the plies that lack them, from those of their children. Raises MethodError if there are cycles.
+
+    Plies of MANY states are looked up by compiled rules, if there are any, as far as all their moves lead to the next.
+    """
+    for layer, later in reversed(list(itertools.pairwise(layers))):
+        found = _derived(rules, layer, later, merits)
+        if found is None:
+            break
+        merits.update(zip(layer, found, strict=True))
+    _derive_plainly(rules, [state for layer in layers for state in layer if state not in merits], merits)
+
+
+def _derive_plainly(rules: Rules, stack: list[int], merits: dict[int, int]) -> None:
+    """Add the merits of the states on the stack, which is used up, depth first."""
+    canonical, lifted, end = rules.canonical, rules.lifted, rules.end
+    path: set[int] = set()  # states whose children are on the stack
+    while stack:
+        state = stack[-1]
+        if state in merits:
+            stack.pop()
+            continue
+        best: int | None = None
+        missing = []
+        for action in rules.actions(state):
+            child = rules.result(state, action)
+            if rules.is_terminal(child):
+                merit = end(child)
+            elif canonical(child) in merits:
+                merit = merits[canonical(child)]
+            else:
+                missing.append(canonical(child))
+                continue
+            merit = lifted(merit, state, action, child)
+            best = merit if best is None else max(best, merit)
+        if not path.isdisjoint(missing) or state in missing:
+            raise cycle(rules, "alpha-beta")
+        if missing:
+            path.add(state)
+            stack += missing
+        elif best is None:
+            raise GameError(f"{rules.name}: state {state} has no actions and is not terminal")
+        else:
+            merits[state] = best
+            path.discard(state)
+            stack.pop()
+
+
+def _derived(rules: Rules, layer: list[int], later: list[int], merits: dict[int, int]) -> list[int] | None:
+    """The merits of a ply by those of the next, by compiled rules; None where plain Python must find them."""
+    if len(layer) < MANY or not _may_compile(rules):
+        return None
+    from solver.sweep.plies import merits_of
+
+    with contextlib.suppress(UncompiledRules):
+        return merits_of(rules, layer, later, [merits[state] for state in later])
+    return None
+
+
+def _may_compile(rules: Rules) -> bool:
+    return not rules.plain_only and extras.has_kernels()
+
+
+def _plain(rules: Rules) -> Find:
+    from solver.search import alphabeta
+
+    table: dict[Any, int] = {}
+
+    def find(state: int) -> Value:
+        value = alphabeta.solve(rules.game, state, table=table, symmetry=rules.symmetry).value
+        return sign_of(value) if rules.outcomes else value
+
+    return find
+
+
+def _compiled_team(rules: Rules, workers: int | None, table: int | None, plain: Plain) -> Any:
+    """Searchers for all cores; None, having said why, where plain Python must search."""
+    if rules.plain_only:
+        return None
+    reason = extras.remedy()
+    if extras.has_kernels():
+        from solver.compiled.exact.searcher import Team
+
+        try:
+            return Team(
+                rules.game, symmetry=rules.symmetry, outcomes=rules.outcomes, workers=workers, table=table
+            )
+        except UncompiledRules as error:
+            reason = str(error)
+    plain(reason)
+    return None
+
+
+class Journal:
+    """What is solved so far: a header that says of what, then records, each with a checksum of its own."""
+
+    def __init__(self, path: Path | None, header: bytes, restart: bool) -> None:
+        self.path = path
+        self.header = header
+        self.seed = zlib.crc32(header)
+        self.merits: dict[int, int] = {}
+        self.resumed = 0
+        self._file: Any = None
+        self._synced = time.monotonic()
+        if path is not None:
+            self._open(path, restart)
+
+    def add(self, pairs: Pairs) -> None:
+        """Keep solved states."""
+        found = [(state, merit_of(value)) for state, value in pairs]
+        self.merits.update(found)
+        if self._file is None:
+            return
+        with self._writing():
+            self._file.write(b"".join([RECORD.pack(*pair, self._sum(*pair)) for pair in found]))
+        if time.monotonic() - self._synced > SYNCED:
+            self._sync()
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file is not None:
+            with contextlib.suppress(OSError):  # what caused it is being raised
+                self._sync()
+            self._file.close()
+
+    def _sum(self, state: int, merit: int) -> int:
+        return zlib.crc32(struct.pack("<Qq", state, merit), self.seed)
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise ResourceError(f"{self.path} cannot be written ({error.strerror}): free some disk") from None
+
+    def _sync(self) -> None:
+        with self._writing():
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        self._synced = time.monotonic()
+
+    def _open(self, path: Path, restart: bool) -> None:
+        try:
+            self._file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+b")
+        except OSError as error:
+            raise ResourceError(f"{path} cannot be opened ({error.strerror}): free it, or write elsewhere") from None
+        try:
+            lock(self._file.fileno(), path)
+            if restart:
+                self._file.truncate(0)
+            self._read(path)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _read(self, path: Path) -> None:
+        """Take over the records of an earlier solve; what follows the first damaged one is cut off."""
+        begin = self._file.read(len(self.header))
+        if begin and begin != self.header[: len(begin)]:
+            raise ResourceError(f"{path} belongs to another solve: --restart discards it, or name another book")
+        end = len(self.header)
+        if len(begin) == end:
+            for record in iter(lambda: self._file.read(RECORD.size), b""):
+                if len(record) < RECORD.size:
+                    break
+                state, merit, found = RECORD.unpack(record)
+                if found != self._sum(state, merit):
+                    break
+                self.merits[state] = merit
+                end += RECORD.size
+            self._file.seek(end)
+        else:  # new, or killed while the header was written
+            self._file.seek(0)
+            self._file.write(self.header)
+        self._file.truncate()
+        self._sync()
+        self.resumed = len(self.merits)
+

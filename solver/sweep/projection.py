@@ -1,0 +1,343 @@
+"""How many states a sweep would reach, from samples, where counting them takes too long.
+
+A tier's states are the moves into it divided by the mean number of parents of its states. Moves, and the share of
+finished states, are found in samples of the earlier tiers. The mean number of parents is known of the tiers that were
+counted; it changes slowly from tier to tier and goes on along a damped trend. (It does not show in a sample: children
+of one parent have children in common far more often than others, so recaptures mislead.)
+
+Moves that stay in their tier are left out: of a tier with cycles only what the tiers before it lead to is estimated.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solver.base.errors import ResourceError
+from solver.base.parallel import Workers
+from solver.base.progress import Progress, silent
+from solver.check.conformance import check_game
+from solver.compiled.binding import compiling
+from solver.compiled.edges import FIELDS, CompiledMoves, Edges, list_edges, new_edges
+from solver.rules.game import STATE_LIMIT, Game, Rules
+from solver.store.runs import states_at
+from solver.store.shared import shared
+from solver.store.sorting import sort_unique
+from solver.store.work import Work
+from solver.sweep.expansion import COUNT, LOWEST_TIER, Expansion, expand
+from solver.sweep.forward import Forward
+
+SAMPLE = 1 << 17  # states of a tier
+PACED = 1 << 16  # states whose moves are listed to see how long that takes
+SORTED = 1 << 20  # keys sorted to see how long that takes
+COUNTED = 1 << 12  # states of a counted tier whose moves are counted, where asked for
+MOST_MOVES = 1 << 22  # from the sample of a tier
+SHARE = 2 / 3  # of the time goes into counting
+TREND = 12  # counted tiers from which the trend of parents is taken
+DAMPED = 0.85  # what is left of the trend from one tier to the next
+TRIED = 6  # counted tiers on which the estimate is tried
+States = NDArray[np.int64]
+
+
+class Tier(NamedTuple):
+    """A tier: its number, the states reached, those of them unfinished, the moves from these, a child that a state has
+    twice counted once, and how many tiers they lead to; `cyclic`: some of them stay in it."""
+
+    number: int
+    reached: int
+    kept: int
+    moves: int
+    leads: int
+    cyclic: bool
+
+
+class Census(NamedTuple):
+    """Unfinished states of each tier (of each generation where a tier has cycles), whether they were all counted, and
+    the seconds that counting took, those of compiling left out, with the unfinished states found in them. `whole`: the
+    estimate came to the last tier in its time. `tiers`: more about each tier, where it was asked for; those of a tier
+    with cycles under way are one."""
+
+    sizes: list[int]
+    counted: bool
+    whole: bool
+    cyclic: bool
+    seconds: float
+    in_seconds: int
+    tiers: list[Tier]
+
+
+@shared
+def children_of(moves, states, begin, end, children, tiers, owners):
+    """The children of unfinished states[begin:end], each once for each parent, as far as they fit; how many, and the
+    first state left over."""
+    count, done = list_edges(moves, states, begin, end, Edges(children, tiers, owners, tiers, tiers, tiers))
+    left = mark = 0
+    for i in range(count):
+        if i and owners[i] >> 1 != owners[i - 1] >> 1:
+            mark = left
+        seen = False
+        for j in range(mark, left):
+            seen = seen or children[j] == children[i]
+        if not seen:
+            children[left], tiers[left] = children[i], tiers[i]
+            left += 1
+    return left, done
+
+
+def census(
+    game: Game,
+    *,
+    symmetry: bool = True,
+    seconds: float,
+    workers: int | None = None,
+    tiers: bool = False,
+    progress: Progress = silent,
+) -> Census:
+    """Count the tiers for two thirds of the time, compiling apart, and estimate the others from samples.
+
+    `tiers`: count the moves of each tier in a sample, too.
+    """
+    rules = Rules(game, symmetry)
+    with Work() as work, Workers(workers) as team, compiling(game):
+        forward = Forward(CompiledMoves(rules), work, cycles=True, limit=1 << 30, most=1 << 62, progress=progress)
+        forward.run(team, time.monotonic())  # the first piece: compiles
+        begun, earlier = time.monotonic(), forward.found
+        try:
+            counted = forward.finished or forward.run(team, begun + SHARE * seconds)
+        except ResourceError:
+            counted = False
+        taken = time.monotonic() - begun
+        sizes, whole = [layer.end - layer.begin for layer in forward.layers], True
+        beyond: list[Tier] = []
+        cyclic = any(layer.cyclic for layer in forward.layers) or forward.closing
+        if not counted and forward.closing:
+            sizes += continued(forward.generations) or [forward.found - sum(sizes)]
+        elif not counted:
+            sampled = estimated(forward, max(1.0, seconds - taken), progress)
+            sizes, cyclic = sampled.sizes or [forward.found], cyclic or sampled.cyclic
+            whole = sampled.whole and not cyclic  # of a tier with cycles a sample sees the first generation only
+            beyond = sampled.tiers
+        known = with_moves(forward) if tiers else []
+    return Census(sizes, counted, whole, cyclic, taken, forward.found - earlier, known + beyond)
+
+
+class Pace(NamedTuple):
+    """Seconds of a core that listing the moves of a state takes, and by each move."""
+
+    state: float
+    move: float
+
+
+def pace(compiled: CompiledMoves) -> Pace:
+    """What listing moves takes, on average of the states of random games."""
+    expansion = Expansion(compiled)
+    kept = np.resize(expansion.keep(np.array(check_game(compiled.rules.game), np.int64))[0], PACED)
+    room, done, moves, report = 1 << 16, 0, 0, np.zeros(FIELDS, np.int64)
+    listed = new_edges(room)
+    expand(expansion.moves, kept, 0, min(1, len(kept)), LOWEST_TIER, True, listed, report)  # compiles
+    begun = time.thread_time()
+    while done < len(kept):
+        before, done = done, expand(expansion.moves, kept, done, len(kept), LOWEST_TIER, True, listed, report)
+        moves += int(report[COUNT])
+        if done == before:
+            room *= 2
+            listed = new_edges(room)
+    taken = time.thread_time() - begun
+    return Pace(taken / max(1, len(kept)), taken / max(1, moves))
+
+
+def with_moves(forward: Forward) -> list[Tier]:
+    """The tiers that were counted, with their moves, from a sample of each."""
+    states, chance, room = forward.states.view() if forward.layers else None, np.random.default_rng(0), 1 << 16
+    tiers: list[Tier] = []
+    for layer in forward.layers:
+        kept, moves, leads = layer.end - layer.begin, 0.0, 0
+        if states is not None and kept:
+            picked = np.sort(chance.choice(kept, min(kept, COUNTED), replace=False))
+            found = states_at(states, layer.begin + picked, forward.work.read)
+            count, done = 0, 0
+            while done == 0:
+                arrays = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int32)
+                count, done = children_of(forward.expansion.moves, found, 0, len(found), *arrays)
+                room *= 1 if done else 2
+            moves, leads = kept * count / done, len(np.unique(arrays[1][:count]))
+        tiers.append(Tier(layer.tier, layer.reached, kept, round(moves), leads, layer.cyclic))
+    return tiers
+
+
+def sorting(bits: int) -> float:
+    """Seconds of a core that sorting a key of so many bits takes, doubles dropped."""
+    keys = np.random.default_rng(0).integers(0, 1 << bits, SORTED)
+    scratch = np.empty_like(keys)
+    sort_unique(keys[:1].copy(), scratch, 1)  # compiles
+    begun = time.thread_time()
+    sort_unique(keys, scratch, SORTED)
+    return (time.thread_time() - begun) / SORTED
+
+
+class Estimate(NamedTuple):
+    """Unfinished states of each tier, of the first ones if not `whole`; `cyclic`: moves were met that stay in one.
+    `tiers`: more of those that were not counted."""
+
+    sizes: list[int]
+    whole: bool
+    cyclic: bool
+    tiers: list[Tier]
+
+
+def estimated(forward: Forward, seconds: float, progress: Progress = silent) -> Estimate:
+    """Unfinished states of all tiers, those that `forward` has not reached from samples, in so many seconds."""
+    if not forward.layers:
+        return Estimate([], False, False, [])
+    sampler = _Sampler(forward, progress)
+    sampler.warm()
+    tiers = sampler.tiers(seconds)
+    sizes = [layer.end - layer.begin for layer in forward.layers] + [tier.kept for tier in tiers]
+    return Estimate(sizes, not sampler.moves, sampler.cyclic, tiers)
+
+
+class _Moves(NamedTuple):
+    """Sampled moves into a tier: the states they lead to, and how many moves each stands for."""
+
+    children: list[States]
+    weights: list[float]
+
+
+class _Sampler:
+    """Samples of each tier, from the counted ones on."""
+
+    def __init__(self, forward: Forward, progress: Progress) -> None:
+        self.expansion = forward.expansion
+        self.forward = forward
+        self.progress = progress
+        self.moves: dict[int, _Moves] = {}
+        self.cyclic = False
+        self.begun = self.seconds = 0.0
+        self.chance = np.random.default_rng(0)
+        layers = forward.layers
+        self.size = SAMPLE if layers[-1].tier - layers[0].tier < 100 else SAMPLE // 8
+
+    def warm(self) -> None:
+        """Compile, or load from the cache, what a sample needs."""
+        none = np.empty(0, np.int64)
+        children_of(self.expansion.moves, none, 0, 0, none, none, np.empty(0, np.int32))
+
+    def tiers(self, seconds: float) -> list[Tier]:
+        """The tiers that were not counted; the first ones of them if about `seconds` are far too few."""
+        self.begun, self.seconds = time.monotonic(), seconds
+        layers = self.forward.layers
+        sizes = [layer.end - layer.begin for layer in layers]
+        drift = 0.0
+        if len(layers) > 2 * TRIED:  # what a tier's estimate is wrong by, seen where the truth is known
+            tried = self._beyond(len(layers) - TRIED, TRIED)
+            wrong = [max(1, guess.kept) / max(1, size) for guess, size in zip(tried, sizes[-TRIED:], strict=False)]
+            drift = sum(map(math.log, wrong[-2:])) / (2 * TRIED - 1)
+        beyond = self._beyond(len(layers), 1 << 30)
+        return [_scaled(tier, math.exp(min(99.0, -drift * place))) for place, tier in enumerate(beyond, 1)]
+
+    def _sample(self) -> int:
+        """How many states of a tier to sample: fewer as the time passes, none when twice as much has."""
+        past = time.monotonic() - self.begun
+        return 0 if past >= 2 * self.seconds else self.size >> min(8, int(8 * past / self.seconds))
+
+    def _beyond(self, known: int, most: int) -> list[Tier]:
+        """At most `most` tiers behind the first `known` ones."""
+        states = self.forward.states.view()
+        parents: list[tuple[int, float]] = []  # by tier: the mean numbers of parents
+        self.moves = {}
+        for layer in self.forward.layers[max(0, known - 4 * TREND) : known]:
+            if layer.tier in self.moves:
+                if not layer.cyclic:
+                    parents.append((layer.tier, self._moves_into(layer.tier) / layer.reached))
+                del self.moves[layer.tier]
+            kept, sample = layer.end - layer.begin, max(1, self._sample())
+            if kept:
+                picked = np.sort(self.chance.choice(kept, min(sample, kept), replace=False))
+                found = states_at(states, layer.begin + picked, self.forward.work.read)
+                self._expand(layer.tier, found, kept / len(picked))
+        parents = parents[1:][-TREND:]  # the first ones lack moves that skip tiers
+        tiers: list[Tier] = []
+        while self.moves and len(tiers) < most and (sample := self._sample()):
+            tier = min(self.moves)
+            moves = self._moves_into(tier)
+            distinct = np.unique(np.concatenate(self.moves.pop(tier).children))
+            reached = min(STATE_LIMIT, max(moves / _trend(parents, tier), len(distinct)))
+            if len(distinct) > sample:
+                distinct = np.sort(self.chance.choice(distinct, sample, replace=False))
+            share, branching, leads = self._expand(tier, distinct, reached / len(distinct))
+            kept = round(reached * share)
+            moves = round(min(STATE_LIMIT, kept * branching))
+            tiers.append(Tier(tier, round(reached), kept, moves, leads, self.cyclic))
+            self.progress("sample", tier, None)
+        return tiers
+
+    def _moves_into(self, tier: int) -> float:
+        """The moves that lead to a tier, from the samples."""
+        moves = self.moves[tier]
+        return sum(len(part) * weight for part, weight in zip(moves.children, moves.weights, strict=True))
+
+    def _expand(self, tier: int, states: States, weight: float) -> tuple[float, float, int]:
+        """Enter the moves from states of a tier that stand for `weight` states each; the share of unfinished ones,
+        their mean number of moves, and how many tiers these lead to."""
+        self.chance.shuffle(states)  # so that any of them are a sample
+        kept = self.expansion.keep(states)[0]
+        begin = moves = 0
+        room = 1 << 16
+        found: dict[int, list[States]] = {}
+        while begin < len(kept) and moves < MOST_MOVES and begin <= self._sample():
+            children, tiers, owners = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int32)
+            count, done = children_of(self.expansion.moves, kept, begin, len(kept), children, tiers, owners)
+            if done == begin:
+                room *= 2
+                continue
+            begin = done
+            moves += count
+            for later in np.unique(tiers[:count]).tolist():
+                found.setdefault(later, []).append(children[:count][tiers[:count] == later])
+        self.cyclic = self.cyclic or tier in found
+        for later, parts in found.items():
+            if later > tier:
+                into = self.moves.setdefault(later, _Moves([], []))
+                into.children.extend(parts)
+                into.weights.extend([weight * len(kept) / begin] * len(parts))
+        return len(kept) / len(states), moves / max(1, begin), len(found)
+
+
+def _scaled(tier: Tier, factor: float) -> Tier:
+    """A tier of so many times the states."""
+    reached, kept, moves = (round(min(STATE_LIMIT, factor * count)) for count in tier[1:4])
+    return tier._replace(reached=reached, kept=kept, moves=moves)
+
+
+def _trend(parents: list[tuple[int, float]], tier: int) -> float:
+    """The mean number of parents in a later tier."""
+    if len(parents) < 4:
+        return parents[-1][1] if parents else 1.0
+    tiers, means = zip(*parents, strict=True)
+    step = (tiers[-1] - tiers[0]) / (len(tiers) - 1)  # between two tiers
+    slope = float(np.polyfit([(one - tiers[-1]) / step for one in tiers], means, 1)[0]) / step
+    steps = max(0.0, (tier - tiers[-1]) / step)
+    damped = step * DAMPED * (1 - DAMPED**steps) / (1 - DAMPED)
+    # the fit's slope is that of the middle of the tiers, half their number ago
+    late = DAMPED ** (len(tiers) / 2)
+    return float(max(1.0, np.mean(means[-2:]) + slope * late * damped))
+
+
+def continued(sizes: list[int]) -> list[int]:
+    """How the sizes of generations may go on: their logarithms along the parabola that fits the last ones best."""
+    logs = [math.log(size) for size in sizes if size > 0][-12:]
+    if len(logs) < 4:
+        return sizes
+    bend, slope, start = np.polyfit(range(len(logs)), logs, 2)
+    bend = min(bend, -1e-3)
+    more: list[int] = []
+    for place in range(len(logs), len(logs) + 10_000):
+        size = math.exp(min(600.0, start + slope * place + bend * place * place))
+        if size < 1:
+            break
+        more.append(round(min(STATE_LIMIT, size)))
+    return sizes + more

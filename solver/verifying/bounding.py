@@ -1,0 +1,215 @@
+"""How far the values of a complete book of expectations are from the truth: bounds from both sides, found anew.
+
+Errors that each ply admits add up, so that values may agree with their children's and be far off all the same. So
+intervals that hold the truth are narrowed, in Python and from the rules alone, in units of 2**-32 of the book's steps:
+a state's by those of its children; of states that play may come back from, a strongly connected component (Tarjan,
+Depth-First Search and Linear Graph Algorithms, SIAM J. Computing 1(2), 1972), round after round, from the least and the
+most that play may be worth in the end. All is rounded outward.
+
+Cost: a kilobyte a state and a microsecond a move and round; a book of more states is solved anew by the compiled sweep,
+whose error is known, and compared number by number.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import NamedTuple
+
+from solver.base import extras
+from solver.base.errors import DamagedBook, MethodError, UncompiledRules
+from solver.base.options import Options
+from solver.base.progress import Progress
+from solver.book import Book
+from solver.rules.game import Rules
+
+FEW = 20_000  # states that are bounded in plain Python where kernels are at hand
+FINE = 32  # bits of a step
+NEAR = 1 << 8  # units between bounds that are near enough
+MOST_VISITS = 1 << 24  # moves and states looked at, all rounds together
+STATE_BYTES = 4096  # of memory, about
+FINISHED = -1  # what a move leads to
+
+
+class Move(NamedTuple):
+    """A move to state number `child`, or FINISHED: the child's value times `sign`, plus `constant` units; its weight
+    where chance makes it, else 0."""
+
+    weight: int
+    child: int
+    sign: int
+    constant: int
+
+
+def bound(book: Book, rules: Rules, options: Options) -> tuple[Fraction | None, str]:
+    """How far a value is from the truth at most, or None and why that is not known.
+
+    Raises DamagedBook if a value is farther from it than the header claims.
+    """
+    if len(book) > FEW and not rules.plain_only and extras.has_kernels():
+        try:
+            return _solved_anew(book, rules, options), ""
+        except (MethodError, UncompiledRules) as error:
+            return None, str(error)
+    if options.memory is not None and STATE_BYTES * len(book) > options.memory:
+        return None, f"that takes about {STATE_BYTES * len(book):,} bytes: more --memory"
+    return _Intervals(book, rules, options.progress).off(), ""
+
+
+def farther(book: Book, state: int, off: float) -> DamagedBook:
+    """The error of a value that is farther from the truth than the header claims."""
+    assert book.expectation is not None
+    return DamagedBook(
+        f"{book.path}: the value of state {state} is off by {off:.2g} or more, its header claims"
+        f" {book.expectation.error:.2g} at most: solve again"
+    )
+
+
+class _Intervals:
+    """Intervals of all states of a book, by number in their order."""
+
+    def __init__(self, book: Book, rules: Rules, progress: Progress) -> None:
+        self.book, self.rules, self.progress = book, rules, progress
+        assert book.expectation is not None
+        self.step = Fraction(book.expectation.step)
+        self.claim = Fraction(book.expectation.error) / self.step * (1 << FINE)
+        self.point = round(1 / self.step) << FINE
+        self.states = list(book)
+        self.lows = [0] * len(self.states)
+        self.highs = [0] * len(self.states)
+        self.visits = self.done = 0
+        numbers = {state: number for number, state in enumerate(self.states)}
+        self.moves = [self._moves(state, numbers) for state in self.states]
+
+    def off(self) -> Fraction:
+        """How far a value is from the truth at most."""
+        most = Fraction(0)
+        for component in components([[move.child for move in moves] for moves in self.moves]):
+            self._narrow(component)
+            most = max(most, *map(self._off, component))
+            self.done += len(component)
+            self.progress("bound", self.done, len(self.states))
+        return most * self.step / (1 << FINE)
+
+    def _off(self, number: int) -> Fraction:
+        """The units that a value may be off. Raises DamagedBook if they are more than is claimed for sure."""
+        state = self.states[number]
+        value = round(Fraction(self.book[state].score) / self.step) << FINE
+        below, above = self.lows[number] - value, value - self.highs[number]
+        if max(below, above) > self.claim:
+            raise farther(self.book, state, float(max(below, above) * self.step / (1 << FINE)))
+        return Fraction(max(self.highs[number] - value, value - self.lows[number]))
+
+    def _moves(self, state: int, numbers: dict[int, int]) -> list[Move]:
+        rules, moves = self.rules, []
+        for weight, action, child in rules.children(state):
+            sign = 1 if rules.same_mover(state, action, child) else -1
+            gain = 0 if action is None else rules.gain(state, action)
+            if rules.is_terminal(child):
+                constant = (sign * rules.utility(child) + gain) * self.point
+                moves.append(Move(weight, FINISHED, sign, constant))
+            else:
+                moves.append(Move(weight, numbers[rules.canonical(child)], sign, gain * self.point))
+        return moves
+
+    def _narrow(self, component: list[int]) -> None:
+        """Find the intervals of states whose other children have theirs, as near as they come."""
+        inside = set(component)
+        moves = [move for number in component for move in self.moves[number]]
+        if not any(move.child in inside for move in moves):
+            self.lows[component[0]], self.highs[component[0]] = self._seen(component[0])
+            return
+        if any(move.child in inside and move.constant for move in moves):
+            raise DamagedBook(
+                f"{self.book.path}: moves score where play comes back to state {self.states[component[0]]}, which"
+                f" {self.book.method} does not solve: solve again"
+            )
+        most = max(map(self._worst, moves))
+        for number in component:
+            self.lows[number], self.highs[number] = -most, most
+        for order in itertools.cycle((component, component[::-1])):
+            moved = False
+            for number in order:
+                low, high = self._seen(number)
+                if low > self.lows[number] or high < self.highs[number]:
+                    moved = True
+                    self.lows[number] = max(low, self.lows[number])
+                    self.highs[number] = min(high, self.highs[number])
+            gap = max(self.highs[number] - self.lows[number] for number in component)
+            self.visits += len(moves) + len(component)
+            if gap <= NEAR or not moved or self.visits > MOST_VISITS:
+                return
+            self.progress("bound", self.done, len(self.states), f"{float(gap * self.step / (1 << FINE)):.1e} apart")
+
+    def _worst(self, move: Move) -> int:
+        """The most that a move may be worth to either side if it ends play among the states under way."""
+        if move.child == FINISHED:
+            return abs(move.constant)
+        return max(abs(self.lows[move.child]), abs(self.highs[move.child])) + abs(move.constant)
+
+    def _seen(self, number: int) -> tuple[int, int]:
+        """A state's interval by those of its children."""
+        lows, highs, total = [], [], 0
+        for weight, child, sign, constant in self.moves[number]:
+            low = high = 0
+            if child != FINISHED:
+                low, high = self.lows[child], self.highs[child]
+            if sign < 0:
+                low, high = -high, -low
+            times = weight or 1
+            lows.append((low + constant) * times)
+            highs.append((high + constant) * times)
+            total += weight
+        return (sum(lows) // total, -(-sum(highs) // total)) if total else (max(lows), max(highs))
+
+
+def components(children: list[list[int]]) -> Iterator[list[int]]:
+    """The strongly connected components of a graph, each behind those that its states lead to; negative children are
+    none."""
+    index, lowest = [-1] * len(children), [0] * len(children)
+    under_way: list[int] = []  # states whose component is not complete
+    open_states, count = bytearray(len(children)), 0
+    for root in range(len(children)):
+        path = [(root, iter(children[root]))] if index[root] < 0 else []
+        while path:
+            state, left = path[-1]
+            if index[state] < 0:
+                index[state] = lowest[state] = count
+                count += 1
+                under_way.append(state)
+                open_states[state] = True
+            for child in left:
+                if child >= 0 and index[child] < 0:
+                    path.append((child, iter(children[child])))
+                    break
+                if child >= 0 and open_states[child]:
+                    lowest[state] = min(lowest[state], lowest[child])
+            else:
+                path.pop()
+                if path:
+                    lowest[path[-1][0]] = min(lowest[path[-1][0]], lowest[state])
+                if lowest[state] == index[state]:
+                    component = list(_popped(under_way, state))
+                    for one in component:
+                        open_states[one] = False
+                    yield component
+
+
+def _popped(stack: list[int], last: int) -> Iterator[int]:
+    """What lies on the stack down to `last`, taken off."""
+    one = -1
+    while one != last:
+        one = stack.pop()
+        yield one
+
+
+def _solved_anew(book: Book, rules: Rules, options: Options) -> Fraction:
+    """How far the book's values are from those of the compiled sweep, and these from the truth, together."""
+    from solver.sweep import anew
+
+    assert book.expectation is not None
+    worst = anew.compare(book, rules, options)
+    if worst.off - worst.error > book.expectation.error:
+        raise farther(book, worst.state, worst.off - worst.error)
+    return Fraction(worst.off) + Fraction(worst.error)

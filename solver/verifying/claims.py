@@ -1,0 +1,253 @@
+"""Books that are not complete: what they claim, and what proves it.
+
+A stored value whose children are all known follows from them, as in a complete book: those that are finished, stored,
+or settled by the few plies that go with a trimmed book. The others, and a start that is not stored, are left to a
+search. What a book says that it keeps must be there: all that play comes to within a number of plies, or in the first
+tiers, but for what those few plies settle; in one for a side all that the side comes to which plays by it.
+"""
+
+from __future__ import annotations
+
+import functools
+from array import array
+from collections import ChainMap
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from solver.base.errors import DamagedBook, MethodError, MissingState
+from solver.base.progress import Progress
+from solver.base.value import Value, merit_of, value_of
+from solver.book import Book, Trim
+from solver.book.trim import SIDES
+from solver.rules.game import Rules
+from solver.search.settling import assured, covers, settled
+from solver.verifying import playing
+from solver.verifying.searching import Search
+
+SETTLED = 1 << 16  # states whose values by a few plies are kept
+STATE_BYTES = 150  # of memory for a state that play was seen to reach
+
+Settle = Callable[[int, int], Value | None]
+
+
+class Means(NamedTuple):
+    """What may be spent on a proof: seconds of searching, workers, bytes of memory."""
+
+    search: float
+    workers: int | None
+    memory: int
+
+
+class Found(NamedTuple):
+    """Whether all that a book claims is proved, in words by what; of how many of the values that only a search proves
+    it did; and what was played out."""
+
+    proved: bool
+    basis: str
+    by_search: int
+    to_search: int
+    played: playing.Proof | None
+
+
+def judge(book: Book, rules: Rules, unproved: array[int], means: Means, progress: Progress) -> Found:
+    """Prove what is left of a book whose values agree with their children's: `unproved` lack some of those.
+
+    Raises DamagedBook that names a state which is missing, or whose value is another.
+    """
+    start = _start(book, rules)
+    played, unlooked = None, None
+    if book.trim is not None and book.trim.side is not None:
+        played = _played(book, rules, progress)
+    elif not _has_no_gaps(book, rules, means.memory, progress):
+        unlooked = "; more states can be reached than memory holds, so gaps were not looked for (--memory)"
+    unproved.extend(start)
+    values: Any = ChainMap(start, book)  # type: ignore[arg-type]
+    search = Search(book.path, rules, values, means.search, means.memory)
+    search.run(unproved, means.workers, progress)
+    found, asked = search.proved, len(unproved)
+    basis = f"{found:,} of {asked:,} values proved by search"
+    if found < asked:
+        basis += f" in {means.search:g} s (--search)"
+    if asked < len(book):
+        basis += ", the others follow from their children"
+    if not asked:
+        basis = "every value follows from its children"
+    return Found(found == asked and unlooked is None, basis + (unlooked or ""), found, asked, played)
+
+
+def settling(book: Book, rules: Rules, by_distance: bool) -> Settle | None:
+    """`settle(state, child)`: the value of a child that is not stored, by the plies that go with a trimmed book.
+
+    Without distances it rests on stored states of higher tiers than the state's alone. None for a book that is whole.
+    """
+    trim = book.trim
+    if trim is None or not trim.depth:
+        return None
+    if by_distance:
+        ahead = functools.lru_cache(SETTLED)(
+            functools.partial(settled, rules, plies=trim.depth, find=book.find)
+        )
+        return lambda state, child: ahead(child)
+
+    def settle(state: int, child: int) -> Value | None:
+        floor = rules.tier(state)
+        return settled(rules, child, trim.depth, lambda key: book.find(key) if rules.tier(key) > floor else None)
+
+    return settle
+
+
+def _has_no_gaps(book: Book, rules: Rules, memory: int, progress: Progress) -> bool:
+    """Look for what a book says that it keeps and lacks, and for what it stores that play does not come to.
+
+    False if memory did not suffice for it. Raises DamagedBook that names a state.
+    """
+    trim = book.trim
+    scope = book.scope if trim is None else trim.scope
+    if scope == "exact":
+        return True  # whatever it holds
+    last = None
+    if trim is not None and trim.max_bytes is not None:
+        last = max(map(rules.tier, book), default=0)
+    lacks_some = trim is not None and (trim.plies > 0 or last is not None)
+    seen: set[int] = set()
+    for done, state in enumerate(_reached(rules, _limit(scope, trim), last, seen)):
+        if lacks_some and book.find(state) is None and not _may_lack(book, rules, state, last):
+            raise _gap(book, state)
+        if not lacks_some and len(seen) > len(book):
+            break
+        if len(seen) * STATE_BYTES > memory:
+            return False
+        if done % 1024 == 0:
+            progress("follow", done, None)
+    if not lacks_some and (lacking := seen.difference(book)):
+        raise _gap(book, min(lacking))
+    stray = next((state for state in book if state not in seen), None)
+    if stray is not None:
+        raise DamagedBook(f"{book.path}: play does not come to state {stray}, or not so soon: solve again")
+    return True
+
+
+def _gap(book: Book, state: int) -> DamagedBook:
+    return DamagedBook(f"{book.path} lacks state {state}, which by its header it keeps: solve again")
+
+
+def _may_lack(book: Book, rules: Rules, state: int, last: int | None) -> bool:
+    """Whether a trimmed book says that it leaves a state out; `last` is the tier in which it was cut off."""
+    assert book.trim is not None
+    late = last is not None and rules.tier(state) >= last
+    return late or (book.trim.plies > 0 and settled(rules, state, book.trim.plies) is not None)
+
+
+def _reached(rules: Rules, limit: int | None, last: int | None, seen: set[int]) -> Iterator[int]:
+    """The unfinished states that play comes to, within so many plies and in tiers to that, if these are given.
+
+    They are added to `seen` somewhat sooner.
+    """
+    layer = dict.fromkeys(rules.canonical(state) for state in rules.roots() if not rules.is_terminal(state))
+    seen.update(layer)
+    ply = 0
+    while layer:
+        following: dict[int, None] = {}
+        for state in layer:
+            yield state
+            for _, _, child in rules.children(state) if ply != limit else ():
+                key = rules.canonical(child)
+                if key in seen or rules.is_terminal(child) or (last is not None and rules.tier(key) > last):
+                    continue
+                seen.add(key)
+                following[key] = None
+        layer, ply = following, ply + 1
+
+
+def _played(book: Book, rules: Rules, progress: Progress) -> playing.Proof | None:
+    """What the sides of a book need is there: they are played out by it alone, or as far as it goes.
+
+    None where it ends before the game does, or play may not end.
+    """
+    trim = book.trim
+    if trim is None or trim.scope == "exact" or trim.max_bytes is not None:
+        return None
+    limit = _limit(trim.scope, trim)
+    try:
+        if limit is None:
+            return playing.prove(book, book.game, progress, live=False)
+    except MissingState as error:
+        raise DamagedBook(f"{book.path} lacks what its side needs: {error}") from None
+    except MethodError:  # margins whose play goes round in circles
+        return None
+    for side, name in enumerate(SIDES[:2]):
+        if trim.side in (name, SIDES[2]):
+            _Side(book, rules, side, limit).follow()
+    return None
+
+
+def _limit(scope: str, trim: Trim | None) -> int | None:
+    """The plies to which a book goes, None if it goes to the end."""
+    limits = [int(scope.removeprefix("ply "))] if scope.startswith("ply ") else []
+    if trim is not None and trim.max_ply is not None:
+        limits.append(trim.max_ply)
+    return min(limits, default=None)
+
+
+class _Side:
+    """One side that plays by a book which goes to some ply."""
+
+    def __init__(self, book: Book, rules: Rules, side: int, limit: int) -> None:
+        assert book.trim is not None
+        self.book, self.rules, self.side, self.limit = book, rules, side, limit
+        self.plies = book.trim.depth
+
+    def follow(self) -> None:
+        """Follow its play against every reply. Raises DamagedBook where the book does not know enough."""
+        rules = self.rules
+        roots = [state for state in rules.roots() if not rules.is_terminal(state)]
+        movers = [rules.to_move(state) if rules.to_move else 0 for state in roots]
+        layer = {(rules.canonical(state), mover == self.side) for state, mover in zip(roots, movers, strict=True)}
+        seen = set(layer)
+        for ply in range(self.limit + 1):
+            following = set()
+            for state, own in layer:
+                for action in self._chosen(state, ply) if own else rules.actions(state):
+                    child = rules.result(state, action)
+                    if not rules.is_terminal(child):
+                        following.add((rules.canonical(child), own == rules.same_mover(state, action, child)))
+            layer = following - seen
+            seen |= layer
+
+    def _chosen(self, state: int, ply: int) -> list[int]:
+        """A move that keeps the state's value and to whose replies answers are known; none at the book's end."""
+        rules, find = self.rules, self.book.find
+        value = assured(rules, state, self.plies, find)
+        if value is None:
+            raise self._gap(state)
+        for action in rules.actions(state):
+            child = rules.result(state, action)
+            end = rules.is_terminal(child)
+            known = value_of(rules.end(child), rules.scores) if end else find(rules.canonical(child))
+            if known is None:
+                known = settled(rules, child, self.plies, find)
+            keeps = known is not None and rules.lifted(merit_of(known), state, action, child) == merit_of(value)
+            if keeps and covers(rules, state, action, self.plies + 1, find):
+                return [action]
+        if ply + 2 <= self.limit:
+            raise self._gap(state)
+        return []
+
+    def _gap(self, state: int) -> DamagedBook:
+        return DamagedBook(f"{self.book.path} lacks what its side needs at state {state}: solve again")
+
+
+def _start(book: Book, rules: Rules) -> dict[int, Value]:
+    """The start with the value that the header says of it, if nothing in the book proves that yet.
+
+    Raises DamagedBook if it is another.
+    """
+    state, said, trim = rules.canonical(rules.game.initial()), book.root, book.trim
+    if rules.is_terminal(state) or book.find(state) is not None:
+        return {}  # looked at as any other
+    found = None if trim is None else settled(rules, state, trim.depth, book.find)
+    if found is None:
+        return {state: said}
+    if found != said:
+        raise DamagedBook(f"{book.path}: the header says {said} of the start, the book {found}: solve again")
+    return {}

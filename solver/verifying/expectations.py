@@ -1,0 +1,99 @@
+"""The auditor's arithmetic of expectations: each against what its children make of it, roundings apart."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solver.base.expectations import MIDDLE, Expectation
+from solver.compiled.binding import kernel
+from solver.verifying.reached import (
+    AT,
+    COUNT,
+    CULPRIT,
+    FAULT,
+    STAYS,
+    WRONG_TIER,
+    WRONG_VALUE,
+    reach,
+    stays,
+    tally,
+    unfit,
+)
+
+game: Any = None  # constants of the bound copies
+REWARD = FOLDS = TIERS = TIERED = False
+
+
+class Numbered(NamedTuple):
+    """`Stored` of a book of expectations: numbers of steps, how many of them a margin of 1 has, and by how many 1024ths
+    of a step a number may differ from what its children make of it."""
+
+    states: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+    point: int
+    slack: int
+    prefixes: NDArray[np.int64]
+    shift: int
+
+
+def scale(expectation: Expectation) -> tuple[int, int]:
+    """`point` and `slack` of a book."""
+    return round(1 / expectation.step), math.ceil(1024 * 2 * expectation.error / expectation.step)
+
+
+@kernel
+def audit(stored, reached, tiers, tallies, begin, end, ends, report):
+    """`audit.audit` of a book of expectations, whose values are rounded."""
+    report[:] = 0
+    for i in range(begin, end):
+        state = stored.states[i]
+        report[CULPRIT], report[AT] = state, i
+        report[FAULT] = unfit(state)
+        if report[FAULT]:
+            return
+        mark, total, best = report[COUNT], np.int64(0), np.int64(0)
+        for weight, child in game.chance(state):
+            if report[COUNT] == len(ends):
+                report[COUNT] = mark
+                return
+            total += weight
+            best += weight * _seen_from(state, child, stored, reached, ends, report)
+        if total == 0:
+            best = np.int64(-(1 << 62))
+            for action in game.actions(state):
+                if report[COUNT] == len(ends):
+                    report[COUNT] = mark
+                    return
+                gain = game.reward(state, action) * stored.point if REWARD else 0
+                best = max(best, gain + _seen_from(state, game.result(state, action), stored, reached, ends, report))
+        if report[FAULT]:
+            return
+        own, weight = stored.numbers[i] - MIDDLE, max(total, 1)
+        if abs(own * weight - best) > weight * stored.slack // 1024:
+            report[FAULT] = WRONG_VALUE
+            return
+        if not tally(state, own, False, tiers, tallies):
+            report[FAULT] = WRONG_TIER
+            return
+    report[AT] = end
+
+
+@kernel
+def _seen_from(state, child, stored, reached, ends, report):
+    """The steps that a child is worth for the side to move at the state; marked where reached, kept where finished."""
+    key = game.canonical(child) if FOLDS else child
+    worth = np.int64(0)
+    if game.is_terminal(child):
+        ends[report[COUNT]] = key
+        report[COUNT] += 1
+        worth = game.utility(child) * stored.point
+    else:
+        place = reach(key, stored, reached, report)
+        if place >= 0:
+            worth = stored.numbers[place] - MIDDLE
+            report[STAYS] |= stays(state, key)
+    return worth if game.to_move(child) == game.to_move(state) else -worth

@@ -1,0 +1,175 @@
+"""Exhaustive play: what a player gets from the start with a book, whatever the other plays.
+
+The player's moves are those of `Player.choose`, the other's are all. So the game that is left is small; it is solved by
+the plain algorithms, and its values are what the player gets at least. They rest on the rules alone: what the book says
+is asked only for the player's moves, and held against them. Both sides together prove the value of the start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from solver.base.errors import DamagedBook, MethodError
+from solver.base.progress import Progress, silent
+from solver.base.value import Value, merit_of, sign_of, value_of
+from solver.book import Book
+from solver.play.player import Player
+from solver.rules.game import Rules
+from solver.rules.notation import format_action
+from solver.search import minimax, retrograde
+
+SIDES = ("first", "second")
+
+
+class Proof(NamedTuple):
+    """What was played out: for which sides, and in how many different positions the player was to move."""
+
+    sides: tuple[str, ...]
+    positions: int
+
+
+def prove(book: Book, game: Any, progress: Progress = silent, *, live: bool = True) -> Proof:
+    """Play a book against every reply, for the sides that it serves, from each start; not `live` by the book alone.
+
+    Raises DamagedBook with the moves that show it, if the player gets less than what the book says of the start or of
+    any position in which the player came to move; MissingState if the book alone does not know how to go on.
+    """
+    if book.expectation is not None:
+        raise MethodError("what a player gets in a game of chance no single play shows: leave out --play")
+    served = book.header.trim.side if book.header.trim is not None else None
+    sides = SIDES if served in (None, "both") else (str(served),)
+    player = Player(book, game, seconds=None, live=live)
+    positions = sum(_played(book, player, SIDES.index(side), progress) for side in sides)
+    return Proof(sides, positions)
+
+
+class _Played:
+    """The game in which one side has the player's moves only; a state is that of the game and whether it is its turn.
+
+    To be solved by the plain algorithms, which take any hashable states.
+    """
+
+    def __init__(self, player: Player, side: int, progress: Progress) -> None:
+        self.player, self.rules, self.side, self.progress = player, player.rules, side, progress
+        self.score_game = self.rules.scores
+        self.chosen: dict[Any, int] = {}
+        if self.rules.reward is not None:
+            self.reward = lambda state, action: self.rules.gain(state[0], action)
+
+    def _node(self, state: int) -> tuple[int, bool]:
+        mover = self.rules.to_move(state) if self.rules.to_move else 0
+        return state, mover == self.side
+
+    def initial(self) -> tuple[int, bool]:
+        return self._node(self.rules.game.initial())
+
+    def starts(self) -> Iterator[tuple[int, bool]]:
+        for state in self.rules.starts():
+            yield self._node(state)
+
+    def actions(self, state: tuple[int, bool]) -> Iterator[int]:
+        position, own = state
+        if not own:
+            yield from self.rules.actions(position)
+            return
+        action = self.chosen.get(position)
+        if action is None:
+            action = self.chosen[position] = self.player.best(position)
+            self.progress("play", len(self.chosen), None)
+        yield action
+
+    def result(self, state: tuple[int, bool], action: int) -> tuple[int, bool]:
+        position, own = state
+        child = self.rules.result(position, action)
+        return child, own == self.rules.same_mover(position, action, child)
+
+    def is_terminal(self, state: tuple[int, bool]) -> bool:
+        return self.rules.is_terminal(state[0])
+
+    def utility(self, state: tuple[int, bool]) -> int:
+        worth: int = self.rules.utility(state[0])
+        return worth
+
+    def plies_left(self, state: tuple[int, bool]) -> int:
+        return self.rules.plies_left(state[0])
+
+    def to_move(self, state: tuple[int, bool]) -> int:
+        return int(state[1])
+
+
+def _played(book: Book, player: Player, side: int, progress: Progress) -> int:
+    """Play one side out: in how many positions it came to move."""
+    played = _Played(player, side, progress)
+    table: Any
+    try:
+        table = minimax.solve(played).table
+    except MethodError:
+        if played.score_game:
+            raise
+        table = retrograde.solve(played).table
+    wdl = book.header.wdl
+    for node, merit in table.items():
+        position, own = node
+        said = book.header.root if node == played.initial() else book.find(player.canonical(position)) if own else None
+        if said is None or player.rules.is_terminal(position):
+            continue
+        got = value_of(merit, played.score_game)
+        got = sign_of(got) if wdl else got
+        less = merit_of(got) < merit_of(said)
+        if less if own else merit_of(got) > merit_of(said):
+            raise DamagedBook(_shown(book, played, table, node, said, got))
+    return len(played.chosen)
+
+
+def _shown(book: Book, played: _Played, table: Any, node: Any, said: Value, got: Value) -> str:
+    """Moves from the start to where the player gets less than was said, and on to what it gets."""
+    game = played.rules.game
+    before: dict[Any, tuple[Any, int]] = {}
+    todo = [played.initial(), *played.starts()]
+    roots = set(todo)
+    for state in todo:  # breadth first: the list grows
+        if state == node:
+            break
+        if not played.is_terminal(state):
+            for action in played.actions(state):
+                child = played.result(state, action)
+                if child not in before and child not in roots:
+                    before[child] = state, action
+                    todo.append(child)
+    line: list[str] = []
+    state = node
+    while state in before:
+        state, action = before[state]
+        line.append(format_action(game, state[0], action))
+    start = "" if state == played.initial() else f" from #{state[0]}"
+    line.reverse()
+    after = _worst(played, table, node)
+    place = " ".join(line) or "the start"
+    return (
+        f"{book.path}: played by the {SIDES[played.side]} player{start}, {place} is said to be {_words(said)} for the"
+        f" side to move, but becomes {_words(got)} by {' '.join(after)}: solve again"
+    )
+
+
+def _worst(played: _Played, table: Any, node: Any) -> list[str]:
+    """The player's moves and the best replies to them, to the end of the game or to where it repeats."""
+    rules = Rules(played)
+    line: list[str] = []
+    seen = set()
+    while node not in seen and not played.is_terminal(node):
+        seen.add(node)
+
+        def worth(action: int, node: Any = node) -> int:
+            child = played.result(node, action)
+            merit: int = rules.lifted(table[child], node, action, child)
+            return merit
+
+        action = max(played.actions(node), key=worth)
+        line.append(format_action(played.rules.game, node[0], action))
+        node = played.result(node, action)
+    return line
+
+
+def _words(value: Value) -> str:
+    return value.outcome if value.distance is None else f"{value.outcome} in {value.distance}"

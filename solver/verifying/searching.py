@@ -1,0 +1,148 @@
+"""Values held against searches: alpha-beta, compiled where plain Python takes long; where play goes round, retrograde.
+
+The states are searched in random order, always the same: those that the time suffices for are a sample of all.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from array import array
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from solver.base import extras
+from solver.base.errors import BudgetExceeded, DamagedBook, MethodError, SolverError, UncompiledRules
+from solver.base.progress import Progress
+from solver.base.value import Value, sign_of
+from solver.rules.game import Rules
+from solver.search import Budget, alphabeta, retrograde, solution_of
+
+SOON = 2.0  # seconds that plain Python has before compiled code is loaded
+PATIENT = 0.5  # of the time that is left a state may have so much
+ENTRY_BYTES = 200  # of memory an entry of the plain table
+STATE_BYTES = 600  # and a state of retrograde analysis
+
+Values = Any  # from states to values, by `[]`
+
+
+class Search:
+    """The search of some values of a game, within so many seconds of searching. `proved` counts those it found as well.
+
+    `path` is that of the book which has the values.
+    """
+
+    def __init__(self, path: Any, rules: Rules, values: Values, seconds: float, memory: int) -> None:
+        self.path, self.rules, self.values, self.memory = path, rules, values, memory
+        self.left = seconds
+        self._found: set[int] = set()
+        self._table: dict[Any, int] = {}
+
+    @property
+    def proved(self) -> int:
+        """Of how many states a search has found the value."""
+        return len(self._found)
+
+    def run(self, states: array[int], workers: int | None, progress: Progress) -> None:
+        """Search the states, whose order changes. Raises DamagedBook that names one whose value is another."""
+        try:
+            self._run(states, workers, progress)
+        except (SolverError, MemoryError):
+            raise
+        except Exception as error:  # rules need not bear numbers that are no states
+            name = type(error).__name__
+            raise DamagedBook(f"{self.path}: the rules fail below a state of it ({name}): solve again") from error
+
+    def _run(self, states: array[int], workers: int | None, progress: Progress) -> None:
+        total = len(states)
+        todo = _dealt(states)
+        compiles = extras.has_kernels() and not self.rules.plain_only
+        try:
+            hard: list[int] = []
+            for state, value in self._plainly(todo, min(SOON, self.left) if compiles else self.left, hard):
+                self._compare(state, value)
+                if self.proved % 16 == 0:
+                    progress("search", self.proved, total)
+            rest = itertools.chain(hard, todo)
+            first = next(rest, None)
+            if compiles and first is not None and self.left:
+                for pairs in self._compiled(itertools.chain([first], rest), workers):
+                    for state, value in pairs:
+                        self._compare(state, value)
+                    progress("search", self.proved, total)
+        except MethodError:  # play comes back to a state
+            if not self.rules.margins:
+                self._at_once(states)
+        progress("search", self.proved, total)
+
+    def _plainly(self, todo: Iterator[int], seconds: float, hard: list[int]) -> Iterator[tuple[int, Value]]:
+        """States with their values by plain alpha-beta; those that take too long go to `hard`."""
+        budget = Budget(seconds=seconds)
+        for state in todo if seconds else ():
+            if len(self._table) * ENTRY_BYTES > self.memory:
+                self._table.clear()
+            part = budget.part(PATIENT)
+            try:
+                found = alphabeta.solve(
+                    self.rules.game, state, table=self._table, symmetry=self.rules.symmetry, budget=part
+                )
+            except BudgetExceeded:
+                hard.append(state)
+            else:
+                yield state, found.value
+            if budget.is_used_up():
+                break
+        self.left = max(0.0, self.left - seconds + (budget.seconds_left or 0.0))
+
+    def _compiled(self, todo: Iterable[int], workers: int | None) -> Iterator[list[tuple[int, Value]]]:
+        """Lists of states with their values by the compiled search, which takes no time while it is loaded."""
+        from solver.compiled.exact.searcher import Team
+
+        rules = self.rules
+        try:
+            team = Team(rules.game, symmetry=rules.symmetry, outcomes=rules.outcomes, workers=workers)
+            with team:
+                yield from team.map(todo, self.left)
+        except UncompiledRules:
+            for pair in self._plainly(iter(todo), self.left, []):
+                yield [pair]
+
+    def _at_once(self, states: array[int]) -> None:
+        """All states by one retrograde analysis of all that play can reach; and each that it cannot, by one more."""
+        budget, most = Budget(seconds=self.left), self.memory // STATE_BYTES
+        done: dict[Any, Value] = {}
+        try:
+            for root in (None, *states):
+                if root is None or root not in done:
+                    part = Budget(most - len(done), budget.seconds_left)
+                    found = retrograde.solve(self.rules.game, root, symmetry=self.rules.symmetry, budget=part)
+                    done.update(solution_of(found.table))
+        except BudgetExceeded:
+            self.left = 0.0
+        for state in states:
+            if state in done:
+                self._compare(state, done[state])
+
+    def _compare(self, state: int, found: Value) -> None:
+        said = self.values[state]
+        found = sign_of(found) if self.rules.outcomes else found
+        if found != said:
+            raise DamagedBook(
+                f"{self.path}: state {state} is said to be {_words(said)}, a search finds {_words(found)}: solve again"
+            )
+        self._found.add(state)
+
+
+def _dealt(states: array[int]) -> Iterator[int]:
+    """The states in random order, in which they are put meanwhile; always the same."""
+    chance = random.Random(0)
+    for last in range(len(states) - 1, -1, -1):
+        at = chance.randrange(last + 1)
+        states[at], states[last] = states[last], states[at]
+        yield states[last]
+
+
+def _words(value: Value) -> str:
+    if value.distance is not None:
+        return f"{value.outcome} in {value.distance}"
+    return f"{value.score:+}" if abs(value.score) > 1 else value.outcome
