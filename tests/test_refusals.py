@@ -179,7 +179,7 @@ def test_rules_that_fail_where_no_random_game_went_are_named_with_the_state(tmp_
 def test_a_broken_installation_is_named_and_done_without(tmp_path, name, code, reason):
     (tmp_path / name).mkdir()
     (tmp_path / name / "__init__.py").write_text(code)
-    path = os.pathsep.join([str(tmp_path), str(Path(pipeline.__file__).parents[1])])
+    path = os.pathsep.join([str(tmp_path), str(Path(pipeline.__file__).parents[2])])
     command = [sys.executable, "-c", BY_KERNELS, "solve", "kalah:2,3", "-o", "book.lmdb"]
     done = subprocess.run(
         command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=True

@@ -71,13 +71,13 @@ def filled(
     return found
 
 
-def images_by(rules: Rules, image: Callable[[int], int]) -> Callable[[NDArray[np.int64]], Any]:
+def images_by(rules: Callable[[], Rules], image: Callable[[int], int]) -> Callable[[NDArray[np.int64]], Any]:
     """`image` of an array of states, by compiled rules where they are many and can be compiled."""
 
     def images(states: NDArray[np.int64]) -> Any:
         from solver.compiled import folding
 
-        found = folding.images(rules, states) if len(states) >= MANY else None
+        found = folding.images(rules(), states) if len(states) >= MANY else None
         return [*map(image, states.tolist())] if found is None else found
 
     return images

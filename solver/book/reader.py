@@ -137,7 +137,7 @@ class Book(Mapping[int, Value]):
         try:
             places = self._places(states)
             if self.header.symmetry and bool((places < 0).any()):
-                images = bulk.images_by(Rules(self.game), self._image)
+                images = bulk.images_by(lambda: Rules(self.game), self._image)
                 places = bulk.filled(places, states, images, self._places)
             return bulk.values(places, self._open().values)
         except OFTEN_WRONG as error:
