@@ -42,7 +42,7 @@ bench-large: setup
 	$(BIN)/python scripts/bench_large.py
 
 slow: setup
-	$(BIN)/python -m pytest -n auto -m slow
+	$(BIN)/python -m pytest -n auto --dist worksteal -m slow
 
 # A server of S3 on the loopback is among them.
 faults: setup
