@@ -17,7 +17,7 @@ from solver.book.format import seal
 from solver.book.ranking import TOLD, Ranking
 from solver.book.segments import segment_of
 from solver.check.conformance import check_game
-from solver.games import choices
+from solver.games.common import choices
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, load_game
 from tests.books import corrupt, deflated

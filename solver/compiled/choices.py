@@ -1,4 +1,4 @@
-"""Choices of cells, compiled: what `solver.games.choices` says, from a table of binomials in place of divisions.
+"""Choices of cells, compiled: what `solver.games.common.choices` says, from a table of binomials in place of divisions.
 
 Connect-four 5x4, CPU: 0.16 us for the rank of a state, which took 0.69, and 0.20 us for the state of a rank.
 """
@@ -12,7 +12,7 @@ import numpy as np
 from numba.extending import overload
 
 from solver.compiled.inlining import PART
-from solver.games import choices
+from solver.games.common import choices
 
 MOST = 64  # bits of a state, and one more than its cells; all numbers of the table fit 63 bits
 WAYS = np.array([[math.comb(items, some) for some in range(MOST)] for items in range(MOST)], np.int64)

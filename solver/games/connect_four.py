@@ -15,7 +15,7 @@ import functools
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from solver.games.choices import choice_at, choose, place_of
+from solver.games.common.choices import choice_at, choose, place_of
 
 
 class ConnectFour(NamedTuple):

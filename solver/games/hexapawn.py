@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from solver.games import pawns
+from solver.games.common import pawns
 
 
 class Hexapawn(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from solver.games import five
+from solver.games.common import five
 
 
 class Neutreeko(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from solver.games import men
+from solver.games.common import men
 
 
 class NineHoles(NamedTuple):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from solver.games import jeopardy
+from solver.games.common import jeopardy
 
 
 class Pig(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from solver.games import five
+from solver.games.common import five
 
 
 class Teeko(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from solver.games.choices import choice_at, choose, place_of
+from solver.games.common.choices import choice_at, choose, place_of
 
 
 class TicTacToe(NamedTuple):

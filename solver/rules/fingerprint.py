@@ -36,6 +36,7 @@ RULES = (
 HINTS = ("replies", "outlook", "followup", "promise", "bounds", "longest", "size")
 RANKING = ("rank", "unrank", "size", "outlook", "replies")  # where a ranked book has a state's value
 USER_MODULE = "rules_of_file_"  # and a number: a file named random.py must not become the module random
+GAMES = "solver.games."  # of these the last part tells which one it is, wherever it lies
 # names by which code reaches what it does not name
 DYNAMIC = frozenset(
     ("getattr", "setattr", "globals", "locals", "vars", "eval", "exec", "compile", "__import__", "import_module")
@@ -276,8 +277,10 @@ def _is_own(module: str | None) -> bool:
 
 
 def _label(module: str) -> str:
-    """The name of a module, but for that of a user's file, which tells where it lies."""
+    """The name of a module, but for that of a user's file, and those of our own, which tell where they lie."""
     file = getattr(sys.modules.get(module), "__file__", None)
+    if module.startswith(GAMES):
+        return module.rpartition(".")[2]
     return os.path.basename(file) if file and module.startswith(USER_MODULE) else module
 
 

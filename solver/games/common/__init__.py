@@ -1,0 +1,1 @@
+"""What games share: no games of their own. Boards of five by five, men that slide, pawns, throws, choices of cells."""
