@@ -11,6 +11,7 @@ from solver.check.playouts import RandomGame, repeated
 from solver.cli.common import Bars
 from solver.rules.game import Rules, load_game
 from solver.solving import pipeline
+from solver.solving.ways import plain
 from tests.test_cli import ok, run
 from tests.test_player import THIRD
 
@@ -57,7 +58,7 @@ def short(monkeypatch):
 def test_check_does_what_solve_would_do_at_first(tmp_path, monkeypatch):
     facts = json.loads(ok("check", "coins", "--json"))
     assert facts["states"] == facts["solved"] == 22 and "tier" in facts["optional"] and facts["compiled"] is None
-    monkeypatch.setattr(pipeline, "SMALL", 0)
+    monkeypatch.setattr(plain, "SMALL", 0)
     if extras.has_kernels():
         compared = []
         monkeypatch.setattr("solver.compiled.agreement.compare", lambda *of: compared.append(of))
@@ -71,7 +72,7 @@ def test_check_does_what_solve_would_do_at_first(tmp_path, monkeypatch):
 
 
 def test_quick_plays_and_does_no_more(monkeypatch, ring):
-    monkeypatch.setattr(pipeline, "tried", None)
+    monkeypatch.setattr(plain, "tried", None)
     facts = json.loads(ok("check", ring("quick.py"), "--quick", "--json"))
     assert (facts["game"], facts["solved"], facts["compiled"]) == ("quick.py::Ring", None, None)
     games = facts["games"]
@@ -147,7 +148,7 @@ def test_games_without_an_end_are_told_before_all_states_are_met(monkeypatch, ri
     pipeline.solve(load_game(str(path)), say=said.append, progress=lambda step, *_: steps.append(step)).close()
     assert said == []  # it was small
     assert list(dict.fromkeys(steps))[:2] == ["random games", "plain Python"]
-    monkeypatch.setattr(pipeline, "SMALL", 0)
+    monkeypatch.setattr(plain, "SMALL", 0)
     pipeline.solve(load_game(str(path)), say=said.append).close()
     assert len(said) == 1 and "none of 100 random games has ended" in said[0]
 

@@ -9,6 +9,7 @@ from solver.base.errors import GameError, ResourceError
 from solver.estimate import estimation
 from solver.rules.game import Rules
 from solver.solving import pipeline
+from solver.solving.ways import plain
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
@@ -44,7 +45,7 @@ class Sparse(NamedTuple):
 
 @pytest.fixture
 def by_kernels(monkeypatch):
-    monkeypatch.setattr(pipeline, "SMALL", 0)
+    monkeypatch.setattr(plain, "SMALL", 0)
 
 
 @pytest.fixture(scope="module")

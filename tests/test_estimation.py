@@ -7,6 +7,7 @@ from solver.base.options import Options
 from solver.estimate import estimation
 from solver.rules.game import Rules, load_game
 from solver.solving import pipeline
+from solver.solving.ways import plain
 from tests import naive
 from tests.games import SMALL_GAMES
 
@@ -69,7 +70,7 @@ def test_a_tier_with_cycles_that_was_not_reached_is_met_in_samples(small):
 
 @pytest.mark.parametrize("text", ["kalah:2,3", "three-mens-morris:1"])
 def test_a_failing_estimate_ends_no_solve(tmp_path, monkeypatch, small, text):
-    monkeypatch.setattr(pipeline, "SMALL", 0)
+    monkeypatch.setattr(plain, "SMALL", 0)
     expected = pipeline.run(load_game(text), None, Options())
 
     def fail(*arguments):
@@ -135,7 +136,7 @@ def test_an_opening_of_more_plies_than_there_is_time_for(monkeypatch):
 
 
 def test_plies_stop_when_there_are_enough():
-    from solver.solving import opening
+    from solver.solving.ways import opening
 
     game = load_game("connect-four")
     asked = []

@@ -12,6 +12,7 @@ from solver.base.value import Value
 from solver.rules.game import load_game
 from solver.search import nets, value_iteration
 from solver.solving import pipeline
+from solver.solving.ways import plain
 from tests import chance as judge
 from tests.games import CHANCE_GAMES
 from tests.ways import compiled, what_is_marked_by_kernels
@@ -40,10 +41,10 @@ def test_plain_and_compiled_books_are_the_same_bytes(tmp_path, monkeypatch, text
     for options in ({"workers": 1}, {"workers": 3}, {"memory": 1 << 30}):
         pipeline.solve(game, other, **options).close()
         assert other.read_bytes() == fast.read_bytes(), options
-    monkeypatch.setattr(pipeline, "SMALL", 20_000)
-    monkeypatch.setattr(pipeline, "SMALL_SECONDS", 100)
-    monkeypatch.setattr(pipeline, "LITTLE", 20_000)
-    monkeypatch.setattr(pipeline, "LITTLE_SECONDS", 100)
+    monkeypatch.setattr(plain, "SMALL", 20_000)
+    monkeypatch.setattr(plain, "SMALL_SECONDS", 100)
+    monkeypatch.setattr(plain, "LITTLE", 20_000)
+    monkeypatch.setattr(plain, "LITTLE_SECONDS", 100)
     pipeline.solve(game, other).close()
     assert other.read_bytes() == fast.read_bytes()
 

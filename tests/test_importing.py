@@ -121,8 +121,8 @@ def test_numbers_that_are_no_states_are_refused(solved, tmp_path, monkeypatch):
     (tmp_path / "odd.jsonl").write_text("\n".join([*lines, '{"state":9223372036854775807,"score":0}']))
     code, _, err = run("import", tmp_path / "odd.jsonl", "tic-tac-toe", "-o", tmp_path / "odd.lmdb")
     assert code in (2, 5) and "9223372036854775807" in err and err.count("\n") == 1
-    monkeypatch.setattr("solver.solving.importing.STATE_BYTES", 1 << 40)
-    monkeypatch.setattr("solver.solving.importing.STEP", 100)
+    monkeypatch.setattr("solver.solving.ways.imported.STATE_BYTES", 1 << 40)
+    monkeypatch.setattr("solver.solving.ways.imported.STEP", 100)
     code, _, err = run("import", tmp_path / "odd.jsonl", "tic-tac-toe", "-o", tmp_path / "odd.lmdb")
     assert code == 6 and "free some memory" in err
     code, _, err = run("import", tmp_path / "none.jsonl", "tic-tac-toe", "-o", tmp_path / "odd.lmdb")

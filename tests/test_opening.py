@@ -19,7 +19,9 @@ from solver.base.value import Value, merit_of
 from solver.book import Book
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, load_game
-from solver.solving import methods, opening, pipeline
+from solver.solving import pipeline
+from solver.solving.job import Job
+from solver.solving.ways import entries, opening
 from solver.verifying import verification
 from tests import naive
 from tests.ways import slow
@@ -36,7 +38,7 @@ def test_every_state_to_the_ply_and_no_other_has_its_value(monkeypatch, text, sy
     game = load_game(text)
     truth = naive.solve(game, symmetry=symmetry)
     for max_ply in (0, 1, 3):
-        merits = opening.solve(Rules(game, symmetry), None, max_ply, Options())
+        merits = opening.merits_to(Job(Rules(game, symmetry), None, Options(max_ply=max_ply)))
         layers = opening.plies(Rules(game, symmetry), max_ply)
         assert sorted(merits) == sorted(state for layer in layers for state in layer)
         assert merits == {state: merit_of(truth[state]) for state in merits}
@@ -239,7 +241,7 @@ def test_rules_that_numba_cannot_compile_are_searched_plainly(tmp_path, monkeypa
     said = []
     with monkeypatch.context() as patch:
         patch.setattr(searcher, "bind", fail)
-        patch.setattr(methods, "FEW", 0)  # as if it were too large for plain Python alone
+        patch.setattr(entries, "FEW", 0)  # as if it were too large for plain Python alone
         pipeline.solve(load_game("coins"), tmp_path / "fast.lmdb", say=said.append, **options)
     assert len(said) == 1 and said[0].endswith("a generator")
     monkeypatch.setattr(extras, "has_kernels", lambda: False)

@@ -16,7 +16,8 @@ from solver.book import Book, streaming
 from solver.cli import info
 from solver.play.player import Player
 from solver.rules.game import load_game
-from solver.solving import methods, pipeline
+from solver.solving import pipeline
+from solver.solving.ways import entries
 from solver.verifying.verification import verify
 from tests import naive
 from tests.games import SMALL_GAMES
@@ -180,11 +181,11 @@ def test_alphabeta_keeps_exact_entries_only(tmp_path):
 
 
 def test_a_small_alphabeta_needs_no_compiler_and_is_the_same_book_without_one(tmp_path, monkeypatch):
-    monkeypatch.setattr(methods, "_compiled_entries", lambda rules, options: pytest.fail("compiled"))
+    monkeypatch.setattr(entries, "_compiled", lambda job: pytest.fail("compiled"))
     with pipeline.solve(load_game("coins:5"), tmp_path / "one", method="alphabeta") as book:
         assert (book.root, book.method, book.scope) == (Value(-1, 3), "alphabeta", "exact")
-    monkeypatch.setattr(methods, "FEW", 0)
-    monkeypatch.setattr(methods, "_compiled_entries", lambda rules, options: None)
+    monkeypatch.setattr(entries, "FEW", 0)
+    monkeypatch.setattr(entries, "_compiled", lambda job: None)
     pipeline.solve(load_game("coins:5"), tmp_path / "other", method="alphabeta").close()
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
 

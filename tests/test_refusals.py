@@ -13,7 +13,9 @@ from solver.base.errors import BookError, GameError, MethodError, ResourceError
 from solver.base.memory import LEAST_MEMORY, MEMORY_SHARE, free_memory
 from solver.book import Book, shipped
 from solver.rules.game import Rules, load_game
-from solver.solving import methods, pipeline
+from solver.solving import choosing, pipeline
+from solver.solving.job import Job
+from solver.solving.ways import plain
 from tests.processes import BY_KERNELS
 from tests.test_cli import run
 from tests.test_compiled import write_race
@@ -25,7 +27,7 @@ from tests.ways import by_kernels, compiled, plainly
 def test_plain_python_ends_where_the_memory_does(monkeypatch, tmp_path):
     plainly(monkeypatch)
     for name in ("minimax", "retrograde"):
-        monkeypatch.setitem(methods.METHODS, name, methods.METHODS[name]._replace(state_bytes=1 << 20))
+        monkeypatch.setitem(plain.STATE_BYTES, name, 1 << 20)
     with pytest.raises(ResourceError, match="states are too many for plain Python .*pip install.* --memory"):
         pipeline.solve(load_game("connect-four"), tmp_path / "book.lmdb", memory=LEAST_MEMORY)
     assert list(tmp_path.iterdir()) == []
@@ -55,28 +57,29 @@ def test_options_about_an_unfinished_book_need_one(option):
         pipeline.solve(load_game("coins"), **{option: True})
 
 
-@pytest.mark.parametrize("method", ["auto", *methods.METHODS])
+@pytest.mark.parametrize("method", ["auto", *plain.METHODS])
 def test_methods_refuse_what_they_cannot_do_before_any_work(method):
-    asked = options.Options(method=method)
-    dice, coins = Rules(Dice()), Rules(load_game("coins"))
+    def refuse(rules):
+        job = Job(rules, None, options.Options(method=method))
+        choosing.refuse(job, choosing.way_of(job))
+
+    dice, coins, kalah = Rules(Dice()), Rules(load_game("coins")), Rules(load_game("kalah:2,2"))
     if method == "expectiminimax":
-        methods.refuse(dice, asked, keeps=False)
+        refuse(dice)
         with pytest.raises(MethodError, match="coins is no game of chance: use minimax"):
-            methods.refuse(coins, asked, keeps=False)
+            refuse(coins)
         return
     if method == "auto":
-        methods.refuse(dice, asked, keeps=False)
+        refuse(dice)
     else:
         with pytest.raises(MethodError, match="Dice is a game of chance: use expectiminimax"):
-            methods.refuse(dice, asked, keeps=False)
-    methods.refuse(coins, asked, keeps=False)
-    kalah = Rules(load_game("kalah:2,2"))
+            refuse(dice)
+    refuse(coins)
     if method == "retrograde":
-        assert methods.METHODS[method].refusal(kalah) == (
-            "kalah:2,2 is a score game, which retrograde analysis cannot take: use minimax"
-        )
+        with pytest.raises(MethodError, match="kalah:2,2 is a score game, .* cannot take: use minimax"):
+            refuse(kalah)
     else:
-        methods.refuse(kalah, asked, keeps=False)
+        refuse(kalah)
 
 
 GIB = 1 << 30
@@ -159,7 +162,7 @@ def test_boards_too_large_are_refused_at_once():
 def test_rules_that_fail_where_no_random_game_went_are_named_with_the_state(tmp_path, monkeypatch, kernels):
     if kernels:
         by_kernels(monkeypatch)
-    monkeypatch.setattr(pipeline, "random_games", lambda game, progress: [])
+    monkeypatch.setattr(plain, "random_games", lambda game, progress: [])
     text = SAME_TIER.replace("(state + action) % self.size", "state + action + 0 // (7 - state)")
     (tmp_path / "failing.py").write_text(text.replace("state == 0", "state >= 9").format(tier="state"))
     with pytest.raises(GameError, match=r"state 7.*fails: ZeroDivisionError"):

@@ -10,6 +10,7 @@ from solver.book import Book, shipped
 from solver.book.solution import TierCount
 from solver.rules.game import load_game
 from solver.solving import pipeline
+from solver.solving.ways import plain
 from solver.verifying import verification
 from tests import naive
 from tests.oracles import ORACLES
@@ -30,7 +31,7 @@ SMALL = [one for one in CYCLIC if (one.states or one.size) < 6_000]
 
 @pytest.fixture(autouse=True)
 def by_kernels(monkeypatch):
-    monkeypatch.setattr(pipeline, "SMALL", 0)
+    monkeypatch.setattr(plain, "SMALL", 0)
 
 
 @pytest.mark.parametrize(

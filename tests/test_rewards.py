@@ -16,7 +16,8 @@ from solver.play.player import Player
 from solver.rules.game import Rules, load_game
 from solver.rules.notation import parse_position
 from solver.search import alphabeta, expectiminimax, heuristic, minimax, negamax
-from solver.solving import opening, pipeline
+from solver.solving import pipeline
+from solver.solving.ways import opening
 from solver.verifying import verification
 from tests import naive
 from tests.books import palette_of

@@ -11,6 +11,7 @@ from solver.rules.fingerprint import names_in
 from solver.rules.game import Rules, load_game
 from solver.search import minimax
 from solver.solving import pipeline
+from solver.solving.ways import plain
 from tests import naive
 
 np = pytest.importorskip("numpy")
@@ -185,7 +186,7 @@ def test_rules_that_compile_to_something_else_are_not_believed(tmp_path, case):
 
 
 def test_plain_python_solves_what_compiles_to_something_else(tmp_path, monkeypatch):
-    monkeypatch.setattr(pipeline, "SMALL", 0)
+    monkeypatch.setattr(plain, "SMALL", 0)
     game = load(tmp_path, "differently", **DIFFERENT["shift"][0])
     said = []
     book = pipeline.solve(game, tmp_path / "book.lmdb", say=said.append)

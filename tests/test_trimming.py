@@ -18,7 +18,9 @@ from solver.book.trim import Trim
 from solver.edit import trimming
 from solver.rules.game import Rules, load_game
 from solver.search.settling import settled
-from solver.solving import opening, pipeline
+from solver.solving import pipeline
+from solver.solving.job import Job
+from solver.solving.ways import opening
 from solver.verifying import playing
 from tests.books import header_of, write_values
 from tests.test_cli import ok, run
@@ -324,7 +326,7 @@ def test_an_opening_book_without_distances(tmp_path, monkeypatch, text, kernels)
     if not kernels:
         monkeypatch.setattr(extras, "has_kernels", lambda: False)
     game = load_game(text)
-    full = opening.solve(Rules(game), None, 4, Options())
+    full = opening.merits_to(Job(Rules(game), None, Options(max_ply=4)))
     pipeline.solve(game, tmp_path / "one.lmdb", max_ply=4, wdl=True)
     monkeypatch.setattr(extras, "has_kernels", lambda: False)
     pipeline.solve(game, tmp_path / "plain.lmdb", max_ply=4, wdl=True)

@@ -11,6 +11,7 @@ import solver.base.memory
 from solver.base.errors import ResourceError
 from solver.rules.game import load_game
 from solver.solving import pipeline
+from solver.solving.ways import plain
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
@@ -24,7 +25,7 @@ from tests.solutions import swept  # noqa: E402
 
 @pytest.fixture(autouse=True)
 def by_kernels(monkeypatch):
-    monkeypatch.setattr(pipeline, "SMALL", 0)
+    monkeypatch.setattr(plain, "SMALL", 0)
 
 
 class Stopped(Exception):

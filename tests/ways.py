@@ -5,7 +5,7 @@ import time
 import pytest
 
 from solver.base import extras
-from solver.solving import pipeline
+from solver.solving.ways import plain
 
 compiled = pytest.mark.skipif(not extras.has_kernels(), reason="the extra [solve] is not installed")
 
@@ -29,7 +29,7 @@ def plainly(monkeypatch):
 
 
 def by_kernels(monkeypatch):
-    monkeypatch.setattr(pipeline, "SMALL", 0)
+    monkeypatch.setattr(plain, "SMALL", 0)
 
 
 @pytest.fixture(autouse=True)

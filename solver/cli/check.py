@@ -37,16 +37,19 @@ def command(game: str, seed: int, quick: bool, boards: bool, as_json: bool, quie
     """
     from solver.base.options import Options
     from solver.check.conformance import random_games
-    from solver.solving.methods import refuse, refuse_repeated
+    from solver.solving.choosing import refuse, way_of
+    from solver.solving.job import Job
+    from solver.solving.ways.plain import refuse_repeated
 
     if boards and as_json:
         raise click.UsageError("--show prints boards: leave --json out")
     rules = Rules(load_game(game))
-    refuse(rules, Options(), keeps=True)
     with Bars(quiet) as progress:
+        job = Job(rules, None, Options(progress=progress))
+        refuse(job, way_of(job))
         games = random_games(rules.game, seed=seed, progress=progress)
         refuse_repeated(rules, games)
-        facts = _facts(rules, games) | _run(rules, games, quick, progress)
+        facts = _facts(rules, games) | _run(job, games, quick)
     if as_json:
         click.echo(json.dumps(facts))
     else:
@@ -67,18 +70,18 @@ def _facts(rules: Rules, games: Sequence[RandomGame]) -> dict[str, Any]:
     }
 
 
-def _run(rules: Rules, games: Sequence[RandomGame], quick: bool, progress: Any) -> dict[str, Any]:
+def _run(job: Any, games: Sequence[RandomGame], quick: bool) -> dict[str, Any]:
     """What solve would do at first: how many states it values in plain Python, or whether the rules compile."""
-    from solver.solving.pipeline import tried
+    from solver.solving.ways.plain import tried
 
-    outcome = None if quick else tried(rules, progress=progress)
+    outcome = None if quick else tried(job)
     if outcome is not None:
         solved = sum(tier.states for tier in outcome.solved.tiers)
         return {"solved": solved, "compiled": None, "reason": "so small a game is solved in plain Python"}
     if quick:
         return {"solved": None, "compiled": None, "reason": "--quick"}
-    progress("compile", 0, 0)
-    compiled, reason = _compiled(rules, states_of(games))
+    job.options.progress("compile", 0, 0)
+    compiled, reason = _compiled(job.rules, states_of(games))
     return {"solved": None, "compiled": compiled, "reason": reason}
 
 
@@ -89,7 +92,7 @@ def _compiled(rules: Rules, states: list[int]) -> tuple[bool, str | None]:
     if not extras.has_kernels():
         return False, "pip install 'solverbook[solve]' to compile"
     from solver.compiled import agreement
-    from solver.solving.methods import unswept
+    from solver.solving.ways.sweep import unswept
 
     reason = unswept(rules)
     if reason is not None:

@@ -9,7 +9,6 @@ import click
 
 from solver.cli.common import Bars, json_option, note, quiet_option
 from solver.cli.info import describe, text
-from solver.rules.game import load_game
 
 
 @click.command("import")
@@ -36,9 +35,7 @@ def command(
     from solver.solving.pipeline import import_values
 
     with Bars(quiet) as bars:
-        header = import_values(
-            load_game(game), file, book, symmetry=not no_symmetry, verified=not no_verify, progress=bars
-        )
+        header = import_values(game, file, book, symmetry=not no_symmetry, verified=not no_verify, progress=bars)
     if header.scope != "complete":
         note(f"{file} is not all of the game that play can reach: not every value could be verified", quiet)
     facts = describe(header, os.path.getsize(book))

@@ -12,7 +12,7 @@ import click
 from solver.base.errors import GameError
 from solver.cli.common import Bars, Seconds, Size, codec_option, json_option, note, quiet_option, workers_option
 from solver.cli.info import report
-from solver.rules.game import Game, load_game
+from solver.rules.game import load_game
 
 
 @click.command("solve")
@@ -52,24 +52,7 @@ from solver.rules.game import Game, load_game
 @json_option
 @quiet_option
 def command(
-    game: str,
-    book: str | None,
-    method: str,
-    max_ply: int | None,
-    wdl: bool,
-    no_symmetry: bool,
-    memory: int | None,
-    table: int | None,
-    restart: bool,
-    checkpoint: float | None,
-    anyway: bool,
-    codec: str | None,
-    workers: int | None,
-    cluster: str | None,
-    store: str | None,
-    pruned: bool,
-    as_json: bool,
-    quiet: bool,
+    game: str, book: str | None, no_symmetry: bool, pruned: bool, as_json: bool, quiet: bool, **asked: Any
 ) -> None:
     """Solve a game, and write its book with -o.
 
@@ -86,38 +69,32 @@ def command(
     """
     from solver.base.options import Options
 
-    rules = load_game(game)
     say = functools.partial(note, quiet=quiet)
-    options = Options(
-        method, max_ply, not no_symmetry, workers, memory, table, restart, checkpoint, anyway, codec, wdl,
-        cluster, store, Bars(quiet), say,
-    )  # fmt: skip
+    options = Options(symmetry=not no_symmetry, progress=Bars(quiet), say=say, **asked)
     if pruned:
         _refuse_beside_pruned(options, book)
-        _print_pruned(rules, as_json)
+        _print_pruned(load_game(game), as_json)
     else:
-        if codec is not None and book is None:
+        if options.codec is not None and book is None:
             raise click.UsageError("--codec is how a book is written: name one with -o, or leave it out")
-        _solve(rules, book, options, as_json)
+        _solve(game, book, options, as_json)
 
 
-def _solve(rules: Game, book: str | None, options: Any, as_json: bool) -> None:
+def _solve(game: str, book: str | None, options: Any, as_json: bool) -> None:
     from solver.solving.pipeline import run
 
     started = time.perf_counter()
     with options.progress:
-        header = run(rules, book, options)
+        header = run(game, book, options)
     report(header, book, time.perf_counter() - started, as_json)
 
 
 def _refuse_beside_pruned(options: Any, book: str | None) -> None:
-    from solver.solving.methods import refuse_ignored
+    from solver.solving.choosing import refuse_ignored
 
-    given = options._asdict()
-    for name in ("progress", "say", "symmetry"):
-        del given[name]
-    given |= {"method": options.method not in ("auto", "alphabeta"), "no_symmetry": not options.symmetry}
-    refuse_ignored("--pruned", False, output=book, **given)
+    given = {"output": book} | options._asdict() | {"method": options.method not in ("auto", "alphabeta")}
+    given |= {"symmetry": None, "no_symmetry": not options.symmetry, "progress": None, "say": None}
+    refuse_ignored("--pruned", set(), False, given)
 
 
 def _print_pruned(game: Any, as_json: bool) -> None:

@@ -31,7 +31,7 @@ from solver.book.writer import CHUNK
 from solver.edit.strategy import needed
 from solver.rules.game import Game, Rules
 from solver.search.settling import settled
-from solver.solving import opening
+from solver.solving.ways import opening
 
 FEW = 20_000  # states that are looked at in plain Python
 STATE_BYTES = 24  # of memory that a state takes, while its book is written

@@ -16,7 +16,7 @@ from solver.base.memory import working_memory
 from solver.base.progress import Progress, silent
 from solver.rules.game import STATE_LIMIT, Game, Rules
 from solver.search import refuse_chance
-from solver.solving import opening
+from solver.solving.ways import opening
 
 if TYPE_CHECKING:
     from solver.compiled.exact.searcher import Searcher

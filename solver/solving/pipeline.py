@@ -9,38 +9,27 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import itertools
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
 
-from solver.base import extras
-from solver.base.errors import BudgetExceeded, GameError, MethodError, ResourceError, SolverError
+from solver.base.errors import GameError, ResourceError, SolverError
 from solver.base.memory import working_memory
 from solver.base.options import Options, Say, quiet
-from solver.base.patience import impatient
 from solver.base.progress import Progress, silent
 from solver.book import DEFAULT, Book, Header, check_codec, check_target, packing, streaming
 from solver.book.codecs import fixed
 from solver.book.ranking import rules_of
-from solver.check.conformance import SLOW, blamed, check_game, random_games
-from solver.check.playouts import endless, states_of
-from solver.rules.fingerprint import fingerprint
-from solver.rules.game import Game, Rules, game_text, is_built_in, is_score_game, load_game, validate
-from solver.search import Budget
-from solver.solving import methods, opening
-from solver.solving.methods import Outcome
+from solver.check.conformance import blamed
+from solver.rules.game import Game, Rules, game_text, load_game, validate
+from solver.solving.choosing import refuse, way_of
+from solver.solving.job import Job, Outcome, Way
+from solver.solving.ways import imported
 
 MOST_TIERS = 1024  # a header lists no more
 MOST_VALUES = 1 << 16  # nor counts more of them
-SMALL = 20_000  # states that plain Python solves before a compiler is ready
-SMALL_SECONDS = 1.0
-LITTLE = 2_000  # states that it solves before compiled kernels are loaded
-LITTLE_SECONDS = 0.1
-CHECKPOINT = 30.0  # seconds
 
 
 def solve(
@@ -84,12 +73,9 @@ def solve(
 
     Raises GameError (bad rules or parameters), MethodError (the method does not fit), ResourceError (memory, disk).
     """
-    options = Options(
-        method, max_ply, symmetry, workers, memory, table, restart, checkpoint, anyway, codec, wdl, cluster, store,
-        progress, say,
-    )  # fmt: skip
-    job = _prepared(game, path, options)
-    with _solving(job) as outcome:
+    options = Options._make(map(locals().__getitem__, Options._fields))
+    job, way = _prepared(game, path, options)
+    with _solved(job, way) as outcome:
         if job.target is None:
             return _temporary(job, outcome)
         _write(job.target, job, outcome)
@@ -97,7 +83,7 @@ def solve(
 
 
 def import_values(
-    game: Game,
+    game: Game | str,
     source: str | os.PathLike[str],
     path: str | os.PathLike[str],
     *,
@@ -105,203 +91,72 @@ def import_values(
     verified: bool = True,
     progress: Progress = silent,
 ) -> Header:
-    """Write a book of a game from values that something else has found, lines of JSON (`importing`); its header.
+    """Write a book of a game from values that something else has found, lines of JSON (`imported`); its header.
 
     Every value is verified against those of the moves, unless `verified` is False. The book is complete if it lacks
     nothing that play can reach, else it is one of exact entries. Raises BookError for what is no such file, DamagedBook
     for wrong values, MethodError, ResourceError.
     """
-    from solver.solving import importing
-
-    job = _prepared(game, path, Options(symmetry=symmetry, progress=progress))
-    assert job.target is not None and job.options.memory is not None
-    table = importing.table_of(job.rules, Path(source), job.options.memory, progress)
-    with _blaming():
-        complete = importing.complete(job.rules, table, Path(source), verified, progress)
-        return _write(job.target, job, methods.known(job.rules, table, complete))
+    values, options = imported.Values(Path(source), verified), Options(symmetry=symmetry, progress=progress)
+    job, way = _prepared(game, path, options, values)
+    assert job.target is not None
+    with _solved(job, way) as outcome:
+        return _write(job.target, job, outcome)
 
 
-def run(game: Game, path: str | os.PathLike[str] | None, options: Options) -> Header:
+def run(game: Game | str, path: str | os.PathLike[str] | None, options: Options) -> Header:
     """Solve a game as `solve` does, but write no book without a path: then the header has no digest."""
-    job = _prepared(game, path, options)
-    with _solving(job) as outcome:
+    job, way = _prepared(game, path, options)
+    with _solved(job, way) as outcome:
         return _header(job, outcome) if job.target is None else _write(job.target, job, outcome)
 
 
-class _Job(NamedTuple):
-    """What is to be solved, for which book, if it is to stay, and how: `options.memory` are bytes for the states."""
-
-    rules: Rules
-    target: Path | None
-    options: Options
-
-    @property
-    def journal(self) -> Path | None:
-        """Where an unfinished opening book lies."""
-        return None if self.target is None else self.target.with_name(self.target.name + ".journal")
-
-    @property
-    def folder(self) -> Path | None:
-        """Where any other unfinished solve lies."""
-        return None if self.target is None else self.target.with_name(self.target.name + ".work")
-
-    def open_work(self, stack: contextlib.ExitStack) -> Any:
-        """The work folder, which `stack` closes."""
-        from solver.store.work import Work
-
-        rules, options = self.rules, self.options
-        identity = f"{rules.name} {fingerprint(rules.game)} {options.method} symmetry {rules.symmetry}"
-        every = CHECKPOINT if options.checkpoint is None else options.checkpoint
-        return stack.enter_context(Work(self.folder, identity, restart=options.restart, every=every))
-
-
-def _prepared(game: Game | str, path: str | os.PathLike[str] | None, options: Options) -> _Job:
-    """A job that nothing is known to stand against. Raises what `solve` does."""
-    game = load_game(game) if isinstance(game, str) else game
-    try:
-        validate(game)
-    except ValueError as error:
-        raise GameError(f"{game_text(game)}: {error}") from None
+def _prepared(
+    game: Game | str, path: str | os.PathLike[str] | None, options: Options, way: Way | None = None
+) -> tuple[Job, Way]:
+    """A job that nothing is known to stand against, and the way to do it. Raises what `solve` does."""
+    if isinstance(game, str):
+        game = load_game(game)
+    else:
+        try:
+            validate(game)
+        except ValueError as error:
+            raise GameError(f"{game_text(game)}: {error}") from None
     rules = Rules(game, options.symmetry, options.wdl)
-    methods.refuse(rules, options, path is not None)
+    job = Job(rules, None if path is None else Path(path), options)
+    way = way or way_of(job)
+    refuse(job, way)
     if options.codec is not None:
         check_codec(options.codec)
         packing.check_ranked(
             options.codec, rules, "exact" if options.method == "alphabeta" and options.max_ply is None else ""
         )
     options = options._replace(memory=working_memory(options.memory))
-    return _Job(rules, None if path is None else check_target(path), options)
+    return Job(rules, None if path is None else check_target(path), options), way
 
 
 @contextlib.contextmanager
-def _solving(job: _Job) -> Iterator[Outcome]:
-    """The solution, while its files are open. What was kept of it is removed if nothing is raised meanwhile."""
-    with contextlib.ExitStack() as stack:
-        with _blaming():
-            outcome = _opening_book(job) if job.options.max_ply is not None else _chosen(job, stack)
-        yield outcome
-        if outcome.work is not None:
-            outcome.work.remove()
-    if job.journal is not None and job.options.max_ply is not None:
-        job.journal.unlink(missing_ok=True)
+def _solved(job: Job, way: Way) -> Iterator[Outcome]:
+    """The solution, while its files are open. What was kept of it is removed if nothing is raised meanwhile.
 
-
-@contextlib.contextmanager
-def _blaming() -> Iterator[None]:
-    """What a user's rules raise, wherever they do, in a line that names the state."""
-    try:
-        yield
-    except SolverError:
-        raise
-    except (Exception, SystemExit) as error:
-        fault = blamed(error)
-        if fault is None:
-            raise
-        raise fault from error
-
-
-def _opening_book(job: _Job) -> Outcome:
-    rules, max_ply = job.rules, job.options.max_ply or 0
-    if not is_built_in(rules.name) and not opening.is_begun(job.journal, rules, max_ply):
-        check_game(rules.game)
-    return methods.opening_book(rules, job.journal, max_ply, job.options)
-
-
-def _chosen(job: _Job, stack: contextlib.ExitStack) -> Outcome:
-    """Solve by the first way that fits: small games plainly, others by kernels, plainly where those do not do."""
-    rules, options = job.rules, job.options
-    if options.method == "alphabeta":
-        if not is_built_in(rules.name):
-            check_game(rules.game)
-        return methods.exact_entries(rules, options)
-    if rules.plain_only:
-        return _small_or_swept(job, stack, None)
-    if options.cluster is not None:
-        return _clustered(job, stack)
-    from solver.sweep.ahead import compiled_ahead
-
-    with compiled_ahead(rules, options.method != "retrograde") as ahead:
-        return _small_or_swept(job, stack, ahead)
-
-
-def _clustered(job: _Job, stack: contextlib.ExitStack) -> Outcome:
-    """Solve a game whole on a cluster."""
-    rules, options, target = job.rules, job.options, job.target
-    if not extras.has_cluster():
-        raise MethodError(f"--cluster: {extras.cluster_remedy()}")
-    from solver.cluster import on_ray, solving
-
-    assert options.cluster is not None and target is not None
-    if options.store is not None:
-        url = solving.url_of(rules, options.store)
-    elif options.cluster.partition(":")[0] == "local":
-        url = str(target.with_name(target.name + ".shards").absolute())
-    else:
-        raise MethodError("a cluster keeps what is done where all its nodes reach it: name a folder or URL, --store")
-    states = [] if is_built_in(rules.name) else check_game(rules.game)
-    engine = stack.enter_context(on_ray.connect(options.cluster, options.memory))
-    solve = solving.Clustered(rules, url, engine, options)
-    stack.callback(solve.close)
-    return methods.clustered(rules, solve, states)
-
-
-def _small_or_swept(job: _Job, stack: contextlib.ExitStack, ahead: Any) -> Outcome:
-    """Solve a game whole; `ahead` compiles meanwhile, and is None for rules that may not be compiled."""
-    rules, options = job.rules, job.options
-    own = not is_built_in(rules.name)
-    begun = ahead is not None and job.folder is not None and job.folder.exists() and extras.has_kernels()
-    work = job.open_work(stack) if begun else None
-    states: list[int] = []
-    if work is None or work.resumed is None:
-        games = random_games(rules.game, progress=options.progress) if own else []
-        outcome = tried(rules, options.method, ahead is not None and ahead.cached, options.progress)
-        if outcome is not None:
-            return outcome._replace(work=work)
-        states, remark = states_of(games), endless(games)
-        if remark is not None:
-            options.say(remark)
-    reason = None
-    if ahead is not None:
-        reason = methods.unswept(rules) if extras.has_kernels() else extras.remedy()
-        if reason is None:
-            options.progress("compile", 0, 0)
-            ahead.wait()
-            found = methods.swept(rules, work or job.open_work(stack), states, options)
-            if not isinstance(found, str):
-                return found
-            reason = found
-        options.say_plainly(reason)
-    return methods.plainly(
-        rules, options.method, functools.partial(methods.found_by, rules=rules, options=options, reason=reason)
-    )
-
-
-def tried(rules: Rules, method: str = "auto", cached: bool = False, progress: Progress = silent) -> Outcome | None:
-    """The outcome for a game of few states, by the plain algorithms; None if it is not small.
-
-    `cached`: the sweep's kernels need not be compiled. Raises what `solve` does.
+    What a user's rules raise, wherever they do, becomes a line that names the state.
     """
-    most, seconds = (min(SMALL, LITTLE), LITTLE_SECONDS) if cached else (SMALL, SMALL_SECONDS)
-    if sum(1 for _ in itertools.islice(rules.starts(), most + 1)) > most:
-        return None
-    budget = Budget(most, seconds)
-
-    def states(step: str, done: int, total: int | None, note: str = "") -> None:
-        progress("plain Python", done, None)
-
-    def found(name: str) -> Any:
-        states("", 0, None)
-        return methods.METHODS[name].plain(rules.game, symmetry=rules.symmetry, budget=budget, progress=states)
-
-    slow = f"{rules.name}: its rules take more than {SLOW:g} seconds for a state: they must end"
-    try:
-        with impatient(SLOW + seconds, slow):
-            return methods.plainly(rules, method, found)
-    except BudgetExceeded:
-        return None
+    with job.files:
+        try:
+            outcome = way.solve(job)
+        except SolverError:
+            raise
+        except (Exception, SystemExit) as error:
+            fault = blamed(error)
+            if fault is None:
+                raise
+            raise fault from error
+        yield outcome
+        if outcome.remove is not None:
+            outcome.remove()
 
 
-def _header(job: _Job, outcome: Outcome) -> Header:
+def _header(job: Job, outcome: Outcome) -> Header:
     """The header of a solution: who it belongs to, how complete it is, and its counts."""
     rules, solved = job.rules, outcome.solved
     codec = job.options.codec or DEFAULT if solved.expectation is None else fixed.NAME
@@ -313,7 +168,7 @@ def _header(job: _Job, outcome: Outcome) -> Header:
         method=outcome.method,
         scope=outcome.scope,
         symmetry=rules.folds,
-        score_game=is_score_game(rules.game),
+        score_game=rules.margins,
         palette=solved.palette,
         states=sum(tier.states for tier in tiers) if complete else None,
         terminal=sum(tier.terminal for tier in tiers) if complete else None,
@@ -329,7 +184,7 @@ def _header(job: _Job, outcome: Outcome) -> Header:
     )
 
 
-def _write(target: Path, job: _Job, outcome: Outcome) -> Header:
+def _write(target: Path, job: Job, outcome: Outcome) -> Header:
     """Write the book, on all cores where the kernels are at hand."""
     options = job.options
     while True:
@@ -343,7 +198,7 @@ def _write(target: Path, job: _Job, outcome: Outcome) -> Header:
                 raise
 
 
-def _temporary(job: _Job, outcome: Outcome) -> Book:
+def _temporary(job: Job, outcome: Outcome) -> Book:
     """The book in a folder of its own, which goes with it."""
     try:
         folder = Path(tempfile.mkdtemp(prefix="solver-"))

@@ -28,9 +28,16 @@ from solver.base.errors import GameError, MethodError, ResourceError, Uncompiled
 from solver.base.files import lock
 from solver.base.options import Options
 from solver.base.value import Value, merit_of, sign_of
+from solver.check.conformance import check_game
 from solver.rules.fingerprint import fingerprint
-from solver.rules.game import Rules
+from solver.rules.game import Rules, is_built_in
 from solver.search import cycle, refuse_chance
+from solver.solving.job import Job, Outcome
+from solver.solving.tables import solved_by
+from solver.solving.ways import plain
+
+name = "an opening book (--max-ply)"
+heeds = {"memory", "workers", "restart", "table", "wdl"}
 
 RECORD = struct.Struct("<QqI")  # state, merit, crc32 of both and of the header
 SYNCED = 2.0  # seconds between two syncs of the journal
@@ -42,6 +49,56 @@ Enough = Callable[[int], bool]
 Find = Callable[[int], Value]
 Pairs = list[tuple[int, Value]]  # states with their values
 Plain = Callable[[str], None]
+
+
+def refuses(job: Job) -> str | None:
+    """Games of chance; and margins, if only wins are asked for."""
+    rules = job.rules
+    if job.options.wdl and rules.margins:
+        return f"the values of {rules.name} are margins, which --wdl cannot leave out: leave it out"
+    if job.options.method == "auto" and rules.chance is not None:
+        return f"{rules.name} is a game of chance, which has no opening books: leave --max-ply out"
+    return plain.refuses(job)
+
+
+def solve(job: Job) -> Outcome:
+    """All unfinished states to a ply; the journal keeps what is done."""
+    rules, journal, max_ply = job.rules, job.beside(".journal"), job.options.max_ply or 0
+    if not is_built_in(rules.name) and not is_begun(journal, rules, max_ply):
+        check_game(rules.game)
+    remove = None if journal is None else functools.partial(journal.unlink, missing_ok=True)
+    return Outcome(solved_by(rules, merits_to(job)), "alphabeta", f"ply {max_ply}", remove)
+
+
+def merits_to(job: Job) -> dict[int, int]:
+    """The merits of all unfinished states to `max_ply`, with `value.WIN`.
+
+    Raises ResourceError if the journal belongs to another solve, another process is at it, or the states do not fit
+    into the options' memory; MethodError, and removes the journal, if the game has cycles.
+    """
+    rules, options, journal, max_ply = job.rules, job.options, job.beside(".journal"), job.options.max_ply or 0
+    refuse_chance(rules, "alpha-beta")
+    layers = plies(rules, max_ply, functools.partial(_go_on, max_ply, options))
+    try:
+        with Journal(journal, header_of(rules, max_ply), options.restart) as done:
+            todo = dealt(state for state in layers[-1] if state not in done.merits)
+            earlier, parents = len(done.merits), mean_parents(rules, layers)
+            found = search_all(
+                rules, todo, workers=options.workers, table=options.table, plain=options.say_plainly
+            )
+            for pairs, nodes in found:
+                done.add(pairs)
+                share = (len(done.merits) - earlier) / len(todo)
+                note = f"{len(done.merits):,} of {len(layers[-1]):,} searched, {nodes:.3g} nodes/s"
+                passed = earlier + round(len(todo) * work_done(share, parents))
+                options.progress("search", passed, len(layers[-1]), note)
+            merits = dict(done.merits)
+        derive(rules, layers, merits)
+    except MethodError:
+        if journal is not None:  # a refusal that will come again
+            journal.unlink(missing_ok=True)
+        raise
+    return merits
 
 
 def plies(rules: Rules, max_ply: int, enough: Enough = lambda count: False) -> list[list[int]]:
@@ -83,37 +140,6 @@ def _plainly(rules: Rules, layers: Sequence[list[int]], enough: Enough) -> Itera
         seen |= reached
         layer = sorted(reached)
         yield layer
-
-
-def solve(rules: Rules, journal: Path | None, max_ply: int, options: Options) -> dict[int, int]:
-    """The merits of all unfinished states to `max_ply`, with `value.WIN`.
-
-    `journal` keeps what is done until the caller removes it. Raises ResourceError if it belongs to another solve,
-    another process is at it, or the states do not fit into the options' memory; MethodError, and removes the journal,
-    if the game has cycles.
-    """
-    refuse_chance(rules, "alpha-beta")
-    layers = plies(rules, max_ply, functools.partial(_go_on, max_ply, options))
-    try:
-        with Journal(journal, header_of(rules, max_ply), options.restart) as done:
-            todo = dealt(state for state in layers[-1] if state not in done.merits)
-            earlier, parents = len(done.merits), mean_parents(rules, layers)
-            found = search_all(
-                rules, todo, workers=options.workers, table=options.table, plain=options.say_plainly
-            )
-            for pairs, nodes in found:
-                done.add(pairs)
-                share = (len(done.merits) - earlier) / len(todo)
-                note = f"{len(done.merits):,} of {len(layers[-1]):,} searched, {nodes:.3g} nodes/s"
-                passed = earlier + round(len(todo) * work_done(share, parents))
-                options.progress("search", passed, len(layers[-1]), note)
-            merits = dict(done.merits)
-        derive(rules, layers, merits)
-    except MethodError:
-        if journal is not None:  # a refusal that will come again
-            journal.unlink(missing_ok=True)
-        raise
-    return merits
 
 
 def _go_on(max_ply: int, options: Options, count: int) -> bool:

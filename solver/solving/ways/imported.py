@@ -7,6 +7,7 @@ moves are those of perfect play.
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
 from solver.base.errors import BookError, DamagedBook, MethodError, ResourceError, SolverError
@@ -14,6 +15,9 @@ from solver.base.files import lines, open_input
 from solver.base.progress import Progress
 from solver.base.value import WIN, Value, merit_of
 from solver.rules.game import STATE_LIMIT, Rules
+from solver.solving.job import Job, Outcome
+from solver.solving.tables import solved_by
+from solver.solving.ways import plain
 
 STATE_BYTES = 300  # of memory for each state, finished ones that it leads to included
 MOST_MARGIN = 1 << 40
@@ -22,14 +26,39 @@ STEP = 1024  # states between two reports
 Table = dict[int, int]
 
 
+@dataclass
+class Values:
+    """The way of taking what a file says, each value `verified` against those of the moves or not."""
+
+    source: Path
+    verified: bool
+
+    name = "values from elsewhere"
+    heeds = set[str]()
+
+    def refuses(self, job: Job) -> str | None:
+        """Games of chance."""
+        if job.rules.chance is not None:
+            return f"{job.rules.name} is a game of chance, whose expectations only solving bounds: solve it"
+        return None
+
+    def solve(self, job: Job) -> Outcome:
+        """The method is that which suits values of all that play can reach; others are exact entries."""
+        rules, options = job.rules, job.options
+        assert options.memory is not None
+        table = table_of(rules, self.source, options.memory, options.progress)
+        if not complete(rules, table, self.source, self.verified, options.progress):
+            return Outcome(solved_by(rules, table), "alphabeta", "exact")
+        rises = rules.scores or (rules.tiered and not plain.some_stay(rules, table))
+        return Outcome(solved_by(rules, table), "minimax" if rises else "retrograde", "complete")
+
+
 def table_of(rules: Rules, path: Path, memory: int, progress: Progress) -> Table:
     """The merits of the states of a file; of states that the rules fold together the canonical one.
 
     Raises BookError, DamagedBook where a state has two values, ResourceError.
     """
     table: Table = {}
-    if rules.chance is not None:
-        raise MethodError(f"{rules.name} is a game of chance, whose expectations only solving bounds: solve it")
     number = 0
     try:
         with open_input(path) as file:

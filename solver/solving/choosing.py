@@ -1,0 +1,59 @@
+"""Which way a game is solved, and what is refused before any work is done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from solver.base.errors import MethodError
+from solver.book.codecs import fixed
+from solver.solving.job import Job, Way
+from solver.solving.ways import cluster, entries, opening, plain, sweep
+
+WAYS: tuple[Way, ...] = (sweep, cluster, entries, opening, plain)
+KEPT_BESIDE_A_BOOK = ("restart", "checkpoint", "cluster")  # they mean nothing without one
+
+
+def way_of(job: Job) -> Way:
+    """The way that rules and options ask for."""
+    options = job.options
+    if options.max_ply is not None:
+        return opening
+    if options.method == "alphabeta":
+        return entries
+    if job.rules.plain_only:
+        return plain
+    return sweep if options.cluster is None else cluster
+
+
+def refuse(job: Job, way: Way) -> None:
+    """Raise MethodError for what cannot be done so, or asks for what would be ignored."""
+    rules, options = job.rules, job.options
+    if options.method not in ("auto", *plain.METHODS):
+        raise MethodError(f"no method {options.method!r}: choose one of {', '.join(('auto', *plain.METHODS))}")
+    if options.max_ply is not None and options.method not in ("auto", "alphabeta"):
+        raise MethodError(f"an opening book is made by alpha-beta: --method alphabeta, not {options.method}")
+    some_heed = sorted(set().union(*(other.heeds for other in WAYS)))
+    refuse_ignored(way.name, way.heeds, job.target is not None, {name: getattr(options, name) for name in some_heed})
+    reason = way.refuses(job)
+    if reason is not None:
+        raise MethodError(reason)
+    if rules.chance is not None and options.codec not in (None, fixed.NAME):
+        raise MethodError(f"{rules.name} is a game of chance, whose books have a codec of their own: leave --codec out")
+
+
+def refuse_ignored(name: str, heeds: set[str], keeps: bool, given: Mapping[str, Any]) -> None:
+    """Raise MethodError if an option was given, neither None nor False, that what has this name would ignore.
+
+    `keeps`: whether a book is written.
+    """
+    for asked, value in given.items():
+        if value is None or value is False:
+            continue
+        option = f"--{asked.replace('_', '-')}"
+        if asked not in heeds:
+            ways = [way.name for way in WAYS if asked in way.heeds]
+            where = f"; it is for {' and '.join(ways)}" if ways else ""
+            raise MethodError(f"{option} means nothing to {name}: leave it out{where}")
+        if asked in KEPT_BESIDE_A_BOOK and not keeps:
+            raise MethodError(f"{option} is about what an unfinished book keeps: name one with -o, or leave it out")

@@ -1,0 +1,56 @@
+"""What is to be solved, what was found, and what a way of solving is: a file of `ways`."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from solver.base.errors import SolverError
+from solver.base.options import Options
+from solver.book.solution import Solved
+from solver.rules.game import Rules
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to be solved, for which book, if it is to stay, and how: `options.memory` are bytes for the states.
+
+    `files` are those of a solution that is still to be written: whoever writes it closes them.
+    """
+
+    rules: Rules
+    target: Path | None
+    options: Options
+    files: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
+
+    def beside(self, ending: str) -> Path | None:
+        """Where what is done of it lies until the book is written."""
+        return None if self.target is None else self.target.with_name(self.target.name + ending)
+
+
+class Outcome(NamedTuple):
+    """A solution, the method and scope of its header, what removes all that was kept of it once its book is written,
+    and what may mend a fault that comes to light while it is: whether it did."""
+
+    solved: Solved
+    method: str
+    scope: str
+    remove: Callable[[], None] | None = None
+    mend: Callable[[SolverError], bool] | None = None
+
+
+class Way(Protocol):
+    """A way of solving. `heeds` are options that only some ways heed: the others mean something to all, or are refused
+    beforehand."""
+
+    name: str
+    heeds: set[str]
+
+    def refuses(self, job: Job) -> str | None:
+        """Why the job cannot be done so, as far as rules and options tell it before any work is done."""
+
+    def solve(self, job: Job) -> Outcome:
+        """Do it. Raises what `pipeline.solve` does."""

@@ -1,0 +1,167 @@
+"""By the plain algorithms: small games, rules that run in plain Python only, and what the compiled sweep leaves.
+
+`minimax` and `retrograde` value every reachable state; so does `expectiminimax` in games of chance.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from solver.base.errors import BudgetExceeded, MethodError, ResourceError
+from solver.base.patience import impatient
+from solver.book.solution import Solved
+from solver.check.conformance import SLOW, check_table, random_games
+from solver.check.playouts import RandomGame, endless, repeated, states_of
+from solver.rules.game import Rules, is_built_in
+from solver.search import Budget, alphabeta, cycle, minimax, retrograde, value_iteration
+from solver.solving.job import Job, Outcome
+from solver.solving.tables import Table, solved_by, solved_by_chance
+
+name = "rules that run in plain Python only"
+heeds = {"memory"}
+
+SMALL = 20_000  # states that plain Python solves before a compiler is ready
+SMALL_SECONDS = 1.0
+LITTLE = 2_000  # states that it solves before compiled kernels are loaded
+LITTLE_SECONDS = 0.1
+
+
+METHODS: dict[str, Callable[..., Any]] = {
+    "minimax": minimax.solve,
+    "retrograde": retrograde.solve,
+    "alphabeta": alphabeta.solve,
+    "expectiminimax": value_iteration.solve,
+}
+STATE_BYTES = {"minimax": 300, "retrograde": 600, "expectiminimax": 1000}  # of memory; long lines of play take more
+
+
+def refuses(job: Job) -> str | None:
+    """What the method cannot take, whoever carries it out."""
+    rules, method = job.rules, job.options.method
+    if method == "expectiminimax":
+        return f"{rules.name} is no game of chance: use minimax" if rules.chance is None else None
+    if method != "auto" and rules.chance is not None:
+        return f"{rules.name} is a game of chance: use expectiminimax"
+    if method == "retrograde" and rules.scores:
+        return f"{rules.name} is a score game, which retrograde analysis cannot take: use minimax"
+    return None
+
+
+def solve(job: Job) -> Outcome:
+    """Solve a game whole."""
+    return first(job)[0] or whole(job)
+
+
+def first(job: Job, cached: bool = False) -> tuple[Outcome | None, list[int]]:
+    """The outcome for a game of few states, having played random games by a user's rules, and the states of those."""
+    rules, options = job.rules, job.options
+    games = [] if is_built_in(rules.name) else random_games(rules.game, progress=options.progress)
+    outcome = tried(job, cached)
+    remark = endless(games) if outcome is None else None
+    if remark is not None:
+        options.say(remark)
+    return outcome, states_of(games)
+
+
+def tried(job: Job, cached: bool = False) -> Outcome | None:
+    """The outcome for a game of few states; None if it is not small.
+
+    `cached`: the sweep's kernels need not be compiled. Raises what `solve` does.
+    """
+    rules, progress = job.rules, job.options.progress
+    most, seconds = (min(SMALL, LITTLE), LITTLE_SECONDS) if cached else (SMALL, SMALL_SECONDS)
+    if sum(1 for _ in itertools.islice(rules.starts(), most + 1)) > most:
+        return None
+    budget = Budget(most, seconds)
+
+    def states(step: str, done: int, total: int | None, note: str = "") -> None:
+        progress("plain Python", done, None)
+
+    def found(method: str) -> Any:
+        states("", 0, None)
+        return METHODS[method](rules.game, symmetry=rules.symmetry, budget=budget, progress=states)
+
+    slow = f"{rules.name}: its rules take more than {SLOW:g} seconds for a state: they must end"
+    try:
+        with impatient(SLOW + seconds, slow):
+            return _outcome(rules, job.options.method, found)
+    except BudgetExceeded:
+        return None
+
+
+def whole(job: Job, reason: str | None = None) -> Outcome:
+    """The outcome for a game of any size, which plain Python takes for that reason."""
+    return _outcome(job.rules, job.options.method, functools.partial(found_by, job, reason=reason))
+
+
+def found_by(job: Job, method: str, reason: str | None = None) -> Any:
+    """What one of METHODS finds. Raises ResourceError if there are more states than the memory holds."""
+    rules, options, state_bytes = job.rules, job.options, STATE_BYTES.get(method)
+    most = options.memory // state_bytes if options.memory and state_bytes else None
+
+    def progress(step: str, done: int, total: int | None, note: str = "") -> None:
+        if most is not None and done > most:
+            why = f" ({reason})" if reason else ""
+            raise ResourceError(
+                f"more than {most:,} states are too many for plain Python{why}: raise --memory, or take a smaller game"
+            )
+        options.progress(step, done, total, note)
+
+    return METHODS[method](rules.game, symmetry=rules.symmetry, progress=progress)
+
+
+def _outcome(rules: Rules, method: str, found_by: Callable[[str], Any]) -> Outcome:
+    """By minimax, or by retrograde analysis if the method is that or moves stay in a tier.
+
+    `found_by(name)` is the result of one of METHODS, with its `table`.
+    """
+    if rules.chance is not None:
+        solved = solved_by_chance(rules, found_by("expectiminimax"))
+        return Outcome(solved, name_of(solved), "complete")
+    chosen = method
+    if method == "auto":
+        chosen = "minimax" if rules.tiered or rules.scores else "retrograde"
+    try:
+        table = found_by(chosen).table
+        if method == "auto" and chosen == "minimax" and not rules.scores and some_stay(rules, table):
+            chosen = "retrograde"  # as the kernels would call it: the values are the same
+    except MethodError:
+        if method != "auto" or rules.scores or chosen == "retrograde":
+            raise
+        chosen = "retrograde"
+        table = found_by(chosen).table
+    if not is_built_in(rules.name):
+        check_table(rules.game, table, rules.symmetry)
+    tier = _one_tier if method == "retrograde" else rules.tier
+    return Outcome(solved_by(rules, table, tier), chosen, "complete")
+
+
+def name_of(solved: Solved) -> str:
+    """The method that a header says for a complete solution."""
+    if solved.expectation is not None:
+        return "value-iteration" if solved.cyclic else "expectiminimax"
+    return "retrograde" if solved.cyclic else "minimax"
+
+
+def some_stay(rules: Rules, table: Table) -> bool:
+    """Whether some move stays in its tier."""
+    canonical, tier = rules.canonical, rules.tier
+    return any(
+        tier(canonical(rules.result(state, action))) == tier(state)
+        for state in table
+        if not rules.is_terminal(state)
+        for action in rules.actions(state)
+    )
+
+
+def _one_tier(state: int) -> int:
+    return 0
+
+
+def refuse_repeated(rules: Rules, games: Sequence[RandomGame]) -> None:
+    """Raise MethodError, as minimax would, if states come again in games whose values are margins."""
+    if rules.scores and rules.chance is None and repeated(rules, games) is not None:
+        raise cycle(rules, "minimax")

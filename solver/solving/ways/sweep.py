@@ -1,0 +1,87 @@
+"""By the compiled sweep over all reachable states; small games, and what it cannot take, by the plain algorithms.
+
+What it has done lies in a work folder beside the book until the book is complete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from solver.base import extras
+from solver.base.errors import MethodError, UncompiledRules
+from solver.rules.fingerprint import fingerprint
+from solver.rules.game import Rules
+from solver.solving.job import Job, Outcome
+from solver.solving.ways import plain
+
+name = "the sweep"
+heeds = {"memory", "workers", "restart", "checkpoint", "anyway"}
+refuses = plain.refuses
+
+CHECKPOINT = 30.0  # seconds
+
+
+def solve(job: Job) -> Outcome:
+    """Solve a game whole: one of few states plainly, others by kernels, plainly where those do not do."""
+    from solver.sweep.ahead import compiled_ahead
+
+    rules, options, folder = job.rules, job.options, job.beside(".work")
+    with compiled_ahead(rules, options.method != "retrograde") as ahead:
+        begun = folder is not None and folder.exists() and extras.has_kernels()
+        work, states = _work(job) if begun else None, list[int]()
+        if work is None or work.resumed is None:
+            outcome, states = plain.first(job, ahead.cached)
+            if outcome is not None:
+                return outcome if work is None else outcome._replace(remove=work.remove)
+        reason = unswept(rules) if extras.has_kernels() else extras.remedy()
+        if reason is None:
+            options.progress("compile", 0, 0)
+            ahead.wait()
+            found = _swept(job, work or _work(job), states)
+            if isinstance(found, Outcome):
+                return found
+            reason = found
+    options.say_plainly(reason)
+    return plain.whole(job, reason)
+
+
+def unswept(rules: Rules) -> str | None:
+    """Why the compiled sweep does not take a game, as far as the rules tell it before they are compiled."""
+    from solver.sweep.forward import refuse_staying
+
+    try:
+        if not rules.tiered:
+            refuse_staying(rules, True, f"{rules.name} has no tier")
+    except MethodError as error:
+        return str(error)
+    return None
+
+
+def _work(job: Job) -> Any:
+    """The work folder, which is open until the book is written."""
+    from solver.store.work import Work
+
+    rules, options = job.rules, job.options
+    identity = f"{rules.name} {fingerprint(rules.game)} {options.method} symmetry {rules.symmetry}"
+    every = CHECKPOINT if options.checkpoint is None else options.checkpoint
+    return job.files.enter_context(Work(job.beside(".work"), identity, restart=options.restart, every=every))
+
+
+def _swept(job: Job, work: Any, states: Sequence[int]) -> Outcome | str:
+    """The solution by kernels; or why only the plain algorithms may take the game."""
+    from solver.sweep import exhaustive
+
+    rules = job.rules
+    try:
+        solved = exhaustive.solve(rules.game, work, job.options, states)
+    except UncompiledRules as error:
+        reason = str(error)
+    except MethodError as error:
+        if rules.chance is not None or not rules.scores:
+            raise
+        reason = str(error)  # scores, with moves that stay in a tier: minimax takes them if they make no cycle
+    else:
+        return Outcome(solved, plain.name_of(solved), "complete", work.remove)
+    work.remove()
+    return reason
