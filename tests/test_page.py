@@ -73,7 +73,7 @@ def test_a_page_says_what_a_player_says(pages, name, tmp_path):
             assert {name: [words.replace("\u2212", "-"), best] for name, words, best in answer["moves"]} == said
             if moves:
                 assert answer["words"].replace("\u2212", "-") == in_all(value.value, rules, position.gained)
-            assert answer["record"] == record_of(rules, position, ranked=book.ranking is not None)
+            assert answer["record"] == record_of(rules, position, keys=book.codec_keys)
             best = player.best(position.state) if moves else None
             assert answer["chosen"] == (best if best is None else format_action(rules.game, position.state, best))
 

@@ -13,8 +13,8 @@ from solver.base.errors import BookError, DamagedBook, ForeignBook, GameError
 from solver.base.value import Value
 from solver.book import Book, check_book, packing, streaming
 from solver.book.codecs import CODECS, ranked
+from solver.book.codecs.ranked import TOLD
 from solver.book.format import seal
-from solver.book.ranking import TOLD, Ranking
 from solver.book.segments import segment_of
 from solver.check.conformance import check_game
 from solver.games.common import choices
@@ -129,7 +129,7 @@ def test_compiled_choices_are_those_of_the_rules():
 
 def test_ranks_beyond_what_one_number_holds_are_sorted_all_the_same():
     np = pytest.importorskip("numpy")
-    in_order = pytest.importorskip("solver.book.ranking_kernels").in_order
+    in_order = pytest.importorskip("solver.book.codecs.ranked_kernels").in_order
     for last in (9, 1 << 61):
         ranks, indices = in_order(np.array([7, last, 3]), np.array([2, TOLD, 0], np.int32), 3)
         assert (ranks.tolist(), indices.tolist(), indices.dtype) == ([3, 7, last], [0, 2, TOLD], np.int32)
@@ -214,7 +214,7 @@ def test_what_play_cannot_reach_is_missing_though_its_neighbours_answer(tmp_path
     with solve("connect-four:3,3,3", codec="ranked", symmetry=False) as book:
         rules = Rules(book.game)
         states = reachable(rules)
-        ranking = Ranking(rules, book.header)
+        ranking = book.header.keys(rules)
         unreachable = [state for rank in range(1000) if (state := ranking.state(rank)) >= 0 and state not in states]
         assert len(unreachable) > 10
         assert [book.get(state) for state in unreachable] == [None] * len(unreachable)
@@ -248,12 +248,12 @@ def test_many_values_are_told_by_the_rules(small):
     """What a win, a threat or a single reply tells has no index in the book, and is answered all the same."""
     with Book(small) as book:
         rules = Rules(book.game)
-        assert book.ranking.tells
-        told = [state for state in book if book.ranking._told(state) != (None, None)]
+        assert book.codec_keys.tells
+        told = [state for state in book if book.codec_keys._told(state) != (None, None)]
         assert len(told) == 1792  # of 5525: won at once, lost in two plies, or a single reply
         assert None not in [book._index(rules.rank(state)) for state in book]
     with solve("tic-tac-toe", codec="ranked") as book:
-        assert not book.ranking.tells
+        assert not book.codec_keys.tells
 
 
 @pytest.mark.slow

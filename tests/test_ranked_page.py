@@ -83,8 +83,10 @@ def test_random_states_of_a_larger_game_answer_as_in_python(ranked, tmp_path):
 @needs_node
 def test_a_wrong_rank_is_found_before_the_page_answers(ranked):
     rules = Rules(load_game("connect-four:4,3"))
-    text = site.translation(rules, ranked=True)
-    records = sampled(rules, 60, ranked=True)
+    with Book(ranked("connect-four:4,3") / "book.lmdb") as book:
+        keys = book.codec_keys
+    text = site.translation(rules, keys.ASKED)
+    records = sampled(rules, 60, keys=keys)
     assert all(("told" in record) == (record["end"] is None) for record in records)
     for number, (right, wrong) in enumerate(((text, text), ("py.sub(left, 1n)", "py.sub(left, 2n)"))):
         path = ranked("tic-tac-toe") / "site" / f"ranks{number}.js"

@@ -22,7 +22,7 @@ from solver.rules.game import Game
 def check_book(path: str | os.PathLike[str], progress: Progress = silent, game: Game | None = None) -> Header:
     """Check all of a file; its header. Raises DamagedBook or ForeignBook that names what is wrong and where.
 
-    The rules are asked where a ranked book has states: `game` for one that is not of the package.
+    The rules are asked where the codec asks them: `game` for one that is not of the package.
     """
     with Book(path, game) as book:
         for _ in checked_groups(book, progress):
@@ -105,7 +105,7 @@ def _check_pages(book: Book) -> None:
 def checked_groups(book: Book, progress: Progress = silent) -> Iterator[tuple[list[int], list[int]]]:
     """The states and palette indices of each group; by the end all of the file was checked. Raises DamagedBook.
 
-    States, or in a ranked book ranks, ascend over the whole book, indices are inside the palette, counts are as the
+    The codec's keys ascend over the whole book, indices are inside the palette, counts are as the
     header says.
     """
     last, stored = -1, 0

@@ -42,9 +42,11 @@ import msgpack
 from solver.base.errors import DamagedBook, ForeignBook
 from solver.base.expectations import MIDDLE, Expectation, Steps
 from solver.base.value import WIN, Value, merit_of
-from solver.book.codecs import CODECS, DEFAULT, fixed, ranked
+from solver.book.codecs import CODECS, DEFAULT, fixed, keys_of
+from solver.book.codecs.keys import States
 from solver.book.solution import TierCount
 from solver.book.trim import HASH, TRIMMED, Trim, check_trim
+from solver.rules.game import Rules
 
 MAGIC = "solverbook"
 VERSION = 1
@@ -119,8 +121,12 @@ class Header(NamedTuple):
         """Bytes of a palette index, or of a number of steps."""
         if self.expectation is not None:
             return 4
-        symbols = len(self.palette) + (self.codec == ranked.NAME)  # and one for a state that is missing
+        symbols = len(self.palette) + keys_of(self.codec).SPARE
         return 1 if symbols <= 1 << 8 else 2 if symbols <= 1 << 16 else 4
+
+    def keys(self, rules: Rules | None) -> States:
+        """What the codec knows states by; rules are needed where it asks them. Raises BookError."""
+        return keys_of(self.codec)(rules, self.palette, self.scope == "complete" and self.method == "minimax")
 
     def pack(self) -> bytes:
         """The header's record, which has the size of the palette only where that has `palette_records`."""
@@ -300,17 +306,8 @@ def _check_counts(header: Header) -> None:
             raise ValueError("tiers are not sorted, or their counts differ")
 
 
-KINDS = {
-    "game": str,
-    "rules": str,
-    "method": str,
-    "scope": str,
-    "symmetry": bool,
-    "score_game": bool,
-    "codec": str,
-    "stored": int,
-    "digest": str,
-}
+KINDS: dict[str, type] = dict.fromkeys(("game", "rules", "method", "scope", "codec", "digest"), str)
+KINDS |= {"symmetry": bool, "score_game": bool, "stored": int}
 OUTCOMES = ("win", "draw", "loss")
 LATER = ("trim", "wdl", "expectation")  # fields that a header has only where they say something
 

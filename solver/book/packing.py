@@ -7,8 +7,7 @@ import os
 from solver.base.errors import BookError
 from solver.base.progress import Progress, silent
 from solver.book import Book, Header, check_codec, check_target, streaming
-from solver.book.codecs import ranked
-from solver.book.ranking import check_ranks, rules_of
+from solver.book.codecs import keys_of, rules_of
 from solver.rules.game import Game, Rules
 
 
@@ -25,7 +24,7 @@ def pack(
 
     The bytes are those that `solve` would write in that codec, whatever `workers`, so a book that is packed back has
     the digest that it had. What is read is checked, so that what is packed is not damaged. `target` may be `path`: who
-    reads the old book keeps it. To and from `ranked` takes the rules: `game` for a game that is not one of the package.
+    reads the old book keeps it. `game` is needed where a codec asks rules that are not of the package.
     Raises DamagedBook, ForeignBook or BookError, ResourceError, and leaves `target` as it was.
     """
     check_codec(codec)
@@ -34,16 +33,8 @@ def pack(
         if book.expectation is not None and codec != book.codec:
             raise BookError(f"{path} holds expectations, which have a codec of their own: leave it as it is")
         header, rules = book.header._replace(codec=codec), None
-        if ranked.NAME in (codec, book.codec):
+        if keys_of(codec) is not keys_of(book.codec) or keys_of(codec).ASKED:
             rules = Rules(book.game, book.symmetry)
             header = header._replace(rules=rules_of(book.game, codec))
-            check_ranked(codec, rules, book.scope)
+            check_codec(codec, rules, book.scope)
         return streaming.write(target, header, streaming.pieces(book), rules, workers=workers, progress=progress)
-
-
-def check_ranked(codec: str, rules: Rules | None, scope: str) -> None:
-    """Raise BookError if the codec is one that the rules, or so few states of a game, do not go with."""
-    if codec == ranked.NAME and rules is not None:
-        check_ranks(rules)
-        if scope == "exact":
-            raise BookError("the exact entries of a search are too few among all ranks: choose the codec compact")

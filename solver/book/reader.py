@@ -20,9 +20,9 @@ from solver.base.errors import BookError, DamagedBook, ForeignBook, MissingState
 from solver.base.expectations import Expectation
 from solver.base.value import Value
 from solver.book import shipped
-from solver.book.codecs import OFTEN_WRONG, ranked
+from solver.book.codecs import OFTEN_WRONG, keys_of, rules_of
+from solver.book.codecs.keys import States
 from solver.book.mapping import Mapped, mapped_file
-from solver.book.ranking import Ranking, rules_of
 from solver.book.segments import groups_of
 from solver.book.solution import TierCount
 from solver.book.trim import Trim
@@ -31,7 +31,7 @@ from solver.rules.game import STATE_LIMIT, Game, Rules, game_text, is_built_in, 
 if TYPE_CHECKING:
     from solver.book.bulk import Values
 
-SOME = 256  # ranks of a group: the rules are asked for each
+SOME = 256  # keys of a group, where the rules are asked for each
 
 
 class Book(Mapping[int, Value]):
@@ -73,8 +73,8 @@ class Book(Mapping[int, Value]):
 
     def find(self, state: Any) -> Value | None:
         """The value that is stored for a state, and not for one that is symmetric to it; None without one."""
-        if self.ranking is not None:
-            return self.ranking.value(state, self._index)
+        if (keys := self.codec_keys).ASKED:
+            return keys.value(state, self._index)
         mapped = self._mapped or self._open()
         try:
             number = bisect_right(mapped.directory, state) - 1
@@ -103,14 +103,14 @@ class Book(Mapping[int, Value]):
         except SolverError as error:
             raise ForeignBook(f"a state that is not stored may be folded by symmetry: {error}") from None
 
-    def _index(self, rank: int) -> int | None:
-        """The palette index that a ranked book has at a rank; None for a state that it lacks."""
+    def _index(self, key: int) -> int | None:
+        """The palette index that the book has under a key; None for a state that it lacks."""
         mapped = self._mapped or self._open()
-        number = bisect_right(mapped.directory, rank) - 1
+        number = bisect_right(mapped.directory, key) - 1
         if number < 0:
             return None
         try:
-            index: int | None = mapped.find(mapped.segments[number] or mapped.load(number), rank)
+            index: int | None = mapped.find(mapped.segments[number] or mapped.load(number), key)
             if index is not None and index >= len(mapped.values):
                 raise IndexError("a value is outside the palette")
         except OFTEN_WRONG as error:
@@ -118,9 +118,9 @@ class Book(Mapping[int, Value]):
         return index
 
     @functools.cached_property
-    def ranking(self) -> Ranking | None:
-        """The ranks by which a ranked book finds states, None in any other. Raises ForeignBook as `game` does."""
-        return Ranking(Rules(self.game, self.symmetry), self.header) if self.codec == ranked.NAME else None
+    def codec_keys(self) -> States:
+        """What the codec knows states by. Raises ForeignBook as `game` does, where it asks the rules."""
+        return self.header.keys(Rules(self.game, self.symmetry) if keys_of(self.codec).ASKED else None)
 
     def lookup(self, states: Any) -> Values:
         """The values of an array of states, as arrays of its shape: millions a second, with the extra [solve].
@@ -149,9 +149,9 @@ class Book(Mapping[int, Value]):
         """The palette indices that are stored for an array of states, -1 for those that are not."""
         from solver.book import bulk
 
-        mapped, ranking = self._open(), self.ranking
-        if ranking is not None:
-            return bulk.one_by_one(states, lambda state: ranking.index(state, self._index))
+        mapped, keys = self._open(), self.codec_keys
+        if keys.ASKED:
+            return bulk.one_by_one(states, lambda state: keys.index(state, self._index))
         segments, load = mapped.segments, mapped.load
         return bulk.places(states, mapped.directory, lambda one: segments[one] or load(one), mapped.codec.find_all)
 
@@ -197,15 +197,15 @@ class Book(Mapping[int, Value]):
         """
         if max(indices) >= len(self.header.values) or keys[-1] >= STATE_LIMIT:
             raise DamagedBook(f"{self.path}: a value of state {keys[0]} or after is outside the palette: solve again")
-        return (keys, indices) if self.ranking is None else self.ranking.states(keys, indices, self._index)
+        return self.codec_keys.states(keys, indices, self._index)
 
     def group(self, number: int, choose: Callable[[int], int]) -> list[tuple[int, Value]]:
-        """The pairs of one group of segment `number`, of a part of it if the book is ranked: `choose` says which."""
+        """The pairs of one group of segment `number`, or of a part where the codec asks the rules, as `choose` says."""
         mapped = self._open()
         view, firsts, starts, index_bytes = mapped.segments[number] or mapped.load(number)
         place = choose(len(firsts))
         keys, indices = mapped.codec.decode(view[starts[place] : starts[place + 1]], firsts[place], index_bytes)
-        if self.ranking is not None:
+        if self.codec_keys.ASKED:
             begin = choose(len(keys))
             keys, indices = keys[begin : begin + SOME], indices[begin : begin + SOME]
         states, indices = self.of_keys(keys, indices)
@@ -214,7 +214,7 @@ class Book(Mapping[int, Value]):
 
     @property
     def directory(self) -> Sequence[int]:
-        """The first key of each segment: a state, or in a ranked book a rank."""
+        """The codec's first key of each segment."""
         return self._open().directory
 
     def segments(self) -> Iterator[bytes]:
@@ -244,7 +244,7 @@ class Book(Mapping[int, Value]):
 
     @property
     def rules(self) -> str:
-        """The fingerprint of the rules that made the book, 64 hex digits; of a ranked one of their ranks as well."""
+        """The fingerprint of the rules that made the book, 64 hex digits and found its keys."""
         return self.header.rules
 
     @property

@@ -80,12 +80,6 @@ def _checked(path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def check_codec(name: str) -> None:
-    """Raise BookError for a codec that there is not."""
-    if name not in CODECS:
-        raise BookError(f"no codec {name!r}: choose one of {', '.join(CODECS)}")
-
-
 def write_book(
     path: str | os.PathLike[str],
     header: Header,

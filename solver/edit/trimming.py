@@ -23,8 +23,7 @@ from solver.base.parallel import Workers
 from solver.base.progress import Progress, silent
 from solver.base.value import Value, merit_of, sign_of
 from solver.book import Book, Header, check_codec, check_target, streaming
-from solver.book.packing import check_ranked
-from solver.book.ranking import rules_of
+from solver.book.codecs import rules_of
 from solver.book.solution import Part
 from solver.book.trim import MOST_PLIES, SIDES, TRIMMED, Trim
 from solver.book.writer import CHUNK
@@ -74,7 +73,7 @@ def trim(
         wanted = wanted._replace(source=header.digest, scope=header.scope)
         kept = _kept(book, rules, wanted, workers, progress)
         codec = codec or header.codec
-        check_ranked(codec, rules, header.scope)
+        check_codec(codec, rules, header.scope)
         small = _header(header, wanted, rules.outcomes)._replace(codec=codec, rules=rules_of(book.game, codec))
         if wanted.max_bytes is None:
             return _write(target, small, rules, header.palette, kept, workers, progress)

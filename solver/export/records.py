@@ -12,6 +12,7 @@ import random
 from typing import Any
 
 from solver.base.errors import GameError
+from solver.book.codecs.keys import States
 from solver.rules.game import Rules, own_method
 from solver.rules.notation import Position, chances, first_position, format_action, next_position, show
 
@@ -21,8 +22,8 @@ MOVES = 2000  # of all records together: there are games with hundreds at a time
 Record = dict[str, Any]
 
 
-def record_of(rules: Rules, position: Position, ranked: bool = False) -> Record:
-    """The record of a position; `ranked`: with what a ranked book asks of the rules.
+def record_of(rules: Rules, position: Position, keys: States | None = None) -> Record:
+    """The record of a position, with what the keys of a book ask of the rules.
 
     Raises GameError where `cells` or `place` make no board.
     """
@@ -39,15 +40,8 @@ def record_of(rules: Rules, position: Position, ranked: bool = False) -> Record:
     }
     if rules.chance is not None and is_drawn(rules.game):  # cells do not show the dice
         record["text"] = show(rules.game, state, mover)
-    return record if over or not ranked else {**record, "told": _told(rules, rules.canonical(state))}
-
-
-def _told(rules: Rules, key: int) -> list[str]:
-    """The rank of a state, its outlook, and its replies where the outlook is 0, as text."""
-    assert rules.rank is not None
-    outlook = int(rules.outlook(key)) if rules.outlook else 0
-    replies = int(rules.replies(key)) if rules.replies and not outlook else 0
-    return [str(rules.rank(key)), str(outlook), str(replies)]
+    told = None if over or keys is None else keys.told(rules.canonical(state))
+    return record if told is None else {**record, "told": told}
 
 
 def is_drawn(game: Any) -> bool:
@@ -105,14 +99,14 @@ def _number(item: Any) -> int | float:
     return int(item) if int(item) == item else float(item)
 
 
-def sampled(rules: Rules, count: int, seed: int = 0, ranked: bool = False) -> list[Record]:
+def sampled(rules: Rules, count: int, seed: int = 0, keys: States | None = None) -> list[Record]:
     """Records along random games, the start first, none twice; fewer where the game has fewer, or they take long."""
     chance = random.Random(seed)
     found: dict[tuple[int, int | None], Record] = {}
     position = first_position(rules)
     for _ in range(20 * count):
         if (position.state, position.mover) not in found:
-            found[position.state, position.mover] = record_of(rules, position, ranked)
+            found[position.state, position.mover] = record_of(rules, position, keys)
         if len(found) == count or sum(len(record["moves"]) for record in found.values()) > MOVES:
             break
         ended = position.ply == LONGEST or rules.is_terminal(position.state)

@@ -5,7 +5,7 @@
     book.bin                          the book
     game.js                           the rules, translated to JavaScript, or as a table of all positions where they
                                       have no translation; and records of positions from Python. A ranked book's have
-                                      what it asks of them (`book.ranking`), and want the translation
+                                      what it asks of them (`book.codec_keys`), and want the translation
 
 The page answers nothing before its rules have agreed with Python's on the records.
 """
@@ -37,7 +37,6 @@ BOOK, GAME = "book.bin", "game.js"
 RULES = ("initial", "actions", "result", "is_terminal", "utility")
 OPTIONAL = ("plies_left", "to_move", "again", "reward", "chance", "format_action")
 SMALL_WORDS = ("and", "of", "the", "to")  # in titles
-RANKS = ("rank", "unrank", "outlook", "replies")  # of a ranked book
 
 
 def write(book: Book, folder: Path, progress: Progress) -> None:
@@ -94,11 +93,10 @@ def game_of(book: Book) -> str:
     }
     if book.expectation is not None:
         about["expects"] = book.expectation.of
-    ranked = book.ranking is not None
     try:
-        port = translation(rules, ranked)
+        port = translation(rules, book.codec_keys.ASKED)
     except MethodError as error:
-        if ranked:
+        if book.codec_keys.ASKED:
             raise MethodError(f"{error}: write it otherwise, or pack the book compact first") from None
         records = all_of(rules, TABLED)
         if records is None:
@@ -107,7 +105,7 @@ def game_of(book: Book) -> str:
         port = f'import {{ tabled }} from "./rules.js";\n\n{table}\n'
         samples = "[]"
     else:
-        samples = _json(sampled(rules, CHECKED, ranked=ranked))
+        samples = _json(sampled(rules, CHECKED, keys=book.codec_keys))
     return f"{MARK}\n{port}\nexport const about = {_json(about)};\nexport const records = {samples};\n"
 
 
@@ -148,21 +146,21 @@ def _said(name: str, value: Any) -> str:
     return f"{name} {' '.join(map(str, value)) if isinstance(value, tuple) else value}"
 
 
-def translation(rules: Rules, ranked: bool = False) -> str:
-    """The part of game.js that has the rules; `ranked`: with those that a ranked book asks.
+def translation(rules: Rules, asked: tuple[str, ...] = ()) -> str:
+    """The part of game.js that has the rules, with those that the book's keys ask.
 
     Raises MethodError with the line that has no translation.
     """
     game = rules.game
     drawn = ("cells", "place") if is_drawn(game) else ()
     text = () if is_drawn(game) and rules.chance is None else ("view", "show")  # cells do not show the dice
-    wanted = (*OPTIONAL, *drawn, *text, *(RANKS if ranked else ()))
+    wanted = (*OPTIONAL, *drawn, *text, *(name for name in asked if name != "size"))
     names = [*RULES, *(name for name in wanted if own_method(game, name) is not None)]
     if rules.folds:
         names.append("canonical")
     port = Port(game)
     listed = {name: port.method(name) for name in names}
-    if ranked and "rank" not in listed:
+    if "rank" in asked and "rank" not in listed:
         listed |= dict.fromkeys(("rank", "unrank"), f"within({port.method('size')})")
     methods = ", ".join(f"{name}: {function}" for name, function in listed.items())
     return (

@@ -34,7 +34,6 @@ RULES = (
 )
 # they make a search quicker, they change no value
 HINTS = ("replies", "outlook", "followup", "promise", "bounds", "longest", "size")
-RANKING = ("rank", "unrank", "size", "outlook", "replies")  # where a ranked book has a state's value
 USER_MODULE = "rules_of_file_"  # and a number: a file named random.py must not become the module random
 GAMES = "solver.games."  # of these the last part tells which one it is, wherever it lies
 # names by which code reaches what it does not name

@@ -19,9 +19,8 @@ from solver.base.errors import GameError, ResourceError, SolverError
 from solver.base.memory import working_memory
 from solver.base.options import Options, Say, quiet
 from solver.base.progress import Progress, silent
-from solver.book import DEFAULT, Book, Header, check_codec, check_target, packing, streaming
-from solver.book.codecs import fixed
-from solver.book.ranking import rules_of
+from solver.book import DEFAULT, Book, Header, check_codec, check_target, streaming
+from solver.book.codecs import fixed, rules_of
 from solver.check.conformance import blamed
 from solver.rules.game import Game, Rules, game_text, load_game, validate
 from solver.solving.choosing import refuse, way_of
@@ -127,10 +126,8 @@ def _prepared(
     way = way or way_of(job)
     refuse(job, way)
     if options.codec is not None:
-        check_codec(options.codec)
-        packing.check_ranked(
-            options.codec, rules, "exact" if options.method == "alphabeta" and options.max_ply is None else ""
-        )
+        few = options.method == "alphabeta" and options.max_ply is None
+        check_codec(options.codec, rules, "exact" if few else "")
     options = options._replace(memory=working_memory(options.memory))
     return Job(rules, None if path is None else check_target(path), options), way
 

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.book import Header
-from solver.book.codecs import compact, fixed, instant, ranked
-from solver.book.ranking_kernels import Compiled
+from solver.book.codecs import compact, fixed, instant
+from solver.book.codecs.keys import States
+from solver.book.codecs.ranked import Ranks
+from solver.book.codecs.ranked_kernels import Compiled
 from solver.book.writer import CHUNK
-from solver.rules.game import Rules
 from solver.store.shared import compiled
 
 
@@ -49,14 +50,14 @@ ENCODERS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
-def prepared(header: Header, rules: Rules | None, pieces: Iterable[Any]) -> tuple[Iterable[Any], Callable[..., Any]]:
-    """What `write_book` takes for this header: parts of the pieces, and the encoder. A ranked one needs the rules.
+def prepared(header: Header, keys: States, pieces: Iterable[Any]) -> tuple[Iterable[Any], Callable[..., Any]]:
+    """What `write_book` takes for this header: parts of the pieces, and the encoder.
 
-    Raises UncompiledRules where their ranks do not compile.
+    Raises UncompiledRules where what the keys ask of the rules does not compile.
     """
-    if header.codec != ranked.NAME or rules is None:
+    if not isinstance(keys, Ranks):
         return parts(pieces), ENCODERS[header.codec]
-    compiled_ranks = Compiled(rules, header)
+    compiled_ranks = Compiled(keys)
     return compiled_ranks.parts(pieces, CHUNK), compiled_ranks.encode
 
 

@@ -19,24 +19,37 @@ tell, but that it is not 0. Whoever looks up asks the rules first.
 A group ends where the next state's rank would be beyond it, and where 65,536 states do; so the bytes do not depend on
 how the states are cut into parts. They depend on zlib: its versions may deflate to different bytes. What it costs and
 what else was tried is in docs/design.md.
+
+A rank is looked up only if the rules have such a state, unfinished and canonical where the book is folded. So no state
+is answered with a symbol that was free: what says which they are when a book is written is asked again at each look-up.
+
+The rules may also tell a state's value, or where it comes from: `outlook`, and the one reply that `replies` leaves. In
+a complete book of a game whose moves all raise the tier such states need no symbol but one that says that they are
+there. What is told is compared with the value when the book is written.
 """
 
 from __future__ import annotations
 
+import operator
 import struct
 import zlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from solver.base.errors import DamagedBook
+from solver.base.errors import BookError, DamagedBook, GameError
+from solver.base.value import WIN, Value, lift, merit_of, value_of
 from solver.book.codecs.compact import INDEX_FORMATS, OFTEN_WRONG, deflated, inflated, whole
+from solver.book.codecs.keys import Index, Lists, States
+from solver.book.solution import Part
+from solver.rules.game import STATE_LIMIT, Rules
 
 NAME, NUMBER = "ranked", 2
 GROUP = 60_000
 GROUPS = 64
 BLOCK = 1 << 16
 HEAD = struct.Struct("<H")
+TOLD = -1  # in place of the index of a value
 SLOTS = 61  # decoded groups that a book keeps: 4 MB at most; a prime
 
 Fill = Callable[[int, int], bytes]
@@ -146,3 +159,141 @@ def decode(body: memoryview, first: int, index_bytes: int) -> tuple[list[int], l
         raise DamagedBook(f"a group is malformed ({error})") from None
     values = struct.unpack(f"<{count}{INDEX_FORMATS[index_bytes]}", symbols)
     return list(range(first, first + count)), [symbol - 1 for symbol in values]
+
+
+class Ranks(States):
+    """The ranks of the states that a book may hold. Raises BookError for a game without ranks."""
+
+    ASKED = ("rank", "unrank", "size", "outlook", "replies")
+    SPARE = 1  # for a state that is missing
+
+    def __init__(self, rules: Rules | None, palette: Sequence[Value], exact: bool) -> None:
+        assert rules is not None
+        self.check(rules, "")
+        assert rules.rank is not None and rules.unrank is not None
+        self.rules, self.palette, self.plain_only = rules, palette, rules.plain_only
+        self._rank, self._unrank = rules.rank, rules.unrank
+        # the rules tell exact values, along lines of play that end in the book
+        exact = exact and all(value.distance is not None or not value.score for value in palette)
+        self.tells = exact and rules.alternates and (rules.outlook is not None or rules.replies is not None)
+        self._places = {value: place for place, value in enumerate(palette)}
+        self.merits = [merit_of(value) for value in palette]
+
+    @classmethod
+    def check(cls, rules: Rules, scope: str) -> None:
+        if rules.rank is None or rules.unrank is None:
+            raise BookError(
+                f"{rules.name} does not number its states, rank(state) and unrank(rank): choose the codec compact"
+            )
+        if scope == "exact":
+            raise BookError("the exact entries of a search are too few among all ranks: choose the codec compact")
+
+    def rank(self, state: Any) -> int:
+        """The rank of a state that a book may hold, else -1."""
+        try:
+            state = operator.index(state)
+        except TypeError:
+            return -1
+        rank = self._rank(state) if 0 <= state < STATE_LIMIT else -1
+        return rank if rank >= 0 and self._is_open(state) else -1
+
+    def state(self, rank: int) -> int:
+        """The state of that rank that a book may hold, else -1."""
+        state: int = self._unrank(rank) if rank < STATE_LIMIT else -1
+        return state if state >= 0 and self._is_open(state) else -1
+
+    def _is_open(self, state: int) -> bool:
+        return not self.rules.is_terminal(state) and self.rules.canonical(state) == state
+
+    def value(self, state: int, find: Index) -> Value | None:
+        """The value of a state; `find(rank)` is the index that the book has at a rank, None for a state it lacks."""
+        rank = self.rank(state)
+        index = find(rank) if rank >= 0 else None
+        if index is None or not self.tells:
+            return None if index is None else self.palette[index]
+        merit, child = self._told(state)
+        plies = 0
+        while child is not None:
+            plies += 1
+            state = child
+            merit, child = self._told(state)
+        if merit is None:
+            if plies:
+                index = find(self._rank(state))
+            if index is None:
+                return None
+            merit = self.merits[index]
+        for _ in range(plies):
+            merit = lift(merit, False, False)
+        return value_of(merit)
+
+    def index(self, state: int, find: Index) -> int:
+        """The palette index of a state's value, beyond the palette if it is not of it; -1 for a state without one."""
+        value = self.value(state, find)
+        return -1 if value is None else self._places.get(value, len(self.palette))
+
+    def _told(self, state: int) -> tuple[int | None, int | None]:
+        """The merit of a state, if the rules tell it, or the state that its only reply leads to; or neither."""
+        rules = self.rules
+        if not self.tells:
+            return None, None
+        if rules.is_terminal(state):
+            return rules.end(state), None
+        outlook = rules.outlook(state) if rules.outlook else 0
+        if outlook:
+            return (WIN - 1 if outlook > 0 else 2 - WIN), None
+        choices = rules.replies(state) if rules.replies else 0
+        if choices & choices - 1 or not choices:
+            return None, None
+        child = rules.result(state, choices.bit_length() - 1)
+        return None, child if rules.is_terminal(child) else rules.canonical(child)
+
+    def in_order(self, groups: Iterable[Lists]) -> Iterator[Lists]:
+        pairs = sorted(pair for group in groups for pair in zip(*group, strict=True))
+        yield [state for state, _ in pairs], [index for _, index in pairs]
+
+    def parts(self, parts: Iterable[Part], block: int) -> Iterator[Part]:
+        """Ranks and indices in order of the ranks, `block` at a time, of states and indices; raises GameError."""
+        table = {int(state): int(index) for part in parts for state, index in zip(*part, strict=True)}
+        pairs = sorted((self._rank(state), self._kept(state, table)) for state in table)
+        for begin in range(0, len(pairs), block):
+            ranks, indices = zip(*pairs[begin : begin + block], strict=True)
+            yield ranks, indices
+
+    def _kept(self, state: int, table: dict[int, int]) -> int:
+        """The index that is stored for a state."""
+        merit, child = self._told(state)
+        if child is not None:
+            merit = self.rules.end(child) if self.rules.is_terminal(child) else self.merits[table[child]]
+            merit = lift(merit, False, False)
+        if merit is None:
+            return table[state]
+        if merit != self.merits[table[state]]:
+            raise untrue(self.rules, state)
+        return TOLD
+
+    def states(self, keys: list[int], indices: list[int], find: Index) -> Lists:
+        """The states of ranks that a book holds, with their indices; the index of a rank that it lacks is -1."""
+        pairs = [(self.state(rank), index) for rank, index in zip(keys, indices, strict=True) if index >= 0]
+        stored = [pair for pair in pairs if pair[0] >= 0]
+        if self.tells:
+            stored = [(state, self.index(state, find)) for state, _ in stored]
+        return [state for state, _ in stored], [index for _, index in stored]
+
+    def told(self, state: int) -> list[str]:
+        """The rank of a state, its outlook, and its replies where the outlook is 0."""
+        outlook = int(self.rules.outlook(state)) if self.rules.outlook else 0
+        replies = int(self.rules.replies(state)) if self.rules.replies and not outlook else 0
+        return [str(self._rank(state)), str(outlook), str(replies)]
+
+    def encode(self, ranks: Any, indices: Any, palette_size: int, index_bytes: int) -> Any:
+        """The codec's `encode_chunk`, told which ranks may be asked for."""
+        return encode_chunk(ranks, indices, palette_size, index_bytes, lambda rank: self.state(rank) >= 0)
+
+
+def untrue(rules: Rules, state: int) -> GameError:
+    """The error of rules that tell a wrong value."""
+    return GameError(f"{rules.name}: state {state} has another value than outlook or replies tell: mend them")
+
+
+KEYS = Ranks

@@ -19,8 +19,8 @@ from solver.base.progress import Progress, silent
 from solver.book import Book
 from solver.book.check import check_tally, checked_segments
 from solver.book.codecs import CODECS
-from solver.book.ranking_kernels import Compiled
-from solver.rules.game import Rules
+from solver.book.codecs.ranked import Ranks
+from solver.book.codecs.ranked_kernels import Compiled
 from solver.store.runs import States
 from solver.store.shared import shared
 from solver.store.work import Work
@@ -207,12 +207,13 @@ def tally_values(states, indices, count, last, values, numbers, examples):
 def read_parts(book: Book, progress: Progress = silent) -> Iterator[tuple[States, NDArray[np.int32]]]:
     """The states and palette indices of each segment, checked against the header, until the next is asked for.
 
-    Of a ranked book all at once, sorted. Raises DamagedBook.
+    Of one whose keys are ranks all at once, sorted. Raises DamagedBook.
     """
     stored, palette, values = len(book), len(book.header.palette), len(book.header.values)
     numbers, examples = np.zeros(palette, np.int64), np.zeros(palette, np.int64)
     at, last = 0, -1
-    for states, indices in _segments(book) if book.ranking is None else _ranked(book, progress):
+    keys = book.codec_keys
+    for states, indices in _ranked(book, keys, progress) if isinstance(keys, Ranks) else _segments(book):
         last = tally_values(states, indices, len(states), last, values, numbers, examples)
         if last < 0:
             raise DamagedBook(f"{book.path}: states are out of order or a value outside the palette: solve again")
@@ -236,10 +237,10 @@ def _segments(book: Book) -> Iterator[tuple[States, NDArray[np.int32]]]:
         yield room[0][:count], room[1][:count]
 
 
-def _ranked(book: Book, progress: Progress) -> Iterator[tuple[States, NDArray[np.int32]]]:
+def _ranked(book: Book, ranks: Ranks, progress: Progress) -> Iterator[tuple[States, NDArray[np.int32]]]:
     """All states of a ranked book, as compiled rules tell them from their ranks, and the palette indices."""
     stored = len(book)
-    compiled = Compiled(Rules(book.game, book.symmetry), book.header)
+    compiled = Compiled(ranks)
     groups = [group for record in checked_segments(book) for group in _symbols(book, record)]
     ends = [first + len(symbols) for first, symbols in groups]
     if any(end > first for end, (first, _) in zip(ends, groups[1:], strict=False)):

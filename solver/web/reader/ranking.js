@@ -1,6 +1,6 @@
 /**
  * What the rules say to a ranked book, which stores values without states: the rank of a state, and the values that
- * they tell themselves, which the book leaves out. What `solver/book/ranking.py` does, done in the same way.
+ * they tell themselves, which the book leaves out. What `solver/book/codecs/ranked.py` does, done in the same way.
  *
  * The rules are an object of functions with the names of Python's methods, on BigInts; `rules` of a page's `game.js` is
  * one: `is_terminal`, `rank`, and for `entries` `unrank`; and where the game has them `canonical`, `outlook` and `replies`

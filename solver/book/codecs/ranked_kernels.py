@@ -1,4 +1,4 @@
-"""Ranks of many states, compiled: what `solver.book.ranking` says of one.
+"""Ranks of many states, compiled: what `ranked.Ranks` says of one.
 
 Cost, connect-four 5x5, CPU: 0.2 us for the rank of a state, as much for what a rank holds. All states of a book are
 sorted by their ranks, or back: 40 bytes a state.
@@ -18,12 +18,10 @@ from solver.base import value
 from solver.base.errors import UncompiledRules
 from solver.base.value import WIN
 from solver.book.codecs import ranked
-from solver.book.format import Header
-from solver.book.ranking import TOLD, Ranking, untrue
+from solver.book.codecs.ranked import TOLD, Ranks, untrue
 from solver.book.solution import Part
 from solver.compiled.binding import bind, compiling, inlined, kernel
 from solver.compiled.inlining import PART
-from solver.rules.game import Rules
 from solver.store.directory import cells_of, prefixes_of
 
 game: Any = None  # constants of the bound copies
@@ -172,14 +170,13 @@ def in_order(ranks: Any, indices: Any, values: int) -> tuple[Any, Any]:
 
 
 class Compiled:
-    """The compiled ranks of a game and a book. Raises BookError without ranks, UncompiledRules."""
+    """The compiled ranks of a game and a book. Raises UncompiledRules."""
 
-    def __init__(self, rules: Rules, header: Header) -> None:
-        self.rules = rules
-        self.plain = Ranking(rules, header)
+    def __init__(self, ranks: Ranks) -> None:
+        self.rules, self.plain = ranks.rules, ranks
         self.merits: NDArray[np.int64] = np.array(self.plain.merits, np.int64)
-        with compiling(rules.game):
-            self.kernels = bind(sys.modules[__name__], rules.game, rules.symmetry)
+        with compiling(self.rules.game):
+            self.kernels = bind(sys.modules[__name__], self.rules.game, self.rules.symmetry)
             self.kernels.ranks_of(np.zeros(0, np.int64), np.zeros(0, np.int64))
 
     def parts(self, parts: Iterable[Part], chunk: int) -> Iterator[tuple[NDArray[np.int64], NDArray[Any]]]:

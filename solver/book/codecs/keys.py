@@ -1,0 +1,69 @@
+"""What codecs know states by: themselves, or what their rules make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from solver.base.value import Value
+from solver.book.solution import Part
+from solver.rules.game import Rules
+
+Index = Callable[[int], int | None]  # the palette index that a book has under a key, or None
+Lists = tuple[list[int], list[int]]
+
+
+class States:
+    """Keys that are the states themselves, for which no rules are asked; codecs with others have a class like this.
+
+    `rules` may be None where none are `ASKED`; `exact`: the book is of all states of a game without cycles.
+    """
+
+    ASKED: tuple[str, ...] = ()  # methods of the rules without which no state is found
+    SPARE = 0  # symbols beside the palette's
+    encode: Callable[..., Any] | None = None  # in place of the codec's `encode_chunk`
+    plain_only = False  # the keys must not be compiled
+
+    def __init__(self, rules: Rules | None, palette: Sequence[Value], exact: bool) -> None:
+        pass
+
+    @classmethod
+    def check(cls, rules: Rules, scope: str) -> None:
+        """Raise BookError for a game, or so few of its states, that have no such keys."""
+
+    def value(self, state: int, find: Index) -> Value | None:
+        """The value of a state in a book whose keys are others."""
+        raise NotImplementedError
+
+    def index(self, state: int, find: Index) -> int:
+        """The palette index of a state's value there; -1 without one."""
+        raise NotImplementedError
+
+    def states(self, keys: list[int], indices: list[int], find: Index) -> Lists:
+        """The states under ascending keys of a book, and their palette indices."""
+        return keys, indices
+
+    def in_order(self, groups: Iterable[Lists]) -> Iterator[Lists]:
+        """The states and indices of groups, ascending."""
+        yield from groups
+
+    def parts(self, parts: Iterable[Part], block: int) -> Iterator[Part]:
+        """Keys and indices, ascending, `block` at a time, of ascending states and indices."""
+        states: list[int] = []
+        indices: list[int] = []
+        for more, places in parts:
+            states += as_list(more)
+            indices += as_list(places)
+            while len(states) >= block:
+                yield states[:block], indices[:block]
+                states, indices = states[block:], indices[block:]
+        yield states, indices
+
+    def told(self, state: int) -> list[str] | None:
+        """What the rules are asked about a state, as text."""
+        return None
+
+
+def as_list(column: Any) -> list[int]:
+    """A list, of one or of an array."""
+    return column if isinstance(column, list) else column.tolist()
