@@ -193,9 +193,9 @@ def test_a_journal_of_version_1_is_taken_over_byte_by_byte(tmp_path, monkeypatch
     (tmp_path / "book.lmdb.journal").write_bytes(line + records + records[:7])
     search_all, searched = opening.search_all, []
 
-    def search(rules, states, **options):
+    def search(job, states):
         searched.extend(states)
-        return search_all(rules, states, **options)
+        return search_all(job, states)
 
     monkeypatch.setattr(opening, "search_all", search)
     pipeline.solve(game, path, max_ply=4)

@@ -20,7 +20,6 @@ from solver.cluster.store import LEASE, Damaged, Store
 from solver.cluster.tasks import Job
 from solver.compiled import agreement
 from solver.compiled.edges import CompiledMoves
-from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, located
 from solver.sweep.exhaustive import audit
 from solver.sweep.ordered import solved_by, solved_by_chance, tier_count
@@ -51,7 +50,7 @@ class Clustered:
         self.rules, self.options = rules, options
         self.store = Store(url)
         tiers = options.method != "retrograde"
-        job = Job(located(game), fingerprint(game), rules.symmetry, tiers, self.store.url)
+        job = Job(located(game), rules.fingerprint, rules.symmetry, tiers, self.store.url)
         self.tier = CompiledMoves(rules, tiers).tier
         self.driver = Driver(
             rules, job, self.store, engine,
@@ -138,4 +137,4 @@ def url_of(rules: Rules, store: str) -> str:
     """Where under a store the files of a game lie, so that many solves may share it."""
     name = re.sub(r"[^a-z0-9]+", "-", rules.name.lower()).strip("-")[:40]
     folded = "" if rules.symmetry else "-unfolded"
-    return f"{store.rstrip('/')}/{name}-{fingerprint(rules.game)[:12]}{folded}"
+    return f"{store.rstrip('/')}/{name}-{rules.fingerprint[:12]}{folded}"

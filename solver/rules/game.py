@@ -9,6 +9,7 @@ and utilities are for the side to move. The methods run twice: as they are, and 
 from __future__ import annotations
 
 import difflib
+import functools
 import importlib
 import inspect
 import os
@@ -22,7 +23,7 @@ from solver.base.errors import GameError, PositionError
 from solver.base.value import lift, terminal_merit
 from solver.games import CATALOGUE, FROM_FILES
 from solver.rules import parameters
-from solver.rules.fingerprint import names_in
+from solver.rules.fingerprint import fingerprint, names_in
 from solver.rules.loading import is_user_file, user_class
 from solver.rules.sources import inner
 
@@ -153,6 +154,18 @@ class Rules:
         self.same_mover = _same_mover(self)
         self.lifted = _lifted(self)
         self.end = _end(self)
+
+    @classmethod
+    def of(cls, game: Any, symmetry: bool = True) -> Rules:
+        """Those of a game, distances and all; whoever has them already hands them down in its place."""
+        if not isinstance(game, Rules):
+            return cls(game, symmetry)
+        return cls(game.game, game.symmetry) if game.outcomes else game
+
+    @functools.cached_property
+    def fingerprint(self) -> str:
+        """Which rules these are: 64 hex digits."""
+        return fingerprint(self.game)
 
     @property
     def name(self) -> str:

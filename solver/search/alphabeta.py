@@ -44,7 +44,7 @@ def solve(
     Raises MethodError on a game with chance or where it meets a cycle, GameError at a state without actions that is
     not terminal, BudgetExceeded (the table stays usable).
     """
-    rules = Rules(game, symmetry)
+    rules = Rules.of(game, symmetry)
     refuse_chance(rules, "alpha-beta")
     search = _AlphaBeta(rules, table, budget, progress)
     *others, root = roots_of(rules, state)

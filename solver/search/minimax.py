@@ -40,7 +40,7 @@ def solve(
     that alpha-beta filled lacks what that pruned). Raises MethodError on a game with cycles or chance, GameError at
     a state without actions that is not terminal, BudgetExceeded (the table stays usable).
     """
-    rules = Rules(game, symmetry)
+    rules = Rules.of(game, symmetry)
     refuse_chance(rules, "minimax")
     search = _Minimax(rules, table, budget, progress)
     *others, root = roots_of(rules, state)

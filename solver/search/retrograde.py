@@ -32,7 +32,7 @@ def solve(
     Raises MethodError on a game with scores or chance, GameError at a state without actions that is not terminal,
     BudgetExceeded.
     """
-    rules = Rules(game, symmetry)
+    rules = Rules.of(game, symmetry)
     refuse_chance(rules, "retrograde analysis")
     if rules.scores:
         raise MethodError(f"{rules.name} is a score game, which retrograde analysis cannot take: use minimax")

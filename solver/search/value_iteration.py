@@ -49,7 +49,7 @@ def solve(
     Raises MethodError without `chance`, where play need not end, or where moves of a game with rewards stay in a tier;
     GameError where the rules break the protocol; BudgetExceeded.
     """
-    rules = Rules(game, symmetry)
+    rules = Rules.of(game, symmetry)
     chance = chance_of(rules)
     roots = roots_of(rules, state)
     children, ends = _reached(rules, chance, roots, budget, progress)

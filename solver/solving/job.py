@@ -6,12 +6,15 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
-from solver.base.errors import SolverError
+from solver.base import extras
+from solver.base.errors import SolverError, UncompiledRules
 from solver.base.options import Options
 from solver.book.solution import Solved
 from solver.rules.game import Rules
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,19 @@ class Job:
     def beside(self, ending: str) -> Path | None:
         """Where what is done of it lies until the book is written."""
         return None if self.target is None else self.target.with_name(self.target.name + ending)
+
+    def compiled(self, make: Callable[[], T]) -> T | None:
+        """What a compiled search makes; None, having said why, where plain Python must."""
+        if self.rules.plain_only:
+            return None
+        reason = extras.remedy()
+        if extras.has_kernels():
+            try:
+                return make()
+            except UncompiledRules as error:
+                reason = str(error)
+        self.options.say_plainly(reason)
+        return None
 
 
 class Outcome(NamedTuple):

@@ -33,7 +33,7 @@ def compare(book: Book, rules: Rules, options: Options) -> Apart:
     """
     assert book.expectation is not None
     with Work() as work:
-        solved = exhaustive.solve(rules.game, work, options)
+        solved = exhaustive.solve(rules, work, options)
         assert solved.expectation is not None
         step, mine = solved.expectation.step, _Numbers(solved.parts())
         worst = Apart(-1, 0.0, solved.expectation.error)

@@ -35,7 +35,9 @@ SAMPLING = 5.0  # seconds that the estimate may take, at most
 DEFAULT = Options()
 
 
-def solve(game: Game, work: Work | None = None, options: Options = DEFAULT, states: Sequence[int] = ()) -> Solved:
+def solve(
+    game: Game | Rules, work: Work | None = None, options: Options = DEFAULT, states: Sequence[int] = ()
+) -> Solved:
     """Solve a game on all cores, within about `options.memory` bytes; states and values are in the files of `work`.
 
     Of the methods "retrograde" takes the game as one tier, and "minimax" refuses moves that stay in a tier, which the
@@ -45,12 +47,12 @@ def solve(game: Game, work: Work | None = None, options: Options = DEFAULT, stat
     solution always is. Raises MethodError if the method does not fit, GameError with the offending state if the rules
     break the protocol, UncompiledRules if they cannot be compiled or say something else then, ResourceError.
     """
-    rules = Rules(game, options.symmetry)
+    rules = Rules.of(game, options.symmetry)
     work = work or Work()
     work.mapped = _memory(options) // 4
-    with Workers(options.workers) as team, compiling(game):
+    with Workers(options.workers) as team, compiling(rules.game):
         compiled = CompiledMoves(rules, options.method != "retrograde")
-        inspect = agreement.Twins(game, rules.symmetry, compiled.tiered).compare if states else None
+        inspect = agreement.Twins(rules.game, rules.symmetry, compiled.tiered).compare if states else None
         if inspect is not None:
             inspect(states)
         size, resumed = _dense_size(compiled, work.resumed, options), work.resumed

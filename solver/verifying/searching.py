@@ -100,7 +100,7 @@ class Search:
 
         rules = self.rules
         try:
-            team = Team(rules.game, symmetry=rules.symmetry, outcomes=rules.outcomes, workers=workers)
+            team = Team(rules, outcomes=rules.outcomes, workers=workers)
             with team:
                 yield from team.map(todo, self.left)
         except UncompiledRules:

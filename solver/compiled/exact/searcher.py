@@ -89,18 +89,17 @@ class Searcher:
 
     def __init__(
         self,
-        game: Game,
+        game: Game | Rules,
         *,
         symmetry: bool = True,
         outcomes: bool = False,
         table: int | Words = TABLE,
     ) -> None:
-        self.rules = Rules(game, symmetry)
-        refuse_chance(self.rules, "alpha-beta")
-        self.game = game
+        self.rules = rules = Rules.of(game, symmetry)
+        refuse_chance(rules, "alpha-beta")
+        self.game = rules.game
         self._outcomes = outcomes
-        self._symmetry = symmetry
-        self._kernels = bind(sys.modules[alphabeta.__name__], game, symmetry, outcomes)
+        self._kernels = bind(sys.modules[alphabeta.__name__], rules.game, rules.symmetry, outcomes)
         self._solve = self._kernels.solve
         self._room = new_table(table) if isinstance(table, int) else table  # of which the table is the head
         self._smallest = min(SMALLEST // 8, len(self._room)) if isinstance(table, int) else len(table)
@@ -128,12 +127,12 @@ class Searcher:
 
     def _compare(self, states: list[int]) -> None:
         """The compiled rules and the values of states that plain alpha-beta quickly knows."""
-        agreement.compare(self.game, states, symmetry=self._symmetry)
+        agreement.compare(self.game, states, symmetry=self.rules.symmetry)
         table: dict[Any, int] = {}
         for state in random.Random(0).sample(states, min(COMPARED, len(states))):
             with contextlib.suppress(BudgetExceeded):
                 plain = plain_search.solve(
-                    self.game, state, table=table, symmetry=self._symmetry, budget=Budget(COMPARED_NODES, 0.1)
+                    self.rules, state, table=table, budget=Budget(COMPARED_NODES, 0.1)
                 ).value
                 found = self.value(state)
                 if found != (sign_of(plain) if self._outcomes else plain):
@@ -293,7 +292,7 @@ class Team:
 
     def __init__(
         self,
-        game: Game,
+        game: Game | Rules,
         *,
         symmetry: bool = True,
         outcomes: bool = False,
@@ -301,7 +300,7 @@ class Team:
         table: int | None = None,
     ) -> None:
         self.count = workers or cores()
-        member = functools.partial(Searcher, game, symmetry=symmetry, outcomes=outcomes)
+        member = functools.partial(Searcher, Rules.of(game, symmetry), outcomes=outcomes)
         leader = member(table=table or TABLE)
         others = [member(table=leader.table) for _ in range(1, self.count)]
         self._members = [leader, *others]

@@ -29,9 +29,8 @@ from solver.base.files import lock
 from solver.base.options import Options
 from solver.base.value import Value, merit_of, sign_of
 from solver.check.conformance import check_game
-from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, is_built_in
-from solver.search import cycle, refuse_chance
+from solver.search import alphabeta, cycle, refuse_chance
 from solver.solving.job import Job, Outcome
 from solver.solving.tables import solved_by
 from solver.solving.ways import plain
@@ -46,9 +45,7 @@ MANY = 20_000  # states of a ply whose moves plain Python lists while a compiler
 SHARED = 1.75  # plies behind the deepest
 MOVES_COUNTED = 1000  # states of a ply, at most, whose moves are counted
 Enough = Callable[[int], bool]
-Find = Callable[[int], Value]
 Pairs = list[tuple[int, Value]]  # states with their values
-Plain = Callable[[str], None]
 
 
 def refuses(job: Job) -> str | None:
@@ -83,10 +80,7 @@ def merits_to(job: Job) -> dict[int, int]:
         with Journal(journal, header_of(rules, max_ply), options.restart) as done:
             todo = dealt(state for state in layers[-1] if state not in done.merits)
             earlier, parents = len(done.merits), mean_parents(rules, layers)
-            found = search_all(
-                rules, todo, workers=options.workers, table=options.table, plain=options.say_plainly
-            )
-            for pairs, nodes in found:
+            for pairs, nodes in search_all(job, todo):
                 done.add(pairs)
                 share = (len(done.merits) - earlier) / len(todo)
                 note = f"{len(done.merits):,} of {len(layers[-1]):,} searched, {nodes:.3g} nodes/s"
@@ -192,28 +186,30 @@ def is_begun(journal: Path | None, rules: Rules, max_ply: int) -> bool:
 def header_of(rules: Rules, max_ply: int) -> bytes:
     """The first line of a journal."""
     kind = " wdl" if rules.outcomes else ""
-    return f"solver journal 1 {rules.name} {fingerprint(rules.game)} ply {max_ply} {rules.symmetry}{kind}\n".encode()
+    return f"solver journal 1 {rules.name} {rules.fingerprint} ply {max_ply} {rules.symmetry}{kind}\n".encode()
 
 
-def search_all(
-    rules: Rules,
-    states: list[int],
-    *,
-    workers: int | None,
-    table: int | None,
-    plain: Plain = lambda reason: None,
-) -> Iterator[tuple[Pairs, float]]:
+def search_all(job: Job, states: list[int]) -> Iterator[tuple[Pairs, float]]:
     """Lists of states with their values, and the nodes per second so far, searched on all cores with one table."""
-    started = time.perf_counter()
-    team = _compiled_team(rules, workers, table, plain) if states else None
+    started, rules = time.perf_counter(), job.rules
+    team = job.compiled(lambda: _team(job)) if states else None
     if team is None:
-        find = _plain(rules)
+        whole, table = Rules.of(rules), dict[Any, int]()
         for state in states:
-            yield [(state, find(state))], 0.0
+            value = alphabeta.solve(whole, state, table=table).value
+            yield [(state, sign_of(value) if rules.outcomes else value)], 0.0
         return
     with team:
         for pairs in team.map(states):
             yield pairs, team.nodes() / (time.perf_counter() - started)
+
+
+def _team(job: Job) -> Any:
+    """Searchers for all cores."""
+    from solver.compiled.exact.searcher import Team
+
+    rules, options = job.rules, job.options
+    return Team(rules, outcomes=rules.outcomes, workers=options.workers, table=options.table)
 
 
 def derive(rules: Rules, layers: Sequence[list[int]], merits: dict[int, int]) -> None:
@@ -277,36 +273,6 @@ def _derived(rules: Rules, layer: list[int], later: list[int], merits: dict[int,
 
 def _may_compile(rules: Rules) -> bool:
     return not rules.plain_only and extras.has_kernels()
-
-
-def _plain(rules: Rules) -> Find:
-    from solver.search import alphabeta
-
-    table: dict[Any, int] = {}
-
-    def find(state: int) -> Value:
-        value = alphabeta.solve(rules.game, state, table=table, symmetry=rules.symmetry).value
-        return sign_of(value) if rules.outcomes else value
-
-    return find
-
-
-def _compiled_team(rules: Rules, workers: int | None, table: int | None, plain: Plain) -> Any:
-    """Searchers for all cores; None, having said why, where plain Python must search."""
-    if rules.plain_only:
-        return None
-    reason = extras.remedy()
-    if extras.has_kernels():
-        from solver.compiled.exact.searcher import Team
-
-        try:
-            return Team(
-                rules.game, symmetry=rules.symmetry, outcomes=rules.outcomes, workers=workers, table=table
-            )
-        except UncompiledRules as error:
-            reason = str(error)
-    plain(reason)
-    return None
 
 
 class Journal:

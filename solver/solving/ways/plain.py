@@ -82,7 +82,7 @@ def tried(job: Job, cached: bool = False) -> Outcome | None:
 
     def found(method: str) -> Any:
         states("", 0, None)
-        return METHODS[method](rules.game, symmetry=rules.symmetry, budget=budget, progress=states)
+        return METHODS[method](rules, budget=budget, progress=states)
 
     slow = f"{rules.name}: its rules take more than {SLOW:g} seconds for a state: they must end"
     try:
@@ -110,7 +110,7 @@ def found_by(job: Job, method: str, reason: str | None = None) -> Any:
             )
         options.progress(step, done, total, note)
 
-    return METHODS[method](rules.game, symmetry=rules.symmetry, progress=progress)
+    return METHODS[method](rules, progress=progress)
 
 
 def _outcome(rules: Rules, method: str, found_by: Callable[[str], Any]) -> Outcome:

@@ -10,7 +10,6 @@ from typing import Any
 
 from solver.base import extras
 from solver.base.errors import MethodError, UncompiledRules
-from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules
 from solver.solving.job import Job, Outcome
 from solver.solving.ways import plain
@@ -63,7 +62,7 @@ def _work(job: Job) -> Any:
     from solver.store.work import Work
 
     rules, options = job.rules, job.options
-    identity = f"{rules.name} {fingerprint(rules.game)} {options.method} symmetry {rules.symmetry}"
+    identity = f"{rules.name} {rules.fingerprint} {options.method} symmetry {rules.symmetry}"
     every = CHECKPOINT if options.checkpoint is None else options.checkpoint
     return job.files.enter_context(Work(job.beside(".work"), identity, restart=options.restart, every=every))
 
@@ -74,7 +73,7 @@ def _swept(job: Job, work: Any, states: Sequence[int]) -> Outcome | str:
 
     rules = job.rules
     try:
-        solved = exhaustive.solve(rules.game, work, job.options, states)
+        solved = exhaustive.solve(rules, work, job.options, states)
     except UncompiledRules as error:
         reason = str(error)
     except MethodError as error:
