@@ -18,7 +18,7 @@ import numpy as np  # noqa: E402
 from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
-from solver.cluster import blocks, driver, excerpt, exchange, on_ray, store  # noqa: E402
+from solver.cluster import blocks, driver, excerpt, exchange, on_ray, shards, store  # noqa: E402
 from solver.cluster.engine import Threads  # noqa: E402
 
 QUICK = ("connect-four:4,3", "dots-and-boxes:2,2")  # each game compiles for seconds
@@ -33,8 +33,8 @@ SLOW = (
 def clustered(tmp_path, monkeypatch):
     """Solve a game in shards, on two threads; the digest of its book."""
     monkeypatch.setattr(on_ray, "connect", lambda where, memory=None: Threads(2))
-    monkeypatch.setattr(driver, "EVERY", 0.0)
-    monkeypatch.setattr(driver, "NEAR", 100)
+    monkeypatch.setattr(shards, "EVERY", 0.0)
+    monkeypatch.setattr(shards, "NEAR", 100)
 
     def solve(game, **options):
         path = tmp_path / "clustered.lmdb"
@@ -49,7 +49,7 @@ def clustered(tmp_path, monkeypatch):
 @pytest.fixture
 def crowded(monkeypatch):
     """Shards of few states, several to a block, whose blocks are split by tasks between."""
-    monkeypatch.setattr(driver, "LEAST", 20)
+    monkeypatch.setattr(shards, "LEAST", 20)
     monkeypatch.setattr(blocks, "MOST_BLOCKS", 2)
     monkeypatch.setattr(exchange, "BATCH", 3)
 
@@ -98,7 +98,7 @@ def test_goes_on_behind_the_last_commit(last, folder, tmp_path, clustered, crowd
         broken.setattr(store.Store, "commit", ends)
         clustered("connect-four:4,3")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["clustered.lmdb.shards"]
-    monkeypatch.setattr(driver, "LEAST", 1)
+    monkeypatch.setattr(shards, "LEAST", 1)
     said = []
     assert clustered("connect-four:4,3", say=said.append) == alone(folder, "connect-four:4,3")
     assert said[0].startswith("going on from")

@@ -15,7 +15,7 @@ from tests.ways import slow
 pytest.importorskip("numba")
 pytest.importorskip("fsspec")
 
-from solver.cluster import blocks, closing, driver, exchange, on_ray, resolving, store  # noqa: E402
+from solver.cluster import blocks, closing, driver, exchange, history, on_ray, resolving, shards, store  # noqa: E402
 from solver.cluster.engine import Threads  # noqa: E402
 from solver.cluster.store import Store  # noqa: E402
 
@@ -76,7 +76,7 @@ def ladder(tmp_path_factory):
 @pytest.fixture
 def sharded(monkeypatch):
     """Shards of a few states; generations of one shard are not gone through at once."""
-    monkeypatch.setattr(driver, "LEAST", 10)
+    monkeypatch.setattr(shards, "LEAST", 10)
     monkeypatch.setattr(closing, "ALONE", 0)
 
 
@@ -93,8 +93,8 @@ def threads(monkeypatch):
     monkeypatch.setattr(store, "PATIENCE", 0.0005)
     monkeypatch.setattr(os, "fsync", lambda file: None)
     monkeypatch.setattr(extras, "has_cluster", lambda: True)
-    monkeypatch.setattr(driver, "NEAR", 10)
-    monkeypatch.setattr(driver, "EVERY", 0.0)
+    monkeypatch.setattr(shards, "NEAR", 10)
+    monkeypatch.setattr(shards, "EVERY", 0.0)
     monkeypatch.setattr(on_ray, "connect", lambda where, memory: Threads(2, memory))
 
 
@@ -122,7 +122,7 @@ def test_the_book_is_that_of_one_machine(tmp_path, game, sharded):
 
 @pytest.mark.parametrize("least", [1, 40, 1 << 20])
 def test_any_number_of_shards_gives_the_same_book(tmp_path, ladder, monkeypatch, least):
-    monkeypatch.setattr(driver, "LEAST", least)
+    monkeypatch.setattr(shards, "LEAST", least)
     monkeypatch.setattr(closing, "ALONE", least)
     assert together(ladder, tmp_path / "cluster.lmdb") == alone(ladder, tmp_path / "one.lmdb")
 
@@ -143,7 +143,7 @@ def test_options_mean_the_same(tmp_path, ladder, sharded, game, options):
 
 def test_shards_split_while_a_tier_is_closed(tmp_path, ladder, monkeypatch):
     bits = []
-    monkeypatch.setattr(driver, "LEAST", 60)
+    monkeypatch.setattr(shards, "LEAST", 60)
     monkeypatch.setattr(closing, "ALONE", 0)
     generation = closing.generation
 
@@ -184,7 +184,7 @@ def test_it_goes_on_behind_every_commit(tmp_path, ladder, monkeypatch, rounds, g
 def test_damaged_files_are_made_again(tmp_path, ladder, monkeypatch, rounds, game):
     """After each commit, one of the files that are needed is cut short."""
     game = game.replace("LADDER", ladder)
-    apply, kinds = driver.Course.apply, Counter()
+    apply, kinds = history.Course.apply, Counter()
 
     def damaging(self, facts):
         obsolete = apply(self, facts)
@@ -199,7 +199,7 @@ def test_damaged_files_are_made_again(tmp_path, ladder, monkeypatch, rounds, gam
             kinds[kind] += 1
         return obsolete
 
-    monkeypatch.setattr(driver.Course, "apply", damaging)
+    monkeypatch.setattr(history.Course, "apply", damaging)
     assert together(game, tmp_path / "cluster.lmdb") == alone(game, tmp_path / "one.lmdb")
     of_rounds = {"begins", "parents", "left", "merits"} if "Ladder" in game else set()
     assert kinds.keys() == {"run", "seen", "states", "values"} | of_rounds and min(kinds.values()) > 4
@@ -250,8 +250,8 @@ def test_a_tier_beyond_the_memory_is_refused(tmp_path, ladder):
 
 def test_a_file_that_is_needed_again_is_not_removed(tmp_path, ladder, monkeypatch, sharded):
     """Commits come after many steps: what one of them lets go another may have written again."""
-    monkeypatch.setattr(driver, "EVERY", 1e9)
-    done, checked = driver.Driver.done, []
+    monkeypatch.setattr(shards, "EVERY", 1e9)
+    done, checked = shards.Shards.done, []
 
     def again(self, facts):
         done(self, facts)
@@ -263,6 +263,6 @@ def test_a_file_that_is_needed_again_is_not_removed(tmp_path, ladder, monkeypatc
             assert needed <= set(self.store.listed())
             checked.append(len(needed))
 
-    monkeypatch.setattr(driver.Driver, "done", again)
+    monkeypatch.setattr(shards.Shards, "done", again)
     assert together(ladder, tmp_path / "cluster.lmdb") == alone(ladder, tmp_path / "one.lmdb")
     assert len(checked) > 10 and min(checked) > 0

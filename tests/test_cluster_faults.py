@@ -34,8 +34,8 @@ HELPERS = ("ray::DashboardAgent", "ray::RuntimeEnvAgent")  # they try for a minu
 # tiers of some thousand states have several shards here, and some drivers run tasks on threads: they begin sooner
 SHARDED = """
 import solver.__main__
-from solver.cluster import driver, engine, on_ray, store
-driver.LEAST, driver.NEAR, driver.EVERY = 1 << 9, 1 << 8, 0.0
+from solver.cluster import engine, on_ray, shards, store
+shards.LEAST, shards.NEAR, shards.EVERY = 1 << 9, 1 << 8, 0.0
 """
 ON_THREADS = SHARDED + "on_ray.connect = lambda *_, **__: engine.Threads(2)\n"
 IMPATIENT = ON_THREADS + "store.RENEWED, store.EXPIRED, store.LOOKED = 0.2, 2.0, 0.5\n"

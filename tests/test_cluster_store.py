@@ -18,7 +18,7 @@ import pytest
 
 from solver.base import extras
 from solver.base.errors import GameError, MethodError, ResourceError
-from solver.cluster import driver, merged, on_ray, solving, store
+from solver.cluster import driver, merged, on_ray, shards, solving, store
 from solver.cluster.engine import Threads
 from solver.cluster.store import Store
 from solver.cluster.tasks import Bench, Job
@@ -112,9 +112,9 @@ fsspec.register_implementation("objects", Objects, clobber=True)
 def threads(monkeypatch):
     """Clusters are threads, tiers of some dozen states have several shards, and nobody waits for long."""
     monkeypatch.setattr(on_ray, "connect", lambda where, memory=None, **_: Threads(2))
-    monkeypatch.setattr(driver, "LEAST", 16)
-    monkeypatch.setattr(driver, "NEAR", 16)
-    monkeypatch.setattr(driver, "EVERY", 0.0)
+    monkeypatch.setattr(shards, "LEAST", 16)
+    monkeypatch.setattr(shards, "NEAR", 16)
+    monkeypatch.setattr(shards, "EVERY", 0.0)
     monkeypatch.setattr(store, "PATIENCE", 0.0005)
     monkeypatch.setattr(os, "fsync", lambda file: None)
     monkeypatch.setattr(Faults, "strike", Faults.strike)

@@ -103,6 +103,18 @@ def test_the_house_can_be_kept_in_mind():
     assert max(floors.values()) <= 12
 
 
+def test_no_module_is_above_itself():
+    """Within rooms, too, and TYPE_CHECKING counts."""
+    modules = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path for path in PACKAGE.rglob("*.py")}
+    below = {}
+    for name, path in modules.items():
+        known = [one if one in modules else one.rpartition(".")[0] for one in imports(path)]
+        below[name] = {one for one in known if one in modules and one != name}
+    while leaves := {name for name, others in below.items() if not others & {*below}}:
+        below = {name: others for name, others in below.items() if name not in leaves}
+    assert below == {}
+
+
 def test_numba_and_numpy_live_in_their_rooms_only():
     heavy = {path for path in PACKAGE.rglob("*.py") if HEAVY & packages(path) and room_of(path) not in HOMES}
     assert {str(path.relative_to(PACKAGE)) for path in heavy} <= HEAVY_FILES

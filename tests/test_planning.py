@@ -126,11 +126,11 @@ def test_a_task_fits_a_worker():
 
 def test_the_plan_has_the_constants_of_the_driver():
     pytest.importorskip("fsspec")
-    from solver.cluster import blocks, driver, merged
+    from solver.cluster import blocks, merged, shards
 
-    assert (phases.TASK_BYTES, phases.BUILT.task) == (driver.BYTES, driver.MEMORY)
-    assert (phases.LEAST_STATES, phases.NEAR) == (driver.LEAST, driver.NEAR)
-    assert (phases.MOST_BLOCKS, phases.AHEAD) == (blocks.MOST_BLOCKS, driver.AHEAD)
+    assert (phases.TASK_BYTES, phases.BUILT.task) == (shards.BYTES, shards.MEMORY)
+    assert (phases.LEAST_STATES, phases.NEAR) == (shards.LEAST, shards.NEAR)
+    assert (phases.MOST_BLOCKS, phases.AHEAD) == (blocks.MOST_BLOCKS, shards.AHEAD)
     assert (planning.BUFFERED, planning.LEAST_READ, planning.MOST_READ) == (
         merged.BUFFERED, merged.LEAST, merged.MOST,
     )  # fmt: skip
@@ -140,11 +140,11 @@ def test_the_plan_has_the_constants_of_the_driver():
 def counted(tmp_path, monkeypatch):
     """Solve a game in shards on two threads; the tasks of each kind, and the bytes of arrays that they returned."""
     pytest.importorskip("fsspec")
-    from solver.cluster import driver, on_ray
+    from solver.cluster import on_ray, shards
     from solver.cluster.engine import Threads
     from solver.solving import pipeline
 
-    monkeypatch.setattr(driver, "NEAR", -1)
+    monkeypatch.setattr(shards, "NEAR", -1)
     found = Counter()
 
     class Counting(Threads):
@@ -177,10 +177,10 @@ def bytes_of(made):
     ("text", "least"), [("connect-four:4,3", 20), pytest.param("connect-four:5,4", 1 << 17, marks=pytest.mark.slow)]
 )
 def test_tasks_and_bytes_are_those_of_a_solve(text, least, counted, monkeypatch):
-    from solver.cluster import driver
+    from solver.cluster import shards
     from solver.sweep import projection
 
-    monkeypatch.setattr(driver, "LEAST", least)
+    monkeypatch.setattr(shards, "LEAST", least)
     monkeypatch.setattr(phases, "LEAST_STATES", least)
     cluster = Cluster(1, 2, 8 << 30)
     tiers = phases.predict(projection.census(load_game(text), seconds=60, tiers=True).tiers, COSTS, cluster)

@@ -8,36 +8,34 @@ since then, or, where there was none, the tier from its moves on.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from solver.base.errors import GameError
 from solver.cluster.blocks import NOTHING, block_count, block_for
 from solver.cluster.cycles import Resolved, resolve
 from solver.cluster.history import Resolving, Tier
 from solver.cluster.rounds import ARRAYS, Told, index, keep, link, load, settled, step
+from solver.cluster.shards import Shards
 from solver.cluster.store import File
 from solver.cluster.tasks import Folded, Scale, answer, request
 from solver.sweep.parents import WIN
-
-if TYPE_CHECKING:
-    from solver.cluster.driver import Driver
 
 RESOLVING = 128  # bytes of memory that a state takes where its whole tier is resolved by one task
 LISTING = 1024  # bytes of memory that a state takes while the shards of its tier list the parents of their states
 CHECKPOINT = 30.0  # seconds between two commits of a tier that is resolved by rounds
 
 
-def resolved(driver: Driver, tier: Tier) -> tuple[list[int], list[Folded], int]:
-    """`Driver.valued` of a tier with cycles."""
-    course, scale = driver.course, driver.course.scale
+def resolved(shards: Shards, tier: Tier) -> tuple[list[int], list[Folded], int]:
+    """`valued` of a tier with cycles."""
+    course, scale = shards.course, shards.course.scale
     assert scale is not None
     places = [place for place, file in enumerate(tier.states) if file.length]
     if not places:
         return [], [], 0
-    if not by_rounds(driver, tier.stored):
-        found = _at_once(driver, tier, scale)
+    if not by_rounds(shards, tier.stored):
+        found = _at_once(shards, tier, scale)
         return places, found.shards, found.gap
-    rounds = Rounds(driver, tier, scale, places)
+    rounds = Rounds(shards, tier, scale, places)
     its_turn = tier == course.next()  # else a file of it is mended, perhaps in the midst of another tier's rounds
     kept, saved = course.resolving if its_turn else None, time.monotonic()
     distance = rounds.link() if kept is None else rounds.load(kept)
@@ -46,7 +44,7 @@ def resolved(driver: Driver, tier: Tier) -> tuple[list[int], list[Folded], int]:
         due = its_turn and time.monotonic() - saved > CHECKPOINT
         if following and due and (kept is None or distance > kept.distance):
             kept = rounds.kept(distance)
-            driver.done({"kind": "resolving", "resolving": kept})
+            shards.done({"kind": "resolving", "resolving": kept})
             rounds.load(kept)  # and tell again, so that nothing still to come depends on what came before
             saved = time.monotonic()
         else:
@@ -54,28 +52,28 @@ def resolved(driver: Driver, tier: Tier) -> tuple[list[int], list[Folded], int]:
     return places, rounds.values(), 0
 
 
-def by_rounds(driver: Driver, states: int) -> bool:
+def by_rounds(shards: Shards, states: int) -> bool:
     """Whether a tier with cycles has too many states for one worker, which a game of chance needs all the same."""
-    return driver.rules.chance is None and RESOLVING * states > driver.engine.memory
+    return shards.rules.chance is None and RESOLVING * states > shards.engine.memory
 
 
-def _at_once(driver: Driver, tier: Tier, scale: Scale) -> Resolved:
+def _at_once(shards: Shards, tier: Tier, scale: Scale) -> Resolved:
     """The values of a tier, by one task, which must have the memory for all of it."""
-    course, most, engine = driver.course, driver.engine.memory, driver.engine_for(tier.stored)
+    course, most, engine = shards.course, shards.engine.memory, shards.engine_for(tier.stored)
     later, memory = course.later(tier), min(most, RESOLVING * tier.stored)
     bits = max((one.bits for one in later), default=0)
     children, answers = NOTHING, []
     if later:
         children, *blocks = engine.submit(
-            request, driver.job, tier.number, tier.states, scale, bits, returns=1 + block_count(bits), memory=memory
+            request, shards.job, tier.number, tier.states, scale, bits, returns=1 + block_count(bits), memory=memory
         )
         answers = [
             engine.submit(
-                answer, driver.job, owner, scale, course.shards(later, bits, owner), blocks[block_for(owner, bits)]
+                answer, shards.job, owner, scale, course.shards(later, bits, owner), blocks[block_for(owner, bits)]
             )[0]
             for owner in range(1 << bits)
         ]
-    handles = engine.submit(resolve, driver.job, tier, scale, most // 2, children, bits, *answers, memory=memory)
+    handles = engine.submit(resolve, shards.job, tier, scale, most // 2, children, bits, *answers, memory=memory)
     found: Resolved = engine.result(handles[0])
     return found
 
@@ -84,10 +82,10 @@ class Rounds:
     """A tier that is resolved by rounds: handles of the arrays of its shards at `places`, by name, and of what they
     tell each other."""
 
-    def __init__(self, driver: Driver, tier: Tier, scale: Scale, places: list[int]) -> None:
-        self.driver, self.engine, self.job = driver, driver.engine, driver.job
+    def __init__(self, shards: Shards, tier: Tier, scale: Scale, places: list[int]) -> None:
+        self.shards, self.engine, self.job = shards, shards.engine, shards.job
         self.tier, self.scale, self.places = tier, scale, places
-        self.memory = driver.bytes_for(tier.stored, tier.bits, LISTING)
+        self.memory = shards.bytes_for(tier.stored, tier.bits, LISTING)
         self.blocks = block_count(tier.bits)
         self.arrays: dict[str, list[Any]] = {}
         self.index: list[list[File]] = []  # kept files of begins and parents
@@ -97,7 +95,7 @@ class Rounds:
     def link(self) -> int:
         """Count open children and list parents; the first distance, 0 if nothing decides any state."""
         tier, scale, bits = self.tier, self.scale, self.tier.bits
-        asked, children, answers = self.driver.asked(tier, self.places)
+        asked, children, answers = self.shards.asked(tier, self.places)
         linked = [
             self.engine.submit(
                 link, self.job, tier.number, (bits, place), tier.states[place], scale, children[number], asked,
@@ -135,7 +133,7 @@ class Rounds:
     def step(self, distance: int) -> int:
         """A round; the next distance, 0 if there is no more to do."""
         if distance >= WIN - 1:
-            raise GameError(f"{self.driver.rules.name} has wins of more than {WIN - 2:,} plies")
+            raise GameError(f"{self.shards.rules.name} has wins of more than {WIN - 2:,} plies")
         bits = self.tier.bits
         handles = [
             self.engine.submit(
@@ -149,7 +147,7 @@ class Rounds:
         self._take(left=1, merits=2, of=handles)
         self.mails = [shard[3:] for shard in handles]
         self.resolved += sum(one.resolved for one in told)
-        self.driver.progress("resolve", min(self.resolved, self.tier.stored), self.tier.stored)
+        self.shards.progress("resolve", min(self.resolved, self.tier.stored), self.tier.stored)
         if any(one.sent for one in told):
             return distance + 1
         self.mails = []

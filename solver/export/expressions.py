@@ -14,13 +14,10 @@ import json
 import os
 import types
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from solver.base.errors import MethodError
 from solver.rules.sources import inner
-
-if TYPE_CHECKING:
-    from solver.export.javascript import Port
 
 # by name the most arguments that python.js takes
 BUILTINS = {
@@ -52,10 +49,20 @@ OPERATORS: dict[type[ast.AST], str] = {
 MISSING = object()
 
 
+class Names(Protocol):
+    """What an expression asks of the rules that it is of: their class, their parameters, what a name stands for."""
+
+    cls: Any
+    fields: dict[str, Any]
+
+    def function(self, function: types.FunctionType) -> str: ...
+    def constant(self, name: str, item: Any) -> str: ...
+
+
 class Expressions(ast.NodeVisitor):
     """The expressions of one function; `own` is the name by which a method knows its game, None in other functions."""
 
-    def __init__(self, port: Port, function: types.FunctionType, own: str | None) -> None:
+    def __init__(self, port: Names, function: types.FunctionType, own: str | None) -> None:
         self.port = port
         self.function = function
         self.own = own

@@ -9,18 +9,29 @@ from __future__ import annotations
 import mmap
 import os
 import zlib
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from solver.store.work import Work
 
 READ = 64 << 20  # bytes read at once for a checksum
 BACKLOG = 256 << 20  # bytes written between two syncs in the background
 PAGE = mmap.PAGESIZE
 FILED = 1 << 16  # bytes from which a column is a file
+
+
+class Folder(Protocol):
+    """What a column asks of the work folder in which it lies; `folder` is None where its file has no name."""
+
+    folder: Path | None
+
+    def about_to_write(self, size: int) -> None: ...
+    def sync_later(self, descriptor: int) -> None: ...
+    def guarded(self) -> AbstractContextManager[None]: ...
+    def create(self, name: str) -> int: ...
+    def read(self, size: int) -> None: ...
 
 
 class Column:
@@ -31,7 +42,7 @@ class Column:
     """
 
     def __init__(
-        self, work: Work, name: str, dtype: Any, descriptor: int = -1, size: int = 0, checksum: int = 0
+        self, work: Folder, name: str, dtype: Any, descriptor: int = -1, size: int = 0, checksum: int = 0
     ) -> None:
         self.work = work
         self.name = name
