@@ -24,9 +24,9 @@ from scale_games import ANIMAL, GORO_GORO, Shogi
 from schedule import Run, Schedule, Trouble
 
 from solver.estimate import phases, planning
-from solver.estimate.estimation import duration
 from solver.estimate.phases import Cluster, Costs, Design
-from solver.estimate.planning import Plan, size
+from solver.estimate.planning import Plan
+from solver.report.estimates import duration, size
 from solver.rules.game import Rules, load_game
 from solver.sweep import projection
 from solver.sweep.projection import Tier

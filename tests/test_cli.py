@@ -13,8 +13,8 @@ from solver import Book, Player, __version__, load_game
 from solver.base.errors import PositionError
 from solver.base.value import Value
 from solver.cli import COMMANDS, main
-from solver.cli.common import for_players
-from solver.play.answers import Answers
+from solver.report.answers import Answers
+from solver.report.words import for_players
 from solver.rules.notation import parse_action, show
 
 

@@ -5,6 +5,8 @@ import pytest
 from solver.base.errors import MethodError
 from solver.base.options import Options
 from solver.estimate import estimation
+from solver.report import estimates
+from solver.report.facts import facts_of
 from solver.rules.game import Rules, load_game
 from solver.solving import pipeline
 from solver.solving.ways import plain
@@ -99,7 +101,7 @@ def test_an_estimate_without_time_says_what_it_left_out(small):
     with Work() as work, Steps(1) as team:
         one = next(team.forward(load_game("connect-four:4,4"), work, symmetry=True))
         assert not projection.estimated(one, 0.0).whole
-    text = estimation.Sweep(5, False, False, False, 2, 1.0, 1, 1, 1, False).text()
+    text = estimates.sweep(facts_of(estimation.Sweep(5, False, False, False, 2, 1.0, 1, 1, 1, False)))
     assert "more than 5 states" in text
 
 
@@ -132,7 +134,7 @@ def test_an_opening_of_more_plies_than_there_is_time_for(monkeypatch):
     monkeypatch.setattr(searcher, "Searcher", Idle)
     estimate = estimation.of_opening(load_game("connect-four"), 25, seconds=0.2)
     assert (len(estimate.plies), estimate.counted, estimate.plies[:3]) == (26, False, [1, 4, 25])
-    assert estimate.sample > 0 and "for want of time" in estimate.text()
+    assert estimate.sample > 0 and "for want of time" in estimates.opening(facts_of(estimate))
 
 
 def test_plies_stop_when_there_are_enough():

@@ -11,9 +11,10 @@ from solver.base.errors import DamagedBook, MissingState, PositionError
 from solver.base.expectations import DROPPED, MIDDLE, SPAN, number_of
 from solver.base.value import Value
 from solver.book import Book, Header
-from solver.cli import info, main, plot
+from solver.cli import main
 from solver.edit.sampling import expectations as expectations_of
 from solver.play.player import Player
+from solver.report import books, charts
 from solver.rules.game import load_game
 from solver.solving import pipeline
 from solver.verifying.verification import verify
@@ -250,15 +251,15 @@ def test_a_chart_of_expectations_is_a_histogram_of_all_that_is_stored(pig, tmp_p
     pyplot = pytest.importorskip("matplotlib.pyplot")
     with Book(pig) as book:
         stored, exact = len(book), Counter(min(39, int(20 * (1 + value.score))) for value in book.values())
-        numbers, facts = expectations_of(book), info.describe(book.header, book.size)
+        numbers, facts = expectations_of(book), books.facts(book.header, book.size)
     assert sum(numbers.values()) == stored and len(numbers) > 100
     _, axes = pyplot.subplots()
-    plot._by_expectation(axes, numbers, wins=True)
+    charts._by_expectation(axes, numbers, wins=True)
     bars = {round(bar.get_x() / 2.5): bar.get_height() for container in axes.containers for bar in container}
     assert sum(bars.values()) == stored and len(bars) > 10
     assert sum(abs(bars.get(at, 0) - exact[at]) for at in range(40)) <= stored / 50  # some lie on an edge
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["better"]  # who is to move
-    plot.draw(facts, str(tmp_path / "chart.svg"), numbers)
+    charts.draw(facts, str(tmp_path / "chart.svg"), numbers)
     chart = (tmp_path / "chart.svg").read_text()
     assert "winning chance of the side to move" in chart and "<!-- better" in chart
     assert "<!-- wins" not in chart and "<!-- worse" not in chart

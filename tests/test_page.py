@@ -9,11 +9,11 @@ import pytest
 
 from solver.base.errors import GameError, MethodError
 from solver.book import Book
-from solver.cli.common import in_all, in_words
 from solver.export import export, site
 from solver.export.records import all_of, record_of, sampled
 from solver.games import CATALOGUE
 from solver.play.player import Player
+from solver.report.words import in_all, in_words
 from solver.rules.game import Rules, load_game
 from solver.rules.notation import first_position, format_action
 from solver.solving import pipeline

@@ -13,8 +13,8 @@ from solver.base import options
 from solver.base.errors import ForeignBook, MethodError, ResourceError
 from solver.base.value import Value
 from solver.book import Book, streaming
-from solver.cli import info
 from solver.play.player import Player
+from solver.report import books
 from solver.rules.game import load_game
 from solver.solving import pipeline
 from solver.solving.ways import entries
@@ -110,7 +110,7 @@ def test_a_game_is_solved_without_a_book_where_none_is_wanted(tmp_path, monkeypa
 def test_a_book_says_what_info_prints(tmp_path, monkeypatch):
     plainly(monkeypatch)
     with pipeline.solve("tic-tac-toe", tmp_path / "book.lmdb") as book:
-        facts = info.describe(book.header, book.size)
+        facts = books.facts(book.header, book.size)
         assert facts["bytes"] == (tmp_path / "book.lmdb").stat().st_size
         for name in ("rules", "method", "scope", "symmetry", "states", "terminal", "stored", "counts", "codec"):
             assert getattr(book, name) == facts[name], name

@@ -34,6 +34,12 @@ class Value(NamedTuple):
             return "expectation"
         return "win" if self.score > 0 else "loss" if self.score < 0 else "draw"
 
+    def words(self, as_number: bool = False) -> str:
+        """The value whatever its game: win in 5, draw; without a distance a win, or `as_number` +1, +3, +0.25."""
+        if self.distance is not None:
+            return f"{self.outcome} in {self.distance}"
+        return "draw" if not self.score else f"{self.score:+}" if as_number else self.outcome
+
 
 Solution = Mapping[int, Value]
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from solver.book import Book, shipped
-from solver.cli.common import for_players, json_option
-from solver.cli.info import describe
+from solver.cli.common import json_option, tell
+from solver.report import books
 
 
 @click.command("books")
@@ -21,10 +19,6 @@ def command(as_json: bool) -> None:
     solver query tic-tac-toe b2
     solver info hexapawn:4,4
     """
-    books = [Book(path) for path in shipped.paths()]
-    if as_json:
-        click.echo(json.dumps([{**describe(book.header, book.size), "book": str(book.path)} for book in books]))
-        return
-    for book in books:
-        worth = for_players(book.root, book.score_game)
-        click.echo(f"{book.header.game:24} {len(book):9,} states  {book.size:7,} bytes  {worth}")
+    found = [Book(path) for path in shipped.paths()]
+    facts = [{**books.facts(book.header, book.size), "book": str(book.path)} for book in found]
+    tell(facts, lambda _: "\n".join(map(books.row, found)), as_json)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,10 +9,10 @@ import click
 
 from solver.base import extras
 from solver.base.errors import UncompiledRules
-from solver.check.playouts import RandomGame, endless, states_of, summary
-from solver.cli.common import Bars, in_plies, json_option, note, quiet_option
-from solver.rules.game import OPTIONAL, Rules, load_game, near_misses, own_method
-from solver.rules.notation import format_action, show
+from solver.check.playouts import RandomGame, endless, states_of
+from solver.cli.common import Bars, json_option, note, quiet_option, tell
+from solver.report import checks
+from solver.rules.game import Rules, load_game
 
 
 @click.command("check")
@@ -49,25 +48,11 @@ def command(game: str, seed: int, quick: bool, boards: bool, as_json: bool, quie
         refuse(job, way_of(job))
         games = random_games(rules.game, seed=seed, progress=progress)
         refuse_repeated(rules, games)
-        facts = _facts(rules, games) | _run(job, games, quick)
-    if as_json:
-        click.echo(json.dumps(facts))
-    else:
-        _print(facts)
+        facts = checks.facts(rules, games) | _run(job, games, quick)
+    tell(facts, checks.text, as_json)
     if boards:
-        _print_boards(rules, games)
+        click.echo(checks.boards(rules, games))
     note(endless(games), quiet)
-
-
-def _facts(rules: Rules, games: Sequence[RandomGame]) -> dict[str, Any]:
-    """What is known before anything is solved or compiled."""
-    return {
-        "game": rules.name,
-        "states": len(states_of(games)),
-        "games": summary(games),
-        "optional": [name for name in OPTIONAL if own_method(rules.game, name)],
-        "near_misses": near_misses(type(rules.game)),
-    }
 
 
 def _run(job: Any, games: Sequence[RandomGame], quick: bool) -> dict[str, Any]:
@@ -102,40 +87,3 @@ def _compiled(rules: Rules, states: list[int]) -> tuple[bool, str | None]:
     except UncompiledRules as error:
         return False, str(error)
     return True, None
-
-
-def _print(facts: dict[str, Any]) -> None:
-    games = facts["games"]
-    click.echo(f"{facts['game']}: {facts['states']:,} states of {games['played']} random games keep the protocol")
-    if games["ended"]:
-        plies, first = games["plies"], games["first_player"]
-        click.echo(
-            f"{games['ended']} of them ended, after {plies['shortest']} to {in_plies(plies['longest'])},"
-            f" {plies['mean']:.1f} on average; the first player won {first['win']}, drew {first['draw']},"
-            f" lost {first['loss']}"
-        )
-    else:
-        click.echo("none of them ended")
-    click.echo(f"optional methods: {', '.join(facts['optional']) or 'none'}")
-    for name, meant in facts["near_misses"].items():
-        click.echo(f"warning: nothing asks for {name}: {meant} may be meant")
-    if facts["compiled"]:
-        click.echo("compiled, they say what plain Python says of all these states")
-    elif facts["compiled"] is False:
-        click.echo(f"only in plain Python, which is some sixty times slower: {facts['reason']}")
-    elif facts["solved"] is not None:
-        folded = " folded by symmetry" if "canonical" in facts["optional"] else ""
-        click.echo(f"all {facts['solved']:,} states{folded} were solved in plain Python: solve will compile nothing")
-
-
-def _print_boards(rules: Rules, games: Sequence[RandomGame]) -> None:
-    """The positions of the first game that ended, if one did, each after the move that led to it."""
-    game = next((one for one in games if one.worth is not None), games[0])
-    mover = 0 if rules.to_move is None else rules.to_move(game.states[0])
-    click.echo(f"\n{show(rules.game, game.states[0], mover)}")
-    for state, action, child in zip(game.states, game.actions, game.states[1:], strict=False):
-        move = "chance" if action is None else format_action(rules.game, state, action)
-        mover = mover if rules.same_mover(state, action, child) else 1 - mover
-        click.echo(f"\n{move}\n{show(rules.game, child, mover)}")
-    worth = "" if game.worth is None else f", {game.worth:+d} for the first player"
-    click.echo(f"\n{'not ended' if game.worth is None else 'the game is over'} after {in_plies(game.plies)}{worth}")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
-from solver.cli.common import Bars, Seconds, json_option, quiet_option, workers_option
+from solver.cli.common import Bars, Seconds, json_option, quiet_option, tell, workers_option
 from solver.estimate.phases import Cluster, parse_cluster
+from solver.report import estimates
+from solver.report.facts import facts_of
 from solver.rules.game import load_game
 
 
@@ -75,14 +76,10 @@ def command(
             "seconds": seconds,
             "progress": bars,
         }
-        facts: estimation.Sweep | estimation.Opening | planning.Plan
         if cluster is not None:
-            facts = planning.of_cluster(rules, cluster, **options)
+            found, text = facts_of(planning.of_cluster(rules, cluster, **options)), estimates.plan
         elif max_ply is not None:
-            facts = estimation.of_opening(rules, max_ply, **options)
+            found, text = facts_of(estimation.of_opening(rules, max_ply, **options)), estimates.opening
         else:
-            facts = estimation.of_sweep(rules, **options)
-    if as_json:
-        click.echo(json.dumps({"game": game, **planning.facts(facts)}))
-        return
-    click.echo(facts.text())
+            found, text = facts_of(estimation.of_sweep(rules, **options)), estimates.sweep
+    tell({"game": game, **found}, text, as_json)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 
 import click
 
-from solver.cli.common import Bars, json_option, note, quiet_option
-from solver.cli.info import describe, text
+from solver.cli.common import Bars, json_option, note, quiet_option, tell
+from solver.report import books
 
 
 @click.command("import")
@@ -38,5 +37,5 @@ def command(
         header = import_values(game, file, book, symmetry=not no_symmetry, verified=not no_verify, progress=bars)
     if header.scope != "complete":
         note(f"{file} is not all of the game that play can reach: not every value could be verified", quiet)
-    facts = describe(header, os.path.getsize(book))
-    click.echo(json.dumps(facts) if as_json else text(facts, header.score_game))
+    facts = books.facts(header, os.path.getsize(book))
+    tell(facts, lambda told: books.text(told, header.score_game), as_json)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 from typing import TYPE_CHECKING, Any
@@ -13,14 +12,14 @@ import click
 from solver.base import extras
 from solver.base.errors import MethodError
 from solver.book import Book, check_target
-from solver.cli.common import Bars, game_option, json_option, live_option, note, open_source, quiet_option
+from solver.cli.common import Bars, game_option, json_option, live_option, note, open_source, quiet_option, tell
+from solver.report import evaluations
 from solver.rules.game import Game
 
 if TYPE_CHECKING:
     from solver.compiled.lookahead.evaluation import Evaluation
 
 STATES, DEPTH, GENERATIONS, HIDDEN = 200_000, 4, 400, "32"
-MEASURES = {"sign": "sign", "correlation": "correlation", "best_moves": "best moves"}
 
 
 class Layers(click.ParamType):  # type: ignore[type-arg]
@@ -82,7 +81,7 @@ def command(
     with book or contextlib.nullcontext(), Bars(quiet) as bars:
         found = _learned(book, game, asked, bars, quiet)
     write(output, found)
-    click.echo(json.dumps(facts(found, output)) if as_json else text(found, output))
+    tell(evaluations.facts(found, output), evaluations.text, as_json)
 
 
 def _check_options(asked: dict[str, Any]) -> None:
@@ -116,47 +115,3 @@ def _learned(book: Book | None, game: Game, asked: dict[str, Any], bars: Bars, q
         depth=asked["depth"] or DEPTH,
         progress=bars,
     )
-
-
-def facts(found: Evaluation, output: str) -> dict[str, Any]:
-    """What was learned, and how good it is."""
-    return {
-        "game": found.game,
-        "rules": found.rules,
-        "features": found.features,
-        "shape": found.shape(),
-        "training": found.training,
-        "figures": found.figures,
-        "file": output,
-        "bytes": os.path.getsize(output),
-    }
-
-
-def text(found: Evaluation, output: str) -> str:
-    """The same for people."""
-    training, figures = found.training, found.figures
-    lines = [f"game     {found.game}", f"model    {training['model']}, {found.features} features"]
-    if "generations" in training:
-        lines.append(f"source   {training['source']}, {training['generations']} generations")
-        for name, share in figures.items():
-            lines.append(f"{share:8.2%} of the points against {name.replace('_', ' ')}")
-    else:
-        lines += [f"source   {training['source']}, {training['states']:,} states", *_measures(figures)]
-    return "\n".join([*lines, f"written  {output}, {os.path.getsize(output):,} bytes"])
-
-
-def _measures(figures: dict[str, Any]) -> list[str]:
-    """A row for the model, one for the rules' own `evaluate`."""
-    names = "".join(f"{name:>13}" for name in MEASURES.values())
-    lines = [f"on {figures['states']:,} states that it never saw:", f"{'':9}{names}"]
-    for name, prefix in (("learned", ""), ("evaluate", "evaluate_")):
-        if f"{prefix}sign" in figures:
-            cells = (_cell(measure, figures[prefix + measure]) for measure in MEASURES)
-            lines.append(f"{name:9}" + "".join(f"{cell:>13}" for cell in cells))
-    return lines
-
-
-def _cell(measure: str, figure: float | None) -> str:
-    if figure is None:
-        return "-"
-    return f"{figure:.3f}" if measure == "correlation" else f"{figure:.2%}"

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from solver.base import extras
 from solver.base.errors import MethodError
-from solver.cli.common import Bars, Seconds, json_option, note, open_book, quiet_option, workers_option
-from solver.rules.game import Rules, game_text
-
-if TYPE_CHECKING:
-    from solver.learning.matches import Match
-    from solver.learning.standing import Standing
-    from solver.play.grading import Tally
+from solver.cli.common import Bars, Seconds, json_option, note, open_book, quiet_option, tell, workers_option
+from solver.report import matches
+from solver.rules.game import Rules
 
 
 @click.command("match")
@@ -76,49 +71,4 @@ def command(first: str, second: str, as_json: bool, quiet: bool, **asked: Any) -
     if asked["save"] is not None:
         with click.open_file(asked["save"], "w") as file:
             file.writelines(f"{line}\n" for line in played.games)
-    names = first, second
-    click.echo(json.dumps(facts(rules, names, played, tallies)) if as_json else text(rules, names, played, tallies))
-
-
-def facts(
-    rules: Rules, names: tuple[str, str], played: Match, tallies: tuple[Tally, Tally] | None
-) -> dict[str, Any]:
-    """The match as facts; `kept` are shares of the moves whose value the book knows."""
-    return {
-        "game": game_text(rules.game),
-        "players": list(names),
-        "games": len(played.games),
-        "plies": max(played.plies),
-        **played.standing._asdict(),
-        "grades": None if tallies is None else [_shares(tally) for tally in tallies],
-    }
-
-
-def _shares(tally: Tally) -> dict[str, Any]:
-    kept = tally.kept / tally.moves if tally.moves else None
-    return {**tally._asdict(), "share_kept": kept}
-
-
-def text(rules: Rules, names: tuple[str, str], played: Match, tallies: tuple[Tally, Tally] | None) -> str:
-    """The same for people."""
-    found = played.standing
-    openings = f"{len(played.games) // 2:,} openings of {max(played.plies)} plies, each with both colours"
-    lines = [
-        f"{names[0]} against {names[1]}, {game_text(rules.game)}: {len(played.games):,} games, {openings}",
-        f"won {found.wins:,}, drawn {found.draws:,}, lost {found.losses:,}",
-        f"share    {found.share:.2%} of the points, with 95 % between {found.low:.2%} and {found.high:.2%}",
-        f"Elo      {_elo(found, found.elo, found.share)}, between {_elo(found, found.elo_low, found.low)}"
-        f" and {_elo(found, found.elo_high, found.high)}",
-    ]
-    if found.margin is not None:
-        lines.append(f"margin   {found.margin:+.2f} a game")
-    for name, tally in zip(names, tallies or (), strict=False):
-        if tally.moves:
-            lines.append(f"{name} keeps the value with {tally.kept / tally.moves:.2%} of {tally.moves:,} moves")
-    return "\n".join(lines)
-
-
-def _elo(found: Standing, difference: float | None, share: float) -> str:
-    if difference is None:
-        return "+∞" if share > 0.5 else "-∞"
-    return f"{difference:+.0f}"
+    tell(matches.facts(rules.name, (first, second), played, tallies), matches.text, as_json)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import click
 
 from solver.cli.common import Bars, codec_option, json_option, quiet_option, workers_option
@@ -31,7 +29,6 @@ def command(
     \b
     solver merge ply-8.lmdb endings.lmdb -o both.lmdb
     """
-    started = time.perf_counter()
     with Bars(quiet) as bars:
         header = merge(first, second, target, codec, workers=workers, progress=bars)
-    report(header, target, time.perf_counter() - started, as_json)
+    report(header, target, bars.seconds, as_json)

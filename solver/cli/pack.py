@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import click
 
 from solver.book.codecs import CHOICES
@@ -40,8 +38,7 @@ def command(
     """
     from solver.book.packing import pack
 
-    started = time.perf_counter()
     with Bars(quiet) as bars:
         game = None if game_text is None else load_game(game_text)
         header = pack(book, target, codec, game, workers=workers, progress=bars)
-    report(header, target, time.perf_counter() - started, as_json)
+    report(header, target, bars.seconds, as_json)

@@ -11,7 +11,6 @@ from solver.cli.common import (
     budget_option,
     evaluate_option,
     game_option,
-    in_words,
     live_option,
     open_source,
     quiet_option,
@@ -19,6 +18,7 @@ from solver.cli.common import (
 )
 from solver.play.live import SHORT
 from solver.play.player import Player
+from solver.report.words import in_words
 from solver.rules.game import Rules
 from solver.rules.game import game_text as text_of
 from solver.rules.notation import Position, chances, format_action, next_position, parse_action, parse_position, show

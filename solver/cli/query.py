@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import click
 
 from solver.base.errors import MissingState, PositionError
 from solver.base.files import MOST_LINE
-from solver.base.value import Value
 from solver.cli.common import (
-    at_the_end,
     budget_option,
     evaluate_option,
     game_option,
-    in_all,
-    in_words,
     json_option,
     live_option,
     note,
     open_source,
     quiet_option,
+    tell,
     thinking,
 )
-from solver.play.answers import Answers
 from solver.play.player import Player
-from solver.rules.game import Rules
+from solver.report.answers import Answers, text
 from solver.rules.game import game_text as text_of
-from solver.rules.notation import show
 
 BLOCK = 1 << 16
 
@@ -91,7 +85,7 @@ def command(
             continue
         with thinking(budget, quiet=not sys.stderr.isatty()):
             facts = answers.ask(position)
-        click.echo(json.dumps(facts) if as_json else text(player, facts))
+        tell(facts, lambda told: text(player, told), as_json)
         missing += facts["source"] == "missing"
         inexact += not facts["exact"]
     if missing and book_only:
@@ -123,37 +117,3 @@ def _waiting_lines(stream: BinaryIO) -> Iterator[list[str]]:
             raise PositionError(f"a line of more than {MOST_LINE:,} bytes: give a position a line")
     if begun:
         yield [begun.decode(errors="surrogateescape")]
-
-
-def text(player: Player, facts: dict[str, Any]) -> str:
-    """The facts for people: board, value, a table of moves."""
-    rules, value, gained = player.rules, _value_of(facts), facts["gained"]
-    lines, side = [show(player.game, facts["state"]), ""], "the side to move"
-    if rules.again is not None and facts["to_move"] is not None:  # no board can tell
-        side = f"player {facts['to_move'] + 1}"
-    if facts["terminal"]:
-        whose = f" for {side}" if rules.again is not None else ""
-        lines.append(f"the game is over: {at_the_end(value, rules, gained)}{whose}")
-    else:
-        guessed = facts["estimate"] is not None and (rules.scores or abs(facts["estimate"]) < 1)
-        source = f"{facts['source']} by {facts['evaluation']}" if guessed else facts["source"]
-        lines.append(f"{in_all(value, rules, gained, facts['estimate'])} for {side} ({source})")
-    if facts.get("moves"):
-        rows = [
-            ("*" if move["best"] else " ", move["move"], _words(rules, move), move["source"]) for move in facts["moves"]
-        ]
-        widths = [max(len(row[column]) for row in rows) for column in range(4)]
-        lines += [
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-        ]
-    for number, one in enumerate(facts.get("chances", ()), 1):
-        lines.append(f"{number:4}  {100 * one['probability']:6.2f} %  {_words(rules, one)}")
-    return "\n".join(lines) + "\n"
-
-
-def _words(rules: Rules, facts: dict[str, Any]) -> str:
-    return in_words(_value_of(facts), rules, facts.get("estimate"))
-
-
-def _value_of(facts: dict[str, Any]) -> Value | None:
-    return None if facts["score"] is None else Value(facts["score"], facts["distance"])

@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-import json
+from operator import itemgetter
+from typing import Any
 
 import click
 
 from solver.base.errors import MissingState
-from solver.cli.common import Bars, Span, game_option, json_option, note, open_book, quiet_option
+from solver.cli.common import Bars, Span, game_option, json_option, note, open_book, quiet_option, tell
+from solver.report.facts import worth
 
 
 @click.command("sample")
 @click.argument("source", metavar="BOOK|GAME")
 @click.option("-n", "number", type=click.IntRange(1, 10_000_000), default=10, metavar="N", help="How many; 10.")
 @click.option("--seed", type=int, default=0, metavar="S", help="Another seed, other states; 0.")
-@click.option("--value", type=click.Choice(["win", "draw", "loss"]), help="For the side to move.")
+@click.option("--value", "outcome", type=click.Choice(["win", "draw", "loss"]), help="For the side to move.")
 @click.option("--distance", type=Span(), metavar="M..N", help="Plies to the end: 5..9, 5.., ..9 or 5.")
-@click.option("--ply", type=Span(), metavar="M..N", help="By the game's tiers, which in most games count the plies.")
+@click.option(
+    "--ply", "tier", type=Span(), metavar="M..N", help="By the game's tiers, which in most games count the plies."
+)
 @json_option
 @game_option
 @quiet_option
-def command(
-    source: str,
-    number: int,
-    seed: int,
-    value: str | None,
-    distance: tuple[int, int] | None,
-    ply: tuple[int, int] | None,
-    as_json: bool,
-    game_text: str | None,
-    quiet: bool,
-) -> None:
+def command(source: str, number: int, as_json: bool, game_text: str | None, quiet: bool, **wanted: Any) -> None:
     """Choose stored states at random, uniformly among those that match, none twice; in random order.
 
     One state a line, as `query` takes it; the first of them are a sample, too. The same seed chooses the same states.
@@ -43,13 +37,10 @@ def command(
     from solver.edit.sampling import sample
 
     with open_book(source, game_text, quiet=quiet) as opened, Bars(quiet) as bars:
-        chosen = sample(
-            opened, number, seed=seed, outcome=value, distance=distance, tier=ply, progress=bars
-        )
+        chosen = sample(opened, number, progress=bars, **wanted)
     if not chosen:
         raise MissingState(f"{source} stores no such state: solver info --counts says what it stores")
-    for state, worth in chosen:
-        facts = {"position": f"#{state}", "state": state, "value": worth.outcome, **worth._asdict()}
-        click.echo(json.dumps(facts) if as_json else facts["position"])
+    for state, value in chosen:
+        tell({"position": f"#{state}", "state": state, **worth(value)}, itemgetter("position"), as_json)
     if len(chosen) < number:
         note(f"only {len(chosen):,} states match", quiet)

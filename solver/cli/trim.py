@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import click
 
 from solver.book.codecs import CODECS
@@ -66,9 +64,7 @@ def command(
     from solver.edit.trimming import trim
 
     game = None if game_text is None else load_game(game_text)
-    started = time.perf_counter()
     with Bars(quiet) as bars:
         wanted = Trim(max_ply=max_ply, side=side, plies=plies or 0, max_bytes=max_bytes)
         header = trim(book, target, wanted, game, wdl=wdl, codec=codec, workers=workers, progress=bars)
-    seconds = time.perf_counter() - started
-    report(header, target, seconds, as_json)
+    report(header, target, bars.seconds, as_json)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
 from solver.base.errors import DamagedBook, ForeignBook
-from solver.cli.common import Bars, Seconds, Size, game_option, json_option, quiet_option, workers_option
+from solver.cli.common import Bars, Seconds, Size, game_option, json_option, quiet_option, tell, workers_option
+from solver.report import verdicts
+from solver.report.facts import facts_of
 from solver.rules.game import load_game
-from solver.verifying.verification import CONSISTENT, SEARCH, WRONG, Report, verify
+from solver.verifying.verification import CONSISTENT, SEARCH, WRONG, verify
 
 NOT_PROVED = 7  # the exit code of a consistent book
 
@@ -51,23 +52,11 @@ def command(book: str, game_text: str | None, as_json: bool, quiet: bool, **give
     game = None if game_text is None else load_game(game_text)
     try:
         with Bars(quiet) as bars:
-            report = verify(book, game, progress=bars, **given)
+            found = facts_of(verify(book, game, progress=bars, **given))
     except (DamagedBook, ForeignBook) as error:
         if as_json:
-            click.echo(json.dumps({"verdict": WRONG, "basis": str(error)}))
+            tell({"verdict": WRONG, "basis": str(error)}, str, as_json)
         raise type(error)(f"{WRONG}: {error}") from None
-    click.echo(json.dumps(report._asdict()) if as_json else _in_words(book, report))
-    if report.verdict == CONSISTENT:
+    tell(found, lambda facts: f"{book}: {verdicts.text(facts)}", as_json)
+    if found["verdict"] == CONSISTENT:
         click.get_current_context().exit(NOT_PROVED)
-
-
-def _in_words(book: str, report: Report) -> str:
-    done = f"{report.states:,} states verified in {report.seconds:.2f} s, {report.plain:,} of them in plain Python"
-    said = f"{book}: {report.verdict}: {done}; {report.basis}"
-    if not report.played:
-        return said
-    who = " and the ".join(report.played)
-    return (
-        f"{said}\nplayed against every reply, from {report.positions:,} positions: the {who} player gets at least the"
-        " value of each"
-    )

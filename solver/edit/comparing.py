@@ -123,7 +123,8 @@ def _check_alike(one: Book, other: Book) -> None:
         book = one if one.header.wdl else other
         raise BookError(f"{book.path} has no distances, the other has: trim that with --wdl first")
     if one.root != other.root:
-        raise DamagedBook(f"the start is {said(one.root)} in {one.path}, {said(other.root)} in {other.path}: {VERIFY}")
+        said = one.root.words(as_number=True), other.root.words(as_number=True)
+        raise DamagedBook(f"the start is {said[0]} in {one.path}, {said[1]} in {other.path}: {VERIFY}")
 
 
 def _header(one: Header, other: Header, numbers: Counter[Value]) -> Header:
@@ -166,19 +167,11 @@ def _check_agreed(one: Book, other: Book, mine: dict[int, Value], theirs: dict[i
     """Raise DamagedBook unless the states of a range have one value, and complete books have all of them."""
     state = min((state for state in mine.keys() & theirs if mine[state] != theirs[state]), default=None)
     if state is not None:
-        raise DamagedBook(
-            f"state {state} is {said(mine[state])} in {one.path}, {said(theirs[state])} in {other.path}: {VERIFY}"
-        )
+        said = mine[state].words(as_number=True), theirs[state].words(as_number=True)
+        raise DamagedBook(f"state {state} is {said[0]} in {one.path}, {said[1]} in {other.path}: {VERIFY}")
     for book, held, wanted in ((one, mine, theirs), (other, theirs, mine)):
         if book.scope == "complete" and not wanted.keys() <= held.keys():
             raise DamagedBook(f"{book.path} is complete, but lacks state {min(wanted.keys() - held)}: {VERIFY}")
-
-
-def said(value: Value) -> str:
-    """A value in words, whatever its game: win in 5, +3, +0.25, draw."""
-    if value.distance is None:
-        return f"{value.score:+}" if value.score else "draw"
-    return f"{value.outcome} in {value.distance}"
 
 
 def _side_by_side(one: Book, other: Book, progress: Progress) -> Iterator[tuple[Column, Column]]:

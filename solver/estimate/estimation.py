@@ -46,20 +46,6 @@ class Opening(NamedTuple):
     memory: int
     book_bytes: int
 
-    def text(self) -> str:
-        lines = [f"ply {ply:3}  {count:,} states" for ply, count in enumerate(self.plies)]
-        if not self.counted:
-            lines.append("the later plies as the earlier ones grow, for want of time")
-        more = f"; {self.unfinished} of it not finished, so rather more" if self.unfinished else ""
-        return "\n".join(
-            [
-                *lines,
-                f"time     {duration(self.seconds)} +- {duration(self.margin)}, from a sample of {self.sample}{more}",
-                f"memory   {self.memory / 2**20:,.0f} MiB",
-                f"book     {self.book_bytes:,} bytes",
-            ]
-        )
-
 
 class Sweep(NamedTuple):
     """An exhaustive solve: states that will be stored, exact if `counted`, else estimated from samples.
@@ -79,20 +65,6 @@ class Sweep(NamedTuple):
     disk: int
     book_bytes: int
     by_state: bool
-
-    def text(self) -> str:
-        about = "" if self.counted else "about " if self.whole else "more than "
-        tiers = "some tier has cycles" if self.cyclic else f"{self.tiers:,} tiers"
-        less = "less with --memory" + (", and then more time and disk" if self.by_state else "")
-        return "\n".join(
-            [
-                f"stored   {about}{self.stored:,} states, {tiers}, {'counted' if self.counted else 'from samples'}",
-                f"time     about {duration(self.seconds)} on this machine",
-                f"memory   about {self.memory / 2**20:,.0f} MiB, {less}",
-                f"disk     about {self.disk / 2**20:,.0f} MiB, the book's included",
-                f"book     about {self.book_bytes:,} bytes",
-            ]
-        )
 
 
 def of_opening(
@@ -237,11 +209,3 @@ def need_kernels(rules: Rules) -> None:
         raise MethodError(f"{rules.name} runs in plain Python only, which no estimate is made for: solve it")
     if not extras.has_kernels():
         raise MethodError(f"an estimate needs the compiled kernels: {extras.remedy()}")
-
-
-def duration(seconds: float) -> str:
-    """Seconds in the unit that suits them."""
-    for unit, size in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.1f} {unit}"
-    return f"{seconds:.2g} seconds" if seconds < 10 else f"{seconds:.0f} seconds"

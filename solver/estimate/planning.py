@@ -7,12 +7,12 @@ were measured once, as docs/scale.md says. Nothing of it needs Ray, or a cluster
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from solver.base.errors import MethodError
 from solver.base.progress import Progress, silent
 from solver.check.conformance import check_game
-from solver.estimate.estimation import duration, need_kernels
+from solver.estimate.estimation import need_kernels
 from solver.estimate.phases import KEY, PLAIN, Cluster, Costs, Kind, TierPlan, predict
 from solver.rules.game import Game, Rules
 
@@ -43,37 +43,6 @@ class Plan(NamedTuple):
     shuffle: int
     book_bytes: int
     price: float
-
-    def text(self) -> str:
-        about = "" if self.counted else "about " if self.whole else "more than "
-        rows = [("tier", "states", "shards", "forward", "backward", "storage", "shuffle", "binds")]
-        for tier in self.tiers:
-            times = f"{tier.forward:.2f} s", f"{tier.backward:.2f} s"
-            places = f"{tier.tier}", f"{tier.states:,}", f"{tier.shards:,}"
-            rows.append((*places, *times, size(tier.storage), size(tier.shuffle), tier.bound))
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
-        price = [f"price    {self.price:,.2f}"] if self.price else []
-        return "\n".join(
-            [
-                *lines,
-                f"stored   {about}{self.states:,} states, {'counted' if self.counted else 'from samples'}",
-                f"time     about {duration(self.seconds)}, {duration(self.book_seconds)} of it for the book",
-                f"memory   about {size(self.memory)} a worker",
-                f"storage  about {size(self.storage)}",
-                f"shuffle  about {size(self.shuffle)}",
-                f"book     about {self.book_bytes:,} bytes",
-                *price,
-            ]
-        )
-
-
-def size(count: float) -> str:
-    """Bytes in the unit that suits them."""
-    for unit, one in (("ZB", 1e21), ("EB", 1e18), ("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if count >= one:
-            return f"{count / one:.1f} {unit}"
-    return f"{count:.0f} B"
 
 
 def of_cluster(
@@ -154,14 +123,3 @@ def _book_seconds(plans: Sequence[TierPlan], states: int, costs: Costs, cluster:
 def _worker_memory(tier: Tier, plan: TierPlan) -> int:
     """The peak of a worker in a tier: the states of a shard, what they lead to, and copies of both."""
     return PROCESS + round((STATE_MEMORY * tier.reached + MOVE_MEMORY * tier.moves) / plan.shards)
-
-
-def facts(found: Any) -> dict[str, Any]:
-    """A named tuple as JSON has it, and all in it."""
-    return {name: _plain(value) for name, value in found._asdict().items()}
-
-
-def _plain(value: Any) -> Any:
-    if hasattr(value, "_asdict"):
-        return facts(value)
-    return [_plain(one) for one in value] if isinstance(value, (list, tuple)) else value

@@ -147,8 +147,8 @@ def _shown(book: Book, played: _Played, table: Any, node: Any, said: Value, got:
     after = _worst(played, table, node)
     place = " ".join(line) or "the start"
     return (
-        f"{book.path}: played by the {SIDES[played.side]} player{start}, {place} is said to be {_words(said)} for the"
-        f" side to move, but becomes {_words(got)} by {' '.join(after)}: solve again"
+        f"{book.path}: played by the {SIDES[played.side]} player{start}, {place} is said to be {said.words()} for the"
+        f" side to move, but becomes {got.words()} by {' '.join(after)}: solve again"
     )
 
 
@@ -169,7 +169,3 @@ def _worst(played: _Played, table: Any, node: Any) -> list[str]:
         line.append(format_action(played.rules.game, node[0], action))
         node = played.result(node, action)
     return line
-
-
-def _words(value: Value) -> str:
-    return value.outcome if value.distance is None else f"{value.outcome} in {value.distance}"

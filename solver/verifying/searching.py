@@ -127,8 +127,9 @@ class Search:
         said = self.values[state]
         found = sign_of(found) if self.rules.outcomes else found
         if found != said:
+            words = [value.words(as_number=abs(value.score) > 1) for value in (said, found)]
             raise DamagedBook(
-                f"{self.path}: state {state} is said to be {_words(said)}, a search finds {_words(found)}: solve again"
+                f"{self.path}: state {state} is said to be {words[0]}, a search finds {words[1]}: solve again"
             )
         self._found.add(state)
 
@@ -140,9 +141,3 @@ def _dealt(states: array[int]) -> Iterator[int]:
         at = chance.randrange(last + 1)
         states[at], states[last] = states[last], states[at]
         yield states[last]
-
-
-def _words(value: Value) -> str:
-    if value.distance is not None:
-        return f"{value.outcome} in {value.distance}"
-    return f"{value.score:+}" if abs(value.score) > 1 else value.outcome

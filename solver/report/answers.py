@@ -1,7 +1,7 @@
-"""A player's answers as facts, in the shape of `query --json`, and as lines of JSON.
+"""A player's answers as facts, in the shape of `query --json`, as lines of JSON, and in words.
 
-The one source of them for the command line and whoever else serves answers. Values at the top and of `moves` are for
-the side to move now, those of a `child` for its own; what is not known is None, never a number that stands for it.
+Values at the top and of `moves` are for the side to move now, those of a `child` for its own; what is not known is
+None, never a number that stands for it.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ import time
 from typing import Any
 
 from solver.base.errors import BookError, GameError, PositionError, SolverError
-from solver.base.value import Value
 from solver.book.reader import Book
 from solver.play.analysis import Answer, Move, Outcome
 from solver.play.player import Player
-from solver.rules.game import game_text
-from solver.rules.notation import Position, format_action, parse_position
+from solver.report.facts import value_of, worth
+from solver.report.words import at_the_end, in_all, in_words, table
+from solver.rules.game import Rules, game_text
+from solver.rules.notation import Position, format_action, parse_position, show
 
 DUMPS = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 
@@ -35,7 +36,7 @@ class Answers:
         self._find = player.solution.get
         self._canonical = player.canonical
         self._mover = player.rules.to_move
-        self._fields = functools.lru_cache(maxsize=1 << 16)(lambda value: DUMPS(_value(value))[1:-1])
+        self._fields = functools.lru_cache(maxsize=1 << 16)(lambda value: DUMPS(worth(value))[1:-1])
         self._name = functools.lru_cache(maxsize=1 << 16)(DUMPS)
         self._head = f'{{"game":{json.dumps(self.name)},"position":"#'
 
@@ -118,7 +119,7 @@ class Answers:
             "ply": parsed.ply,
             "gained": parsed.gained,
             "terminal": answer.source == "terminal",
-            **_value(answer.value),
+            **worth(answer.value),
             "estimate": answer.estimate,
             "exact": answer.exact,
             "source": answer.source,
@@ -139,8 +140,8 @@ class Answers:
     def _outcome(self, outcome: Outcome) -> dict[str, Any]:
         return {
             "probability": outcome.probability,
-            **_value(outcome.value),
-            "child": {"state": outcome.child, **_value(outcome.child_value)},
+            **worth(outcome.value),
+            "child": {"state": outcome.child, **worth(outcome.child_value)},
         }
 
     def _to_move(self, parsed: Position) -> int | None:
@@ -149,16 +150,35 @@ class Answers:
     def _move(self, state: int, move: Move) -> dict[str, Any]:
         return {
             "move": format_action(self.game, state, move.action),
-            **_value(move.value),
+            **worth(move.value),
             "estimate": move.estimate,
             "exact": move.exact,
             "source": move.source,
             "best": move.best,
-            "child": {"state": move.child, **_value(move.child_value)},
+            "child": {"state": move.child, **worth(move.child_value)},
         }
 
 
-def _value(value: Value | None) -> dict[str, Any]:
-    if value is None:
-        return {"value": None, "score": None, "distance": None}
-    return {"value": value.outcome, "score": value.score, "distance": value.distance}
+def text(player: Player, facts: dict[str, Any]) -> str:
+    """The facts for people: board, value, a table of moves."""
+    rules, value, gained = player.rules, value_of(facts), facts["gained"]
+    lines, side = [show(player.game, facts["state"]), ""], "the side to move"
+    if rules.again is not None and facts["to_move"] is not None:  # no board can tell
+        side = f"player {facts['to_move'] + 1}"
+    if facts["terminal"]:
+        whose = f" for {side}" if rules.again is not None else ""
+        lines.append(f"the game is over: {at_the_end(value, rules, gained)}{whose}")
+    else:
+        guessed = facts["estimate"] is not None and (rules.scores or abs(facts["estimate"]) < 1)
+        source = f"{facts['source']} by {facts['evaluation']}" if guessed else facts["source"]
+        lines.append(f"{in_all(value, rules, gained, facts['estimate'])} for {side} ({source})")
+    if facts.get("moves"):
+        moves = facts["moves"]
+        lines += table([("*" if one["best"] else " ", one["move"], _words(rules, one), one["source"]) for one in moves])
+    for number, one in enumerate(facts.get("chances", ()), 1):
+        lines.append(f"{number:4}  {100 * one['probability']:6.2f} %  {_words(rules, one)}")
+    return "\n".join(lines) + "\n"
+
+
+def _words(rules: Rules, facts: dict[str, Any]) -> str:
+    return in_words(value_of(facts), rules, facts.get("estimate"))

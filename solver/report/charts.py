@@ -9,13 +9,12 @@ from solver.base.errors import MethodError, ResourceError
 from solver.book import check_target
 
 WIN, DRAW, LOSS = "#2a78d6", "#b9b8b2", "#d6572a"
-OUTCOMES = (("win", "wins", WIN), ("draw", "draws", DRAW), ("loss", "losses", LOSS))
-EXPECTED = (("win", "better", WIN), ("draw", "even", DRAW), ("loss", "worse", LOSS))
+OUTCOMES, EXPECTED = ("wins", "draws", "losses"), ("better", "even", "worse")
 BARS = 40  # of a histogram
 
 
 def draw(facts: dict[str, Any], path: str, expected: dict[float, int] | None = None) -> None:
-    """Draw what `describe` says of a book, and how many states have an expectation. Raises MethodError where that
+    """Draw the facts of a book (`books.facts`), and how many states have an expectation. Raises MethodError where that
     cannot be."""
     if Path(path).suffix.lower() not in (".png", ".svg"):
         raise MethodError(f"{path}: a chart is a .png or a .svg file")
@@ -41,9 +40,9 @@ def draw(facts: dict[str, Any], path: str, expected: dict[float, int] | None = N
     if tiers:
         _by_tier(rest.pop(0), tiers, EXPECTED if expected else OUTCOMES)
     if distances:
-        _by_distance(rest.pop(0), distances)
+        _by_value(rest.pop(0), distances, "distance", "plies to the end")
     if scores:
-        _by_score(rest.pop(0), scores)
+        _by_value(rest.pop(0), scores, "score", "margin")
     if expected:
         _by_expectation(rest.pop(0), expected, facts["expectation"]["of"] == "utility")
     figure.suptitle(f"{facts['game']}: {facts['stored']:,} stored states", x=0.01, ha="left")
@@ -55,34 +54,22 @@ def draw(facts: dict[str, Any], path: str, expected: dict[float, int] | None = N
         pyplot.close(figure)
 
 
-def _by_tier(axes: Any, tiers: list[dict[str, int]], outcomes: tuple[tuple[str, str, str], ...]) -> None:
+def _by_tier(axes: Any, tiers: list[dict[str, int]], names: tuple[str, str, str]) -> None:
     places = [tier["tier"] for tier in tiers]
     bottom = [0] * len(tiers)
-    for name, label, color in outcomes:
-        heights = [tier[name] for tier in tiers]
+    for outcome, name, color in zip(("win", "draw", "loss"), names, (WIN, DRAW, LOSS), strict=True):
+        heights = [tier[outcome] for tier in tiers]
         if any(heights):
-            axes.bar(places, heights, bottom=bottom, width=0.9, color=color, label=label)
+            axes.bar(places, heights, bottom=bottom, width=0.9, color=color, label=name)
         bottom = [low + height for low, height in zip(bottom, heights, strict=True)]
     _finish(axes, "tier", "states, finished ones too")
 
 
-def _by_distance(axes: Any, values: list[dict[str, Any]]) -> None:
-    for sign, label, color in ((1, "wins", WIN), (-1, "losses", LOSS)):
-        some = [value for value in values if value["score"] * sign > 0]
-        if some:
-            heights = [value["stored"] for value in some]
-            axes.bar([value["distance"] for value in some], heights, 0.9, color=color, label=label)
-    axes.set_yscale("log")
-    _finish(axes, "plies to the end", "stored states")
-
-
-def _by_score(axes: Any, values: list[dict[str, Any]]) -> None:
-    for name, color, of in (("wins", WIN, 1), ("draws", DRAW, 0), ("losses", LOSS, -1)):
-        some = [value for value in values if (value["score"] > 0) - (value["score"] < 0) == of]
-        if some:
-            heights = [value["stored"] for value in some]
-            axes.bar([value["score"] for value in some], heights, 0.9, color=color, label=name)
-    _finish(axes, "margin", "stored states")
+def _by_value(axes: Any, values: list[dict[str, Any]], name: str, across: str) -> None:
+    _bars(axes, [(value[name], value["stored"], value["score"]) for value in values], OUTCOMES)
+    if name == "distance":
+        axes.set_yscale("log")
+    _finish(axes, across, "stored states")
 
 
 def _by_expectation(axes: Any, expected: dict[float, int], wins: bool) -> None:
@@ -93,12 +80,19 @@ def _by_expectation(axes: Any, expected: dict[float, int], wins: bool) -> None:
     bars = [0] * BARS
     for number, count in numbers.items():
         bars[min(BARS - 1, int((number - low) / width))] += count
-    middle, places = 50 if wins else 0, [low + width * (at + 0.5) for at in range(BARS)]
-    for label, color, of in (("better", WIN, 1), ("even", DRAW, 0), ("worse", LOSS, -1)):
-        some = [at for at, place in enumerate(places) if bars[at] and (place > middle) - (place < middle) == of]
-        if some:
-            axes.bar([places[at] for at in some], [bars[at] for at in some], 0.9 * width, color=color, label=label)
+    places = [low + width * (at + 0.5) for at in range(BARS)]
+    middle = 50 if wins else 0
+    some = [(place, count, place - middle) for place, count in zip(places, bars, strict=True) if count]
+    _bars(axes, some, EXPECTED, 0.9 * width)
     _finish(axes, "winning chance of the side to move, %" if wins else "expected margin", "stored states")
+
+
+def _bars(axes: Any, bars: list[tuple[Any, int, float]], names: tuple[str, str, str], width: float = 0.9) -> None:
+    """Bars by place, height and what they are good for: more than nothing, nothing or less."""
+    for name, color, sign in zip(names, (WIN, DRAW, LOSS), (1, 0, -1), strict=True):
+        some = [(place, height) for place, height, worth in bars if (worth > 0) - (worth < 0) == sign]
+        if some:
+            axes.bar(*zip(*some, strict=True), width, color=color, label=name)
 
 
 def _finish(axes: Any, across: str, up: str) -> None:

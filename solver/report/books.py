@@ -1,0 +1,109 @@
+"""What a book holds: the facts of its header, and the same for people."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from solver.base.value import Value
+from solver.book import Book, Header
+from solver.report.facts import facts_of
+from solver.report.words import for_players, in_plies
+
+
+def facts(header: Header, size: int | None) -> dict[str, Any]:
+    """The facts of a header; size in bytes, None if no book was written."""
+    numbers, place = header.numbers, header.longest
+    names = ("game", "rules", "method", "scope", "symmetry", "states", "terminal", "stored", "counts", "tiers", "root")
+    return {
+        **{name: facts_of(getattr(header, name)) for name in names},
+        "longest": None if place is None else {"distance": place[0], "position": f"#{place[1]}"},
+        "values": None if numbers is None else [
+            {**value._asdict(), "stored": number} for value, number in zip(header.palette, numbers, strict=True)
+        ],
+        **{name: facts_of(getattr(header, name)) for name in ("wdl", "expectation", "trim", "codec")},
+        "bytes": size,
+        "bits_per_state": size * 8 / header.stored if size and header.stored else None,
+        "digest": header.digest or None,
+    }  # fmt: skip
+
+
+def written(header: Header, path: str | None, seconds: float) -> dict[str, Any]:
+    """The facts of a book that was just made; `path` is None if it was not written."""
+    return {**facts(header, os.path.getsize(path) if path else None), "seconds": seconds, "book": path}
+
+
+def row(book: Book) -> str:
+    """A book in a line, as in a list of them."""
+    worth = for_players(book.root, book.score_game)
+    return f"{book.header.game:24} {len(book):9,} states  {book.size:7,} bytes  {worth}"
+
+
+def text(facts: dict[str, Any], score_game: bool, counts: bool = False) -> str:
+    """The facts as a table of names and values; with `counts` also those by tier and by value."""
+    root = Value(facts["root"]["score"], facts["root"]["distance"])
+    folded, wdl = "folded by symmetry" if facts["symmetry"] else "no symmetry", ", without distances"
+    names = ("better", "even", "worse") if facts["expectation"] else ("wins", "draws", "losses")
+    rows = {
+        "game": facts["game"],
+        "value": for_players(root, score_game),
+        "values": facts["expectation"] and expected(facts["expectation"]),
+        "method": f"{facts['method']}, {facts['scope']}, {folded}{wdl if facts['wdl'] else ''}",
+        "trimmed": facts["trim"] and trimmed(facts["trim"]),
+        "states": None if facts["states"] is None else f"{facts['states']:,}, {facts['terminal']:,} of them terminal",
+        "stored": f"{facts['stored']:,}",
+        "to move": ", ".join(f"{count:,} {name}" for name, count in zip(names, facts["counts"].values(), strict=True)),
+    }
+    if facts["longest"]:
+        distance, line = facts["longest"]["distance"], facts["longest"].get("line")
+        rows["longest"] = longest(distance, facts["longest"]["position"])
+        rows[""] = line and " ".join(line if len(line) >= distance else [*line, "..."])
+    if facts["bytes"]:
+        per_state = f", {facts['bits_per_state']:.2f} bits a stored state" if facts["bits_per_state"] else ""
+        rows["size"] = f"{facts['bytes']:,} bytes{per_state}, {facts['codec']} codec"
+    rows |= {"rules": facts["rules"], "digest": facts["digest"]}
+    if "seconds" in facts:
+        place = f"written to {facts['book']}" if facts["book"] else "no book: -o"
+        rows["time"] = f"{facts['seconds']:.2f} s, {place}"
+    lines = [f"{name:8} {value}" for name, value in rows.items() if value]
+    return "\n".join([*lines, *(["", tables(facts)] if counts else [])])
+
+
+def expected(expectation: dict[str, Any]) -> str:
+    """What a book's expectations are."""
+    return "expected {of}, steps of {step:.3g}, within {error:.3g}".format(**expectation)
+
+
+def longest(distance: int, position: str) -> str:
+    """The longest win, and where it begins."""
+    return f"win in {in_plies(distance)}, at {position}"
+
+
+def trimmed(trim: dict[str, Any]) -> str:
+    """What a trimmed book holds of which."""
+    kept = []
+    if trim["side"]:
+        kept.append(f"what the {trim['side']} player needs" if trim["side"] != "both" else "what either player needs")
+    if trim["max_ply"] is not None:
+        kept.append(f"to ply {trim['max_ply']}")
+    if trim["plies"]:
+        kept.append(f"nothing that {in_plies(trim['plies'])} settle{'s' if trim['plies'] == 1 else ''}")
+    if trim["max_bytes"] is not None:
+        kept.append(f"the earliest that fit into {trim['max_bytes']:,} bytes")
+    return f"{', '.join(kept)}; of the {trim['scope']} book {trim['source'][:16]}"
+
+
+def tables(facts: dict[str, Any]) -> str:
+    """The counts by tier, terminal states included, and by value, for the side to move."""
+    lines = []
+    if facts["tiers"]:
+        lines.append(f"{'tier':>6} {'states':>15} {'terminal':>15} {'wins':>15} {'draws':>15} {'losses':>15}")
+        for tier in facts["tiers"]:
+            counts = " ".join(f"{tier[name]:15,}" for name in ("states", "terminal", "win", "draw", "loss"))
+            lines.append(f"{tier['tier']:6} {counts}")
+    if facts["values"]:
+        lines += ["", f"{'value':>14} {'stored':>15}"]
+        for value in facts["values"]:
+            name = Value(value["score"], value["distance"]).words(as_number=True)
+            lines.append(f"{name:>14} {value['stored']:15,}")
+    return "\n".join(lines).strip("\n")

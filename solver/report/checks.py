@@ -1,0 +1,62 @@
+"""What random games have shown of rules, and what solving will do at first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from solver.check.playouts import RandomGame, states_of, summary
+from solver.report.words import in_plies
+from solver.rules.game import OPTIONAL, Rules, near_misses, own_method
+from solver.rules.notation import format_action, show
+
+
+def facts(rules: Rules, games: Sequence[RandomGame]) -> dict[str, Any]:
+    """What is known before anything is solved or compiled."""
+    return {
+        "game": rules.name,
+        "states": len(states_of(games)),
+        "games": summary(games),
+        "optional": [name for name in OPTIONAL if own_method(rules.game, name)],
+        "near_misses": near_misses(type(rules.game)),
+    }
+
+
+def text(facts: dict[str, Any]) -> str:
+    """The same for people."""
+    games = facts["games"]
+    lines = [f"{facts['game']}: {facts['states']:,} states of {games['played']} random games keep the protocol"]
+    if games["ended"]:
+        plies, first = games["plies"], games["first_player"]
+        lines.append(
+            f"{games['ended']} of them ended, after {plies['shortest']} to {in_plies(plies['longest'])},"
+            f" {plies['mean']:.1f} on average; the first player won {first['win']}, drew {first['draw']},"
+            f" lost {first['loss']}"
+        )
+    else:
+        lines.append("none of them ended")
+    lines.append(f"optional methods: {', '.join(facts['optional']) or 'none'}")
+    for name, meant in facts["near_misses"].items():
+        lines.append(f"warning: nothing asks for {name}: {meant} may be meant")
+    if facts["compiled"]:
+        lines.append("compiled, they say what plain Python says of all these states")
+    elif facts["compiled"] is False:
+        lines.append(f"only in plain Python, which is some sixty times slower: {facts['reason']}")
+    elif facts["solved"] is not None:
+        folded = " folded by symmetry" if "canonical" in facts["optional"] else ""
+        lines.append(f"all {facts['solved']:,} states{folded} were solved in plain Python: solve will compile nothing")
+    return "\n".join(lines)
+
+
+def boards(rules: Rules, games: Sequence[RandomGame]) -> str:
+    """The positions of the first game that ended, if one did, each after the move that led to it."""
+    game = next((one for one in games if one.worth is not None), games[0])
+    mover = 0 if rules.to_move is None else rules.to_move(game.states[0])
+    lines = [f"\n{show(rules.game, game.states[0], mover)}"]
+    for state, action, child in zip(game.states, game.actions, game.states[1:], strict=False):
+        move = "chance" if action is None else format_action(rules.game, state, action)
+        mover = mover if rules.same_mover(state, action, child) else 1 - mover
+        lines.append(f"\n{move}\n{show(rules.game, child, mover)}")
+    worth = "" if game.worth is None else f", {game.worth:+d} for the first player"
+    ended = "not ended" if game.worth is None else "the game is over"
+    return "\n".join([*lines, f"\n{ended} after {in_plies(game.plies)}{worth}"])

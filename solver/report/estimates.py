@@ -1,0 +1,87 @@
+"""What solving a game will take, in words. The facts are `facts_of` a plan or an estimate of `estimate`."""
+
+from __future__ import annotations
+
+from operator import itemgetter
+from typing import Any
+
+from solver.report.words import table
+
+
+def sweep(facts: dict[str, Any]) -> str:
+    """An exhaustive solve."""
+    tiers = "some tier has cycles" if facts["cyclic"] else f"{facts['tiers']:,} tiers"
+    less = "less with --memory" + (", and then more time and disk" if facts["by_state"] else "")
+    return "\n".join(
+        [
+            f"stored   {_about(facts)}{facts['stored']:,} states, {tiers}, {_from(facts)}",
+            f"time     about {duration(facts['seconds'])} on this machine",
+            f"memory   about {facts['memory'] / 2**20:,.0f} MiB, {less}",
+            f"disk     about {facts['disk'] / 2**20:,.0f} MiB, the book's included",
+            f"book     about {facts['book_bytes']:,} bytes",
+        ]
+    )
+
+
+def opening(facts: dict[str, Any]) -> str:
+    """An opening book."""
+    lines = [f"ply {ply:3}  {count:,} states" for ply, count in enumerate(facts["plies"])]
+    if not facts["counted"]:
+        lines.append("the later plies as the earlier ones grow, for want of time")
+    more = f"; {facts['unfinished']} of it not finished, so rather more" if facts["unfinished"] else ""
+    took = f"{duration(facts['seconds'])} +- {duration(facts['margin'])}"
+    return "\n".join(
+        [
+            *lines,
+            f"time     {took}, from a sample of {facts['sample']}{more}",
+            f"memory   {facts['memory'] / 2**20:,.0f} MiB",
+            f"book     {facts['book_bytes']:,} bytes",
+        ]
+    )
+
+
+def plan(facts: dict[str, Any]) -> str:
+    """A solve on a cluster, tier by tier."""
+    rows = [("tier", "states", "shards", "forward", "backward", "storage", "shuffle", "binds")]
+    for tier in facts["tiers"]:
+        numbers = (f"{tier[name]:,}" for name in ("states", "shards"))
+        times = (f"{tier[name]:.2f} s" for name in ("forward", "backward"))
+        longest = max(tier["phases"], key=itemgetter("seconds"))
+        taken = size(tier["storage"]), size(tier["shuffle"])
+        rows.append((str(tier["tier"]), *numbers, *times, *taken, longest["bound"]))
+    return "\n".join(
+        [
+            *table(rows, ">"),
+            f"stored   {_about(facts)}{facts['states']:,} states, {_from(facts)}",
+            f"time     about {duration(facts['seconds'])}, {duration(facts['book_seconds'])} of it for the book",
+            f"memory   about {size(facts['memory'])} a worker",
+            f"storage  about {size(facts['storage'])}",
+            f"shuffle  about {size(facts['shuffle'])}",
+            f"book     about {facts['book_bytes']:,} bytes",
+            *([f"price    {facts['price']:,.2f}"] if facts["price"] else []),
+        ]
+    )
+
+
+def _about(facts: dict[str, Any]) -> str:
+    return "" if facts["counted"] else "about " if facts["whole"] else "more than "
+
+
+def _from(facts: dict[str, Any]) -> str:
+    return "counted" if facts["counted"] else "from samples"
+
+
+def duration(seconds: float) -> str:
+    """Seconds in the unit that suits them."""
+    for unit, size in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.2g} seconds" if seconds < 10 else f"{seconds:.0f} seconds"
+
+
+def size(count: float) -> str:
+    """Bytes in the unit that suits them."""
+    for unit, one in (("ZB", 1e21), ("EB", 1e18), ("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= one:
+            return f"{count / one:.1f} {unit}"
+    return f"{count:.0f} B"

@@ -1,0 +1,28 @@
+"""Results as plain facts: what JSON can say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from solver.base.value import Value
+
+
+def facts_of(found: Any) -> Any:
+    """A result, and all in it: named tuples by the names of their fields, values with their outcome."""
+    if isinstance(found, Value):
+        return worth(found)
+    if hasattr(found, "_asdict"):
+        return {name: facts_of(one) for name, one in found._asdict().items()}
+    return [facts_of(one) for one in found] if isinstance(found, (list, tuple)) else found
+
+
+def worth(value: Value | None) -> dict[str, Any]:
+    """The fields of a value; None throughout for one that is not known."""
+    if value is None:
+        return {"value": None, "score": None, "distance": None}
+    return {"value": value.outcome, "score": value.score, "distance": value.distance}
+
+
+def value_of(facts: dict[str, Any]) -> Value | None:
+    """The value that `worth` told."""
+    return None if facts["score"] is None else Value(facts["score"], facts["distance"])

@@ -1,0 +1,51 @@
+"""The games that come with the package."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from solver.games import CATALOGUE
+from solver.rules.game import is_score_game, own_method
+
+FEATURES = {
+    "canonical": "symmetry",
+    "tier": "tiers",
+    "chance": "dice or cards",
+    "to_move": "moves again",
+    "again": "moves again",
+    "reward": "moves that score",
+    "evaluate": "heuristic",
+    "promise": "move ordering",
+}
+
+
+def facts(name: str) -> dict[str, Any]:
+    """The facts of a game: its parameters with their defaults, and what it supports."""
+    module, _, class_name = CATALOGUE[name].partition(":")
+    cls = getattr(importlib.import_module(f"solver.games.{module}"), class_name)
+    own_text = own_method(cls, "from_text")
+    return {
+        "name": name,
+        "about": (cls.__doc__ or "").strip().splitlines()[0],
+        "parameters": {"file": "FILE.json"} if own_text else dict(cls._field_defaults),
+        "score_game": is_score_game(cls),
+        "supports": [feature for method, feature in FEATURES.items() if own_method(cls, method)],
+    }
+
+
+def about(game: dict[str, Any]) -> str:
+    """What a list says of a game after its name."""
+    parameters = ", ".join(f"{name}={_text(default)}" for name, default in game["parameters"].items())
+    first = f"  {parameters}" if parameters else ""
+    return f"{first}\n    {game['about']}\n    {_values(game)}; {', '.join(game['supports'])}"
+
+
+def _values(game: dict[str, Any]) -> str:
+    if FEATURES["chance"] in game["supports"]:
+        return "expected score" if game["score_game"] else "winning chance"
+    return "score" if game["score_game"] else "win, draw, loss"
+
+
+def _text(default: Any) -> str:
+    return ",".join(map(str, default)) if isinstance(default, tuple) else str(default).lower()

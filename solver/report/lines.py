@@ -1,0 +1,68 @@
+"""The best play from a position to the end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from solver.base.errors import MissingState
+from solver.book.reader import Book
+from solver.play.player import Player
+from solver.report.words import in_all, in_plies, in_words
+from solver.rules.game import Game, game_text
+from solver.rules.notation import format_action, parse_position, show
+
+
+def facts(player: Player, position: str, most: int = 1000) -> dict[str, Any]:
+    """The facts of a line: its moves, where it ends, and how. Raises MissingState if the position is not known."""
+    game = player.game
+    parsed = parse_position(game, position)
+    state = parsed.state
+    value = player.value(state).value
+    if value is None:
+        raise MissingState(f"{position} is not known: {_remedy(player)}")
+    moves, states = [], [state]
+    known = True
+    try:
+        for action, child in player.line(state, most):
+            moves.append(format_action(game, states[-1], action))
+            states.append(child)
+    except MissingState:
+        known = False
+    if not known:
+        here = in_words(player.value(states[-1]).value, player.rules)
+        whose = "the book ends here" if isinstance(player.solution, Book) else "no more is known"
+        ending = f"{whose}: {here} for the side to move; {_remedy(player)}"
+    elif game.is_terminal(states[-1]):
+        ending = "the game is over"
+    elif states[-1] in states[:-1]:
+        ending = "the position repeats" + (": a draw" if player.rules.chance is None else "")
+    else:
+        ending = f"cut off after {in_plies(most)}: --most"
+    return {
+        "position": position,
+        "state": state,
+        "score": value.score,
+        "distance": value.distance,
+        "words": in_all(value, player.rules, parsed.gained),
+        "moves": moves,
+        "end": states[-1],
+        "ending": ending,
+    }
+
+
+def text(game: Game, line: dict[str, Any]) -> str:
+    """The facts for people: where it begins, its moves, ten in a row, and where it ends."""
+    moves = line["moves"]
+    rows = [f"{first + 1:4}  " + " ".join(moves[first : first + 10]) for first in range(0, len(moves), 10)]
+    begun, ended = show(game, line["state"]), show(game, line["end"])
+    return "\n".join([f"{begun}\n\n{line['words']} for the side to move", *rows, f"\n{ended}\n\n{line['ending']}"])
+
+
+def _remedy(player: Player) -> str:
+    """How to know more than the player does."""
+    solve = f"solver solve {game_text(player.game)} -o BOOK"
+    if player.live:
+        return f"more --budget than {player.seconds:g} s a move, or {solve}"
+    if player.rules.chance is not None or (isinstance(player.solution, Book) and player.solution.header.is_gapless):
+        return "name a position that play can reach"
+    return f"--budget SECONDS searches on, {solve} knows all"
