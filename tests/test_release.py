@@ -41,14 +41,14 @@ import sys
 
 sys.modules["solver.compiled.linking"] = None
 from solver.rules.game import load_game
-from solver.compiled import compiled, parts, twins
+from solver.compiled import agreement, binding, inlining
 
 def gone(template):
     raise AttributeError("_resolve")
 
-compiled._spare_parameters = gone
-assert "pipeline_class" not in parts.PART
-twins.compare(load_game("coins:8"), range(9))
+binding._spare_parameters = gone
+assert "pipeline_class" not in inlining.PART
+agreement.compare(load_game("coins:8"), range(9))
 """
 
 

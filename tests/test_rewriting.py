@@ -214,7 +214,7 @@ def test_plain_python_solves_what_compiles_to_something_else(tmp_path, monkeypat
 def test_the_line_and_what_to_write_instead_are_named(tmp_path, body, advice):
     text = "\n    def worth(self, state):\n" + textwrap.indent(body, " " * 8) + "\n\nTAKEN = {1, 2}\n"
     game = load(tmp_path, "advised", body=text)
-    told = reason(type(game), "No implementation of function found in solver/kernels/forward.py (103)")
+    told = reason(type(game), "No implementation of function found in solver/sweep/forward.py (103)")
     assert advice in told and told.startswith("advised.py line 5")
     assert "forward" not in told
 
