@@ -15,7 +15,7 @@ from solver.base.errors import DamagedBook
 from solver.book import Book, check_book, write_book
 from solver.book.codecs import CODECS, compact
 from solver.book.format import seal, segment_key
-from solver.book.segments import groups_of, segment_of
+from solver.book.segments import groups_of, laid_out, segment_of
 from tests.books import (
     EVERY_KEYED,
     KEYED_BY_STATE,
@@ -129,10 +129,15 @@ def decoded(header, record, numba_too):
     if numba_too:
         import numpy as np
 
-        from solver.book.codecs.reading import decode_segment, tally_values
+        from solver.book.bulk import arrays
+        from solver.book.codecs.reading import tally_values
+        from solver.store.shared import compiled
 
         room = np.empty(5000, np.int64), np.empty(5000, np.int32)
-        count = decode_segment(record, *room)
+        try:
+            count = CODECS[header.codec].decode_all(arrays(laid_out(record)), *room, compiled)
+        except DamagedBook:
+            count = -1
         tallies = np.zeros(len(header.palette), np.int64), np.zeros(len(header.palette), np.int64)
         whole = count >= 0 and tally_values(*room, count, -1, len(tallies[0]), *tallies) >= 0
         found = list(zip(*(column[:count].tolist() for column in room), strict=True))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from solver.base.expectations import MIDDLE, Steps
 from solver.base.value import Value
+from solver.book.segments import Segment
 from solver.rules.game import Rules
 from solver.store.shared import compiled
 
@@ -49,9 +50,7 @@ def places(
     ends = [*np.searchsorted(ordered, np.array(directory, np.int64)).tolist(), len(keys)]
     for number, (begin, end) in enumerate(zip(ends, ends[1:], strict=False)):
         if begin < end:
-            view, firsts, starts, index_bytes = segment(number)
-            arrays = _array(view, np.uint8), _array(firsts, np.int64), _array(starts, np.uint16)
-            find_all((*arrays, index_bytes), ordered[begin:end], found[begin:end], compiled)
+            find_all(arrays(segment(number)), ordered[begin:end], found[begin:end], compiled)
     if order is not None:
         unordered = np.empty_like(found)
         unordered[order] = found
@@ -95,6 +94,12 @@ def _integers(states: Any) -> NDArray[np.int64]:
     if asked.dtype.kind not in INTEGERS and asked.size:
         raise TypeError(f"states are integers, not {asked.dtype}: give an array of them")
     return asked.astype(np.int64)
+
+
+def arrays(segment: Segment) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint16], int]:
+    """A segment as compiled code takes it."""
+    view, firsts, starts, index_bytes = segment
+    return _array(view, np.uint8), _array(firsts, np.int64), _array(starts, np.uint16), index_bytes
 
 
 def _array(buffer: memoryview, dtype: Any) -> NDArray[Any]:

@@ -67,12 +67,23 @@ def segment_of(path: Path, header: Header, number: int, first: int, record: memo
     return record, firsts, starts, header.index_bytes
 
 
+def laid_out(record: bytes) -> Segment:
+    """A checked segment."""
+    view = memoryview(record)
+    count, _, index_bytes = HEAD.unpack_from(view, CHECKSUM)
+    end = AT + 8 * count
+    return view, view[AT:end].cast("Q"), view[end : SMALLEST + ENTRY * count].cast("H"), index_bytes
+
+
+def bodies_of(record: bytes) -> Iterator[tuple[memoryview, int, int]]:
+    """The bytes of each group of a checked segment, its first key, and the bytes of an index."""
+    view, firsts, starts, index_bytes = laid_out(record)
+    for first, begin, end in zip(firsts, starts, starts[1:], strict=False):
+        yield view[begin:end], first, index_bytes
+
+
 def groups_of(header: Header, record: bytes) -> Iterator[tuple[list[int], list[int]]]:
     """States and palette indices of each group of a checked segment. Raises DamagedBook."""
-    view = memoryview(record)
     decode = CODECS[header.codec].decode
-    count, _, index_bytes = HEAD.unpack_from(view, CHECKSUM)
-    firsts = struct.unpack_from(f"<{count}Q", view, AT)
-    starts = struct.unpack_from(f"<{count + 1}H", view, AT + 8 * count)
-    for first, begin, end in zip(firsts, starts, starts[1:], strict=False):
-        yield decode(view[begin:end], first, index_bytes)
+    for body in bodies_of(record):
+        yield decode(*body)

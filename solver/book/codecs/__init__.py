@@ -20,6 +20,9 @@ A codec is a module with
                                     Not where KEYS ask the rules: such states are looked up one by one
     decode(body, first, index_bytes)
                                     the keys and palette indices of a group; raises DamagedBook
+    decode_all(segment, keys, indices, compiled)
+                                    those of a segment, ascending or not, written: how many, or -1 where they do not fit
+                                    together; or raises DamagedBook. Not where KEYS ask the rules, either
 """
 
 from __future__ import annotations

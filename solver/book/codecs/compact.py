@@ -295,12 +295,7 @@ def pick_values(values: Any, index_bytes: int, found: Any) -> None:
 
 def decode(body: memoryview, first: int, index_bytes: int) -> tuple[list[int], list[int]]:
     """The states and palette indices of a group; raises DamagedBook if they do not fit together."""
-    try:
-        mode, count, size, packed = _head(body, 0)
-        keys = whole(body[HEAD.size : HEAD.size + packed], size)
-        values = whole(body[HEAD.size + packed :], count * index_bytes)
-    except OFTEN_WRONG as error:
-        raise DamagedBook(f"a group is malformed ({error})") from None
+    mode, count, keys, values = _opened(body, index_bytes)
     if mode == 0:
         offsets = [8 * byte + bit for byte, bits in enumerate(keys) if bits for bit in BITS[bits]]
     else:
@@ -312,6 +307,57 @@ def decode(body: memoryview, first: int, index_bytes: int) -> tuple[list[int], l
         raise DamagedBook(f"a group of {count} states has {len(offsets)} keys")
     indices = struct.unpack(f"<{count}{INDEX_FORMATS[index_bytes]}", values)
     return [first + offset for offset in offsets], list(indices)
+
+
+def _opened(body: memoryview, index_bytes: int) -> tuple[int, int, bytes, bytes]:
+    """The key mode of a group, its states, its keys and its values; raises DamagedBook."""
+    try:
+        mode, count, size, packed = _head(body, 0)
+        keys = whole(body[HEAD.size : HEAD.size + packed], size)
+        return mode, count, keys, whole(body[HEAD.size + packed :], count * index_bytes)
+    except OFTEN_WRONG as error:
+        raise DamagedBook(f"a group is malformed ({error})") from None
+
+
+def decode_all(segment: Any, states: Any, indices: Any, compiled: Callable[..., Any]) -> int:
+    """All states and palette indices of a segment, written; how many, or -1 if they do not fit together.
+
+    Raises DamagedBook.
+    """
+    view, firsts, starts, index_bytes = segment
+    body, spread, pick = memoryview(view), compiled(spread_keys), compiled(pick_values)
+    at = 0
+    for group in range(len(firsts)):
+        mode, count, keys, values = _opened(body[int(starts[group]) : int(starts[group + 1])], index_bytes)
+        some = indices[at : at + count]
+        if len(some) < count or spread(keys, mode, firsts[group], states[at : at + count], some) != count:
+            return -1
+        pick(values, index_bytes, some)
+        at += count
+    return at
+
+
+def spread_keys(keys: Any, mode: int, first: int, states: Any, places: Any) -> int:
+    """Write the states of a group and their places; how many, one more than there is room for, or 0 if it begins
+    elsewhere."""
+    found = len(states) if mode else 0
+    for i in range(found):
+        offset = 0
+        for plane in range(mode):
+            offset = offset << 8 | int(keys[plane * found + i])
+        states[i] = first + offset
+    for byte in range(0 if mode else len(keys)):
+        bits, state = int(keys[byte]), first + 8 * byte
+        while bits:
+            if bits & 1:
+                if found == len(states):
+                    return found + 1
+                states[found] = state
+                found += 1
+            bits, state = bits >> 1, state + 1
+    for i in range(found):
+        places[i] = i
+    return found if found and states[0] == first else 0
 
 
 def whole(data: Any, size: int) -> bytes:

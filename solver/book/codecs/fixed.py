@@ -32,6 +32,7 @@ from solver.book.codecs.instant import (
     GROUP,
     OFTEN_WRONG,
     counts,
+    decode_groups,
     find_group,
     from_bytes,
     groups,
@@ -271,3 +272,33 @@ def decode(body: memoryview, first: int, index_bytes: int) -> tuple[list[int], l
 def _unpacked(body: memoryview, count: int, width: int) -> list[int]:
     packed, mask = from_bytes(body, "little"), (1 << width) - 1
     return [packed >> place * width & mask for place in range(count)]
+
+
+def decode_all(segment: Any, states: Any, numbers: Any, compiled: Callable[..., Any]) -> int:
+    """All states and numbers of a segment, written; how many, or -1 if they do not fit together."""
+    return int(compiled(decode_groups, bits_at, decode_group)(*segment, states, numbers))
+
+
+def decode_group(body: Any, first: int, index_bytes: int, states: Any, numbers: Any) -> int:
+    """`decode`, compiled: write the states and numbers of a group; how many, or -1."""
+    if len(body) <= HEAD:
+        return -1
+    mode, count, width = int(body[0]), int(body[1]) + 1, int(body[2])
+    keys = HEAD + (count * width + 7 >> 3)
+    low_bits = max(0, mode - 1)
+    lows = keys + (count * low_bits + 7 >> 3)
+    if mode > MOST_MODE or width > MOST_BITS or count > len(states) or lows >= len(body):
+        return -1
+    least, found = bits_at(body, BASE, 0, 32), 0
+    for byte in range(lows, len(body)):
+        bits, bit = int(body[byte]), byte - lows << 3
+        while bits:
+            if bits & 1:
+                high = bit - found if mode else bit
+                if found == count or high >> 63 - low_bits:
+                    return -1
+                states[found] = first + (high << low_bits) + bits_at(body, keys, found * low_bits, low_bits)
+                numbers[found] = least + bits_at(body, HEAD, found * width, width)
+                found += 1
+            bits, bit = bits >> 1, bit + 1
+    return count if found == count and states[0] == first else -1

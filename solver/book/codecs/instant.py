@@ -10,7 +10,7 @@ Worked group: states 1000, 1001, 1003 with palette indices 7, 9, 7, indices of o
     08 | 02 | 01 | 07 09 | 02 | 0b
     bitmap and 1 bit a value, 3 states, 2 entries, places 0 1 0, keys 1000 + {0, 1, 3}
 
-Encoding is in the subset of Python that runs plain and compiled alike.
+Encoding and decoding are in the subset of Python that runs plain and compiled alike.
 """
 
 from __future__ import annotations
@@ -280,24 +280,64 @@ def population(bits: int) -> int:
 
 def decode(body: memoryview, first: int, index_bytes: int) -> tuple[list[int], list[int]]:
     """The states and palette indices of a group; raises DamagedBook if they do not fit together."""
-    try:
-        kind, count, entries = body[0], body[1] + 1, body[2] + 1
-        width = kind >> 3
-        values = HEAD + entries * index_bytes
-        keys = values + (count * width + 7 >> 3)
-        palette = [int.from_bytes(body[at : at + index_bytes], "little") for at in range(HEAD, values, index_bytes)]
-        packed = int.from_bytes(body[values:keys], "little")
-        mask = (1 << width) - 1
-        indices = [palette[packed >> place * width & mask] for place in range(count)]
-        if kind & 7:
-            offsets = body[keys:].cast(KEY_FORMATS[kind & 7]).tolist()
-        else:
-            bits = int.from_bytes(body[keys:], "little")
-            offsets = [offset for offset in range(bits.bit_length()) if bits >> offset & 1]
-    except OFTEN_WRONG as error:
-        raise DamagedBook(f"a group is malformed ({error})") from None
-    if width not in WIDTHS or not offsets or offsets[0]:
-        raise DamagedBook("a group is malformed (it does not begin with its first state)")
-    if len(offsets) != count:
-        raise DamagedBook(f"a group of {count} states has {len(offsets)} keys")
-    return [first + offset for offset in offsets], indices
+    states, indices = [0] * GROUP, [0] * GROUP
+    count = decode_group(body, first, index_bytes, states, indices)
+    if count < 0:
+        raise DamagedBook("a group is malformed: fetch or solve the book again")
+    return states[:count], indices[:count]
+
+
+def decode_all(segment: Any, states: Any, indices: Any, compiled: Callable[..., Any]) -> int:
+    """All states and palette indices of a segment, written; how many, or -1 if they do not fit together."""
+    return int(compiled(decode_groups, number_at, decode_group)(*segment, states, indices))
+
+
+def decode_groups(view: Any, firsts: Any, starts: Any, index_bytes: int, states: Any, indices: Any) -> int:
+    """`decode_all`, compiled, by any `decode_group`."""
+    at = 0
+    for group in range(len(firsts)):
+        begin, end = int(starts[group]), int(starts[group + 1])
+        if not begin <= end <= len(view):
+            return -1
+        count = decode_group(view[begin:end], firsts[group], index_bytes, states[at:], indices[at:])
+        if count < 0:
+            return -1
+        at += count
+    return at
+
+
+def decode_group(body: Any, first: int, index_bytes: int, states: Any, indices: Any) -> int:
+    """Write the states and palette indices of a group; how many, or -1 if they do not fit together, or not there."""
+    if len(body) <= HEAD:
+        return -1
+    mode, width = int(body[0]) & 7, int(body[0]) >> 3
+    count, entries = int(body[1]) + 1, int(body[2]) + 1
+    values = HEAD + entries * index_bytes
+    keys = values + (count * width + 7 >> 3)
+    size, mask = 1 << mode >> 1, (1 << width) - 1  # bytes of a key; of a place
+    if mode > 4 or width not in WIDTHS or count > len(states) or keys >= len(body):
+        return -1
+    if mode and keys + count * size != len(body):
+        return -1
+    found = count if mode else 0
+    for i in range(found):
+        states[i] = first + number_at(body, keys + i * size, size)
+    for byte in range(keys, keys if mode else len(body)):
+        bits, state = int(body[byte]), first + (byte - keys << 3)
+        while bits:
+            if bits & 1:
+                if found == count:
+                    return -1
+                states[found] = state
+                found += 1
+            bits, state = bits >> 1, state + 1
+    if found != count or states[0] != first:
+        return -1
+    for i in range(count):
+        bit = i * width
+        place = int(body[values + (bit >> 3)]) >> (bit & 7) & mask
+        if place >= entries:
+            return -1
+        at = HEAD + place * index_bytes
+        indices[i] = int(body[at]) if index_bytes == 1 else number_at(body, at, index_bytes)
+    return count

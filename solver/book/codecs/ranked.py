@@ -152,13 +152,18 @@ def decode(body: memoryview, first: int, index_bytes: int) -> tuple[list[int], l
 
     The rules know which of the ranks are of states that are stored: those of others have an index, too.
     """
-    try:
-        count = _count(body, 0, index_bytes)
-        symbols = whole(body[HEAD.size :], count * index_bytes)
-    except OFTEN_WRONG as error:
-        raise DamagedBook(f"a group is malformed ({error})") from None
+    symbols = symbols_of(body, index_bytes)
+    count = len(symbols) // index_bytes
     values = struct.unpack(f"<{count}{INDEX_FORMATS[index_bytes]}", symbols)
     return list(range(first, first + count)), [symbol - 1 for symbol in values]
+
+
+def symbols_of(body: memoryview, index_bytes: int) -> bytes:
+    """The symbols of a group; raises DamagedBook."""
+    try:
+        return whole(body[HEAD.size :], _count(body, 0, index_bytes) * index_bytes)
+    except OFTEN_WRONG as error:
+        raise DamagedBook(f"a group is malformed ({error})") from None
 
 
 class Ranks(States):
