@@ -69,22 +69,18 @@ def command(
     """
     from solver.base.options import Options
 
-    say = functools.partial(note, quiet=quiet)
-    options = Options(symmetry=not no_symmetry, progress=Bars(quiet), say=say, **asked)
+    bars, say = Bars(quiet), functools.partial(note, quiet=quiet)
+    options = Options(symmetry=not no_symmetry, progress=bars, say=say, **asked)
     if pruned:
         _refuse_beside_pruned(options, book)
         _print_pruned(load_game(game), as_json)
-    else:
-        if options.codec is not None and book is None:
-            raise click.UsageError("--codec is how a book is written: name one with -o, or leave it out")
-        _solve(game, book, options, as_json)
-
-
-def _solve(game: str, book: str | None, options: Any, as_json: bool) -> None:
+        return
+    if options.codec is not None and book is None:
+        raise click.UsageError("--codec is how a book is written: name one with -o, or leave it out")
     from solver.solving.pipeline import run
 
     started = time.perf_counter()
-    with options.progress:
+    with bars:
         header = run(game, book, options)
     report(header, book, time.perf_counter() - started, as_json)
 

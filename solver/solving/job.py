@@ -12,7 +12,8 @@ from solver.base import extras
 from solver.base.errors import SolverError, UncompiledRules
 from solver.base.options import Options
 from solver.book.solution import Solved
-from solver.rules.game import Rules
+from solver.check.conformance import check_game
+from solver.rules.game import Rules, is_built_in
 
 T = TypeVar("T")
 
@@ -32,6 +33,10 @@ class Job:
     def beside(self, ending: str) -> Path | None:
         """Where what is done of it lies until the book is written."""
         return None if self.target is None else self.target.with_name(self.target.name + ending)
+
+    def checked(self) -> list[int]:
+        """States of random games, which a user's rules must go through; none where the rules are the package's."""
+        return [] if is_built_in(self.rules.name) else check_game(self.rules.game)
 
     def compiled(self, make: Callable[[], T]) -> T | None:
         """What a compiled search makes; None, having said why, where plain Python must."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from solver.base import extras
-from solver.check.conformance import check_game
-from solver.rules.game import is_built_in
 from solver.solving.job import Job, Outcome
 from solver.solving.ways import plain
 
@@ -29,7 +27,7 @@ def solve(job: Job) -> Outcome:
     rules, options, folder = job.rules, job.options, job.beside(".shards")
     assert options.cluster is not None and folder is not None
     url = str(folder.absolute()) if options.store is None else solving.url_of(rules, options.store)
-    states = [] if is_built_in(rules.name) else check_game(rules.game)
+    states = job.checked()
     engine = job.files.enter_context(on_ray.connect(options.cluster, options.memory))
     clustered = solving.Clustered(rules, url, engine, options)
     job.files.callback(clustered.close)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 
 from solver.base.errors import BudgetExceeded
-from solver.check.conformance import check_game
-from solver.rules.game import is_built_in
 from solver.search import Budget, alphabeta
 from solver.solving.job import Job, Outcome
 from solver.solving.tables import Table, solved_by
@@ -23,8 +21,7 @@ def solve(job: Job) -> Outcome:
     """The entries that one search leaves in its table."""
     rules = job.rules
     found: Table | None = None
-    if not is_built_in(rules.name):
-        check_game(rules.game)
+    job.checked()
     if not rules.plain_only and job.options.table is None:
         with contextlib.suppress(BudgetExceeded):  # by nodes, not by time: the same book everywhere
             found = alphabeta.solve(rules, budget=Budget(nodes=FEW)).table

@@ -28,9 +28,8 @@ from solver.base.errors import GameError, MethodError, ResourceError, Uncompiled
 from solver.base.files import lock
 from solver.base.options import Options
 from solver.base.value import Value, merit_of, sign_of
-from solver.check.conformance import check_game
-from solver.rules.game import Rules, is_built_in
-from solver.search import alphabeta, cycle, refuse_chance
+from solver.rules.game import Rules
+from solver.search import alphabeta, cycle
 from solver.solving.job import Job, Outcome
 from solver.solving.tables import solved_by
 from solver.solving.ways import plain
@@ -61,8 +60,8 @@ def refuses(job: Job) -> str | None:
 def solve(job: Job) -> Outcome:
     """All unfinished states to a ply; the journal keeps what is done."""
     rules, journal, max_ply = job.rules, job.beside(".journal"), job.options.max_ply or 0
-    if not is_built_in(rules.name) and not is_begun(journal, rules, max_ply):
-        check_game(rules.game)
+    if not is_begun(journal, rules, max_ply):
+        job.checked()
     remove = None if journal is None else functools.partial(journal.unlink, missing_ok=True)
     return Outcome(solved_by(rules, merits_to(job)), "alphabeta", f"ply {max_ply}", remove)
 
@@ -74,7 +73,6 @@ def merits_to(job: Job) -> dict[int, int]:
     into the options' memory; MethodError, and removes the journal, if the game has cycles.
     """
     rules, options, journal, max_ply = job.rules, job.options, job.beside(".journal"), job.options.max_ply or 0
-    refuse_chance(rules, "alpha-beta")
     layers = plies(rules, max_ply, functools.partial(_go_on, max_ply, options))
     try:
         with Journal(journal, header_of(rules, max_ply), options.restart) as done:
@@ -283,7 +281,6 @@ class Journal:
         self.header = header
         self.seed = zlib.crc32(header)
         self.merits: dict[int, int] = {}
-        self.resumed = 0
         self._file: Any = None
         self._synced = time.monotonic()
         if path is not None:
@@ -362,5 +359,4 @@ class Journal:
             self._file.write(self.header)
         self._file.truncate()
         self._sync()
-        self.resumed = len(self.merits)
 
