@@ -1,0 +1,113 @@
+"""What CONTRIBUTING.md says of adding things, done once."""
+
+import types
+from bisect import bisect_right
+
+from solver import Book, export, load_game, pack, solve, verify
+from solver.base.errors import DamagedBook
+from solver.book import codecs
+from tests import naive
+
+SUBTRACTION = '''
+"""Subtraction: take one to three of a heap; who takes the last one wins (Berlekamp, Conway and Guy, 1982)."""
+
+from typing import NamedTuple
+
+
+class Subtraction(NamedTuple):
+    heap: int = 21
+
+    def initial(self):
+        return self.heap << 1
+
+    def to_move(self, state):
+        return state & 1
+
+    def actions(self, state):
+        return range(1, min(3, state >> 1) + 1)
+
+    def result(self, state, action):
+        return (state - 2 * action) ^ 1
+
+    def is_terminal(self, state):
+        return state < 2
+
+    def utility(self, state):
+        return -1
+'''
+
+
+def test_a_game_is_a_file_of_rules(tmp_path):
+    (tmp_path / "subtraction.py").write_text(SUBTRACTION)
+    name = f"{tmp_path / 'subtraction.py'}:12"
+    with solve(name, tmp_path / "book.lmdb") as book:
+        game = load_game(name)
+        truth = naive.solve(game)
+        assert {state: book[state] for state in book} == {state: truth[state] for state in book}
+        assert book.root.score == -1  # a multiple of four
+    assert verify(tmp_path / "book.lmdb", game).verdict == "proved"
+
+
+def encode_chunk(keys, indices, palette_size, index_bytes):
+    """Groups of a byte, the number of states, eight bytes a state, and as many as an index takes for each."""
+    out, counts, lengths = b"", [], []
+    for first in range(0, len(keys), PLAIN.GROUP):
+        group = list(zip(keys[first : first + PLAIN.GROUP], indices[first : first + PLAIN.GROUP], strict=True))
+        states = b"".join(int(key).to_bytes(8, "little") for key, _ in group)
+        values = b"".join(int(index).to_bytes(index_bytes, "little") for _, index in group)
+        out += bytes([len(group)]) + states + values
+        counts.append(len(group))
+        lengths.append(1 + len(states) + len(values))
+    return out, counts, lengths
+
+
+def decode(body, first, index_bytes):
+    count = body[0]
+    if len(body) != 1 + count * (8 + index_bytes):
+        raise DamagedBook("a group has another length than its states")
+    values = body[1 + 8 * count :]
+    keys = [int.from_bytes(body[1 + 8 * i : 9 + 8 * i], "little") for i in range(count)]
+    return keys, [int.from_bytes(values[i * index_bytes : (i + 1) * index_bytes], "little") for i in range(count)]
+
+
+def find(segment, key):
+    view, firsts, starts, index_bytes = segment
+    group = bisect_right(firsts, key) - 1
+    keys, indices = decode(view[starts[group] : starts[group + 1]], firsts[group], index_bytes)
+    return indices[keys.index(key)] if key in keys else None
+
+
+def bound(count, index_bytes):
+    return count * (9 + index_bytes)
+
+
+PLAIN = types.SimpleNamespace(
+    NAME="plain", NUMBER=99, GROUP=64, GROUPS=64, BLOCK=64, bound=bound, encode_chunk=encode_chunk, decode=decode,
+    finder=lambda: find,
+)  # fmt: skip
+
+
+def test_a_codec_is_a_module_of_six_functions(tmp_path, monkeypatch):
+    monkeypatch.setitem(codecs.CODECS, "plain", PLAIN)
+    with solve("tic-tac-toe", tmp_path / "instant.lmdb") as book:
+        truth = dict(book.items())
+    pack(tmp_path / "instant.lmdb", tmp_path / "plain.lmdb", "plain")
+    with Book(tmp_path / "plain.lmdb") as book:
+        assert book.codec == "plain" and dict(book.items()) == truth
+        assert all(book[state] == value for state, value in truth.items())
+    assert verify(tmp_path / "plain.lmdb").verdict == "proved"
+    pack(tmp_path / "plain.lmdb", tmp_path / "back.lmdb", "instant")
+    assert (tmp_path / "back.lmdb").read_bytes() == (tmp_path / "instant.lmdb").read_bytes()
+
+
+def test_a_table_is_a_function_of_its_rows(tmp_path, monkeypatch):
+    def write_tsv(table, path):
+        path.write_text("".join("\t".join(map(str, row)) + "\n" for row in (table.names, *table.rows)))
+
+    monkeypatch.setitem(export.TABLES, ".tsv", write_tsv)
+    monkeypatch.setattr(export, "ENDINGS", (*export.ENDINGS, ".tsv"))
+    with Book("tic-tac-toe") as book:
+        export.export(book, tmp_path / "book.tsv", ["state", "score"])
+        lines = (tmp_path / "book.tsv").read_text().splitlines()
+        assert lines[0] == "state\tscore"
+        assert lines[1:] == [f"{state}\t{book[state].score}" for state in book]
