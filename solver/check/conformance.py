@@ -22,6 +22,7 @@ from solver.base.value import value_of
 from solver.check.playouts import MOST_MOVES, RandomGame, states_of, worth_of
 from solver.check.soundness import Hints, Twins
 from solver.rules.game import REQUIRED, STATE_LIMIT, Rules, check_signatures, game_text, own_method, validate
+from solver.search.derive import derived
 
 MOST_ACTIONS = 1 << 16  # of one state
 PLAYED_SECONDS = 5.0  # of all play-outs
@@ -88,31 +89,28 @@ def _check_folding(inspector: _Inspector, table: Mapping[Any, int]) -> None:
     If all do, the folded table has the values of the whole game, by induction from its ends.
     """
     rules = inspector.rules
-    canonical, end, scores = rules.canonical, rules.end, rules.scores
+    canonical, scores = rules.canonical, rules.scores
     todo = inspector.starts()[:LOOKED_AT]
     seen = set(todo)
+
+    def known(child: Any) -> int | None:
+        """A child's merit; it is to be looked at as well."""
+        if child not in seen:
+            seen.add(child)
+            todo.append(child)
+        return table.get(canonical(child))
+
     deadline = time.perf_counter() + FOLDING_SECONDS
     while todo and time.perf_counter() < deadline:
         state = todo.pop()
         merit = table.get(canonical(state))
-        if rules.is_terminal(state):
-            derived: int | None = end(state)
-        else:
-            derived = None
-            for action in rules.actions(state):
-                child = rules.result(state, action)
-                known = table.get(canonical(child))
-                if known is None:
-                    raise inspector.fault(state, f"has the child {child}, whose canonical was not reached: {UNSOUND}")
-                lifted = rules.lifted(known, state, action, child)
-                derived = lifted if derived is None else max(derived, lifted)
-                if child not in seen:
-                    seen.add(child)
-                    todo.append(child)
-        if merit != derived:
+        found, unknown = (rules.end(state), []) if rules.is_terminal(state) else derived(rules, state, known)
+        if unknown:
+            raise inspector.fault(state, f"has the child {unknown[0]}, whose canonical was not reached: {UNSOUND}")
+        if merit != found:
             worth = "unknown" if merit is None else value_of(merit, scores)
             raise inspector.fault(
-                state, f"is worth {value_of(derived or 0, scores)}, its canonical {canonical(state)} {worth}: {UNSOUND}"
+                state, f"is worth {value_of(found or 0, scores)}, its canonical {canonical(state)} {worth}: {UNSOUND}"
             )
 
 

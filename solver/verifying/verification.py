@@ -20,18 +20,19 @@ from collections import Counter
 from collections.abc import Iterator
 from decimal import ROUND_CEILING, Context
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from solver.base import extras
 from solver.base.errors import DamagedBook, ResourceError, SolverError, UncompiledRules
 from solver.base.memory import working_memory
 from solver.base.options import Options
 from solver.base.progress import Progress, silent
-from solver.base.value import Value
+from solver.base.value import Value, merit_of, value_of
 from solver.book import Book
 from solver.book.check import check_book, check_counts
 from solver.book.solution import TierCount
 from solver.rules.game import Game, Rules, is_built_in, is_score_game
+from solver.search.derive import derived
 from solver.verifying import bounding, claims, playing
 from solver.verifying.claims import Means
 
@@ -265,12 +266,12 @@ class _Plain:
         """A state's value against its children."""
         if self.rules.is_terminal(state) or self.canonical(state) != state:
             raise self._wrong(state, "is terminal or not canonical and should not be stored")
-        best, whole, rises = self._best_of_children(state)
+        best, whole, rises = self._derived(state)
         if whole and best is None:
             raise self._wrong(state, "has no moves")
         if self.closed and not whole:
             raise self._wrong(state, "has a child that the book lacks")
-        if best is not None and self._differs(best, value) and (whole or _preference(best) > _preference(value)):
+        if best is not None and self._differs(best, value) and (whole or best > merit_of(value)):
             raise self._wrong(state, "has another value than its children give it")
         if self.closed:
             return
@@ -300,38 +301,38 @@ class _Plain:
                 )
         check_counts(self.book, self._counted())
 
-    def _best_of_children(self, state: int) -> tuple[Value | None, bool, bool]:
-        """The best of the children's values, one ply earlier; whether all were known, and all moves raise the tier."""
-        rules = self.rules
-        best: Value | None = None
-        whole, rises, total, mean = True, True, 0, 0.0
-        for weight, action, child in rules.children(state):
+    def _derived(self, state: int) -> tuple[Any, bool, bool]:
+        """The merit that the children give a state; whether all were known, and all moves raise the tier."""
+        rules, rises = self.rules, True
+
+        def merit(child: int) -> Any:
+            nonlocal rises
             key = self.canonical(child)
-            value = _value(self.book, rules, key)
-            if value is None:
-                value = self.settle(state, child) if self.settle is not None else None
+            if rules.is_terminal(key):
+                found = rules.end(key)
+            else:
+                value = self.book.find(key)
+                if value is not None:
+                    rises = rises and not (self.asks and rules.tier(key) <= rules.tier(state))
+                elif self.settle is not None:
+                    value = self.settle(state, child)
                 if value is None:
-                    whole = False
-                    continue
-            elif self.asks and rises and not rules.is_terminal(key):
-                rises = rules.tier(key) > rules.tier(state)
+                    return None
+                found = merit_of(value)
             if self.closed:
                 self.reached.add(key)
-            score = value.score if rules.same_mover(state, action, child) else -value.score
-            if action is None:
-                total, mean = total + weight, mean + weight * score
-                continue
-            score += rules.gain(state, action)
-            seen = Value(score, None if value.distance is None else value.distance + 1)
-            if best is None or _preference(seen) > _preference(best):
-                best = seen
-        self.stays |= not rises
-        return (Value(mean / total) if total else best), whole, rises
+            return found
 
-    def _differs(self, best: Value, value: Value) -> bool:
+        best, unknown = derived(rules, state, merit)
+        self.stays |= not rises
+        return best, not unknown, rises
+
+    def _differs(self, best: Any, value: Value) -> bool:
         """Whether a value is not what the children make of it, roundings that the header admits apart."""
-        expectation = self.book.expectation
-        return best != value if expectation is None else abs(best.score - value.score) > 2 * expectation.error
+        rounded = self.book.expectation
+        if rounded is not None:
+            return bool(abs(best - value.score) > 2 * rounded.error)
+        return value_of(best, self.rules.scores) != value
 
     def _counted(self) -> list[TierCount]:
         """All states that were met, by tier if the header lists tiers, counted."""
@@ -358,12 +359,6 @@ def _value(book: Book, rules: Rules, state: int) -> Value | None:
         return book.find(state)
     utility = rules.utility(state)
     return Value(utility, None if rules.scores or utility == 0 else rules.plies_left(state))
-
-
-def _preference(value: Value) -> tuple[float, int]:
-    """Higher scores first, then quick wins, then slow losses."""
-    distance = value.distance or 0
-    return value.score, -distance if value.score > 0 else distance
 
 
 def _check_root(book: Book, rules: Rules) -> None:

@@ -15,6 +15,7 @@ from solver.base.files import lines, open_input
 from solver.base.progress import Progress
 from solver.base.value import WIN, Value, merit_of
 from solver.rules.game import STATE_LIMIT, Rules
+from solver.search.derive import derived
 from solver.solving.job import Job, Outcome
 from solver.solving.tables import solved_by
 from solver.solving.ways import plain
@@ -118,9 +119,18 @@ def complete(rules: Rules, table: Table, path: Path, verified: bool, progress: P
     if starts[0] not in table:
         raise BookError(f"{path} lacks the start, state {starts[0]}: a book says what the game is worth")
     reached, finished, missing = set(starts), Table(), False
+
+    def known(child: int) -> int | None:
+        """A child's merit; notes where play comes to."""
+        key = rules.canonical(child)
+        reached.add(key)
+        if key not in table and rules.is_terminal(child):
+            finished[key] = rules.end(child)
+        return table.get(key, finished.get(key))
+
     for done, (state, merit) in enumerate(table.items()):
         try:
-            best, whole = _best_of_moves(rules, table, state, reached, finished)
+            best, unknown = derived(rules, state, known)
             if verified and rules.scores:
                 _check_rising(rules, state)
         except Exception as error:  # rules need not bear numbers that are no states
@@ -128,8 +138,8 @@ def complete(rules: Rules, table: Table, path: Path, verified: bool, progress: P
                 raise
             kind = type(error).__name__
             raise BookError(f"{path}: {state} is no state of {rules.name} ({kind}): leave it out") from None
-        missing |= not whole
-        if verified and (best != merit if whole else best is not None and best > merit):
+        missing |= bool(unknown)
+        if verified and (best is not None and best > merit if unknown else best != merit):
             raise DamagedBook(f"{path}: state {state} has another value than its moves give it: it was solved wrongly")
         if done % STEP == 0:
             progress("verify", done, len(table))
@@ -150,24 +160,3 @@ def _check_rising(rules: Rules, state: int) -> None:
                 f"margins of {rules.name} cannot be verified, since a move from state {state} stays in its tier:"
                 " --no-verify takes them as they are"
             )
-
-
-def _best_of_moves(
-    rules: Rules, table: Table, state: int, reached: set[int], finished: Table
-) -> tuple[int | None, bool]:
-    """The best that the moves from a state are known to give it, and whether all are known; notes where they lead."""
-    best: int | None = None
-    whole = True
-    for action in rules.actions(state):
-        child = rules.result(state, action)
-        key = rules.canonical(child)
-        merit = table.get(key)
-        if merit is None and rules.is_terminal(child):
-            merit = finished[key] = rules.end(child)
-        reached.add(key)
-        if merit is None:
-            whole = False
-        else:
-            lifted = rules.lifted(merit, state, action, child)
-            best = lifted if best is None else max(best, lifted)
-    return best, whole

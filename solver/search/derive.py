@@ -1,0 +1,54 @@
+"""What its children make of a state, in plain Python: the best of the moves, or the mean of what chance may do.
+
+Whoever asks says what a child is worth for its side to move, by a table, a book or a search: a merit, or an expectation
+in units of his own. A move again, what a move scores and the ply that passes are seen to here. Of the textbook's
+algorithms those that a lesson compares with the book (minimax, alpha-beta, expectiminimax) do so in words of their own.
+Cost: half a microsecond a child, beside what the rules take and who is asked.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from solver.rules.game import Rules
+
+Merit = Any  # an int, a float or a fraction
+Lifted = Callable[[Merit, Any, Any, Any], Merit]
+Average = Callable[[Merit, int], Merit]
+
+
+def derived(
+    rules: Rules,
+    state: Any,
+    merit_of: Callable[[Any], Merit | None],
+    *,
+    lifted: Lifted | None = None,
+    average: Average = operator.truediv,
+) -> tuple[Merit | None, list[Any]]:
+    """The merit that an unfinished state's children give it, None without any; and those whose merit is not known.
+
+    `merit_of(child)` is asked of each child in the game's order, and says None where it does not know: the merit is
+    then that of the others. `lifted`, if not the rules', makes it one for who moves from the state; see `best_of`.
+    """
+    lifted = lifted or rules.lifted
+    worths, unknown = [], []
+    for weight, action, child in rules.children(state):
+        merit = merit_of(child)
+        if merit is None:
+            unknown.append(child)
+        else:
+            worths.append((weight, lifted(merit, state, action, child)))
+    return best_of(worths, average), unknown
+
+
+def best_of(worths: Iterable[tuple[int, Merit]], average: Average = operator.truediv) -> Merit | None:
+    """The best of merits that weigh nothing, as moves do; the `average(sum, weight)` of those that do; None of none."""
+    best, total, weights = None, 0, 0
+    for weight, merit in worths:
+        if weight:
+            total, weights = total + weight * merit, weights + weight
+        elif best is None or merit > best:
+            best = merit
+    return average(total, weights) if weights else best
