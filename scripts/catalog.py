@@ -49,7 +49,7 @@ def built(game: str, folder: Path, done: Path | None = None) -> tuple[str, Path 
     """A book's recipe and facts, as TOML, and the smaller of its codecs if that is to be shipped."""
     instant, compact = folder / "instant.lmdb", folder / "compact.lmdb"
     with solved(game, folder, done) as book:
-        codecs = {instant: book.codec}
+        codecs = {instant: book.header.codec}
         if book.expectation is None:
             codecs[compact] = pack(instant, compact).codec
         smaller = min(codecs, key=os.path.getsize)
@@ -61,7 +61,7 @@ def built(game: str, folder: Path, done: Path | None = None) -> tuple[str, Path 
         entry = (
             f'["{game}"]\n'
             f'recipe = "solver solve {game}{opening} -o BOOK"\n'
-            f"{states}stored = {book.stored}\ncounts = {{ {counts} }}\n"
+            f"{states}stored = {book.header.stored}\ncounts = {{ {counts} }}\n"
             f"root = {{ score = {book.root.score}{distance} }}\n"
             f'bytes = {book.size}\ndigest = "{book.digest}"\n' + (f'shipped = "{codecs[smaller]}"\n' if ships else "")
         )
@@ -73,7 +73,7 @@ def is_shipped(book: Path | None, target: Path) -> bool:
     if book is None or not target.exists():
         return book is None and not target.exists()
     with Book(book) as new, Book(target) as old:
-        return new.codec == old.codec and diff(book, target).equal
+        return new.header.codec == old.header.codec and diff(book, target).equal
 
 
 def main() -> None:

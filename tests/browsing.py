@@ -102,7 +102,7 @@ class Page:
     def __init__(self, driver, address, number, books):
         self.driver, self.address = driver, f"{address}/{number}/"
         self.book = Book(books / f"{number}.lmdb")
-        self.player, self.rules = Player(self.book), Rules(self.book.game, self.book.symmetry)
+        self.player, self.rules = Player(self.book), Rules(self.book.game, self.book.header.symmetry)
 
     @property
     def by_chance(self):

@@ -226,7 +226,7 @@ def test_many_states_are_looked_up_at_once(either, tmp_path):
     with pytest.raises(BookError, match="is closed"):
         book.lookup([1])
     sparse = {2**60 + 2**38 * state * state: Value(state * 31 % 300) for state in range(3000)} | {7: Value(5)}
-    write_values(tmp_path / "sparse.lmdb", sparse, facts={"codec": book.codec})
+    write_values(tmp_path / "sparse.lmdb", sparse, facts={"codec": book.header.codec})
     with Book(tmp_path / "sparse.lmdb") as book:
         asked = [*sparse, *(state + 1 for state in sparse)]
         assert looked_up(book, np.array(asked)) == [sparse.get(state) for state in asked]

@@ -94,7 +94,7 @@ def test_merged_parts_are_the_whole(tmp_path):
     header = merge(tmp_path / "low", tmp_path / "high", tmp_path / "merged")
     with Book(tmp_path / "merged") as book, Book(tmp_path / "whole") as expected:
         assert dict(book.items()) == whole and book.header == header
-        assert (book.scope, book.method, book.states) == ("exact", "alphabeta", None)
+        assert (book.header.scope, book.header.method, book.states) == ("exact", "alphabeta", None)
         assert (book.counts, book.longest, header.numbers) == (
             expected.counts, expected.longest, [Counter(whole.values())[value] for value in header.palette]
         )  # fmt: skip

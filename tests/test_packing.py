@@ -30,7 +30,7 @@ def test_every_codec_answers_what_the_others_answer(tmp_path, monkeypatch, text)
     path = tmp_path / "book.lmdb"
     chance = random.Random(1)
     with solve(text, path) as book, solve(text, tmp_path / "solved", codec="compact") as solved:
-        assert (book.codec, solved.codec) == ("instant", "compact")
+        assert (book.header.codec, solved.header.codec) == ("instant", "compact")
         compact, instant = packed_both_ways(path, tmp_path)
         assert compact.read_bytes() == (tmp_path / "solved").read_bytes()
         assert instant.read_bytes() == path.read_bytes()
@@ -103,10 +103,10 @@ def test_a_book_may_be_packed_in_its_place(tmp_path):
     size = path.stat().st_size
     with Book(path) as reader:
         packing.pack(path, path)
-        assert (reader.codec, reader[5]) == ("instant", Value(1, 1))
+        assert (reader.header.codec, reader[5]) == ("instant", Value(1, 1))
     assert path.stat().st_size < size // 2
     with Book(path) as book:
-        assert (book.codec, dict(book.items())) == ("compact", values)
+        assert (book.header.codec, dict(book.items())) == ("compact", values)
 
 
 @pytest.mark.parametrize("compiled", [False, True])

@@ -59,7 +59,7 @@ def pages(tmp_path_factory):
 def test_a_page_says_what_a_player_says(pages, name, tmp_path):
     folder = pages(name)
     with Book(folder / "book.lmdb") as book:
-        player, rules = Player(book), Rules(book.game, book.symmetry)
+        player, rules = Player(book), Rules(book.game, book.header.symmetry)
         positions = positions_of(rules, 150)
         asked = [[str(one.state), one.mover or 0, one.gained or 0] for one in positions]
         (tmp_path / "asked").write_text(json.dumps(asked))
@@ -101,7 +101,7 @@ def test_of_what_a_book_lacks_two_plies_are_searched(tmp_path, kept):
     with pipeline.solve(load_game("connect-four:4,3,3")) as whole:
         rules, player = Rules(whole.game), Player(whole)
         stays = {"a few plies": lambda state: rules.tier(state) < 4, "every third": lambda state: state % 3 == 0}[kept]
-        facts = {"game": whole.header.game, "rules": whole.rules, "method": "alphabeta", "scope": "exact",
+        facts = {"game": whole.header.game, "rules": whole.header.rules, "method": "alphabeta", "scope": "exact",
                  "symmetry": True, "states": None, "terminal": None, "tiers": None}  # fmt: skip
         write_values(tmp_path / "b.lmdb", {one: value for one, value in whole.items() if stays(one)}, facts=facts)
         shutil.copy(site.WEB / "package.json", tmp_path)

@@ -62,7 +62,7 @@ def test_a_book_without_a_path_goes_when_it_is_closed(tmp_path, monkeypatch):
         with pytest.raises(ForeignBook, match="was made by rules"):
             Book(book.path, load_game("coins"))
     assert not book.path.parent.exists()
-    assert (book.stored, book.method) == (8, "retrograde")  # what it says of itself stays
+    assert (book.header.stored, book.header.method) == (8, "retrograde")  # what it says of itself stays
     book = pipeline.solve("coins")
     path = book.path
     child = os.fork()
@@ -113,12 +113,12 @@ def test_a_book_says_what_info_prints(tmp_path, monkeypatch):
         facts = books.facts(book.header, book.size)
         assert facts["bytes"] == (tmp_path / "book.lmdb").stat().st_size
         for name in ("rules", "method", "scope", "symmetry", "states", "terminal", "stored", "counts", "codec"):
-            assert getattr(book, name) == facts[name], name
-        assert [tier._asdict() for tier in book.tiers] == facts["tiers"]
+            assert getattr(book.header, name) == facts[name], name
+        assert [tier._asdict() for tier in book.header.tiers] == facts["tiers"]
         assert {"value": book.root.outcome, **book.root._asdict()} == facts["root"]
         assert book.digest == facts["digest"] == book.header.digest
         assert (book.longest[0], f"#{book.longest[1]}") == tuple(facts["longest"].values())
-        assert (book.score_game, book.game) == (False, load_game("tic-tac-toe"))
+        assert (book.header.score_game, book.game) == (False, load_game("tic-tac-toe"))
         book.counts.clear()  # a copy
         assert sum(book.counts.values()) == book.states == 765
 
@@ -166,7 +166,7 @@ def test_plain_and_compiled_books_are_the_same_bytes(tmp_path, monkeypatch, text
 
 def test_games_with_cycles_are_solved_by_retrograde_analysis():
     with pipeline.solve(load_game("mu-torere")) as book:
-        assert (book.method, book.root) == ("retrograde", Value(0))
+        assert (book.header.method, book.root) == ("retrograde", Value(0))
     with pytest.raises(MethodError, match="retrograde"):
         pipeline.solve(load_game("mu-torere"), method="minimax")
 
@@ -175,7 +175,7 @@ def test_alphabeta_keeps_exact_entries_only(tmp_path):
     game = load_game("connect-four:4,3")
     truth = naive.solve(game, symmetry=True)
     with pipeline.solve(game, tmp_path / "book.lmdb", method="alphabeta") as book:
-        assert (book.scope, book.states) == ("exact", None)
+        assert (book.header.scope, book.states) == ("exact", None)
         assert 0 < len(book) < len(truth) / 2
         assert all(truth[state] == value for state, value in book.items())
 
@@ -183,7 +183,7 @@ def test_alphabeta_keeps_exact_entries_only(tmp_path):
 def test_a_small_alphabeta_needs_no_compiler_and_is_the_same_book_without_one(tmp_path, monkeypatch):
     monkeypatch.setattr(entries, "_compiled", lambda job: pytest.fail("compiled"))
     with pipeline.solve(load_game("coins:5"), tmp_path / "one", method="alphabeta") as book:
-        assert (book.root, book.method, book.scope) == (Value(-1, 3), "alphabeta", "exact")
+        assert (book.root, book.header.method, book.header.scope) == (Value(-1, 3), "alphabeta", "exact")
     monkeypatch.setattr(entries, "FEW", 0)
     monkeypatch.setattr(entries, "_compiled", lambda job: None)
     pipeline.solve(load_game("coins:5"), tmp_path / "other", method="alphabeta").close()
@@ -225,7 +225,7 @@ def test_moves_inside_a_tier_turn_to_retrograde_analysis(tmp_path, monkeypatch):
     game = load_game(f"{tmp_path / 'ring.py'}::Ring")
     said = []
     with pipeline.solve(game, tmp_path / "ring.lmdb", say=said.append) as book:
-        assert (book.method, book.root, said) == ("retrograde", naive.solve(game)[1], [])
+        assert (book.header.method, book.root, said) == ("retrograde", naive.solve(game)[1], [])
     with pytest.raises(MethodError, match="stays in its tier"):
         pipeline.solve(game, method="minimax")
 
@@ -245,7 +245,7 @@ def test_the_start_is_solved_though_starts_does_not_name_it(tmp_path, monkeypatc
     (tmp_path / "several.py").write_text(text.format(tier="state") + STARTS)
     game = load_game(f"{tmp_path / 'several.py'}::Ring")
     with pipeline.solve(game, tmp_path / "book.lmdb") as book:
-        assert (book.root, book.stored) == (naive.solve(game)[1], 8)
+        assert (book.root, book.header.stored) == (naive.solve(game)[1], 8)
     assert verify(tmp_path / "book.lmdb", game).states == 8
 
 
@@ -257,7 +257,7 @@ def test_rules_that_numba_cannot_compile_are_solved_plainly(tmp_path, monkeypatc
     (tmp_path / "dynamic.py").write_text(text.replace("state == 0", "state >= self.size"))
     said = []
     with pipeline.solve(f"{tmp_path / 'dynamic.py'}::Ring", tmp_path / "ring.lmdb", say=said.append) as book:
-        assert (book.method, book.stored) == ("minimax", 8)
+        assert (book.header.method, book.header.stored) == ("minimax", 8)
     assert "cannot be compiled" in said[0]
 
 
@@ -307,7 +307,7 @@ def test_scores_without_a_tier_are_solved_plainly(tmp_path, monkeypatch, stones,
     by_kernels(monkeypatch)
     game, said = stones("flat", DOWN), []
     with pipeline.solve(game, tmp_path / "fast.lmdb", method=method, say=said.append) as book:
-        assert (book.method, book.stored) == ("minimax", 12)
+        assert (book.header.method, book.header.stored) == ("minimax", 12)
     assert len(said) == 1 and "has no tier" in said[0] and "give it a tier that every move raises" in said[0]
     plainly(monkeypatch)
     pipeline.solve(game, tmp_path / "plain.lmdb", method=method)
@@ -324,7 +324,7 @@ def test_scores_with_moves_inside_a_tier_are_solved_plainly(tmp_path, stones):
         by_kernels(patch)
         game, said = stones("steps", DOWN, "(12 - state) // 5"), []
         book = pipeline.solve(game, tmp_path / "steps.lmdb", checkpoint=0, say=said.append)
-    assert (book.method, book.stored, len(book.tiers)) == ("minimax", 12, 3)
+    assert (book.header.method, book.header.stored, len(book.header.tiers)) == ("minimax", 12, 3)
     assert "state 12 has a move that stays in its tier" in said[-1]
     assert not (tmp_path / "steps.lmdb.work").exists()
 

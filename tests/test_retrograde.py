@@ -60,7 +60,7 @@ def test_folded_values_of_the_start_are_the_published_ones(oracle):
     game = load_game(oracle.game)
     said = []
     with pipeline.solve(game, say=said.append) as book:
-        assert (book.method, book.root, said) == ("retrograde", Value(*oracle.root), [])
+        assert (book.header.method, book.root, said) == ("retrograde", Value(*oracle.root), [])
 
 
 @pytest.mark.parametrize("text", ["tic-tac-toe", pytest.param("connect-four:4,3", marks=pytest.mark.slow)])

@@ -68,7 +68,7 @@ def test_what_a_search_settles_is_answered_as_if_it_were_stored(books, tmp_path,
     with Book(books(text)) as whole:
         for plies in (1, 2):
             for wdl in (False, True):
-                if wdl and (whole.score_game or whole.method == "retrograde"):
+                if wdl and (whole.header.score_game or whole.header.method == "retrograde"):
                     with pytest.raises(MethodError, match="--wdl"):
                         trim(whole.path, tmp_path / "no.lmdb", wdl=True)
                     continue
@@ -97,7 +97,7 @@ def test_a_side_needs_nothing_but_its_book(books, tmp_path, monkeypatch, text, p
     """Played out against every reply, without a live search, it gets the value of each position, or more."""
     monkeypatch.setattr(playing, "Player", functools.partial(Player, live=False))
     with Book(books(text)) as whole:
-        kinds = [False] if whole.score_game or whole.method == "retrograde" else [False, True]
+        kinds = [False] if whole.header.score_game or whole.header.method == "retrograde" else [False, True]
         for side in ("first", "second", "both") if len(whole) < 1000 else ("both",):
             for wdl in kinds:
                 header = trim(whole.path, tmp_path / "side.lmdb", side=side, plies=plies, wdl=wdl)

@@ -30,11 +30,11 @@ def pack(
     check_codec(codec)
     check_target(target)
     with Book(path, game) as book:
-        if book.expectation is not None and codec != book.codec:
+        if book.expectation is not None and codec != book.header.codec:
             raise BookError(f"{path} holds expectations, which have a codec of their own: leave it as it is")
         header, rules = book.header._replace(codec=codec), None
-        if keys_of(codec) is not keys_of(book.codec) or keys_of(codec).ASKED:
-            rules = Rules(book.game, book.symmetry)
+        if keys_of(codec) is not keys_of(book.header.codec) or keys_of(codec).ASKED:
+            rules = Rules(book.game, book.header.symmetry)
             header = header._replace(rules=rules_of(book.game, codec))
-            check_codec(codec, rules, book.scope)
+            check_codec(codec, rules, book.header.scope)
         return streaming.write(target, header, streaming.pieces(book), rules, workers=workers, progress=progress)

@@ -24,7 +24,6 @@ from solver.book.codecs import OFTEN_WRONG, keys_of, rules_of
 from solver.book.codecs.keys import States
 from solver.book.mapping import Mapped, mapped_file
 from solver.book.segments import groups_of
-from solver.book.solution import TierCount
 from solver.book.trim import Trim
 from solver.rules.game import STATE_LIMIT, Game, Rules, game_text, is_built_in, load_game
 
@@ -120,7 +119,7 @@ class Book(Mapping[int, Value]):
     @functools.cached_property
     def codec_keys(self) -> States:
         """What the codec knows states by. Raises ForeignBook as `game` does, where it asks the rules."""
-        return self.header.keys(Rules(self.game, self.symmetry) if keys_of(self.codec).ASKED else None)
+        return self.header.keys(Rules(self.game, self.header.symmetry) if keys_of(self.header.codec).ASKED else None)
 
     def lookup(self, states: Any) -> Values:
         """The values of an array of states, as arrays of its shape: millions a second, with the extra [solve].
@@ -243,31 +242,6 @@ class Book(Mapping[int, Value]):
         return game
 
     @property
-    def rules(self) -> str:
-        """The fingerprint of the rules that made the book, 64 hex digits and found its keys."""
-        return self.header.rules
-
-    @property
-    def method(self) -> str:
-        """How it was solved: minimax, retrograde, alphabeta, or by chance: expectiminimax or value-iteration."""
-        return self.header.method
-
-    @property
-    def scope(self) -> str:
-        """How much of the game is stored: complete, exact (what one alpha-beta search was sure of), ply N, trimmed."""
-        return self.header.scope
-
-    @property
-    def symmetry(self) -> bool:
-        """Whether only the canonical ones of symmetric states are stored."""
-        return self.header.symmetry
-
-    @property
-    def score_game(self) -> bool:
-        """Whether values are margins, not wins, draws and losses with their distances."""
-        return self.header.score_game
-
-    @property
     def root(self) -> Value:
         """The value of the start, for the side to move."""
         return self.header.root
@@ -278,34 +252,14 @@ class Book(Mapping[int, Value]):
         return self.header.states
 
     @property
-    def terminal(self) -> int | None:
-        """How many of `states` are finished: rules tell their values, so they are not stored."""
-        return self.header.terminal
-
-    @property
-    def stored(self) -> int:
-        """The states that have a value in the book, `len(book)`."""
-        return self.header.stored
-
-    @property
     def counts(self) -> dict[str, int]:
         """How many states are a win, draw and loss for the side to move, terminal ones included."""
         return dict(self.header.counts)
 
     @property
-    def tiers(self) -> list[TierCount] | None:
-        """States, terminal ones and `counts` by tier; None in a game without tiers or with thousands."""
-        return self.header.tiers
-
-    @property
     def longest(self) -> tuple[int, int] | None:
         """The plies of the longest win and the smallest state that has it; None without wins, or with margins."""
         return self.header.longest
-
-    @property
-    def wdl(self) -> bool:
-        """Whether wins and losses lack their distances."""
-        return self.header.wdl
 
     @property
     def trim(self) -> Trim | None:
@@ -316,11 +270,6 @@ class Book(Mapping[int, Value]):
     def expectation(self) -> Expectation | None:
         """What the values are in a game of chance: utility or margin, their step and their error; None elsewhere."""
         return self.header.expectation
-
-    @property
-    def codec(self) -> str:
-        """How states and values are encoded."""
-        return self.header.codec
 
     @property
     def size(self) -> int:
@@ -334,7 +283,7 @@ class Book(Mapping[int, Value]):
 
     def check_rules(self, game: Game) -> None:
         """Raise ForeignBook unless these are the rules that made the book."""
-        rules = rules_of(game, self.codec)
+        rules = rules_of(game, self.header.codec)
         if rules != self.header.rules:
             raise ForeignBook(
                 f"{self.path} was made by rules {self.header.rules[:8]} ({self.header.game}), these are"

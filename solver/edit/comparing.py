@@ -100,7 +100,7 @@ def merge(
         numbers: Counter[Value] = Counter()
         for _, values in _union(one, other, progress):
             numbers.update(values)
-        header = _header(one.header, other.header, numbers)._replace(codec=codec or one.codec)
+        header = _header(one.header, other.header, numbers)._replace(codec=codec or one.header.codec)
         place = {value: index for index, value in enumerate(header.palette)}
         merged = ((states, [place[value] for value in values]) for states, values in _union(one, other, silent))
         return streaming.write(target, header, merged, workers=workers, progress=progress)
@@ -108,13 +108,13 @@ def merge(
 
 def _check_alike(one: Book, other: Book) -> None:
     """Raise ForeignBook or BookError unless both are of one game, and folded alike."""
-    if one.rules != other.rules:
+    if one.header.rules != other.header.rules:
         raise ForeignBook(
-            f"{one.path} was made by rules {one.rules[:8]} ({one.header.game}), {other.path} by {other.rules[:8]}"
-            f" ({other.header.game}): merge books of the same game and rules"
+            f"{one.path} was made by rules {one.header.rules[:8]} ({one.header.game}), {other.path} by"
+            f" {other.header.rules[:8]} ({other.header.game}): merge books of the same game and rules"
         )
-    if one.symmetry != other.symmetry:
-        folded, unfolded = (one, other) if one.symmetry else (other, one)
+    if one.header.symmetry != other.header.symmetry:
+        folded, unfolded = (one, other) if one.header.symmetry else (other, one)
         raise BookError(
             f"{folded.path} is folded by symmetry and {unfolded.path} is not: solve one of them again, with"
             " --no-symmetry or without"
@@ -170,7 +170,7 @@ def _check_agreed(one: Book, other: Book, mine: dict[int, Value], theirs: dict[i
         said = mine[state].words(as_number=True), theirs[state].words(as_number=True)
         raise DamagedBook(f"state {state} is {said[0]} in {one.path}, {said[1]} in {other.path}: {VERIFY}")
     for book, held, wanted in ((one, mine, theirs), (other, theirs, mine)):
-        if book.scope == "complete" and not wanted.keys() <= held.keys():
+        if book.header.scope == "complete" and not wanted.keys() <= held.keys():
             raise DamagedBook(f"{book.path} is complete, but lacks state {min(wanted.keys() - held)}: {VERIFY}")
 
 

@@ -71,7 +71,7 @@ def _matching(
 
 
 def _tiers(book: Book) -> Callable[[int], int]:
-    rules = Rules(book.game, book.symmetry)
+    rules = Rules(book.game, book.header.symmetry)
     if not rules.tiered:
         raise MethodError(f"the rules of {rules.name} know no tiers: choose by value and distance")
     return rules.tier

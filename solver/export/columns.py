@@ -67,12 +67,12 @@ def table_of(book: Book, names: Sequence[str] | None, progress: Progress) -> Tab
 
 
 def _fitting(book: Book) -> list[str]:
-    rules = Rules(book.game, book.symmetry)
+    rules = Rules(book.game, book.header.symmetry)
     expected = book.expectation is not None
     silent = {
         "board": own_method(book.game, "show") is None,
         "value": expected,
-        "distance": book.score_game or expected,
+        "distance": book.header.score_game or expected,
         "tier": not rules.tiered,
     }
     return [name for name in COLUMNS if not silent.get(name)]
@@ -96,7 +96,7 @@ def _cells(book: Book, names: list[str]) -> list[Cell]:
         "distance": lambda state, value: value.distance,
     }
     if not OF_RULES.isdisjoint(names):
-        game, rules = book.game, Rules(book.game, book.symmetry)
+        game, rules = book.game, Rules(book.game, book.header.symmetry)
         if "tier" in names and not rules.tiered:
             raise MethodError(f"the rules of {rules.name} know no tiers: leave out the column tier")
         cells["board"] = lambda state, value: show(game, state)
@@ -108,7 +108,7 @@ def _cells(book: Book, names: list[str]) -> list[Cell]:
 def _best_of(book: Book) -> Cell:
     """The moves that are known to keep a state's value; None without any, which a complete book always has, but where
     chance decides."""
-    player, complete = Player(book, live=False), book.scope == "complete" and book.expectation is None
+    player, complete = Player(book, live=False), book.header.scope == "complete" and book.expectation is None
     game, rules = player.game, player.rules
     named, result, canonical, reward = _namer(rules), rules.result, rules.canonical, rules.reward
     find = dict(book.items()).get if len(book) <= AT_HAND else book.get

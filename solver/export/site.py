@@ -84,7 +84,7 @@ def _copied() -> dict[str, str]:
 
 def game_of(book: Book) -> str:
     """The text of game.js. Raises MethodError with the line of the rules that has no translation."""
-    rules = Rules(book.game, book.symmetry)
+    rules = Rules(book.game, book.header.symmetry)
     about = {
         "digest": book.header.digest,
         "summary": summary_of(book.game),

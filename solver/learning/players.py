@@ -63,7 +63,7 @@ class ByBook:
 
     def __init__(self, board: Board, book: Book) -> None:
         self.board, self.book = board, book
-        self.rules = Rules(book.game, book.symmetry)
+        self.rules = Rules(book.game, book.header.symmetry)
 
     def choose(self, turn: Turn) -> Numbers:
         return best_moves(turn.children.parents, self.board.worths(turn.children, self._values), len(turn.states))

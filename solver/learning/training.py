@@ -49,7 +49,7 @@ def learn(
     if not extras.has_learning():
         raise MethodError(extras.learning_remedy())
     of_book = isinstance(source, Book)
-    rules = Rules(source.game, source.symmetry) if isinstance(source, Book) else Rules(source)
+    rules = Rules(source.game, source.header.symmetry) if isinstance(source, Book) else Rules(source)
     refuse_chance(rules, "learning", SOLVE_IT)
     board = folded_board(rules)
     number = states + 2 * (states // HELD)

@@ -35,7 +35,7 @@ def written(header: Header, path: str | None, seconds: float) -> dict[str, Any]:
 
 def row(book: Book) -> str:
     """A book in a line, as in a list of them."""
-    worth = for_players(book.root, book.score_game)
+    worth = for_players(book.root, book.header.score_game)
     return f"{book.header.game:24} {len(book):9,} states  {book.size:7,} bytes  {worth}"
 
 

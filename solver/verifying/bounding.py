@@ -123,7 +123,7 @@ class _Intervals:
         if any(move.child in inside and move.constant for move in moves):
             raise DamagedBook(
                 f"{self.book.path}: moves score where play comes back to state {self.states[component[0]]}, which"
-                f" {self.book.method} does not solve: solve again"
+                f" {self.book.header.method} does not solve: solve again"
             )
         most = max(map(self._worst, moves))
         for number in component:

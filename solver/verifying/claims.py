@@ -102,7 +102,7 @@ def _has_no_gaps(book: Book, rules: Rules, memory: int, progress: Progress) -> b
     False if memory did not suffice for it. Raises DamagedBook that names a state.
     """
     trim = book.trim
-    scope = book.scope if trim is None else trim.scope
+    scope = book.header.scope if trim is None else trim.scope
     if scope == "exact":
         return True  # whatever it holds
     last = None

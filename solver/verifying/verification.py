@@ -150,7 +150,7 @@ def _check_whole(book: Book, rules: Rules, means: Means, progress: Progress) -> 
     stays, number = _compiled(book, rules, means, progress), 0
     if stays is not None:
         number = _check_sample(book, rules)
-    if stays is None or (stays and book.method in ACYCLIC):
+    if stays is None or (stays and book.header.method in ACYCLIC):
         if PLAIN_BYTES * len(book) > means.memory:
             raise ResourceError(
                 f"{len(book):,} states take about {PLAIN_BYTES * len(book):,} bytes in plain Python: pip install"
@@ -162,7 +162,7 @@ def _check_whole(book: Book, rules: Rules, means: Means, progress: Progress) -> 
             _check_values(plain, progress)
             plain.check_whole()
             stays, number = plain.stays, len(book)
-        if stays and book.method in ACYCLIC:
+        if stays and book.header.method in ACYCLIC:
             _check_acyclic(book, rules, progress)
     return number
 
@@ -194,7 +194,8 @@ def _check_acyclic(book: Book, rules: Rules, progress: Progress) -> None:
                     progress("follow", len(followed), len(book))
             elif child in path:
                 raise DamagedBook(
-                    f"{book.path}: play comes back to state {child}, which {book.method} does not solve: solve again"
+                    f"{book.path}: play comes back to state {child}, which {book.header.method} does not solve: solve"
+                    " again"
                 )
             else:
                 path[child] = _unfinished(rules, child)
@@ -259,7 +260,7 @@ class _Plain:
         self.unproved = array("q")  # states that do not follow from their children
         self.outcomes = Counter[str]()
         self.by_distance = not (rules.scores or rules.outcomes)
-        self.asks = book.method in ACYCLIC or not (closed or self.by_distance)  # about tiers
+        self.asks = book.header.method in ACYCLIC or not (closed or self.by_distance)  # about tiers
         self.settle = claims.settling(book, rules, self.by_distance)
 
     def check(self, state: int, value: Value) -> None:
@@ -281,7 +282,7 @@ class _Plain:
 
     def check_counts(self) -> None:
         """After all states of a book that is not complete: the counts are theirs; exact entries add finished ones."""
-        said, exact = self.book.counts, self.book.scope == "exact"
+        said, exact = self.book.counts, self.book.header.scope == "exact"
         if any(self.outcomes[name] > said[name] or not (exact or self.outcomes[name] == said[name]) for name in said):
             raise DamagedBook(
                 f"{self.book.path}: its header counts {said}, its states are {dict(self.outcomes)}: solve again"

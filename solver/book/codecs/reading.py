@@ -69,7 +69,7 @@ def read_parts(book: Book, progress: Progress = silent) -> Iterator[tuple[States
 
 def _segments(book: Book) -> Iterator[tuple[States, NDArray[np.int32]]]:
     """The states and palette indices of each segment."""
-    codec = CODECS[book.codec]
+    codec = CODECS[book.header.codec]
     most = min(len(book), codec.GROUPS * codec.GROUP)
     room: tuple[NDArray[Any], NDArray[Any]] = np.empty(most, np.int64), np.empty(most, _dtype(book))
     for record in checked_segments(book):
