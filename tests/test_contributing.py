@@ -93,7 +93,7 @@ def test_a_codec_is_a_module_of_six_functions(tmp_path, monkeypatch):
         truth = dict(book.items())
     pack(tmp_path / "instant.lmdb", tmp_path / "plain.lmdb", "plain")
     with Book(tmp_path / "plain.lmdb") as book:
-        assert book.codec == "plain" and dict(book.items()) == truth
+        assert book.header.codec == "plain" and dict(book.items()) == truth
         assert all(book[state] == value for state, value in truth.items())
     assert verify(tmp_path / "plain.lmdb").verdict == "proved"
     pack(tmp_path / "plain.lmdb", tmp_path / "back.lmdb", "instant")
