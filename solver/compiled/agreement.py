@@ -37,6 +37,7 @@ from solver.compiled.edges import (
 )
 from solver.rules.game import Game, Rules, own_method
 from solver.rules.sources import source_of
+from solver.search.derive import derived
 
 AUDIT_SECONDS = 0.2
 LEAST_AUDITED = 16
@@ -186,15 +187,10 @@ class Solution:
 
     def derived(self, state: int) -> int | str:
         """The merit that the plain rules give an unfinished state by those of its children, or what is wrong."""
-        worths: list[tuple[int, int]] = []
-        for weight, action, child in self.rules.children(state):
-            merit = self.merit(child)
-            if merit is None:
-                return f"its child {child} was not reached"
-            worths.append((weight, self.lifted(merit, state, action, child)))
-        if worths and worths[0][0]:
-            return mean(sum(weight * worth for weight, worth in worths), sum(weight for weight, _ in worths))
-        return max((worth for _, worth in worths), default="it has no actions")
+        merit, unknown = derived(self.rules, state, self.merit, lifted=self.lifted, average=mean)
+        if unknown:
+            return f"its child {unknown[0]} was not reached"
+        return "it has no actions" if merit is None else merit
 
     def lifted(self, merit: int, state: int, action: int | None, child: int) -> int:
         """The merit that the child's gives the state by this action."""

@@ -30,6 +30,7 @@ from solver.base.options import Options
 from solver.base.value import Value, merit_of, sign_of
 from solver.rules.game import Rules
 from solver.search import alphabeta, cycle
+from solver.search.derive import derived
 from solver.solving.job import Job, Outcome
 from solver.solving.tables import solved_by
 from solver.solving.ways import plain
@@ -225,26 +226,19 @@ def derive(rules: Rules, layers: Sequence[list[int]], merits: dict[int, int]) ->
 
 def _derive_plainly(rules: Rules, stack: list[int], merits: dict[int, int]) -> None:
     """Add the merits of the states on the stack, which is used up, depth first."""
-    canonical, lifted, end = rules.canonical, rules.lifted, rules.end
+    canonical, is_terminal, end = rules.canonical, rules.is_terminal, rules.end
     path: set[int] = set()  # states whose children are on the stack
+
+    def known(child: int) -> int | None:
+        return end(child) if is_terminal(child) else merits.get(canonical(child))
+
     while stack:
         state = stack[-1]
         if state in merits:
             stack.pop()
             continue
-        best: int | None = None
-        missing = []
-        for action in rules.actions(state):
-            child = rules.result(state, action)
-            if rules.is_terminal(child):
-                merit = end(child)
-            elif canonical(child) in merits:
-                merit = merits[canonical(child)]
-            else:
-                missing.append(canonical(child))
-                continue
-            merit = lifted(merit, state, action, child)
-            best = merit if best is None else max(best, merit)
+        best, unknown = derived(rules, state, known)
+        missing = [canonical(child) for child in unknown]
         if not path.isdisjoint(missing) or state in missing:
             raise cycle(rules, "alpha-beta")
         if missing:
