@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from solver.base.value import WIN, Value, keeps
+from solver.base.value import Value, keeps, merit_of
 
 
 class Answer(NamedTuple):
@@ -90,10 +90,9 @@ def from_moves(moves: list[Move]) -> Answer:
     return MISSING if estimate is None else Answer(None, False, "search", estimate)
 
 
-def rank(move: Move) -> tuple[float, bool, int]:
-    """Higher scores first, quick wins, slow losses, no distance being the slowest; estimates by their number, or 0."""
+def rank(move: Move) -> tuple[float, bool, float]:
+    """The order of merits: higher scores first, quick wins, slow losses, no distance being the slowest; estimates by
+    their number, or 0."""
     if move.value is None:
         return -(move.estimate or 0), True, 0
-    score, distance = move.value
-    plies = WIN if distance is None else distance
-    return -score, False, plies if score > 0 else -plies
+    return -move.value.score, False, -merit_of(move.value)

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from solver.base.errors import GameError, MissingState, PositionError
-from solver.base.value import WIN, Value, drop_value, keeps, lift_value, value_of
+from solver.base.value import Value, drop_value, keeps, lift_value, merit_of, value_of
 from solver.book import shipped
 from solver.book.format import Header
 from solver.book.reader import Book
@@ -116,8 +116,7 @@ class Player:
         if find(canonical(state) if folds else state) is None and game.is_terminal(state):
             raise PositionError(f"the game is over at state {state}: no action is left")
         reward = self.rules.reward
-        best_action, best_distance = -1, 0
-        best_score: float = 0
+        best_action, best_merit = -1, 0
         for action in game.actions(state):
             child = result(state, action)
             value = find(canonical(child) if folds else child)
@@ -125,17 +124,13 @@ class Player:
                 value = self._known(child, self._depth - 1).value
                 if value is None:
                     return self.choose(state).action
-            score, distance = value
+            merit = merit_of(value)  # of the order that they have one ply later
             if alternates or not self._same_mover(state, action, child):
-                score = -score
+                merit = -merit
             if reward is not None:
-                score += reward(state, action)
-            if distance is None:
-                distance = WIN
-            if score > 0:
-                distance = -distance
-            if score > best_score or best_action < 0 or (score == best_score and distance > best_distance):
-                best_action, best_score, best_distance = action, score, distance
+                merit += reward(state, action)
+            if merit > best_merit or best_action < 0:
+                best_action, best_merit = action, merit
         if best_action < 0:
             raise self._undecided(state)
         return best_action
