@@ -69,7 +69,7 @@ class Span(click.ParamType):  # type: ignore[type-arg]
 
 
 def open_source(
-    source: str, game_text: str | None = None, *, live: bool = False, quiet: bool = False, chance: str | None = None
+    source: str, own: Game | None = None, *, live: bool = False, quiet: bool = False, chance: str | None = None
 ) -> tuple[Book | None, Game]:
     """A book and its game; by a game's name the book that comes with the package, None without one or if `live`.
 
@@ -78,9 +78,9 @@ def open_source(
     if shipped.is_file(source) and not source.endswith(".py"):
         if live:
             raise BookError(f"{source} is a book: --live goes with a game's name")
-        book = Book(source, None if game_text is None else load_game(game_text))
+        book = Book(source, own)
         return book, book.game
-    if game_text is not None:
+    if own is not None:
         raise BookError(f"there is no book {source}: --game goes with a book")
     try:
         game = load_game(source)
@@ -101,9 +101,9 @@ def open_source(
     return found, game
 
 
-def open_book(source: str, game_text: str | None = None, *, quiet: bool = False) -> Book:
+def open_book(source: str, own: Game | None = None, *, quiet: bool = False) -> Book:
     """A book by its path, or the one that comes with the package by the name of its game."""
-    book = Book(source, None if game_text is None else load_game(game_text))
+    book = Book(source, own)
     if not shipped.is_file(source):
         note(f"from the book {book.path.name} that comes with the package", quiet)
     return book
@@ -198,7 +198,11 @@ budget_option = click.option(
     help="For each answer searched live, all its moves together; 5.",
 )
 game_option = click.option(
-    "--game", "game_text", metavar="GAME", help="The rules of a book made from your own file: my_game.py::Class."
+    "--game",
+    "own",
+    metavar="GAME",
+    callback=lambda context, option, text: None if text is None else load_game(text),
+    help="The rules of a book made from your own file: my_game.py::Class.",
 )
 evaluate_option = click.option(
     "--evaluate",

@@ -40,15 +40,9 @@ class ClusterText(click.ParamType):  # type: ignore[type-arg]
 @json_option
 @quiet_option
 def command(
-    game: str,
-    max_ply: int | None,
-    cluster: Cluster | None,
-    no_symmetry: bool,
-    seconds: float,
-    workers: int | None,
-    as_json: bool,
-    quiet: bool,
-) -> None:
+    game: str, max_ply: int | None, cluster: Cluster | None, no_symmetry: bool, seconds: float, workers: int | None,
+    as_json: bool, quiet: bool,
+) -> None:  # fmt: skip
     """Say beforehand how many states, how long, how much memory and disk solving a game will take.
 
     With --max-ply the plies are enumerated for half the given time and a random sample of the deepest is searched.

@@ -7,6 +7,7 @@ import os
 import click
 
 from solver.cli.common import Bars, game_option, open_book, quiet_option
+from solver.rules.game import Game
 
 
 @click.command("export")
@@ -28,7 +29,7 @@ from solver.cli.common import Bars, game_option, open_book, quiet_option
 )
 @game_option
 @quiet_option
-def command(source: str, file: str, columns: str | None, game_text: str | None, quiet: bool) -> None:
+def command(source: str, file: str, columns: str | None, own: Game | None, quiet: bool) -> None:
     """Write a book in another form: a table with a row a stored state, one file that other languages read, or a page.
 
     Values are for the side to move; tier is what the rules call so, in many games the ply. Finished positions are not
@@ -44,7 +45,7 @@ def command(source: str, file: str, columns: str | None, game_text: str | None, 
     """
     from solver.export import export
 
-    with open_book(source, game_text, quiet=quiet) as opened, Bars(quiet) as bars:
+    with open_book(source, own, quiet=quiet) as opened, Bars(quiet) as bars:
         names = None if columns is None else [name.strip() for name in columns.split(",")]
         export(opened, file, names, progress=bars)
         parts = [os.path.join(file, name) for name in os.listdir(file)] if os.path.isdir(file) else [file]

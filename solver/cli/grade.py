@@ -14,6 +14,7 @@ from solver.cli.common import game_option, json_option, open_book, quiet_option,
 from solver.play.grading import grade
 from solver.play.player import Player
 from solver.report import grades
+from solver.rules.game import Game
 
 
 @click.command("grade")
@@ -22,7 +23,7 @@ from solver.report import grades
 @json_option
 @game_option
 @quiet_option
-def command(source: str, games: str, as_json: bool, game_text: str | None, quiet: bool) -> None:
+def command(source: str, games: str, as_json: bool, own: Game | None, quiet: bool) -> None:
     """Judge games by a book: the share of perfect moves, of moves that keep the value, and the blunders.
 
     GAMES is a file, or `-`, with a game a line: the moves from the start, as `query` takes them. A perfect move keeps
@@ -33,7 +34,7 @@ def command(source: str, games: str, as_json: bool, game_text: str | None, quiet
     solver grade connect-four-5x5.lmdb games.txt
     solver grade connect-four-5x5.lmdb - --json < games.txt
     """
-    with open_book(source, game_text, quiet=quiet) as opened:
+    with open_book(source, own, quiet=quiet) as opened:
         player = Player(opened, live=False)
         found = grade(player, _lines(games))
     tell(grades.facts(found), lambda facts: grades.text(facts, player.rules), as_json)

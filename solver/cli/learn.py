@@ -50,7 +50,7 @@ class Layers(click.ParamType):  # type: ignore[type-arg]
 @game_option
 @quiet_option
 def command(
-    source: str, output: str, as_json: bool, live: bool, game_text: str | None, quiet: bool, **asked: Any
+    source: str, output: str, as_json: bool, live: bool, own: Game | None, quiet: bool, **asked: Any
 ) -> None:
     """Learn to evaluate positions: from a book, from searches where there is none, or by evolution through self-play.
 
@@ -74,7 +74,7 @@ def command(
 
     check_target(output)
     live = live or asked["method"] == "evolve"
-    book, game = open_source(source, game_text, live=live, quiet=quiet, chance=f"not learned: {SOLVE_IT}")
+    book, game = open_source(source, own, live=live, quiet=quiet, chance=f"not learned: {SOLVE_IT}")
     if book is not None and book.header.scope != "complete" and not os.path.exists(source):
         note(f"which holds {book.header.scope} only: states are searched instead", quiet)
         book = None

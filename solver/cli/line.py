@@ -11,6 +11,7 @@ from solver.cli.common import Seconds, game_option, json_option, live_option, op
 from solver.play.live import SECONDS
 from solver.play.player import Player
 from solver.report import lines
+from solver.rules.game import Game
 
 
 @click.command("line")
@@ -29,16 +30,9 @@ from solver.report import lines
 @game_option
 @quiet_option
 def command(
-    source: str,
-    position: str,
-    longest: bool,
-    most: int,
-    budget: float | None,
-    as_json: bool,
-    live: bool,
-    game_text: str | None,
-    quiet: bool,
-) -> None:
+    source: str, position: str, longest: bool, most: int, budget: float | None, as_json: bool, live: bool,
+    own: Game | None, quiet: bool,
+) -> None:  # fmt: skip
     """Print the best play from a position to the end: quick wins, slow losses.
 
     A line ends where it comes back to a position that it has seen: that is a draw, but in a game of chance, where it
@@ -51,7 +45,7 @@ def command(
     solver line krk.lmdb --longest
     solver line connect-four --budget 10
     """
-    book, game = open_source(source, game_text, live=live, quiet=quiet)
+    book, game = open_source(source, own, live=live, quiet=quiet)
     if longest:
         if book is None or book.header.longest is None:
             raise PositionError(f"{source} has no longest win: name a position")

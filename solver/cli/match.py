@@ -65,7 +65,7 @@ def command(first: str, second: str, as_json: bool, quiet: bool, **asked: Any) -
         note(f"the game has {len(played.games) // 2} such openings: that is {len(played.games)} games", quiet)
     tallies = None
     if asked["judge"] is not None:
-        with open_book(asked["judge"], asked["named"], quiet=quiet) as book:
+        with open_book(asked["judge"], own, quiet=quiet) as book:
             book.check_rules(rules.game)
             tallies = judged(played, book)
     if asked["save"] is not None:

@@ -7,7 +7,7 @@ import click
 from solver.book.codecs import CHOICES
 from solver.cli.common import Bars, game_option, json_option, quiet_option, workers_option
 from solver.cli.info import report
-from solver.rules.game import load_game
+from solver.rules.game import Game
 
 
 @click.command("pack")
@@ -25,7 +25,7 @@ from solver.rules.game import load_game
 @json_option
 @quiet_option
 def command(
-    book: str, target: str, codec: str, game_text: str | None, workers: int | None, as_json: bool, quiet: bool
+    book: str, target: str, codec: str, own: Game | None, workers: int | None, as_json: bool, quiet: bool
 ) -> None:
     """Write a book anew in another codec, with nothing solved.
 
@@ -39,6 +39,5 @@ def command(
     from solver.book.packing import pack
 
     with Bars(quiet) as bars:
-        game = None if game_text is None else load_game(game_text)
-        header = pack(book, target, codec, game, workers=workers, progress=bars)
+        header = pack(book, target, codec, own, workers=workers, progress=bars)
     report(header, target, bars.seconds, as_json)

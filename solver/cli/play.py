@@ -19,8 +19,7 @@ from solver.cli.common import (
 from solver.play.live import SHORT
 from solver.play.player import Player
 from solver.report.words import in_words
-from solver.rules.game import Rules
-from solver.rules.game import game_text as text_of
+from solver.rules.game import Game, Rules, game_text
 from solver.rules.notation import Position, chances, format_action, next_position, parse_action, parse_position, show
 from solver.search import heuristic, negamax
 
@@ -52,19 +51,9 @@ COMMANDS = "hint, undo, swap (sides), help, quit"
 @game_option
 @quiet_option
 def command(
-    source: str,
-    second: bool,
-    start: str,
-    budget: float,
-    method: str,
-    depth: int,
-    level: int,
-    seed: int | None,
-    evaluate: str | None,
-    live: bool,
-    game_text: str | None,
-    quiet: bool,
-) -> None:
+    source: str, second: bool, start: str, budget: float, method: str, depth: int, level: int, seed: int | None,
+    evaluate: str | None, live: bool, own: Game | None, quiet: bool,
+) -> None:  # fmt: skip
     """Play against a book, or a GAME against the book of it that comes with the package, else against a live search.
 
     At the prompt: a move in the game's notation, or hint, undo, swap, help, quit. Where no book knows, the computer
@@ -77,7 +66,7 @@ def command(
     """
     if evaluate is not None and method == "negamax":
         raise click.UsageError("negamax asks the rules' own evaluate: --evaluate goes with --method best or heuristic")
-    book, game = open_source(source, game_text, live=live, quiet=quiet)
+    book, game = open_source(source, own, live=live, quiet=quiet)
     player = Player({} if book is None else book, game, seconds=budget, evaluate=evaluate)
     opponent = Opponent(player, method, depth, level)
     table = Table(player, opponent, start, computer=0 if second else 1, dice=random.Random(seed))
@@ -89,7 +78,7 @@ def command(
 
 def greeting(table: Table, book: str | None, budget: float) -> str:
     """Who plays, how strong, and what to type."""
-    opponent, name = table.opponent, text_of(table.game)
+    opponent, name = table.opponent, game_text(table.game)
     how = f"level {opponent.level}"
     if opponent.method != "best":
         how += f", {opponent.method} of depth {opponent.depth}"
@@ -197,7 +186,7 @@ class Table:
         click.echo(f"\ncomputer: {format_action(self.game, state, action)}")
         if not (known or self._owned_up):
             self._owned_up = True
-            click.echo(f"({remark}: more --budget, or a book: solver solve {text_of(self.game)} -o BOOK)")
+            click.echo(f"({remark}: more --budget, or a book: solver solve {game_text(self.game)} -o BOOK)")
         self._apply(action)
 
     def _person_moves(self) -> bool:

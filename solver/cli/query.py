@@ -24,7 +24,7 @@ from solver.cli.common import (
 )
 from solver.play.player import Player
 from solver.report.answers import Answers, text
-from solver.rules.game import game_text as text_of
+from solver.rules.game import Game, game_text
 
 BLOCK = 1 << 16
 
@@ -41,17 +41,9 @@ BLOCK = 1 << 16
 @game_option
 @quiet_option
 def command(
-    source: str,
-    positions: tuple[str, ...],
-    as_json: bool,
-    no_moves: bool,
-    book_only: bool,
-    budget: float,
-    evaluate: str | None,
-    live: bool,
-    game_text: str | None,
-    quiet: bool,
-) -> None:
+    source: str, positions: tuple[str, ...], as_json: bool, no_moves: bool, book_only: bool, budget: float,
+    evaluate: str | None, live: bool, own: Game | None, quiet: bool,
+) -> None:  # fmt: skip
     """Value positions and all their moves, best first.
 
     POSITION is the moves played from the start (4453, or "a2a3 b7b6"), `start`, #12345 for a state's number, or FEN for
@@ -75,7 +67,7 @@ def command(
     """
     if evaluate is not None and book_only:
         raise click.UsageError("--book-only makes no estimates, so --evaluate has no part in it: leave one out")
-    book, game = open_source(source, game_text, live=live, quiet=quiet)
+    book, game = open_source(source, own, live=live, quiet=quiet)
     player = Player({} if book is None else book, game, seconds=budget, live=not book_only, evaluate=evaluate)
     answers = Answers(player, moves=not no_moves)
     missing, inexact = 0, 0
@@ -91,7 +83,7 @@ def command(
     if missing and book_only:
         raise MissingState(f"{missing} of {len(positions)} positions not in {source}: leave out --book-only to search")
     if inexact and player.live:
-        note(f"not known within the budget: more --budget, or solver solve {text_of(game)} -o BOOK", quiet=False)
+        note(f"not known within the budget: more --budget, or solver solve {game_text(game)} -o BOOK", quiet=False)
 
 
 def answer_lines(answers: Answers, stream: BinaryIO) -> None:

@@ -10,6 +10,7 @@ import click
 from solver.base.errors import MissingState
 from solver.cli.common import Bars, Span, game_option, json_option, note, open_book, quiet_option, tell
 from solver.report.facts import worth
+from solver.rules.game import Game
 
 
 @click.command("sample")
@@ -24,7 +25,7 @@ from solver.report.facts import worth
 @json_option
 @game_option
 @quiet_option
-def command(source: str, number: int, as_json: bool, game_text: str | None, quiet: bool, **wanted: Any) -> None:
+def command(source: str, number: int, as_json: bool, own: Game | None, quiet: bool, **wanted: Any) -> None:
     """Choose stored states at random, uniformly among those that match, none twice; in random order.
 
     One state a line, as `query` takes it; the first of them are a sample, too. The same seed chooses the same states.
@@ -36,7 +37,7 @@ def command(source: str, number: int, as_json: bool, game_text: str | None, quie
     """
     from solver.edit.sampling import sample
 
-    with open_book(source, game_text, quiet=quiet) as opened, Bars(quiet) as bars:
+    with open_book(source, own, quiet=quiet) as opened, Bars(quiet) as bars:
         chosen = sample(opened, number, progress=bars, **wanted)
     if not chosen:
         raise MissingState(f"{source} stores no such state: solver info --counts says what it stores")

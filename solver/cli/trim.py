@@ -8,7 +8,7 @@ from solver.book.codecs import CODECS
 from solver.book.trim import SIDES, Trim
 from solver.cli.common import Bars, Size, game_option, json_option, quiet_option, workers_option
 from solver.cli.info import report
-from solver.rules.game import load_game
+from solver.rules.game import Game
 
 
 @click.command("trim")
@@ -38,19 +38,9 @@ from solver.rules.game import load_game
 @json_option
 @quiet_option
 def command(
-    book: str,
-    target: str,
-    max_ply: int | None,
-    side: str | None,
-    plies: int | None,
-    wdl: bool,
-    max_bytes: int | None,
-    codec: str | None,
-    game_text: str | None,
-    workers: int | None,
-    as_json: bool,
-    quiet: bool,
-) -> None:
+    book: str, target: str, max_ply: int | None, side: str | None, plies: int | None, wdl: bool,
+    max_bytes: int | None, codec: str | None, own: Game | None, workers: int | None, as_json: bool, quiet: bool,
+) -> None:  # fmt: skip
     """Write a book anew with less in it: as much as you can do without.
 
     What is left out is searched for where it is asked: what --drop-plies leaves out is settled at once, exactly; other
@@ -63,8 +53,7 @@ def command(
     """
     from solver.edit.trimming import trim
 
-    game = None if game_text is None else load_game(game_text)
     with Bars(quiet) as bars:
         wanted = Trim(max_ply=max_ply, side=side, plies=plies or 0, max_bytes=max_bytes)
-        header = trim(book, target, wanted, game, wdl=wdl, codec=codec, workers=workers, progress=bars)
+        header = trim(book, target, wanted, own, wdl=wdl, codec=codec, workers=workers, progress=bars)
     report(header, target, bars.seconds, as_json)

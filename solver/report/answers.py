@@ -129,20 +129,16 @@ class Answers:
             facts["best"] = [format_action(self.game, state, move.action) for move in moves if move.best]
             facts["moves"] = [self._move(state, move) for move in moves]
             if self.player.rules.chance is not None:
-                facts["chances"] = [self._outcome(outcome) for outcome in self.player.outcomes(state)]
+                facts["chances"] = [
+                    {"probability": one.probability, **worth(one.value), "child": _child(one)}
+                    for one in self.player.outcomes(state)
+                ]
         return facts
 
     def _is_estimated(self, answer: Answer, moves: list[Move] | None) -> bool:
         """Whether anything rests on an evaluation: in a game without margins 1 and -1 are certain."""
         given = [one.estimate for one in (answer, *(moves or ())) if one.estimate is not None]
         return any(self.player.rules.scores or abs(estimate) < 1 for estimate in given)
-
-    def _outcome(self, outcome: Outcome) -> dict[str, Any]:
-        return {
-            "probability": outcome.probability,
-            **worth(outcome.value),
-            "child": {"state": outcome.child, **worth(outcome.child_value)},
-        }
 
     def _to_move(self, parsed: Position) -> int | None:
         return parsed.mover if self._mover is None else self._mover(parsed.state)
@@ -155,8 +151,12 @@ class Answers:
             "exact": move.exact,
             "source": move.source,
             "best": move.best,
-            "child": {"state": move.child, **worth(move.child_value)},
+            "child": _child(move),
         }
+
+
+def _child(one: Move | Outcome) -> dict[str, Any]:
+    return {"state": one.child, **worth(one.child_value)}
 
 
 def text(player: Player, facts: dict[str, Any]) -> str:
