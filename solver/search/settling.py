@@ -15,6 +15,7 @@ from solver.base.errors import BudgetExceeded
 from solver.base.value import WIN, Value, merit_of, value_of
 from solver.rules.game import Rules
 from solver.search import INFINITY, Budget, stuck
+from solver.search.derive import best_of
 
 Find = Callable[[Any], Value | None]
 Range = tuple[Any, Any]  # bounds of a merit
@@ -134,25 +135,19 @@ def range_of(rules: Rules, state: Any, plies: int, find: Find = _nothing, budget
     most = most_of(rules)
     if not plies:
         return -most, most
-    low = high = None
-    total, mean = 0, (0, 0)
+    lows, highs = [], []
     for weight, action, child in rules.children(state):
         if budget is not None:
             budget.spend()
         ends = (rules.lifted(bound, state, action, child) for bound in _bounds(rules, child, plies, find, budget))
         worst, best = sorted(ends)
-        if weight:
-            total, mean = total + weight, (mean[0] + weight * worst, mean[1] + weight * best)
-            continue
-        low = worst if low is None else max(low, worst)
-        high = best if high is None else max(high, best)
-        if low == most:
+        lows.append((weight, worst))
+        highs.append((weight, best))
+        if worst == most and not weight:
             break
-    if total:
-        return mean[0] / total, mean[1] / total
-    if low is None or high is None:
+    if not lows:
         raise stuck(rules, state)
-    return low, high
+    return best_of(lows), best_of(highs)
 
 
 def _bounds(rules: Rules, child: Any, plies: int, find: Find, budget: Budget | None) -> Range:

@@ -15,6 +15,7 @@ from solver.base.progress import Progress, silent
 from solver.base.value import Value
 from solver.rules.game import Rules
 from solver.search import Budget, best_move, roots_of, stuck
+from solver.search.derive import best_of
 from solver.search.expectiminimax import Chance, chance_of, outcomes_of
 from solver.search.nets import BLOCK, NONE, Net, meet, narrow, unmet
 
@@ -179,10 +180,8 @@ class _Solve:
         """The value by children that are known."""
         if self.budget is not None:
             self.budget.spend()
-        children = self.children[state]
-        if children[0][0]:
-            return mean(sum(child[0] * self._seen(child) for child in children), sum(child[0] for child in children))
-        return max(self._seen(child) for child in children)
+        worths = ((child[0], self._seen(child)) for child in self.children[state])
+        return int(best_of(worths, mean))  # type: ignore[arg-type]
 
     def _narrowed(self, states: list[Any]) -> int:
         """Value a tier with cycles; the units that are left between the bounds."""
