@@ -3,7 +3,6 @@
 Whoever asks says what a child is worth for its side to move, by a table, a book or a search: a merit, or an expectation
 in units of his own. A move again, what a move scores and the ply that passes are seen to here. Of the textbook's
 algorithms those that a lesson compares with the book (minimax, alpha-beta, expectiminimax) do so in words of their own.
-Cost: half a microsecond a child, beside what the rules take and who is asked.
 """
 
 from __future__ import annotations
