@@ -1,12 +1,14 @@
 """Loading games by their strings, and refusing what makes no game, in one line that names the remedy."""
 
+import subprocess
+import sys
 import textwrap
 
 import pytest
 
 from solver.base.errors import GameError
 from solver.base.value import WIN
-from solver.games import CATALOGUE
+from solver.games import CATALOGUE, class_of
 from solver.games.connect_four import ConnectFour
 from solver.rules.game import Rules, game_text, is_built_in, load_game
 from tests.games import CHANCE_GAMES, LARGE_GAMES, SMALL_GAMES
@@ -83,7 +85,7 @@ def test_the_same_file_is_loaded_once(own):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("chess", "no game 'chess': choose one of tic-tac-toe"),
+        ("chess", "no game 'chess': choose one of achi, animal-shogi"),
         ("connect-four:0", "width and height must be at least 1"),
         ("connect-four:-3,4", "width and height must be at least 1"),
         ("connect-four:70,60", "at most 62 to fit a state"),
@@ -223,3 +225,11 @@ def test_a_file_that_fails_is_reported_in_a_line(tmp_path):
 def test_the_catalogue_is_complete():
     tested = {text.partition(":")[0] for text in SMALL_GAMES + LARGE_GAMES + CHANCE_GAMES} | {"tree", "chess-ending"}
     assert tested == set(CATALOGUE)
+
+
+def test_a_game_is_found_by_the_name_of_its_file():
+    assert all(game_text(class_of(name)()) == name for name in CATALOGUE if not hasattr(class_of(name), "from_text"))
+    code = "import sys, solver; solver.load_game('three-mens-morris'); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    own = {name for name in loaded if name.startswith("solver.games.")}
+    assert own == {"solver.games.three_mens_morris", "solver.games.common", "solver.games.common.men"}

@@ -1,34 +1,18 @@
-"""Rules, one game a file, and nothing else. This table is the catalogue: name, module and class."""
+"""Rules, one game a file, and nothing else: `connect-four` is the class `ConnectFour` in connect_four.py.
 
-CATALOGUE = {
-    "tic-tac-toe": "tic_tac_toe:TicTacToe",
-    "connect-four": "connect_four:ConnectFour",
-    "coins": "coins:Coins",
-    "nim": "nim:Nim",
-    "hexapawn": "hexapawn:Hexapawn",
-    "breakthrough": "breakthrough:Breakthrough",
-    "dots-and-boxes": "dots_and_boxes:DotsAndBoxes",
-    "kalah": "kalah:Kalah",
-    "othello": "othello:Othello",
-    "mu-torere": "mu_torere:MuTorere",
-    "three-mens-morris": "three_mens_morris:ThreeMensMorris",
-    "nine-holes": "nine_holes:NineHoles",
-    "achi": "achi:Achi",
-    "tapatan": "tapatan:Tapatan",
-    "pong-hau-ki": "pong_hau_ki:PongHauKi",
-    "l-game": "l_game:LGame",
-    "hare-and-hounds": "hare_and_hounds:HareAndHounds",
-    "fox-and-hounds": "fox_and_hounds:FoxAndHounds",
-    "neutreeko": "neutreeko:Neutreeko",
-    "teeko": "teeko:Teeko",
-    "animal-shogi": "animal_shogi:AnimalShogi",
-    "quixo": "quixo:Quixo",
-    "chess-ending": "chess_ending:ChessEnding",
-    "pig": "pig:Pig",
-    "piglet": "piglet:Piglet",
-    "backgammon-bearoff": "backgammon_bearoff:BackgammonBearoff",
-    "nannon": "nannon:Nannon",
-    "einstein": "einstein:Einstein",
-    "tree": "tree:Tree",
-}
+What games share lies in `common`, which is no game.
+"""
+
+import importlib
+import os
+from typing import Any
+
+_FILES = sorted(file.removesuffix(".py") for file in os.listdir(os.path.dirname(__file__)) if file.endswith(".py"))
+CATALOGUE = tuple(file.replace("_", "-") for file in _FILES if file != "__init__")
 FROM_FILES = frozenset({"tree"})  # games whose text names a file, which is opened
+
+
+def class_of(name: str) -> Any:
+    """The class of a game of the catalogue, whose file alone is imported."""
+    module = importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
+    return getattr(module, name.title().replace("-", ""))

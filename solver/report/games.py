@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
-from solver.games import CATALOGUE
+from solver.games import class_of
 from solver.rules.game import is_score_game, own_method
 
 FEATURES = {
@@ -22,8 +21,7 @@ FEATURES = {
 
 def facts(name: str) -> dict[str, Any]:
     """The facts of a game: its parameters with their defaults, and what it supports."""
-    module, _, class_name = CATALOGUE[name].partition(":")
-    cls = getattr(importlib.import_module(f"solver.games.{module}"), class_name)
+    cls = class_of(name)
     own_text = own_method(cls, "from_text")
     return {
         "name": name,

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import difflib
 import functools
-import importlib
 import inspect
 import os
 import sys
@@ -21,7 +20,7 @@ from typing import Any, Protocol
 
 from solver.base.errors import GameError, PositionError
 from solver.base.value import lift, terminal_merit
-from solver.games import CATALOGUE, FROM_FILES
+from solver.games import CATALOGUE, FROM_FILES, class_of
 from solver.rules import parameters
 from solver.rules.fingerprint import fingerprint, names_in
 from solver.rules.loading import is_user_file, user_class
@@ -303,8 +302,7 @@ def load_game(text: str) -> Game:
             raise GameError(
                 f"no game {name!r}: choose one of {', '.join(CATALOGUE)}, or name a file: my_game.py::Class"
             )
-        module, _, class_name = CATALOGUE[name].partition(":")
-        cls = getattr(importlib.import_module(f"solver.games.{module}"), class_name)
+        cls = class_of(name)
     try:
         game = cls.from_text(values) if own_method(cls, "from_text") else cls(**parameters.parsed(cls, values))
         validate(game)
@@ -379,10 +377,10 @@ def check_signatures(cls: type) -> None:
 
 
 def _class_text(cls: type) -> str:
-    for name, target in CATALOGUE.items():
-        module, _, class_name = target.partition(":")
-        if cls.__module__ == f"solver.games.{module}" and cls.__name__ == class_name:
-            return name
+    package, _, module = cls.__module__.rpartition(".")
+    name = module.replace("_", "-")
+    if package == "solver.games" and name in CATALOGUE and class_of(name) is cls:
+        return name
     file = getattr(sys.modules.get(cls.__module__), "__file__", None) or ""
     if is_user_file(cls.__module__):
         return f"{os.path.basename(file)}::{cls.__name__}"
