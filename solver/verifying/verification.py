@@ -87,7 +87,7 @@ def verify(
     names the first thing wrong, ForeignBook if the rules are others; ResourceError if nothing can be said. A book that
     is not complete lacks children: what is there is compared, `closed` is False, and for at most `search` seconds the
     values that do not follow from others are searched for (`claims`). `play` also plays the book out against every
-    reply (`proving`).
+    reply (`playing`).
     """
     means = Means(search, workers, working_memory(memory))
     started = time.perf_counter()

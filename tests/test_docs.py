@@ -1,0 +1,84 @@
+"""What the guides name is there: files, rooms, modules, what they define, tests, links; and no room is off the tour."""
+
+import re
+
+import pytest
+
+import solver
+from tests.test_imports import ALLOWED, PACKAGE
+
+ROOT = PACKAGE.parent
+GUIDES = ["README.md", "CONTRIBUTING.md", "examples/README.md"]
+GUIDES += sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md"))
+MADE = {"book.bin", "game.js", "my_game.py", "site/", "book/codecs/NAME.py"}  # by commands, users, whoever adds one
+ENDINGS = (".py", ".js", ".bin", ".lmdb")  # what they follow is no module
+FILE = re.compile(r"(?:[\w.-]+/)*(?:[\w-]+\.(?:py|js|md|json|toml|css|html|svg)|[\w.-]+/)")
+
+
+def paragraphs(guide):
+    """Those of a guide, without its sessions and trees."""
+    return re.split(r"\n\s*\n", re.sub(r"^```.*?^```$", "", (ROOT / guide).read_text(), flags=re.MULTILINE | re.DOTALL))
+
+
+def words(text):
+    """What a paragraph has between backticks."""
+    return [word.strip(",;") for span in re.findall(r"`([^`]+)`", text) for word in span.split()]
+
+
+def lost_files(guide, paragraph):
+    """The files and folders that a paragraph names and that are neither there nor in a folder that it names."""
+    files = {word for word in words(paragraph) if FILE.fullmatch(word)} - MADE
+    folders = {word.rpartition("/")[0] for word in files if "/" in word}
+    places = {ROOT, PACKAGE, (ROOT / guide).parent, *(place / one for one in folders for place in (ROOT, PACKAGE))}
+    return {word for word in files if not any((place / word).exists() for place in places)}
+
+
+def names():
+    """Modules and what they define, by dotted names, whole and without the first of their parts."""
+    for path in PACKAGE.rglob("*.py"):
+        module = [part for part in path.relative_to(ROOT).with_suffix("").parts if part != "__init__"]
+        for name in re.findall(r"^(?: *(?:def|class) )?(\w+)\b", path.read_text(), re.MULTILINE):
+            yield from (".".join([*module[first:], name]) for first in range(len(module)))
+        yield from (".".join(module[first:]) for first in range(len(module)))
+
+
+KNOWN = {*names(), *(f"solver.{name}" for name in solver.__all__)}
+OURS = {name.partition(".")[0] for name in KNOWN if "." in name}
+
+
+def is_lost(word):
+    """Whether a word is `test_this`, `solver.module.name` or `module.name`, and there is none."""
+    if word.startswith("test_"):
+        return not (ROOT / "tests" / f"{word}.py").exists()
+    dotted = re.fullmatch(r"(\w+)(?:\.\w+)+", word)
+    return dotted is not None and dotted[1] in OURS and word not in KNOWN and not word.endswith(ENDINGS)
+
+
+def anchors(path):
+    """What links may end in: the headings of a guide."""
+    headings = re.findall(r"^#+ (.*)", path.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_what_a_guide_names_is_there(guide):
+    assert {word for paragraph in paragraphs(guide) for word in lost_files(guide, paragraph)} == set()
+    assert {word for paragraph in paragraphs(guide) for word in words(paragraph) if is_lost(word)} == set()
+    for link, anchor in re.findall(r"\]\((?!http)([^)#]*)#?([^)]*)\)", (ROOT / guide).read_text()):
+        path = (ROOT / guide).parent / link if link else ROOT / guide
+        assert path.exists() and (not anchor or anchor in anchors(path)), (link, anchor)
+
+
+def test_every_room_is_on_the_tour():
+    assert {f"{room}/" for room in (*ALLOWED, "web")} <= {*words((ROOT / "docs/design.md").read_text())}
+
+
+def test_the_tree_of_the_readme_is_that_of_the_package():
+    tree = re.search(r"^solver/ .*\n((?:  \w+/ .*\n)+)", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert re.findall(r"^  (\w+)/", tree[1], re.MULTILINE) == [*ALLOWED, "web"]
+
+
+@pytest.mark.parametrize("word", ["test_nothing", "solver.nothing", "solver.sweep.nothing", "value.lifted"])
+def test_what_is_lost_is_found(word):
+    assert is_lost(word)
+    assert lost_files("docs/design.md", f"`sweep/forward.py` and `lost.py`, `{word}`") == {"lost.py"}
