@@ -15,19 +15,20 @@ ENDINGS = (".py", ".js", ".bin", ".lmdb")  # what they follow is no module
 FILE = re.compile(r"(?:[\w.-]+/)*(?:[\w-]+\.(?:py|js|md|json|toml|css|html|svg)|[\w.-]+/)")
 
 
-def paragraphs(guide):
+def sections(guide):
     """Those of a guide, without its sessions and trees."""
-    return re.split(r"\n\s*\n", re.sub(r"^```.*?^```$", "", (ROOT / guide).read_text(), flags=re.MULTILINE | re.DOTALL))
+    text = re.sub(r"^```.*?^```$", "", (ROOT / guide).read_text(), flags=re.MULTILINE | re.DOTALL)
+    return re.split(r"^#+ ", text, flags=re.MULTILINE)
 
 
 def words(text):
-    """What a paragraph has between backticks."""
+    """What a section has between backticks."""
     return [word.strip(",;") for span in re.findall(r"`([^`]+)`", text) for word in span.split()]
 
 
-def lost_files(guide, paragraph):
-    """The files and folders that a paragraph names and that are neither there nor in a folder that it names."""
-    files = {word for word in words(paragraph) if FILE.fullmatch(word)} - MADE
+def lost_files(guide, section):
+    """The files and folders that a section names and that are neither there nor in a folder that it names."""
+    files = {word for word in words(section) if FILE.fullmatch(word)} - MADE
     folders = {word.rpartition("/")[0] for word in files if "/" in word}
     places = {ROOT, PACKAGE, (ROOT / guide).parent, *(place / one for one in folders for place in (ROOT, PACKAGE))}
     return {word for word in files if not any((place / word).exists() for place in places)}
@@ -62,15 +63,16 @@ def anchors(path):
 
 @pytest.mark.parametrize("guide", GUIDES)
 def test_what_a_guide_names_is_there(guide):
-    assert {word for paragraph in paragraphs(guide) for word in lost_files(guide, paragraph)} == set()
-    assert {word for paragraph in paragraphs(guide) for word in words(paragraph) if is_lost(word)} == set()
+    assert {word for section in sections(guide) for word in lost_files(guide, section)} == set()
+    assert {word for section in sections(guide) for word in words(section) if is_lost(word)} == set()
     for link, anchor in re.findall(r"\]\((?!http)([^)#]*)#?([^)]*)\)", (ROOT / guide).read_text()):
         path = (ROOT / guide).parent / link if link else ROOT / guide
         assert path.exists() and (not anchor or anchor in anchors(path)), (link, anchor)
 
 
 def test_every_room_is_on_the_tour():
-    assert {f"{room}/" for room in (*ALLOWED, "web")} <= {*words((ROOT / "docs/design.md").read_text())}
+    named = {word for section in sections("docs/design.md") for word in words(section)}
+    assert {f"{room}/" for room in (*ALLOWED, "web")} <= named
 
 
 def test_the_tree_of_the_readme_is_that_of_the_package():
