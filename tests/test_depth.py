@@ -248,8 +248,8 @@ def test_plain_and_compiled_foresight_are_the_same(learned):
     rules, one = Rules(game), evaluation(game) if learned else None
     slow, quick = Foresight(rules, one), Foresight(rules, one)
     assert slow.name == ("a learned evaluation" if learned else "evaluate")
-    quick.load(wait=True)
-    assert quick._ahead is not None
+    quick.compiled.load(wait=True)
+    assert quick.compiled.it is not None
     for state in positions(game, 10):
         for depth in (1, 3, 7):  # deep enough for `search` to leave plain Python
             found = quick.look(state, depth)
@@ -260,14 +260,14 @@ def test_plain_and_compiled_foresight_are_the_same(learned):
 def test_rules_that_do_not_compile_are_searched_plainly(monkeypatch):
     game = load_game("connect-four:4,3")
     foresight = Foresight(Rules(game))
-    foresight.load(wait=True)
+    foresight.compiled.load(wait=True)
 
     def fails(*arguments):
         raise UncompiledRules("no")
 
-    monkeypatch.setattr(foresight._ahead, "look", fails)
+    monkeypatch.setattr(foresight.compiled.it, "look", fails)
     assert foresight.look(game.initial(), 3).value == plain(game, game.initial(), 3).value
-    assert foresight._ahead is None
+    assert foresight.compiled.it is None
 
 
 def test_a_player_estimates_by_an_evaluation(tmp_path):

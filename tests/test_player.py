@@ -13,6 +13,7 @@ from solver.book import Book
 from solver.edit.trimming import Trim, trim
 from solver.games.connect_four import ConnectFour
 from solver.play.live import Live
+from solver.play.lookahead import Compiled
 from solver.play.player import Player
 from solver.rules.game import Rules, load_game
 from solver.solving import pipeline
@@ -318,7 +319,7 @@ def test_loading_code_is_not_of_the_budget(monkeypatch):
         left.append(budget.seconds_left)
         raise BudgetExceeded("enough")
 
-    monkeypatch.setattr(Live, "load", load)
+    monkeypatch.setattr(Compiled, "load", load)
     monkeypatch.setattr(Live, "_exact", look)
     monkeypatch.setattr(Live, "estimates", lambda self, states, budget: left.append(budget.seconds_left) or {})
     player = Player({}, "connect-four:5,5", seconds=5)

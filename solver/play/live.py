@@ -11,14 +11,13 @@ import contextlib
 import functools
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-from solver.base import extras
 from solver.base.errors import BudgetExceeded, MethodError, UncompiledRules
 from solver.base.patience import impatient, not_yet
 from solver.base.value import Value
-from solver.play.lookahead import QUICK, Foresight
+from solver.play.lookahead import QUICK, Compiled, Foresight, in_turn
 from solver.rules.game import Rules, is_built_in
 
 SECONDS = 5.0
@@ -40,51 +39,25 @@ class Live:
         self.game, self._symmetry = rules.game, rules.symmetry
         self.solved: dict[Any, Value] = {}  # what searches have found, canonical states
         self._table: dict[Any, Any] = {}
-        self._team: Any = None  # compiled searchers, which join for what is hard
-        self._loading, self._turn = threading.Lock(), threading.Lock()
-        self._started = False
-        self._loaded = threading.Event()
+        self._team = Compiled(rules, self._searchers)  # which join for what is hard
+        self._turn = threading.Lock()
         self._cyclic = False
         self._unchecked = isinstance(rules.game, tuple) and not is_built_in(rules.name)
         self._tried = 0.0  # seconds that retrograde analysis had in vain
 
-    def load(self, wait: bool) -> None:
-        """Begin to load the compiled search in a thread, unless that is under way."""
-        with self._loading:
-            if not self._started:
-                self._started = True
-                if extras.has_kernels() and not self.rules.plain_only:
-                    threading.Thread(target=self._load, daemon=True).start()
-                else:
-                    self._loaded.set()
-        if wait:
-            self._loaded.wait()
+    def _searchers(self) -> Any:
+        from solver.compiled.exact.searcher import Team
 
-    def _load(self) -> None:
-        try:
-            from solver.compiled.exact.searcher import Team
-
-            self._team = Team(self.game, symmetry=self._symmetry)
-        except Exception:  # what the compiler cannot do, the plain search can
-            self._team = None
-        finally:
-            self._loaded.set()
+        return Team(self.game, symmetry=self._symmetry)
 
     def prepare(self, wait: bool) -> None:
         """Begin to load both compiled searches, exact and of limited depth."""
-        self.load(wait)
-        self.foresight.load(wait)
+        self._team.load(wait)
+        self.foresight.compiled.load(wait)
 
-    @contextlib.contextmanager
-    def turn(self, budget: Any) -> Iterator[bool]:
+    def turn(self, budget: Any) -> contextlib.AbstractContextManager[bool]:
         """Whether this thread's turn has come within the budget."""
-        seconds = budget.seconds_left
-        mine = self._turn.acquire(timeout=-1 if seconds is None else min(seconds, threading.TIMEOUT_MAX))
-        try:
-            yield mine
-        finally:
-            if mine:
-                self._turn.release()
+        return in_turn(self._turn, budget)
 
     def solve(self, states: list[int], parent: int | None, budget: Any) -> None:
         """Solve states of unknown value exactly, as far as the budget goes; `parent` of the others needs no search.
@@ -105,10 +78,10 @@ class Live:
     def _solve(self, states: list[int], parent: int | None, budget: Any) -> None:
         todo = states
         try:
-            if not self._cyclic and not self._loaded.is_set():
+            if not self._cyclic and not self._team.is_loaded():
                 todo = self._round(todo, parent, lambda _: budget.part(0.5, nodes=QUICK), go_on=False)
                 if todo:
-                    _have_loaded(self.load, budget)
+                    _have_loaded(self._team.load, budget)
             for share in (1 / 8, 1 / 4, 1 / 2, 1) if len(todo) > 1 else (1,):
                 if todo and not self._cyclic:
                     todo = self._round(todo, parent, functools.partial(_fair_part, budget.part(share)))
@@ -142,18 +115,18 @@ class Live:
         from solver.search import alphabeta
 
         plain = functools.partial(alphabeta.solve, self.game, state, table=self._table, symmetry=self._symmetry)
-        if not self._loaded.is_set():
+        if not self._team.is_loaded():
             try:
-                return plain(budget=budget.part(1, stop=self._loaded.is_set)).value
+                return plain(budget=budget.part(1, stop=self._team.is_loaded)).value
             except BudgetExceeded:
-                if self._team is None:
+                if self._team.it is None:
                     raise
-        if self._team is not None:
+        if self._team.it is not None:
             try:
-                found: Value = self._compiled(self._team.value, budget, state)
+                found: Value = self._compiled(self._team.it.value, budget, state)
                 return found
             except UncompiledRules:
-                self._team = None
+                self._team.it = None
         return plain(budget=budget).value
 
     def attains(self, state: int, action: int, child: int, value: Value, same_mover: bool, budget: Any) -> bool:
@@ -163,12 +136,12 @@ class Live:
         if value.distance is None and not self.rules.scores and (-value.score, value.score)[same_mover] < 0:
             return True  # a loss, however soon
         try:
-            if not self._loaded.is_set():
+            if not self._team.is_loaded():
                 found = self._quickly(state, budget)
                 if found is not None:
                     return bool(found == action)
-            if self._team is not None:
-                reaches = functools.partial(self._compiled, self._team.reaches, budget, child, value)
+            if self._team.it is not None:
+                reaches = functools.partial(self._compiled, self._team.it.reaches, budget, child, value)
                 return bool(reaches() if same_mover else not reaches(more=True))
             return bool(self._plain_action(state, budget) == action)
         except (BudgetExceeded, MethodError, UncompiledRules):
@@ -179,7 +152,7 @@ class Live:
         try:
             return self._plain_action(state, budget.part(0.5, nodes=QUICK))
         except BudgetExceeded:
-            _have_loaded(self.load, budget)
+            _have_loaded(self._team.load, budget)
             return None
 
     def _plain_action(self, state: int, budget: Any) -> Any:
@@ -189,11 +162,12 @@ class Live:
 
     def _compiled(self, ask: Callable[..., Any], budget: Any, *arguments: Any, **options: Any) -> Any:
         """The answer of the compiled search, whose nodes the budget counts."""
-        before = self._team.nodes()
+        team = self._team.it
+        before = team.nodes()
         try:
             return ask(*arguments, nodes=budget.nodes_left, seconds=budget.seconds_left, **options)
         finally:
-            budget.take(self._team.nodes() - before)
+            budget.take(team.nodes() - before)
 
     def _retrograde(self, state: int, budget: Any) -> None:
         """In a game with cycles all states below one must be resolved together; again only with more time."""
@@ -223,7 +197,7 @@ class Live:
             return {}
         if budget.seconds_left is None and budget.nodes_left is None:
             budget = Budget(seconds=SECONDS)
-        _have_loaded(self.foresight.load, budget)
+        _have_loaded(self.foresight.compiled.load, budget)
         found: dict[int, Value | float] = {}
         first: dict[int, int | None] = {}
         todo, depth = states, 1

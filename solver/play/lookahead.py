@@ -24,6 +24,49 @@ QUICK = 2_000  # nodes that a plain search may take before the compiled one, whi
 BITS = 63  # of a state
 
 
+class Compiled:
+    """A compiled search of one game, `it`, which `make` makes in a thread once it is asked for; None until then, and
+    where it cannot be made."""
+
+    def __init__(self, rules: Rules, make: Callable[[], Any]) -> None:
+        self.it: Any = None
+        self._rules, self._make = rules, make
+        self._loading, self._loaded = threading.Lock(), threading.Event()
+        self._started = False
+        self.is_loaded = self._loaded.is_set  # or given up
+
+    def load(self, wait: bool) -> None:
+        """Begin to load it, unless that is under way."""
+        with self._loading:
+            if not self._started:
+                self._started = True
+                if isinstance(self._rules.game, tuple) and extras.has_kernels() and not self._rules.plain_only:
+                    threading.Thread(target=self._load, daemon=True).start()
+                else:
+                    self._loaded.set()
+        if wait:
+            self._loaded.wait()
+
+    def _load(self) -> None:
+        try:
+            with contextlib.suppress(Exception):  # what the compiler cannot do, the plain search can
+                self.it = self._make()
+        finally:
+            self._loaded.set()
+
+
+@contextlib.contextmanager
+def in_turn(lock: threading.Lock, budget: Any) -> Iterator[bool]:
+    """Hold a lock of several threads; whether it was this one's turn within the budget."""
+    seconds = None if budget is None else budget.seconds_left
+    mine = lock.acquire(timeout=-1 if seconds is None else min(seconds, threading.TIMEOUT_MAX))
+    try:
+        yield mine
+    finally:
+        if mine:
+            lock.release()
+
+
 class Foresight:
     """The searches of one game by one evaluation; threads may share them.
 
@@ -41,44 +84,25 @@ class Foresight:
             self.name = Path(evaluate).name if isinstance(evaluate, (str, os.PathLike)) else "a learned evaluation"
             self.evaluation = _evaluation_of(rules, evaluate)
             self._evaluate = plainly(rules, self.evaluation)
-        self._ahead: Any = None
-        self._loading, self._turn = threading.Lock(), threading.Lock()
-        self._started = False
-        self._loaded = threading.Event()
+        self.compiled = Compiled(rules, self._compiled)
+        self._turn = threading.Lock()
 
-    def load(self, wait: bool) -> None:
-        """Begin to load the compiled search in a thread, unless that is under way."""
-        with self._loading:
-            if not self._started:
-                self._started = True
-                if isinstance(self.rules.game, tuple) and extras.has_kernels() and not self.rules.plain_only:
-                    threading.Thread(target=self._load, daemon=True).start()
-                else:
-                    self._loaded.set()
-        if wait:
-            self._loaded.wait()
+    def _compiled(self) -> Any:
+        from solver.compiled.lookahead.model import model_of
+        from solver.compiled.lookahead.searches import Lookahead
 
-    def _load(self) -> None:
-        try:
-            from solver.compiled.lookahead.model import model_of
-            from solver.compiled.lookahead.searches import Lookahead
-
-            model = None if self.evaluation is None else model_of(self.evaluation)
-            ahead = Lookahead(self.rules.game, model=model, symmetry=self.rules.symmetry)
-            ahead.warm()
-            self._ahead = ahead
-        except Exception:  # what the compiler cannot do, the plain search can
-            self._ahead = None
-        finally:
-            self._loaded.set()
+        model = None if self.evaluation is None else model_of(self.evaluation)
+        ahead = Lookahead(self.rules.game, model=model, symmetry=self.rules.symmetry)
+        ahead.warm()
+        return ahead
 
     def search(self, state: Any, depth: int) -> Result:
         """The best that can be seen so many plies ahead, as `heuristic.search`: at once where that is little."""
         with contextlib.suppress(BudgetExceeded):
             return self._plain(state, depth, Budget(QUICK))
-        self.load(wait=True)
+        self.compiled.load(wait=True)
         found = self.look(state, 1)
-        for deeper in range(2, depth + 1) if self._ahead is not None else (depth,):
+        for deeper in range(2, depth + 1) if self.compiled.it is not None else (depth,):
             if not found.exact:
                 found = self.look(state, deeper, found.action)
         return found
@@ -88,18 +112,20 @@ class Foresight:
 
         Raises as `heuristic.search`.
         """
-        if not self._loaded.is_set():
-            part = None if budget is None else budget.part(1, stop=self._loaded.is_set)
+        if not self.compiled.is_loaded():
+            part = None if budget is None else budget.part(1, stop=self.compiled.is_loaded)
             try:
                 return self._plain(state, depth, part)
             except BudgetExceeded:
-                if self._ahead is None or budget is None or budget.is_used_up():
+                if self.compiled.it is None or budget is None or budget.is_used_up():
                     raise
-        if self._ahead is not None:
-            with contextlib.suppress(UncompiledRules), self._my_turn(budget):
-                found: Result = self._ahead.look(state, depth, first, budget)
+        if self.compiled.it is not None:
+            with contextlib.suppress(UncompiledRules), in_turn(self._turn, budget) as mine:
+                if not mine:
+                    raise BudgetExceeded("other threads search: allow more seconds")
+                found: Result = self.compiled.it.look(state, depth, first, budget)
                 return found
-            self._ahead = None
+            self.compiled.it = None
         return self._plain(state, depth, budget)
 
     def _plain(self, state: Any, depth: int, budget: Budget | None) -> Result:
@@ -107,17 +133,6 @@ class Foresight:
         return heuristic.search(
             rules.game, state, depth=depth, evaluate=self._evaluate, symmetry=rules.symmetry, budget=budget
         )
-
-    @contextlib.contextmanager
-    def _my_turn(self, budget: Budget | None) -> Iterator[None]:
-        """This thread's turn with the compiled search. Raises BudgetExceeded where it does not come in time."""
-        seconds = None if budget is None else budget.seconds_left
-        if not self._turn.acquire(timeout=-1 if seconds is None else min(seconds, threading.TIMEOUT_MAX)):
-            raise BudgetExceeded("other threads search: allow more seconds")
-        try:
-            yield
-        finally:
-            self._turn.release()
 
 
 def _evaluation_of(rules: Rules, evaluate: Any) -> Any:
