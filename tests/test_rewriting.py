@@ -7,8 +7,8 @@ import pytest
 from solver.base.errors import GameError, UncompiledRules
 from solver.base.value import Value, merit_of
 from solver.play.player import Player
-from solver.rules.fingerprint import names_in
 from solver.rules.game import Rules, load_game
+from solver.rules.meaning import names_in
 from solver.search import minimax
 from solver.solving import pipeline
 from solver.solving.ways import plain

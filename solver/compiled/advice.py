@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import os
 import re
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from typing import Any
 from solver.base.errors import GameError
 from solver.compiled.reductions import REDUCTIONS
 from solver.compiled.rewriting import methods_of
-from solver.rules.fingerprint import names_in
+from solver.rules.meaning import MISSING, Names, names_in
 from solver.rules.sources import inner, source_of
 
 PLACES = re.compile(r"""File "([^"]+)", line (\d+)|(\S+\.py) \((\d+)\)""")
@@ -100,7 +99,8 @@ def _remarks(cls: type, name: str, method: Any) -> Iterator[tuple[str, int, str]
         tree = ast.parse(source_of(method))
     except (GameError, SyntaxError):
         return
-    first = code.co_firstlineno - 1
+    first, names = code.co_firstlineno - 1, Names(cls, method)
+    names.scopes.append({*code.co_varnames} - {names.own})
     for node in ast.walk(tree):
         line = first + getattr(node, "lineno", 1)
         for kind, text in NODES:
@@ -115,17 +115,12 @@ def _remarks(cls: type, name: str, method: Any) -> Iterator[tuple[str, int, str]
         sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
         if any(isinstance(one, ast.List) and not one.elts for one in sides):
             yield code.co_filename, line, "a comparison with [] does not compile: write `not moves`"
-        yield from ((code.co_filename, line, text) for text in _data(cls, method, node))
+        yield from ((code.co_filename, line, text) for text in _data(names.meaning(node), node))
 
 
-def _data(cls: type, method: Any, node: ast.AST) -> Iterator[str]:
+def _data(item: Any, node: ast.AST) -> Iterator[str]:
     """What is wrong with data that a node names."""
-    item: Any = None
-    label = ""
-    if isinstance(node, ast.Name):
-        item, label = method.__globals__.get(node.id), node.id
-    elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
-        item, label = inspect.getattr_static(cls, node.attr, None), f"self.{node.attr}"
+    label = "" if item is MISSING else ast.unparse(node)
     for kind, text in GLOBALS:
         if isinstance(item, kind):
             yield text.format(label)

@@ -32,8 +32,9 @@ from solver.compiled.advice import reason
 from solver.compiled.identity import constants_of, identity_of
 from solver.compiled.inlining import PART
 from solver.compiled.rewriting import Rewriter, methods_of, renamed
-from solver.rules.fingerprint import names_in, sibling_modules
+from solver.rules.fingerprint import sibling_modules
 from solver.rules.game import Game, Rules
+from solver.rules.meaning import names_in
 from solver.store.shared import once_for_constants
 
 F = TypeVar("F", bound=Callable[..., Any])

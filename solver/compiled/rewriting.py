@@ -15,6 +15,7 @@ What compiles as it is stays as it is. Elsewhere a copy of the function is made 
 from __future__ import annotations
 
 import ast
+import builtins
 import enum
 import inspect
 import opcode
@@ -27,14 +28,15 @@ import numpy as np
 
 from solver.base.errors import GameError
 from solver.compiled.reductions import REDUCTIONS, Fold, body_of, fold_of, listed
-from solver.rules.fingerprint import names_in
+from solver.rules.meaning import MISSING, Names, cells_of, known_to, names_in
 from solver.rules.sources import inner, source_of
 
 # methods that never compile
 TEXT = ("show", "cells", "place", "parse_action", "format_action", "check", "from_text", "to_text")
 LONG = 256  # numbers of a tuple beyond which an array compiles much quicker
+# what may have to be, of Python's instructions and of its names
 STRANGE = {opcode.opmap[name] for name in ("GET_YIELD_FROM_ITER", "CONTAINS_OP", "UNARY_NOT")}
-REWRITTEN = {"bin", "next", "tuple", *REDUCTIONS}
+PLAIN = vars(builtins).keys() - {"bin", "next", "tuple", *REDUCTIONS} | {"bit_count", "bit_length"}
 # what Numba refuses, in place of `print`: in kernels that have let go of Python's lock it takes that and keeps it
 REFUSED = object()
 
@@ -69,68 +71,50 @@ class Rewriter:
         return self._done[function]
 
     def _rewrite(self, function: types.FunctionType) -> types.FunctionType:
-        if not self._is_strange(function):
-            scope = self._substitutes(function)
-            if not scope:
+        scope = self._substitutes(function)
+        rewrite, tree = self._parsed(function)
+        if rewrite is None or not (rewrite.changed or (scope and function.__code__.co_freevars)):
+            if not scope or function.__code__.co_freevars:
                 return function
             return _copy(function, function.__code__, {**function.__globals__, **scope})
-        try:
-            (tree,) = ast.parse(source_of(function)).body
-        except (GameError, SyntaxError, ValueError):
-            return function
-        if not isinstance(tree, ast.FunctionDef):
-            return function
-        rewrite = _Rewrite(self, function, tree)
-        tree = rewrite.visit(tree)
-        scope = {**self._substitutes(function), **rewrite.scope}
-        if not scope and not rewrite.changed:
-            return function
-        cells = {
-            name: cell.cell_contents
-            for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-            if name != "__class__"
-        }
         tree.decorator_list = []
         module = ast.Module([*rewrite.lifted, tree], [])
         ast.increment_lineno(module, function.__code__.co_firstlineno - 1)
         compiled = compile(ast.fix_missing_locations(module), function.__code__.co_filename, "exec")
-        whole = {**function.__globals__, **cells, **scope}
+        whole = {**function.__globals__, **cells_of(function), **scope, **rewrite.scope}
         codes = {code.co_name: code for code in compiled.co_consts if isinstance(code, types.CodeType)}
         for lifted in rewrite.lifted:
             code = codes[lifted.name]
             whole[lifted.name] = types.FunctionType(renamed(code, self.names), whole, lifted.name)
         return _copy(function, codes[tree.name], whole)
 
-    def _is_strange(self, function: types.FunctionType) -> bool:
-        """Whether there may be something to rewrite, as far as that can be told without parsing."""
-        code = function.__code__
-        if code.co_freevars or STRANGE & {*code.co_code[::2]} or REWRITTEN & {*code.co_names}:
-            return True
-        if any(isinstance(constant, types.CodeType) for constant in code.co_consts):
-            return True
-        for name in code.co_names:
-            item = inspect.getattr_static(self.cls, name, None)
-            is_method = isinstance(inner(item), types.FunctionType) and not isinstance(item, (staticmethod, property))
-            if item is not None and not is_method and name not in getattr(self.cls, "_fields", ()):
-                return True
-            owner = function.__globals__.get(name)
-            if isinstance(owner, type):
-                return True
-            if isinstance(owner, types.ModuleType):
-                some = [vars(owner)[used] for used in code.co_names if used in vars(owner)]
-                if any(self.substitute(item) is not item for item in some):
-                    return True
-        return False
+    def _parsed(self, function: types.FunctionType) -> tuple[_Rewrite | None, Any]:
+        """The rewriting of a function and the tree that came of it; None where there is nothing to rewrite, or it has
+        no source."""
+        if self._is_plain(function.__code__):
+            return None, None
+        try:
+            (tree,) = ast.parse(source_of(function)).body
+        except (GameError, SyntaxError, ValueError):
+            return None, None
+        if not isinstance(tree, ast.FunctionDef):
+            return None, None
+        rewrite = _Rewrite(self, function, tree)
+        return rewrite, rewrite.visit(tree)
+
+    def _is_plain(self, code: types.CodeType) -> bool:
+        """Whether there is nothing to rewrite, as far as code tells that: to parse takes a millisecond."""
+        if code.co_freevars or STRANGE & {*code.co_code[::2]}:
+            return False
+        known = PLAIN.union(getattr(self.cls, "_fields", ()))
+        items = [inspect.getattr_static(self.cls, name, None) for name in code.co_names if name not in known]
+        within = any(isinstance(constant, types.CodeType) for constant in code.co_consts)
+        return not within and all(isinstance(item, types.FunctionType) for item in items)
 
     def _substitutes(self, function: types.FunctionType) -> dict[str, Any]:
         """What the function's globals and cells have to be in its copy, where that is something else."""
-        known = function.__globals__
-        named = {name: known[name] for name in names_in(function.__code__) if name in known}
-        if "print" in names_in(function.__code__):
-            named.setdefault("print", print)
-        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-            if name != "__class__":
-                named[name] = cell.cell_contents
+        known = known_to(function)
+        named = {name: known[name] for name in (*names_in(function.__code__), *cells_of(function)) if name in known}
         found = {name: self.substitute(item) for name, item in named.items()}
         return {name: item for name, item in found.items() if item is not named[name]}
 
@@ -159,11 +143,12 @@ class _Rewrite(ast.NodeTransformer):
         self.scope: dict[str, Any] = {}
         self.lifted: list[ast.FunctionDef] = []
         self.changed = False
+        self.names = Names(rewriter.cls, function)
         code = function.__code__
-        self.own = code.co_varnames[:1] if code.co_argcount and _is_method(rewriter.cls, function) else ()
         # comprehensions have variables of their own, which are no locals of the function in this version of Python
         targets = [part.target for part in ast.walk(tree) if isinstance(part, ast.comprehension)]
         self.locals = {*code.co_varnames, *code.co_cellvars, *(name for target in targets for name in _names(target))}
+        self.names.scopes.append(self.locals - {self.names.own})
 
     def visit_Expr(self, node: ast.Expr) -> Any:
         self.generic_visit(node)
@@ -177,27 +162,20 @@ class _Rewrite(ast.NodeTransformer):
         return ast.copy_location(loop, node)
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
+        item, holder, of_game = self.names.meaning(node), self.names.meaning(node.value), self.names.is_game(node.value)
         self.generic_visit(node)
-        if not isinstance(node.value, ast.Name) or not isinstance(node.ctx, ast.Load):
-            return self._member(node)
-        holder = node.value.id
-        if holder in self.own:
-            return self._of_self(node)
-        if holder in self.locals:
+        if item is MISSING or not isinstance(node.ctx, ast.Load):
             return node
-        owner = self.function.__globals__.get(holder)
-        if isinstance(owner, type) and not (issubclass(owner, enum.IntEnum)):
-            item = inspect.getattr_static(owner, node.attr, None)
-            function = inner(item)
-            if isinstance(function, types.FunctionType):
-                return self._constant(node, self.rewriter.rewritten(function))
-            if item is not None and not isinstance(item, enum.Enum) and not callable(item):
-                return self._constant(node, item)
-        elif isinstance(owner, types.ModuleType) and hasattr(owner, node.attr):
-            item = getattr(owner, node.attr)
-            if self.rewriter.substitute(item) is not item:
-                return self._constant(node, item)
-        return node
+        is_function = isinstance(inner(item), types.FunctionType)
+        if of_game and isinstance(item, (property, cached_property)):
+            self.changed = True
+            return ast.copy_location(ast.Call(node, [], []), node)
+        if of_game:  # methods are called by their names
+            return node if is_function and not isinstance(item, staticmethod) else self._constant(node, item)
+        if isinstance(holder, types.ModuleType):
+            return node if self.rewriter.substitute(item) is item else self._constant(node, item)
+        known = isinstance(item, enum.Enum) or (callable(item) and not is_function)  # to Numba
+        return node if known or item is None else self._constant(node, item)
 
     def visit_Call(self, node: ast.Call) -> Any:
         self.generic_visit(node)
@@ -229,30 +207,6 @@ class _Rewrite(ast.NodeTransformer):
         self.changed = True
         return _negated(node.operand)
 
-    def _of_self(self, node: ast.Attribute) -> Any:
-        """What `self.name` stands for where it is neither a parameter of the game nor a method."""
-        cls = self.rewriter.cls
-        if node.attr in getattr(cls, "_fields", ()):
-            return node
-        item = inspect.getattr_static(cls, node.attr, None)
-        if isinstance(item, (property, cached_property)):
-            self.changed = True
-            return ast.copy_location(ast.Call(node, [], []), node)
-        if isinstance(item, staticmethod):
-            return self._constant(node, inner(item))
-        if item is None or isinstance(inner(item), types.FunctionType):
-            return node
-        return self._constant(node, item)
-
-    def _member(self, node: ast.Attribute) -> Any:
-        """The number behind `Colour.RED.value`."""
-        holder = node.value
-        if node.attr == "value" and isinstance(holder, ast.Attribute) and isinstance(holder.value, ast.Name):
-            owner = self.function.__globals__.get(holder.value.id)
-            if isinstance(owner, type) and issubclass(owner, enum.Enum) and holder.attr in owner.__members__:
-                return self._constant(node, owner.__members__[holder.attr].value)
-        return node
-
     def _constant(self, node: ast.expr, item: Any) -> ast.expr:
         self.changed = True
         name = self._name("constant")
@@ -268,7 +222,7 @@ class _Rewrite(ast.NodeTransformer):
         self.changed = True
         name, clauses = self._name(fold.name), fold.clauses
         bound = {name for part in clauses.generators for name in _names(part.target)}
-        parameters = sorted((_names(clauses) - bound) & (self.locals | {*self.own}))
+        parameters = sorted((_names(clauses) - bound) & self.locals)
         extra = [] if fold.start is None else [fold.start]
         helper = ast.parse(f"def {name}({', '.join([*parameters, *(['_start'] if extra else [])])}): pass").body[0]
         assert isinstance(helper, ast.FunctionDef)
@@ -281,12 +235,10 @@ class _Rewrite(ast.NodeTransformer):
 
     def _yields(self, node: ast.expr) -> bool:
         """Whether an expression calls a generator of the rules."""
-        called = node.func if isinstance(node, ast.Call) else None
-        item: Any = None
-        if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name) and called.value.id in self.own:
-            item = inspect.getattr_static(self.rewriter.cls, called.attr, None)
-        elif isinstance(called, ast.Name):
-            item = self.scope.get(called.id, self.function.__globals__.get(called.id))
+        if not isinstance(node, ast.Call):
+            return False
+        named = node.func.id if isinstance(node.func, ast.Name) else ""
+        item = self.scope[named] if named in self.scope else self.names.meaning(node.func)
         function = inner(item)
         return isinstance(function, types.FunctionType) and inspect.isgeneratorfunction(function)
 
@@ -321,11 +273,6 @@ def _counted_bits(node: ast.Call) -> ast.expr | None:
     if isinstance(text.func, ast.Name) and text.func.id == "bin" and len(text.args) == 1:
         return text.args[0]
     return None
-
-
-def _is_method(cls: type, function: types.FunctionType) -> bool:
-    return any(function is inner(item) and not isinstance(item, staticmethod)
-               for base in cls.__mro__ for item in vars(base).values())
 
 
 def renamed(code: types.CodeType, names: dict[str, str]) -> types.CodeType:

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import ast
 import builtins
-import enum
 import inspect
 import json
 import os
 import types
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, Protocol
 
 from solver.base.errors import MethodError
+from solver.rules.meaning import MISSING, Names
 from solver.rules.sources import inner
 
 # by name the most arguments that python.js takes
@@ -46,10 +47,9 @@ OPERATORS: dict[type[ast.AST], str] = {
     ast.BitXor: "xor", ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge",
     ast.In: "isIn", ast.NotIn: "notIn", ast.USub: "negative", ast.Invert: "invert",
 }  # fmt: skip
-MISSING = object()
 
 
-class Names(Protocol):
+class Port(Protocol):
     """What an expression asks of the rules that it is of: their class, their parameters, what a name stands for."""
 
     cls: Any
@@ -60,13 +60,12 @@ class Names(Protocol):
 
 
 class Expressions(ast.NodeVisitor):
-    """The expressions of one function; `own` is the name by which a method knows its game, None in other functions."""
+    """The expressions of one function."""
 
-    def __init__(self, port: Names, function: types.FunctionType, own: str | None) -> None:
+    def __init__(self, port: Port, function: types.FunctionType) -> None:
         self.port = port
         self.function = function
-        self.own = own
-        self.scopes: list[set[str]] = []  # the variables of the function, and of those within it
+        self.names = Names(port.cls, function)
 
     def refuse(self, node: ast.AST, what: str | None = None) -> Any:
         """Raise MethodError with the line."""
@@ -99,47 +98,24 @@ class Expressions(ast.NodeVisitor):
         return self.port.constant("constant", node.value)
 
     def visit_Name(self, node: ast.Name) -> str:
-        if self._is_local(node.id):
+        if self.names.is_variable(node.id):
             return self.local(node.id)
-        if any(self._static(node) is one for one in (min, max, sorted)):  # python.js wants their options first
+        if any(self.names.meaning(node) is one for one in (min, max, sorted)):  # python.js wants their options first
             self.refuse(node)
         return self._meaning(node)
 
     def visit_Attribute(self, node: ast.Attribute) -> str:
-        if self._is_game(node.value):
+        if self.names.is_game(node.value):
             if node.attr in self.port.fields:
                 return f"self.{node.attr}"
-            item = inspect.getattr_static(self.port.cls, node.attr, MISSING)
-            if type(item).__name__ in ("property", "cached_property"):
+            item = self.names.meaning(node)
+            if isinstance(item, (property, cached_property)):
                 return f"{self.port.function(inner(item))}()"
         return self._meaning(node)
 
-    def _is_local(self, name: str) -> bool:
-        return any(name in scope for scope in self.scopes)
-
-    def _is_game(self, node: ast.AST) -> bool:
-        return isinstance(node, ast.Name) and node.id == self.own and not self._is_local(node.id)
-
-    def _static(self, node: ast.AST) -> Any:
-        """The thing that a name or a chain of attributes stands for whatever the state; MISSING if it is none."""
-        if isinstance(node, ast.Name) and not self._is_local(node.id):
-            cells = zip(self.function.__code__.co_freevars, self.function.__closure__ or (), strict=True)
-            closure = {name: cell.cell_contents for name, cell in cells if name == node.id}
-            known = {**vars(builtins), **self.function.__globals__, **closure}
-            return self.port.cls if node.id == self.own else known.get(node.id, MISSING)
-        if isinstance(node, ast.Attribute):
-            owner = self._static(node.value)
-            if isinstance(owner, enum.EnumMeta) and node.attr in owner.__members__:
-                return owner.__members__[node.attr]
-            if isinstance(owner, enum.Enum) and node.attr == "value":
-                return owner.value
-            if isinstance(owner, (types.ModuleType, type)):
-                return inspect.getattr_static(owner, node.attr, MISSING)
-        return MISSING
-
     def _meaning(self, node: ast.Name | ast.Attribute) -> str:
         """What a name that is no variable is in JavaScript."""
-        item = self._static(node)
+        item = self.names.meaning(node)
         if item is MISSING:
             self.refuse(node)
         name = getattr(item, "__name__", "")
@@ -195,7 +171,7 @@ class Expressions(ast.NodeVisitor):
     # calls
 
     def visit_Call(self, node: ast.Call) -> str:
-        item = self._static(node.func)
+        item = self.names.meaning(node.func)
         function = inner(item)
         if isinstance(function, types.FunctionType):
             return f"{self.port.function(function)}({', '.join(self._bound(node, function, item))})"
@@ -223,7 +199,7 @@ class Expressions(ast.NodeVisitor):
 
     def _bound(self, node: ast.Call, function: types.FunctionType, item: Any) -> Iterator[str]:
         """The arguments of a call of a known function, in the order of its parameters."""
-        is_bound = isinstance(node.func, ast.Attribute) and self._is_game(node.func.value)
+        is_bound = isinstance(node.func, ast.Attribute) and self.names.is_game(node.func.value)
         signature = inspect.signature(function, follow_wrapped=False)
         parameters = list(signature.parameters.values())
         if isinstance(item, classmethod) or (is_bound and not isinstance(item, staticmethod)):
@@ -252,11 +228,11 @@ class Expressions(ast.NodeVisitor):
 
     def _within(self, names: set[str], translate: Callable[[], str]) -> str:
         """What is translated where these are variables, too."""
-        self.scopes.append(names)
+        self.names.scopes.append(names)
         try:
             return translate()
         finally:
-            self.scopes.pop()
+            self.names.scopes.pop()
 
     # containers and text
 

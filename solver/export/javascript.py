@@ -89,13 +89,7 @@ def translated(port: Port, function: types.FunctionType, name: str) -> str:
         raise MethodError(f"{function.__qualname__}: {error}") from None
     if not isinstance(tree, ast.FunctionDef):
         raise MethodError(f"{function.__qualname__} is no plain function: make it one")
-    own = function.__code__.co_varnames[0] if _is_method(port.cls, function) else None
-    return "\n".join(_Statements(port, function, own).definition(tree, name))
-
-
-def _is_method(cls: type, function: types.FunctionType) -> bool:
-    items = [item for base in cls.__mro__ for item in vars(base).values() if inner(item) is function]
-    return bool(items) and not isinstance(items[0], staticmethod)
+    return "\n".join(_Statements(port, function).definition(tree, name))
 
 
 class _Statements(Expressions):
@@ -106,13 +100,13 @@ class _Statements(Expressions):
         if tree.args.kwarg is not None:
             self.refuse(tree, "**" + tree.args.kwarg.arg)
         every = [one.arg for one in (*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs)]
-        parameters = every[1:] if self.own and not self.scopes else every
+        parameters = every[1:] if self.names.own and not self.names.scopes else every
         star = [tree.args.vararg.arg] if tree.args.vararg else []
         assigned = sorted(_assigned(tree.body) - {*parameters, *star})
-        self.scopes.append({*parameters, *star, *assigned})
+        self.names.scopes.append({*parameters, *star, *assigned})
         lines = [f"let {', '.join(map(self.local, assigned))};"] if assigned else []
         lines += self._block(tree.body)
-        self.scopes.pop()
+        self.names.scopes.pop()
         yields = any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in _nodes(tree.body))
         listed = ", ".join([*map(self.local, parameters), *(f"...{self.local(one)}" for one in star)])
         falls_out = not yields and not isinstance(tree.body[-1], ast.Return)

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from solver.base.errors import GameError
+from solver.rules.meaning import cells_of, names_in
 from solver.rules.sources import inner, is_generated, text_of, tokens_of
 
 RULES = (
@@ -240,9 +241,8 @@ class _Walk:
         for key, value in vars(function).items():
             if key != "__wrapped__":
                 self.visit(f"{name}.{key}", value)
-        for key, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-            if key != "__class__":
-                self.visit(f"{name} cell {key}", _contents(cell))
+        for key, value in cells_of(function).items():
+            self.visit(f"{name} cell {key}", value)
         self._named(function)
 
     def _files_beside(self, function: types.FunctionType) -> None:
@@ -302,21 +302,6 @@ def _is_plain(item: Any) -> bool:
     if type(item) is tuple:
         return all(map(_is_plain, item))
     return type(item) in (int, bool, str, bytes, float, complex, type(None), type(...), range, slice)
-
-
-def _contents(cell: Any) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # not yet bound
-        return None
-
-
-def names_in(code: types.CodeType) -> Iterator[str]:
-    """The names of globals and attributes in a function and in those within it."""
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from names_in(constant)
 
 
 def _imported(function: types.FunctionType) -> Iterator[types.ModuleType]:

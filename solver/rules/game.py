@@ -22,8 +22,9 @@ from solver.base.errors import GameError, PositionError
 from solver.base.value import lift, terminal_merit
 from solver.games import CATALOGUE, FROM_FILES, class_of
 from solver.rules import parameters
-from solver.rules.fingerprint import fingerprint, names_in
+from solver.rules.fingerprint import fingerprint
 from solver.rules.loading import is_user_file, user_class
+from solver.rules.meaning import names_in
 from solver.rules.sources import inner
 
 STATE_LIMIT = 1 << 63
