@@ -141,7 +141,7 @@ def asked_of_games(path):
 
 
 def test_only_rules_ask_what_a_game_has():
-    """`rules.Rules` fills in what a game lacks; a few files look at the class itself, which is their duty."""
+    """`game.Rules` fills in what a game lacks; a few files look at the class itself, which is their duty."""
     names = ("game.py", "fingerprint.py", "meaning.py")
     duty = {PACKAGE / "check/conformance.py", PACKAGE / "compiled/rewriting.py"}
     duty |= {PACKAGE / "rules" / name for name in names}

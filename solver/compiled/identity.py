@@ -17,7 +17,7 @@ ASKED = ("again", "reward", "replies", "outlook", "followup", "bounds", "longest
 
 
 def constants_of(rules: Rules, outcomes: bool = False, tiers: bool = True) -> dict[str, bool]:
-    """What kernels are told of the rules: see `compiled.bind`."""
+    """What kernels are told of the rules: see `binding.bind`."""
     return {
         "SCORES": rules.scores or outcomes,
         "ALTERNATES": rules.alternates,

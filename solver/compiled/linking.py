@@ -1,4 +1,4 @@
-"""How Numba compiles `parts`: the one file that builds on names of Numba's that are nobody's but its own.
+"""How Numba compiles parts of kernels: the one file that builds on names of Numba's that are nobody's but its own.
 
 Tried with Numba 0.68.0 and 0.68.1. Importing it raises ImportError or AttributeError where a version lacks one of them.
 """

@@ -1,7 +1,7 @@
 """Alpha-beta by null windows with a transposition table, for any acyclic game of the protocol.
 
 A value is found by bisection: each `prove` asks whether a state is worth at least a bound, and every state below it
-is searched with that null window only (Pascal Pons, Solving Connect 4, 2017); `questions` has their order.
+is searched with that null window only (Pascal Pons, Solving Connect 4, 2017); `windows` has their order.
 
 Every child is settled by what the rules say of it, if that answers, before any is searched; where it leaves a single
 reply, that is played on, without a node, until there is a choice. Then the table is asked about all children that are
