@@ -78,10 +78,10 @@ def test_value_iteration_keeps_its_error(text):
     values = chance.solve(game, symmetry=True)
     found = value_iteration.solve(game)
     assert found.table.keys() == values.keys()
-    error = found.expectation.error - found.expectation.step / 2  # before values are rounded to steps
+    error = found.units.kind.error - found.units.kind.step / 2  # before values are rounded to steps
     assert error < 1e-12
     # the judge solves some equations in floats
-    assert max(abs(found.table[state] / found.point - value) for state, value in values.items()) <= error + 1e-14
+    assert max(abs(found.table[state] / found.units.point - value) for state, value in values.items()) <= error + 1e-14
 
 
 def test_piglet_to_two_points():
@@ -133,7 +133,7 @@ def test_nannon_by_other_rules(text):
     assert abs(wins(found.value.score) - opening) < 1e-10
     thrown = {state for state in found.table if [*game.chance(state)] and not game.is_terminal(state)}
     assert len(thrown) == len(values) + 1  # the opening throw
-    ours = sorted(wins(found.table[state] / found.point) for state in thrown if state != game.initial())
+    ours = sorted(wins(found.table[state] / found.units.point) for state in thrown if state != game.initial())
     assert max(abs(one - other) for one, other in zip(ours, sorted(values.values()), strict=True)) < 1e-10
 
 

@@ -11,10 +11,10 @@ from click.testing import CliRunner
 
 from solver import Book, Player, __version__, load_game
 from solver.base.errors import PositionError
+from solver.base.kinds import OUTCOME
 from solver.base.value import Value
 from solver.cli import COMMANDS, main
 from solver.report.answers import Answers
-from solver.report.words import for_players
 from solver.rules.notation import parse_action, show
 
 
@@ -297,8 +297,8 @@ def test_kalahs_board_stays_and_the_movers_houses_have_numbers():
 
 
 def test_one_ply_is_no_plies():
-    assert for_players(Value(1, 1), False) == "first player wins in 1 ply"
-    assert for_players(Value(-1, 12), False) == "second player wins in 12 plies"
+    assert OUTCOME.verdict(Value(1, 1)) == "first player wins in 1 ply"
+    assert OUTCOME.verdict(Value(-1, 12)) == "second player wins in 12 plies"
     assert "cut off after 1 ply: --most" in ok("line", "coins", "--most", "1", "--live")
 
 

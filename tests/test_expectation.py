@@ -26,8 +26,8 @@ def test_plain_values_are_the_judges(text):
     found, truth = value_iteration.solve(game, symmetry=False), judge.solve(game)
     assert found.table.keys() == truth.keys()
     for state, value in truth.items():
-        stored = Steps(found.expectation.step)[number_of(found.table[state])]
-        assert abs(stored.score - value) <= found.expectation.error + 1e-15, state
+        stored = Steps(found.units.kind.step)[number_of(found.table[state])]
+        assert abs(stored.score - value) <= found.units.kind.error + 1e-15, state
 
 
 MORE = [pytest.param(text, marks=pytest.mark.slow) for text in ("pig:7,4", "nannon:3,2,3", "einstein:3,2")]
@@ -70,7 +70,7 @@ def test_pieces_of_any_size_and_little_memory_agree(monkeypatch, text):
         monkeypatch.setattr(module, name, size)
     pieces = swept(game, memory=1 << 15)  # tiers are evaluated by ranges of keys
     assert columns(pieces) == columns(whole)
-    assert pieces.expectation == whole.expectation
+    assert pieces.kind == whole.kind
 
 
 @compiled
@@ -208,9 +208,9 @@ def test_play_that_need_not_end_is_refused(sweeps):
 def test_margins_that_moves_score_are_expected():
     found = value_iteration.solve(Bids())
     truth = judge.solve(Bids())
-    assert found.expectation.of == "margin"
+    assert found.units.kind.of == "margin"
     for state, value in truth.items():
-        assert abs(found.table[state] / found.point - value) < 1e-9
+        assert abs(found.table[state] / found.units.point - value) < 1e-9
     assert found.value.score == pytest.approx(7 / 3)  # two throws of the first, one of the second, of 7/3 each
 
 
@@ -220,7 +220,7 @@ def test_margins_are_the_same_compiled():
     from tests.solutions import columns, swept
 
     solved, plain = swept(Bids()), value_iteration.solve(Bids())
-    assert solved.expectation == plain.expectation
+    assert solved.kind == plain.units.kind
     states, numbers = columns(solved)
     assert dict(zip(states, numbers, strict=True)) == {
         state: number_of(value) for state, value in plain.table.items() if not Bids().is_terminal(state)
@@ -277,7 +277,7 @@ def test_play_that_hardly_ends_is_solved_exactly():
     for both, worth in ((False, 1.0), (True, float(2 / (2 - Fraction(1, sides) ** 2) - 1))):
         found = value_iteration.solve(Seldom(sides, both))
         assert abs(found.value.score - worth) < 1e-14
-        assert found.expectation.error < 1e-9
+        assert found.units.kind.error < 1e-9
 
 
 def test_play_that_hardly_ends_is_refused_where_it_is_large(monkeypatch):

@@ -4,6 +4,9 @@ import itertools
 
 import pytest
 
+from solver.base.errors import MethodError
+from solver.base.expectations import BITS, Expectation, kind_of
+from solver.base.kinds import MARGIN, OUTCOME, WDL, Units
 from solver.base.value import WIN, Value, drop, lift, merit_of, terminal_merit, value_of
 
 BEST_FIRST = [Value(1, 1), Value(1, 3), Value(1, 100), Value(0), Value(-1, 100), Value(-1, 2), Value(-1, 0)]
@@ -57,3 +60,35 @@ def test_terminal_merits():
 
 def test_outcomes():
     assert [Value(score).outcome for score in (3, 0, -2)] == ["win", "draw", "loss"]
+
+
+def test_a_game_has_one_kind_of_values():
+    assert kind_of(False, False, False) is OUTCOME and kind_of(False, True, False) is WDL
+    assert kind_of(True, False, False) is kind_of(True, True, False) is MARGIN
+    assert kind_of(True, False, True) == Expectation("margin") and kind_of(False, False, True).of == "utility"
+    assert [kind.kept(Value(1, 3)) for kind in (OUTCOME, WDL)] == [Value(1, 3), Value(1)]
+
+
+@pytest.mark.parametrize(
+    ("units", "number", "value", "words"),
+    [
+        (Units(OUTCOME, 127), 127 - 5, Value(1, 5), "win in 5"),
+        (Units(WDL), -1, Value(-1), "loss"),
+        (Units(MARGIN), 3, Value(3), "+3"),
+        (Units(Expectation("utility", 2.0**-30, 1e-9), 1, 1 << BITS, 2), -(1 << BITS - 2), Value(-0.25),
+         "-0.250000 (37.5000 %)"),
+    ],
+)  # fmt: skip
+def test_a_kind_says_what_the_numbers_of_a_solve_are(units, number, value, words):
+    assert units.value(number) == value
+    assert units.kind.words(units.value(number)) == words
+    assert units.agrees(number, units.lift(units.lift(number, True, 1), True, -1)) or units.kind is OUTCOME
+    listed = units.kind.listed({number: 1, -number: 1})
+    assert listed is None or listed == sorted((number, -number), reverse=True)
+
+
+def test_a_kind_says_what_it_is_not_for():
+    assert OUTCOME.refusal("retrograde", "nim") is None
+    with pytest.raises(MethodError, match="nim is a score game, .*: use minimax"):
+        MARGIN.refuse("retrograde", "nim")
+    assert Expectation("utility").refusal("minimax", "pig") == "pig is a game of chance: use expectiminimax"

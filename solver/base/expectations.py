@@ -10,10 +10,11 @@ Functions on arrays are in the subset of Python that runs plain and compiled ali
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, overload
 
-from solver.base.value import Value
+from solver.base.kinds import Kind, Margins, without_chance
+from solver.base.value import WIN, Value
 
 BITS = 48  # units of the span
 STEPS = 30  # steps of the span
@@ -23,15 +24,6 @@ SPAN = 1 << BITS
 MOST_WEIGHT = 1 << 14  # of all that chance may do at a state, together: sums stay within 64 bits
 WIDER = 16  # times the span, where margins turn out to add up to more
 MOST_SPAN = 1 << 32
-
-
-class Expectation(NamedTuple):
-    """What a book's values are: expectations of the "utility", from -1 to 1, or of the "margin", in steps of `step`,
-    each within `error` of the true one, its rounding to steps included."""
-
-    of: str
-    step: float
-    error: float
 
 
 class Steps(Sequence[Value]):
@@ -51,6 +43,82 @@ class Steps(Sequence[Value]):
         if not 0 <= number <= 2 * MIDDLE:
             raise IndexError("a value is beyond the span")
         return Value((number - MIDDLE) * self.step, None)
+
+
+class _Fields(NamedTuple):
+    of: str
+    step: float = 0.0
+    error: float = 0.0
+
+
+class Expectation(_Fields, Margins):
+    """What a book's values are: expectations of the "utility", from -1 to 1, or of the "margin", in steps of `step`,
+    each within `error` of the true one, its rounding to steps included. Of rules both are 0: not known yet."""
+
+    name = "expectation"
+    number = float
+    acyclic, cyclic, partial = "expectiminimax", "value-iteration", None
+    remedy = "use value iteration"
+    codec = "fixed"
+    unfit: Mapping[str, str] = {
+        **dict.fromkeys(("minimax", "retrograde", "alphabeta"), "{} is a game of chance: use expectiminimax"),
+        **dict.fromkeys(
+            ("outlook", "followup", "replies"),
+            "has outlook or replies, which speak of sure outcomes: leave them out of a game of chance",
+        ),
+        "max_ply": "{} is a game of chance, which has no opening books: leave --max-ply out",
+        "codec": "{} is a game of chance, whose books have a codec of their own: leave --codec out",
+        "import": "{} is a game of chance, whose expectations only solving bounds: solve it",
+        "live": "a game of chance is not searched live: solve it into a book",
+        "play": "what a player gets in a game of chance no single play shows: leave out --play",
+        "pack": "{} holds expectations, which have a codec of their own: leave it as it is",
+        "merge": "{} holds expectations, which are complete: there is nothing to merge",
+        "choose": "the values of {} are expectations: choose by tier, --ply",
+        "trim": "the values of {} are expectations, which no play settles: leave the book whole",
+    }
+    silent = ("value", "distance")
+    counted = ("better", "even", "worse")
+    repeats = ""
+
+    @property
+    def expectation(self) -> Expectation:
+        return self
+
+    @property
+    def about(self) -> str:  # type: ignore[override]
+        return "expected score" if self.of == "margin" else "winning chance"
+
+    def value(self, merit: Any, win: int = WIN) -> Value:
+        return Value(float(merit))
+
+    def agrees(self, merit: Any, value: Value) -> bool:
+        return bool(abs(merit - value.score) <= 2 * self.error)
+
+    def values(self, palette: Sequence[Value]) -> Sequence[Value]:
+        return Steps(self.step)
+
+    def pack(self, merit: Any) -> Any:
+        return number_of(merit) - MIDDLE
+
+    def unpack(self, packed: int, win: int = WIN) -> Value:
+        return Steps(self.step)[packed + MIDDLE]
+
+    def listed(self, merits: Iterable[int]) -> list[int] | None:
+        return None
+
+    def words(self, value: Value, adds: bool = False) -> str:
+        """An expected margin, or an expected utility and the winning chance that it amounts to, draws half counted."""
+        if not isinstance(value.score, float):  # of a finished state
+            return super().words(value, adds) if self.of == "margin" else value.words()
+        return f"{value.score:+.6f}" if self.of == "margin" else f"{value.score:+.6f} ({50 * (1 + value.score):.4f} %)"
+
+    def verdict(self, value: Value) -> str:
+        return f"{self.words(value)} for the first player"
+
+
+def kind_of(margins: bool, wdl: bool, by_chance: bool) -> Kind:
+    """The kind of a game's values: margins or outcomes, `wdl` without distances, `by_chance` expectations of these."""
+    return Expectation("margin" if margins else "utility") if by_chance else without_chance(margins, wdl)
 
 
 def span_of(largest: int) -> int:

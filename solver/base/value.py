@@ -95,6 +95,11 @@ def drop_value(value: Value, same_mover: bool, gain: int) -> Value | None:
     return Value(score if same_mover else 0 - score, None if distance is None else distance - 1)
 
 
+def in_plies(count: int) -> str:
+    """A number of plies with its noun."""
+    return f"{count:,} {'ply' if count == 1 else 'plies'}"
+
+
 def keeps(worth: Value, value: Value) -> bool:
     """Whether a move that is worth so much keeps a state's value, which may lack its distance."""
     return worth == value or (value.distance is None and worth.score == value.score)

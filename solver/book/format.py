@@ -40,7 +40,8 @@ from typing import Any, NamedTuple
 import msgpack
 
 from solver.base.errors import DamagedBook, ForeignBook
-from solver.base.expectations import MIDDLE, Expectation, Steps
+from solver.base.expectations import MIDDLE, Expectation
+from solver.base.kinds import Kind, without_chance
 from solver.base.value import WIN, Value, merit_of
 from solver.book.codecs import CODECS, DEFAULT, fixed, keys_of
 from solver.book.codecs.keys import States
@@ -62,7 +63,7 @@ MOST_TEXT = 8192  # characters of a game's name
 MOST_SCORE = 1 << 62
 
 METHODS = ("minimax", "retrograde", "alphabeta", "expectiminimax", "value-iteration")
-OF_WHOLES, BY_CHANCE = METHODS[:2], METHODS[3:]  # of books that may be trimmed; of those that are not
+OF_WHOLES = METHODS[:2]  # of complete books that may be trimmed
 SCOPES = re.compile("complete|exact|ply [0-9]{1,9}")  # of books that hold all that was solved
 
 
@@ -112,16 +113,19 @@ class Header(NamedTuple):
         return self.scope == "complete" if self.trim is None else self.trim.is_gapless
 
     @property
+    def kind(self) -> Kind:
+        """That of its values."""
+        return self.expectation or without_chance(self.score_game, self.wdl)
+
+    @property
     def values(self) -> Sequence[Value]:
         """The values by what is stored for them: places in the palette, or numbers of steps."""
-        return self.palette if self.expectation is None else Steps(self.expectation.step)
+        return self.kind.values(self.palette)
 
     @property
     def index_bytes(self) -> int:
         """Bytes of a palette index, or of a number of steps."""
-        if self.expectation is not None:
-            return 4
-        symbols = len(self.palette) + keys_of(self.codec).SPARE
+        symbols = len(self.values) + keys_of(self.codec).SPARE
         return 1 if symbols <= 1 << 8 else 2 if symbols <= 1 << 16 else 4
 
     def keys(self, rules: Rules | None) -> States:
@@ -200,15 +204,15 @@ class Header(NamedTuple):
                 raise ValueError(f"{name} is no count")
         header = cls(**{name: fields[name] for name in cls._fields if name not in ("numbers", *LATER)})
         numbers, trim, expectation = fields.get("numbers"), fields.get("trim"), fields.get("expectation")
+        header = header._replace(expectation=None if expectation is None else Expectation(*expectation))
         return header._replace(
             numbers=None if numbers is None else _integers(numbers),
             trim=None if trim is None else Trim(*trim),
             wdl=fields.get("wdl", False),
-            expectation=None if expectation is None else Expectation(*expectation),
             palette=[_value(pair) for pair in header.palette],
             counts=dict(zip(OUTCOMES, _integers(header.counts[name] for name in OUTCOMES), strict=True)),
             tiers=None if header.tiers is None else [TierCount(*_integers(row)) for row in header.tiers],
-            root=_value(header.root) if expectation is None else Value(*header.root),
+            root=_value(header.root, header.kind.number),
             longest=None if header.longest is None else _pair(_integers(header.longest)),
         )
 
@@ -233,7 +237,7 @@ def check_facts(header: Header) -> None:
         raise ValueError("game is no name of a game")
     if not HASH.fullmatch(header.rules) or not HASH.fullmatch(header.digest):
         raise ValueError("rules and digest are no hashes")
-    if (header.method in BY_CHANCE) != (header.expectation is not None):
+    if header.method not in (header.kind.acyclic, header.kind.cyclic, header.kind.partial):
         raise ValueError("method and values differ")
     if header.expectation is None:
         _check_palette(header)
@@ -339,9 +343,9 @@ def _long_palette(book_id: bytes, size: int, other: Callable[[bytes], Any]) -> l
     return [(score, None if distance == -1 else distance) for score, distance in zip(*[iter(numbers)] * 2, strict=True)]
 
 
-def _value(pair: Sequence[Any]) -> Value:
+def _value(pair: Sequence[Any], number: Any = int) -> Value:
     score, distance = pair
-    if type(score) is not int or not (distance is None or (type(distance) is int and distance >= 0)):
+    if type(score) is not number or not (distance is None or (type(distance) is int and distance >= 0)):
         raise ValueError("a value is no [score, distance]")
     return Value(score, distance)
 

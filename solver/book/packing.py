@@ -30,8 +30,8 @@ def pack(
     check_codec(codec)
     check_target(target)
     with Book(path, game) as book:
-        if book.expectation is not None and codec != book.header.codec:
-            raise BookError(f"{path} holds expectations, which have a codec of their own: leave it as it is")
+        if codec != book.header.codec:
+            book.header.kind.refuse("pack", str(path), BookError)
         header, rules = book.header._replace(codec=codec), None
         if keys_of(codec) is not keys_of(book.header.codec) or keys_of(codec).ASKED:
             rules = Rules(book.game, book.header.symmetry)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from solver.base.expectations import Expectation
+from solver.base.kinds import Kind
 from solver.base.value import Value
 
 Part = tuple[Sequence[int], Sequence[int]]
@@ -29,16 +29,21 @@ class Solved(NamedTuple):
     each the index of its value in the `palette`, which is sorted best value first; all parts but the last hold a
     multiple of a group of the book. `numbers[j]` states have the value `palette[j]`. `tiers` counts terminal
     states too. `longest` is the longest win's distance and the smallest state that has it; `cyclic`: some tier had
-    moves that stay in it. In a game of chance the indices are numbers of the steps of `expectation`, and there is no
-    palette.
+    moves that stay in it. Where `kind` lists no values the indices are numbers of its steps, the palette is empty and
+    `numbers` is None.
     """
 
     stored: int
     parts: Callable[[], Iterable[Part]]
     palette: list[Value]
-    numbers: list[int]
+    numbers: list[int] | None
     tiers: list[TierCount]
     root: Value
     longest: tuple[int, int] | None
+    kind: Kind
     cyclic: bool = False
-    expectation: Expectation | None = None
+
+    @property
+    def method(self) -> str:
+        """The one that a header says for a complete solution."""
+        return self.kind.cyclic if self.cyclic and self.kind.cyclic else self.kind.acyclic

@@ -18,7 +18,6 @@ from typing import Any
 from solver.base.errors import GameError, ResourceError, SolverError, UncompiledRules
 from solver.base.patience import impatient, not_yet
 from solver.base.progress import Progress, silent
-from solver.base.value import value_of
 from solver.check.playouts import MOST_MOVES, RandomGame, states_of, worth_of
 from solver.check.soundness import Hints, Twins
 from solver.rules.game import REQUIRED, STATE_LIMIT, Rules, check_signatures, game_text, own_method, validate
@@ -89,7 +88,7 @@ def _check_folding(inspector: _Inspector, table: Mapping[Any, int]) -> None:
     If all do, the folded table has the values of the whole game, by induction from its ends.
     """
     rules = inspector.rules
-    canonical, scores = rules.canonical, rules.scores
+    canonical, value_of = rules.canonical, rules.kind.value
     todo = inspector.starts()[:LOOKED_AT]
     seen = set(todo)
 
@@ -108,9 +107,9 @@ def _check_folding(inspector: _Inspector, table: Mapping[Any, int]) -> None:
         if unknown:
             raise inspector.fault(state, f"has the child {unknown[0]}, whose canonical was not reached: {UNSOUND}")
         if merit != found:
-            worth = "unknown" if merit is None else value_of(merit, scores)
+            worth = "unknown" if merit is None else value_of(merit)
             raise inspector.fault(
-                state, f"is worth {value_of(found or 0, scores)}, its canonical {canonical(state)} {worth}: {UNSOUND}"
+                state, f"is worth {value_of(found or 0)}, its canonical {canonical(state)} {worth}: {UNSOUND}"
             )
 
 

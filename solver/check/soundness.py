@@ -59,10 +59,9 @@ class Twins:
 
     def _values(self, *states: Any) -> list[Value] | None:
         """The values of the states without symmetry; None where they take too long."""
-        from solver.search import Budget, alphabeta, expectiminimax, retrograde, value_iteration
+        from solver.search import Budget
 
-        by_chance = self.rules.chance is not None
-        algorithms = (expectiminimax, value_iteration) if by_chance else (alphabeta, retrograde)
+        algorithms = _searches(self.rules)
         begun, budget = time.perf_counter(), Budget(COMPARED_NODES, 0.1)
         try:
             for algorithm in algorithms:
@@ -110,12 +109,12 @@ class Hints:
 
     def compare(self, path: list[Any]) -> Iterator[tuple[Any, str]]:
         """States of a game, from its end back, with what is wrong with what they say of their values."""
-        from solver.search import Budget, alphabeta, expectiminimax
+        from solver.search import Budget
 
         begun, budget, rules = time.perf_counter(), Budget(NODES, self._seconds), self.rules
         if not self._speak_of_values or self._seconds <= 0:
             return
-        algorithm = alphabeta if rules.chance is None else expectiminimax
+        algorithm = _searches(rules)[0]
 
         def value(state: Any) -> Value:
             options = {"table": self._table, "symmetry": False, "budget": budget}
@@ -132,10 +131,10 @@ class Hints:
         self._seconds -= time.perf_counter() - begun
 
     def _look(self, state: Any, children: list[tuple[Any, Any]]) -> str | None:
-        if self.rules.chance is not None and (self._outlook or self._followup or self._replies):
-            return "has outlook or replies, which speak of sure outcomes: leave them out of a game of chance"
-        if self._outlook is not None and self.rules.scores:
-            return "has an outlook, which speaks of wins and losses: leave it out of a score game"
+        given = {"outlook": self._outlook, "followup": self._followup, "replies": self._replies}
+        for name, method in given.items():
+            if method is not None and name in self.rules.kind.unfit:
+                return self.rules.kind.unfit[name]
         if self._followup is not None and self._outlook is None:
             return "has followup without outlook, which it stands for: name it outlook"
         outlook = 0 if self._outlook is None else self._outlook(state)
@@ -221,4 +220,12 @@ class Hints:
 
 def _is_thrown(rules: Rules, state: Any) -> bool:
     """Whether chance decides what follows."""
-    return rules.chance is not None and any(True for _ in rules.chance(state))
+    return any(True for _ in rules.outcomes(state))
+
+
+def _searches(rules: Rules) -> tuple[Any, Any]:
+    """The plain search for a value of the kind, and the algorithm that cycles do not stop."""
+    from solver.search import alphabeta, expectiminimax, retrograde, value_iteration
+
+    by_method = {"minimax": (alphabeta, retrograde), "expectiminimax": (expectiminimax, value_iteration)}
+    return by_method[rules.kind.acyclic]

@@ -38,4 +38,4 @@ def command(
     if header.scope != "complete":
         note(f"{file} is not all of the game that play can reach: not every value could be verified", quiet)
     facts = books.facts(header, os.path.getsize(book))
-    tell(facts, lambda told: books.text(told, header.score_game), as_json)
+    tell(facts, lambda told: books.text(told, header.kind), as_json)

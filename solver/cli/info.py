@@ -33,9 +33,9 @@ def command(source: str, counts: bool, plot: str | None, as_json: bool, quiet: b
     """
     with open_book(source, quiet=quiet) as opened:
         facts = books.facts(opened.header, opened.size)
-        score_game = opened.header.score_game
+        kind = opened.header.kind
         numbers = None
-        if plot is not None and opened.expectation is not None:
+        if plot is not None and kind.error:
             from solver.edit.sampling import expectations
 
             numbers = expectations(opened)
@@ -47,9 +47,9 @@ def command(source: str, counts: bool, plot: str | None, as_json: bool, quiet: b
         from solver.report.charts import draw
 
         draw(facts, plot, numbers)
-    tell(facts, lambda told: books.text(told, score_game, counts), as_json)
+    tell(facts, lambda told: books.text(told, kind, counts), as_json)
 
 
 def report(header: Header, book: str | None, seconds: float, as_json: bool) -> None:
     """Print what a book that was just made holds; None: it was not written."""
-    tell(books.written(header, book, seconds), lambda facts: books.text(facts, header.score_game), as_json)
+    tell(books.written(header, book, seconds), lambda facts: books.text(facts, header.kind), as_json)

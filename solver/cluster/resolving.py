@@ -54,7 +54,7 @@ def resolved(shards: Shards, tier: Tier) -> tuple[list[int], list[Folded], int]:
 
 def by_rounds(shards: Shards, states: int) -> bool:
     """Whether a tier with cycles has too many states for one worker, which a game of chance needs all the same."""
-    return shards.rules.chance is None and RESOLVING * states > shards.engine.memory
+    return shards.rules.kind.cyclic == "retrograde" and RESOLVING * states > shards.engine.memory
 
 
 def _at_once(shards: Shards, tier: Tier, scale: Scale) -> Resolved:

@@ -95,8 +95,7 @@ def merge(
     with Book(first) as one, Book(second) as other:
         _check_alike(one, other)
         for book in (one, other):
-            if book.expectation is not None:
-                raise BookError(f"{book.path} holds expectations, which are complete: there is nothing to merge")
+            book.header.kind.refuse("merge", str(book.path), BookError)
         numbers: Counter[Value] = Counter()
         for _, values in _union(one, other, progress):
             numbers.update(values)
@@ -193,7 +192,6 @@ def _side_by_side(one: Book, other: Book, progress: Progress) -> Iterator[tuple[
 
 def _columns(book: Book, known: dict[Value, Value]) -> Iterator[Column]:
     """States and values, a piece at a time; the values are those `known`."""
-    palette = [known.setdefault(value, value) for value in book.header.palette]
-    values = book.header.values if book.expectation is not None else palette
+    values = [known.setdefault(value, value) for value in book.header.palette] or book.header.values
     for states, indices in streaming.lists(book):
         yield states, [values[index] for index in indices]

@@ -56,9 +56,9 @@ def _matching(
     book: Book, outcome: str | None, distance: Range | None, tier: Range | None, progress: Progress
 ) -> Iterator[tuple[int, Value]]:
     """The states that match and their values, ascending."""
-    values, chances = book.header.values, book.expectation is not None
-    if chances and not (outcome is None and distance is None):
-        raise MethodError(f"the values of {book.path.name} are expectations: choose by tier, --ply")
+    values = book.header.values
+    if not (outcome is None and distance is None):
+        book.header.kind.refuse("choose", book.path.name)
     wanted = [
         outcome in (None, value.outcome) and _is_within(value.distance, distance)
         for value in book.header.palette
@@ -66,7 +66,7 @@ def _matching(
     tier_of = None if tier is None else _tiers(book)
     for states, indices in streaming.lists(book, progress):
         for state, index in zip(states, indices, strict=True):
-            if (chances or wanted[index]) and (tier_of is None or _is_within(tier_of(state), tier)):
+            if (not wanted or wanted[index]) and (tier_of is None or _is_within(tier_of(state), tier)):
                 yield state, values[index]
 
 

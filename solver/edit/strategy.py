@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from solver.base.progress import Progress
-from solver.base.value import Value, merit_of, sign_of
+from solver.base.value import Value, merit_of
 from solver.rules.game import Rules
 from solver.search.settling import assured
 
@@ -38,7 +38,7 @@ def needed(rules: Rules, find: Find, sides: Iterable[int], plies: int, progress:
             if value is None or state in kept:
                 continue
             if state in walk.stored or assured(rules, state, plies, kept.get) is None:
-                kept[state] = sign_of(value) if rules.outcomes else value
+                kept[state] = rules.kind.kept(value)
             if done % 256 == 0:
                 progress("settle", done, len(order))
         progress("settle", len(order), len(order))
@@ -98,7 +98,7 @@ class _Walk:
             key = rules.canonical(result)
             value, merit = self.find(key), None
             if value is not None:
-                merit = rules.lifted(merit_of(sign_of(value) if rules.outcomes else value), state, action, result)
+                merit = rules.lifted(merit_of(rules.kind.kept(value)), state, action, result)
             moves.append(_Move(merit, (key, own == rules.same_mover(state, action, result))))
         return moves
 
@@ -120,7 +120,7 @@ class _Walk:
         for state in states:
             moves = self._moves((state, True))
             value = self.find(state)
-            merit = None if value is None else merit_of(sign_of(value) if self.rules.outcomes else value)
+            merit = None if value is None else merit_of(self.rules.kind.kept(value))
             best = {move.child for move in moves if move.merit is not None and move.merit == merit}
             children = {child for child in best if child is not None}
             if len(children) < len(best) or not self.seen.isdisjoint(children):
@@ -157,7 +157,7 @@ class _Walk:
         if known is None:
             value, widths = self.find(state), [0]
             if value is not None:
-                merit = merit_of(sign_of(value) if self.rules.outcomes else value)
+                merit = merit_of(self.rules.kind.kept(value))
                 best = [move.child for move in self._moves((state, True)) if move.merit == merit]
                 widths = [0 if child is None else self._breadth(child) for child in best]
             known = self._width[state] = min(widths, default=0)

@@ -74,7 +74,7 @@ def trim(
         kept = _kept(book, rules, wanted, workers, progress)
         codec = codec or header.codec
         check_codec(codec, rules, header.scope)
-        small = _header(header, wanted, rules.outcomes)._replace(codec=codec, rules=rules_of(book.game, codec))
+        small = _header(header, wanted, rules.wdl)._replace(codec=codec, rules=rules_of(book.game, codec))
         if wanted.max_bytes is None:
             return _write(target, small, rules, header.palette, kept, workers, progress)
         order = _by_tier(rules, kept.states)
@@ -84,8 +84,7 @@ def trim(
 
 def _refuse(header: Header, rules: Rules, wanted: Trim, wdl: bool) -> None:
     """Raise MethodError for what cannot be done."""
-    if header.expectation is not None:
-        raise MethodError(f"the values of {rules.name} are expectations, which no play settles: leave the book whole")
+    header.kind.refuse("trim", rules.name)
     if not wdl and wanted == Trim():
         raise MethodError("nothing is to be left out: say what, as in --drop-plies 2")
     if header.trim is not None:
@@ -94,8 +93,8 @@ def _refuse(header: Header, rules: Rules, wanted: Trim, wdl: bool) -> None:
         raise MethodError(f"no side {wanted.side!r}: choose one of {', '.join(SIDES)}")
     if not 0 <= wanted.plies <= MOST_PLIES:
         raise MethodError(f"a search of {wanted.plies} plies is no quick look: drop what 1 or 2 plies settle")
-    if wdl and header.score_game:
-        raise MethodError(f"the values of {rules.name} are margins, which --wdl cannot leave out: leave it out")
+    if wdl:
+        header.kind.refuse("wdl", rules.name)
     if wdl and header.method == "retrograde":
         raise MethodError(
             f"a win of {rules.name} without its distance could be played round in circles: leave out --wdl, or solve a"
@@ -161,7 +160,7 @@ def _unsettled(
 ) -> Iterator[Part]:
     """What a search of so many plies does not settle of a book, or of these states in it."""
     found = None if keys is None else _found(book, keys)
-    merits = [merit_of(sign_of(value) if rules.outcomes else value) for value in book.header.palette]
+    merits = [merit_of(rules.kind.kept(value)) for value in book.header.palette]
     if len(book if found is None else found.states) <= FEW or rules.plain_only or not extras.has_kernels():
         parts: Iterable[Part] = streaming.lists(book, progress) if found is None else [found]
         for states, indices in parts:

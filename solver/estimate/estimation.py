@@ -191,7 +191,7 @@ def of_sweep(
     stored = sum(census.sizes)
     memory, disk = demand.needs(rules, stored, census.cyclic)
     times = CYCLIC_WHOLE if census.cyclic else WHOLE
-    book = demand.book_bytes(rules, census.cyclic)
+    book = demand.sizes(rules, census.cyclic).book
     took = times * census.seconds * stored / max(1, census.in_seconds)
     needed = demand.by_state(rules, rules.tiered and not census.cyclic)
     by_state = needed is not None and needed[1] <= working_memory(None)

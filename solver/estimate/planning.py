@@ -83,7 +83,8 @@ def kind_of(rules: Rules) -> Kind:
     """What a state of a game takes in the store, and in the book."""
     from solver.sweep import demand
 
-    return Kind(8 if rules.chance is not None else 1, demand.book_bytes(rules, cyclic=False))
+    sizes = demand.sizes(rules, cyclic=False)
+    return Kind(sizes.value, sizes.book)
 
 
 def planned(

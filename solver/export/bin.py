@@ -61,12 +61,9 @@ def facts_of(header: Header) -> bytes:
     for name in ("palette", "numbers", "book_id"):
         del facts[name]
     for name in LATER:
-        if not facts[name]:
-            del facts[name]
-    if header.trim is not None:
-        facts["trim"] = header.trim._asdict()
-    if header.expectation is not None:
-        facts["expectation"] = header.expectation._asdict()
+        fact: Any = facts.pop(name)
+        if fact:
+            facts[name] = fact if fact is True else fact._asdict()
     facts["root"] = header.root._asdict()
     facts["tiers"] = header.tiers and [tier._asdict() for tier in header.tiers]
     facts["longest"] = header.longest and {"distance": header.longest[0], "state": str(header.longest[1])}

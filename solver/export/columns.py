@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 
 from solver.base.errors import BookError, DamagedBook, MethodError
 from solver.base.progress import Progress
-from solver.base.value import Value, lift_value, value_of
+from solver.base.value import Value, lift_value
 from solver.book import Book
 from solver.play.player import Player
 from solver.rules.game import Rules, own_method
-from solver.rules.notation import format_action, show
+from solver.rules.notation import show
 
 COLUMNS = {"state": int, "board": str, "value": str, "score": int, "distance": int, "tier": int, "best": list}
 OF_RULES = {"board", "tier", "best"}  # which are not in the book itself
@@ -34,17 +34,17 @@ Cell = Callable[[int, Value], Any]
 class Table(NamedTuple):
     """A table to write: its columns' names, the rows once, as tuples, and what the book says of itself.
 
-    `expected`: scores are expectations.
+    `number`: what scores are.
     """
 
     names: list[str]
     rows: Iterator[tuple[Any, ...]]
     about: dict[str, str]
-    expected: bool = False
+    number: type = int
 
     def kinds(self) -> list[type]:
         """What the columns hold: int, float, str, or list, of str; None may stand for a distance or best moves."""
-        return [float if name == "score" and self.expected else COLUMNS[name] for name in self.names]
+        return [self.number if name == "score" else COLUMNS[name] for name in self.names]
 
 
 def table_of(book: Book, names: Sequence[str] | None, progress: Progress) -> Table:
@@ -61,21 +61,16 @@ def table_of(book: Book, names: Sequence[str] | None, progress: Progress) -> Tab
         "states": str(header.stored),
         "digest": header.digest,
     }
-    if header.expectation is not None:
+    if header.expectation:
         about |= {name: str(fact) for name, fact in header.expectation._asdict().items()}
-    return Table(chosen, _rows(book, cells, progress), about, header.expectation is not None)
+    return Table(chosen, _rows(book, cells, progress), about, header.kind.number)
 
 
 def _fitting(book: Book) -> list[str]:
     rules = Rules(book.game, book.header.symmetry)
-    expected = book.expectation is not None
-    silent = {
-        "board": own_method(book.game, "show") is None,
-        "value": expected,
-        "distance": book.header.score_game or expected,
-        "tier": not rules.tiered,
-    }
-    return [name for name in COLUMNS if not silent.get(name)]
+    silent = [*book.header.kind.silent, *(() if rules.tiered else ("tier",))]
+    silent += ["board"] if own_method(book.game, "show") is None else []
+    return [name for name in COLUMNS if name not in silent]
 
 
 def _checked(names: Sequence[str]) -> list[str]:
@@ -108,7 +103,7 @@ def _cells(book: Book, names: list[str]) -> list[Cell]:
 def _best_of(book: Book) -> Cell:
     """The moves that are known to keep a state's value; None without any, which a complete book always has, but where
     chance decides."""
-    player, complete = Player(book, live=False), book.header.scope == "complete" and book.expectation is None
+    player, complete = Player(book, live=False), book.header.scope == "complete" and not book.header.kind.error
     game, rules = player.game, player.rules
     named, result, canonical, reward = _namer(rules), rules.result, rules.canonical, rules.reward
     find = dict(book.items()).get if len(book) <= AT_HAND else book.get
@@ -121,13 +116,13 @@ def _best_of(book: Book) -> Cell:
             known = find(canonical(child))
             if known is None:
                 ends = rules.is_terminal(child)
-                known = value_of(rules.end(child), rules.scores) if ends else player.value(child).value
+                known = rules.kind.value(rules.end(child)) if ends else player.value(child).value
             if known is not None:
                 same = not rules.alternates and rules.same_mover(state, action, child)
                 worth = lifted(known, same) if reward is None else lifted(known, same, reward(state, action))
                 if worth == value:
                     moves.append(action)
-        if not moves and not player.analyse(state) and rules.chance is not None:
+        if not moves and not player.analyse(state) and player.outcomes(state):
             return None
         if not moves and complete:
             raise DamagedBook(f"{book.path}: no move from state {state} has its value: verify the book, solve it again")
@@ -138,9 +133,7 @@ def _best_of(book: Book) -> Cell:
 
 def _namer(rules: Rules) -> Callable[[int, int], str]:
     """What names an action: `format_action`, asked once what there is to ask."""
-    game, said = rules.game, own_method(rules.game, "format_action")
-    if rules.chance is not None:
-        return functools.partial(format_action, game)
+    said = own_method(rules.game, "format_action")
     return lambda state, action: str(action if said is None else said(state, action))
 
 

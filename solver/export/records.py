@@ -38,7 +38,7 @@ def record_of(rules: Rules, position: Position, keys: States | None = None) -> R
         "moves": [] if over else _moves(rules, position, board),
         "board": board,
     }
-    if rules.chance is not None and is_drawn(rules.game):  # cells do not show the dice
+    if is_drawn(rules.game) and not is_all_drawn(rules):
         record["text"] = show(rules.game, state, mover)
     told = None if over or keys is None else keys.told(rules.canonical(state))
     return record if told is None else {**record, "told": told}
@@ -47,6 +47,11 @@ def record_of(rules: Rules, position: Position, keys: States | None = None) -> R
 def is_drawn(game: Any) -> bool:
     """Whether the rules say how a page draws the board."""
     return own_method(game, "cells") is not None
+
+
+def is_all_drawn(rules: Rules) -> bool:
+    """Whether the board that a page draws says all of a position: cells do not show the dice."""
+    return is_drawn(rules.game) and rules.chance is None
 
 
 def board_of(game: Any, state: int, mover: int) -> list[str] | str:

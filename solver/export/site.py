@@ -26,7 +26,7 @@ from solver.book import Book, check_target
 from solver.book.writer import nameable
 from solver.export import bin
 from solver.export.javascript import Port
-from solver.export.records import all_of, is_drawn, sampled
+from solver.export.records import all_of, is_all_drawn, is_drawn, sampled
 from solver.rules.game import Rules, game_text, own_method
 
 MARK = "// The game of a page of solverbook."  # by which a folder is known to be one that may be replaced
@@ -91,7 +91,7 @@ def game_of(book: Book) -> str:
         "scores": rules.scores,
         "adds": rules.reward is not None,
     }
-    if book.expectation is not None:
+    if book.expectation:
         about["expects"] = book.expectation.of
     try:
         port = translation(rules, book.codec_keys.ASKED)
@@ -153,7 +153,7 @@ def translation(rules: Rules, asked: tuple[str, ...] = ()) -> str:
     """
     game = rules.game
     drawn = ("cells", "place") if is_drawn(game) else ()
-    text = () if is_drawn(game) and rules.chance is None else ("view", "show")  # cells do not show the dice
+    text = () if is_all_drawn(rules) else ("view", "show")
     wanted = (*OPTIONAL, *drawn, *text, *(name for name in asked if name != "size"))
     names = [*RULES, *(name for name in wanted if own_method(game, name) is not None)]
     if rules.folds:

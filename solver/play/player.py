@@ -79,7 +79,7 @@ class Player:
         self.game: Game = game
         self.solution, self.seconds, self.nodes = source, seconds, nodes
         self.rules = rules = Rules(game, header is None or header.symmetry)
-        self.live = live and not (header is not None and header.is_gapless) and rules.chance is None
+        self.live = live and not (header is not None and header.is_gapless) and "live" not in rules.kind.unfit
         self.canonical, self._same_mover = rules.canonical, rules.same_mover
         self._lifted = functools.lru_cache(maxsize=1 << 16)(lift_value)
         self._find = source.find if isinstance(source, Book) else source.get  # by canonical states
@@ -198,10 +198,7 @@ class Player:
 
     def outcomes(self, state: int) -> list[Outcome]:
         """What dice or cards may do at a state, in the game's order; nothing where a player decides."""
-        rules = self.rules
-        if rules.chance is None or rules.is_terminal(state):
-            return []
-        pairs = list(rules.chance(state))
+        pairs = [] if self.rules.is_terminal(state) else list(self.rules.outcomes(state))
         total = sum(weight for weight, _ in pairs)
         found = []
         for weight, child in pairs:
@@ -259,8 +256,9 @@ class Player:
         return Budget(self.nodes, self.seconds)
 
     def _remedy(self) -> str:
-        if self.rules.chance is not None:
-            return "a game of chance is not searched live: solve it into a book"
+        unfit = self.rules.kind.unfit.get("live")
+        if unfit is not None:
+            return unfit
         return "allow more time, or solve the game into a book" if self.live else "allow a live search or more time"
 
     def _known(self, state: int, plies: int | None = None) -> Answer:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from solver.base.value import Value
+from solver.base.kinds import Kind
+from solver.base.value import Value, in_plies
 from solver.book import Book, Header
 from solver.report.facts import facts_of
-from solver.report.words import for_players, in_plies
 
 
 def facts(header: Header, size: int | None) -> dict[str, Any]:
@@ -35,24 +35,24 @@ def written(header: Header, path: str | None, seconds: float) -> dict[str, Any]:
 
 def row(book: Book) -> str:
     """A book in a line, as in a list of them."""
-    worth = for_players(book.root, book.header.score_game)
+    worth = book.header.kind.verdict(book.root)
     return f"{book.header.game:24} {len(book):9,} states  {book.size:7,} bytes  {worth}"
 
 
-def text(facts: dict[str, Any], score_game: bool, counts: bool = False) -> str:
+def text(facts: dict[str, Any], kind: Kind, counts: bool = False) -> str:
     """The facts as a table of names and values; with `counts` also those by tier and by value."""
     root = Value(facts["root"]["score"], facts["root"]["distance"])
+    counted = facts["counts"].values()
     folded, wdl = "folded by symmetry" if facts["symmetry"] else "no symmetry", ", without distances"
-    names = ("better", "even", "worse") if facts["expectation"] else ("wins", "draws", "losses")
     rows = {
         "game": facts["game"],
-        "value": for_players(root, score_game),
+        "value": kind.verdict(root),
         "values": facts["expectation"] and expected(facts["expectation"]),
         "method": f"{facts['method']}, {facts['scope']}, {folded}{wdl if facts['wdl'] else ''}",
         "trimmed": facts["trim"] and trimmed(facts["trim"]),
         "states": None if facts["states"] is None else f"{facts['states']:,}, {facts['terminal']:,} of them terminal",
         "stored": f"{facts['stored']:,}",
-        "to move": ", ".join(f"{count:,} {name}" for name, count in zip(names, facts["counts"].values(), strict=True)),
+        "to move": ", ".join(f"{count:,} {name}" for name, count in zip(kind.counted, counted, strict=True)),
     }
     if facts["longest"]:
         distance, line = facts["longest"]["distance"], facts["longest"].get("line")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from solver.base.value import in_plies
 from solver.check.playouts import RandomGame, states_of, summary
-from solver.report.words import in_plies
 from solver.rules.game import OPTIONAL, Rules, near_misses, own_method
 from solver.rules.notation import format_action, show
 

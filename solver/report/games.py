@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from solver.base.expectations import kind_of
 from solver.games import class_of
 from solver.rules.game import is_score_game, own_method
 
@@ -40,9 +41,7 @@ def about(game: dict[str, Any]) -> str:
 
 
 def _values(game: dict[str, Any]) -> str:
-    if FEATURES["chance"] in game["supports"]:
-        return "expected score" if game["score_game"] else "winning chance"
-    return "score" if game["score_game"] else "win, draw, loss"
+    return kind_of(game["score_game"], False, FEATURES["chance"] in game["supports"]).about
 
 
 def _text(default: Any) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from solver.base.errors import MissingState
+from solver.base.value import in_plies
 from solver.book.reader import Book
 from solver.play.player import Player
-from solver.report.words import in_all, in_plies, in_words
+from solver.report.words import in_all, in_words
 from solver.rules.game import Game, game_text
 from solver.rules.notation import format_action, parse_position, show
 
@@ -35,7 +36,7 @@ def facts(player: Player, position: str, most: int = 1000) -> dict[str, Any]:
     elif game.is_terminal(states[-1]):
         ending = "the game is over"
     elif states[-1] in states[:-1]:
-        ending = "the position repeats" + (": a draw" if player.rules.chance is None else "")
+        ending = "the position repeats" + player.rules.kind.repeats
     else:
         ending = f"cut off after {in_plies(most)}: --most"
     return {
@@ -63,6 +64,7 @@ def _remedy(player: Player) -> str:
     solve = f"solver solve {game_text(player.game)} -o BOOK"
     if player.live:
         return f"more --budget than {player.seconds:g} s a move, or {solve}"
-    if player.rules.chance is not None or (isinstance(player.solution, Book) and player.solution.header.is_gapless):
+    gapless = isinstance(player.solution, Book) and player.solution.header.is_gapless
+    if gapless or "live" in player.rules.kind.unfit:
         return "name a position that play can reach"
     return f"--budget SECONDS searches on, {solve} knows all"

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from solver.base.errors import GameError, PositionError
+from solver.base.expectations import kind_of
 from solver.base.value import lift, terminal_merit
 from solver.games import CATALOGUE, FROM_FILES, class_of
 from solver.rules import parameters
@@ -108,18 +109,19 @@ def own_method(game: Any, name: str) -> Any:
 class Rules:
     """A game with its optional methods filled in, folded by its symmetry or not: nobody else asks what a game has.
 
-    Made once by whoever solves, searches or plays, and handed down. With `outcomes` only who wins is asked, not how
-    soon, so that merits are scores, as in games of margins and of chance. All methods are bound, plain callables; what
-    nothing can stand in for is None where the game lacks it: `to_move`, `again`, `reward`, `chance`, `evaluate`,
-    `features`, `bounds`, `promise`, `size`, `rank`, `outlook`, `replies`. States may be any hashable objects in the
-    plain searches. Raises GameError where a required method is missing, or two do not go together.
+    Made once by whoever solves, searches or plays, and handed down. `kind` is that of its values; with `wdl` only who
+    wins is asked, not how soon. `outcomes(state)` are what chance may do there, nothing where a player decides. All
+    methods are bound, plain callables; what nothing can stand in for is None where the game lacks it: `to_move`,
+    `again`, `reward`, `chance`, `evaluate`, `features`, `bounds`, `promise`, `size`, `rank`, `outlook`, `replies`.
+    States may be any hashable objects in the plain searches. Raises GameError where a required method is missing, or
+    two do not go together.
     """
 
-    def __init__(self, game: Any, symmetry: bool = True, outcomes: bool = False) -> None:
-        self.game, self.symmetry, self.outcomes = game, symmetry, outcomes
-        self.margins = is_score_game(game)
-        self.scores = self.margins or outcomes or own_method(game, "chance") is not None
-        self.plain_only = bool(getattr(game, "plain_only", False))
+    def __init__(self, game: Any, symmetry: bool = True, wdl: bool = False) -> None:
+        self.game, self.symmetry, self.wdl = game, symmetry, wdl
+        self.margins, self.plain_only = is_score_game(game), bool(getattr(game, "plain_only", False))
+        self.kind = kind_of(self.margins, wdl, bool(own_method(game, "chance")))
+        self.scores = self.kind.scores
         try:
             self.actions: Callable[[Any], Iterator[int]] = game.actions
             self.result: Callable[[Any, int], Any] = game.result
@@ -132,6 +134,7 @@ class Rules:
         self.reward: Callable[[Any, int], int] | None = own_method(game, "reward")
         self.gain: Callable[[Any, Any], int] = self.reward or _no_gain
         self.chance: Callable[[Any], Iterator[tuple[Any, Any]]] | None = own_method(game, "chance")
+        self.outcomes: Callable[[Any], Iterator[tuple[Any, Any]]] = self.chance or _no_outcomes
         self.evaluate: Callable[[Any], Any] | None = own_method(game, "evaluate")
         self.features: Callable[[Any], Iterator[int]] | None = own_method(game, "features")
         self.bounds: Callable[[Any], tuple[int, int]] | None = own_method(game, "bounds")
@@ -160,7 +163,7 @@ class Rules:
         """Those of a game, distances and all; whoever has them already hands them down in its place."""
         if not isinstance(game, Rules):
             return cls(game, symmetry)
-        return cls(game.game, game.symmetry) if game.outcomes else game
+        return cls(game.game, game.symmetry) if game.wdl else game
 
     @functools.cached_property
     def fingerprint(self) -> str:
@@ -175,7 +178,7 @@ class Rules:
     def children(self, state: Any) -> Iterator[tuple[Any, Any, Any]]:
         """(weight, action, child) of all that may follow a state: weight 0 of an action, action None of a chance."""
         decided = True
-        for weight, child in () if self.chance is None else self.chance(state):
+        for weight, child in self.outcomes(state):
             yield weight, None, child
             decided = False
         if decided:
@@ -280,6 +283,10 @@ def _zero(state: Any) -> int:
 
 def _no_gain(state: Any, action: Any) -> int:
     return 0
+
+
+def _no_outcomes(state: Any) -> Iterator[Any]:
+    return iter(())
 
 
 def _none() -> Iterator[Any]:

@@ -57,7 +57,7 @@ def next_position(rules: Rules, position: Position, action: int) -> Position:
 def chances(game: Any, state: int) -> list[tuple[int, int]]:
     """What chance may do at an unfinished state, (weight, next state) each; nothing where a player decides."""
     chance = own_method(game, "chance")
-    return [] if chance is None else list(chance(state))
+    return list(chance(state)) if chance else []
 
 
 def format_action(game: Any, state: int, action: int) -> str:

@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from solver.base.errors import BudgetExceeded, GameError, MethodError
+from solver.base.kinds import MARGIN
 from solver.base.progress import Progress, silent
 from solver.base.value import Value, drop, value_of
 from solver.rules.game import Rules
 
 Table = dict[Hashable, Any]
 Visit = Generator[Any, Any, Any]
-INFINITY = 1 << 60
+INFINITY = MARGIN.most
 
 
 @dataclass
@@ -216,12 +217,7 @@ def refuse_chance(rules: Rules, method: str, remedy: str = "use expectiminimax")
 
 def cycle(rules: Rules, method: str) -> MethodError:
     """The refusal of a game in which a state comes again."""
-    remedy = "use retrograde analysis"
-    if rules.chance is not None:
-        remedy = "use value iteration"
-    elif rules.scores:
-        remedy = "retrograde analysis takes no scores, so make every game end"
-    return MethodError(f"{rules.name} has cycles, which {method} cannot solve: {remedy}")
+    return MethodError(f"{rules.name} has cycles, which {method} cannot solve: {rules.kind.remedy}")
 
 
 def stuck(rules: Rules, state: Any) -> GameError:

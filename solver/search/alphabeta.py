@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any
 
 from solver.base.progress import Progress, silent
-from solver.base.value import value_of
 from solver.rules.game import Rules
 from solver.search import (
     INFINITY,
@@ -54,7 +53,7 @@ def solve(
         merit, action = search.merit_of(root, -INFINITY, INFINITY), None
     else:
         merit, action = search.decide(root)
-    return Result(value_of(merit, rules.scores), action, True, search.counts, search.table)
+    return Result(rules.kind.value(merit), action, True, search.counts, search.table)
 
 
 class _AlphaBeta(Search):

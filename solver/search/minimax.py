@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 from solver.base.progress import Progress, silent
-from solver.base.value import value_of
 from solver.rules.game import Rules
 from solver.search import (
     INFINITY,
@@ -51,7 +50,7 @@ def solve(
         child = rules.result(root, action)
         return rules.lifted(search.merit_of(child), root, action, child)
 
-    value = value_of(search.merit_of(root), rules.scores)
+    value = rules.kind.value(search.merit_of(root))
     action = None if rules.is_terminal(root) else best_move(rules, root, worth)[1]
     return Result(value, action, True, search.counts, search.table)
 

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from typing import Any
 
 from solver.base.errors import BudgetExceeded
-from solver.base.value import WIN, Value, merit_of, value_of
+from solver.base.value import WIN, Value, merit_of
 from solver.rules.game import Rules
-from solver.search import INFINITY, Budget, stuck
+from solver.search import Budget, stuck
 from solver.search.derive import best_of
 
 Find = Callable[[Any], Value | None]
@@ -41,7 +41,7 @@ def value_within(rules: Rules, bounds: Range) -> Value | None:
     low, high = bounds
     if low != high:
         return None
-    return value_of(low, rules.scores) if rules.chance is None else Value(float(low))
+    return rules.kind.value(low)
 
 
 class Ahead:
@@ -52,7 +52,7 @@ class Ahead:
 
     def __init__(self, rules: Rules, find: Find, known: Callable[[], int]) -> None:
         self.rules, self._known = rules, known
-        self._anything = -most_of(rules), most_of(rules)
+        self._anything = -rules.kind.most, rules.kind.most
         self._look = functools.lru_cache(maxsize=1 << 16)(lambda state, plies, _: self._range(state, plies, find))
 
     def range(self, state: Any, plies: int) -> Range:
@@ -84,7 +84,7 @@ def assured(rules: Rules, state: Any, plies: int, find: Find) -> Value | None:
     for action in rules.actions(state):
         child = rules.result(state, action)
         end = rules.is_terminal(child)
-        known = value_of(rules.end(child), rules.scores) if end else find(rules.canonical(child))
+        known = rules.kind.value(rules.end(child)) if end else find(rules.canonical(child))
         if known is None:
             known = settled(rules, child, plies - 1, find)
         keeps = known is not None and rules.lifted(merit_of(known), state, action, child) == merit
@@ -122,17 +122,12 @@ def _are_answered(rules: Rules, state: Any, plies: int, find: Find) -> bool:
     return True
 
 
-def most_of(rules: Rules) -> int:
-    """The largest merit that an unfinished state may have, the negative of the smallest."""
-    return 1 if rules.outcomes else INFINITY if rules.scores else WIN - 1
-
-
 def range_of(rules: Rules, state: Any, plies: int, find: Find = _nothing, budget: Budget | None = None) -> Range:
     """Bounds of an unfinished state's merit, as far as so many plies tell it; of an expectation where chance decides.
 
     The budget counts moves. Raises BudgetExceeded, and GameError at a state that has no actions and is not terminal.
     """
-    most = most_of(rules)
+    most = rules.kind.most
     if not plies:
         return -most, most
     lows, highs = [], []

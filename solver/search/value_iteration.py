@@ -10,7 +10,8 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from solver.base.errors import GameError, MethodError
-from solver.base.expectations import MOST_SPAN, MOST_WEIGHT, SPAN, WIDER, Expectation, described, mean, span_of
+from solver.base.expectations import MOST_SPAN, MOST_WEIGHT, SPAN, WIDER, described, mean, span_of
+from solver.base.kinds import Units
 from solver.base.progress import Progress, silent
 from solver.base.value import Value
 from solver.rules.game import Rules
@@ -25,14 +26,13 @@ Child = tuple[int, Any, bool, int]
 
 class Expectations(NamedTuple):
     """The value of the state that was asked for, and a best action, None where no player decides; the values of all
-    that were met, canonical ones, finished ones included, in units of which a margin of 1 has `point`. `cyclic`: some
-    tier had moves that stay in it."""
+    that were met, canonical ones, finished ones included, as numbers of `units`. `cyclic`: some tier had moves that
+    stay in it."""
 
     value: Value
     action: int | None
     table: dict[Any, int]
-    point: int
-    expectation: Expectation
+    units: Units
     cyclic: bool
 
 
@@ -142,11 +142,11 @@ class _Solve:
                     self.table[state] = self._value(state)
             self.error += 1
             self.progress("backward", len(self.table), None)
-        expectation = described(self.rules.margins, self.span, self.error)
+        units = Units(described(self.rules.margins, self.span, self.error), 1, self.point, self.error)
         value, action = Value(self.table[self.rules.canonical(root)] / self.point), None
         if not self.rules.is_terminal(root) and all(action is not None for _, action, _ in self.rules.children(root)):
             action = best_move(self.rules, root, lambda action, alpha: self._worth(root, action))[1]
-        return Expectations(value, action, self.table, self.point, expectation, self.cyclic)
+        return Expectations(value, action, self.table, units, self.cyclic)
 
     def _stays(self, tier: int, states: list[Any]) -> bool:
         """Whether some move stays in the tier. Raises GameError where one leads to a lower one."""

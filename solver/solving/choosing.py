@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from solver.base.errors import MethodError
-from solver.book.codecs import fixed
 from solver.solving.job import Job, Way
 from solver.solving.ways import cluster, entries, opening, plain, sweep
 
@@ -38,8 +37,8 @@ def refuse(job: Job, way: Way) -> None:
     reason = way.refuses(job)
     if reason is not None:
         raise MethodError(reason)
-    if rules.chance is not None and options.codec not in (None, fixed.NAME):
-        raise MethodError(f"{rules.name} is a game of chance, whose books have a codec of their own: leave --codec out")
+    if options.codec not in (None, rules.kind.codec):
+        rules.kind.refuse("codec", rules.name)
 
 
 def refuse_ignored(name: str, heeds: set[str], keeps: bool, given: Mapping[str, Any]) -> None:

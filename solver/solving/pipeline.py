@@ -20,7 +20,7 @@ from solver.base.memory import working_memory
 from solver.base.options import Options, Say, quiet
 from solver.base.progress import Progress, silent
 from solver.book import DEFAULT, Book, Header, check_codec, check_target, streaming
-from solver.book.codecs import fixed, rules_of
+from solver.book.codecs import rules_of
 from solver.check.conformance import blamed
 from solver.rules.game import Game, Rules, game_text, load_game, validate
 from solver.solving.choosing import refuse, way_of
@@ -156,7 +156,7 @@ def _solved(job: Job, way: Way) -> Iterator[Outcome]:
 def _header(job: Job, outcome: Outcome) -> Header:
     """The header of a solution: who it belongs to, how complete it is, and its counts."""
     rules, solved = job.rules, outcome.solved
-    codec = job.options.codec or DEFAULT if solved.expectation is None else fixed.NAME
+    codec = solved.kind.codec or job.options.codec or DEFAULT
     tiers = solved.tiers
     complete = outcome.scope == "complete"
     return Header(
@@ -175,9 +175,9 @@ def _header(job: Job, outcome: Outcome) -> Header:
         root=solved.root,
         longest=solved.longest,
         codec=codec,
-        numbers=solved.numbers if solved.expectation is None and len(solved.numbers) <= MOST_VALUES else None,
-        wdl=rules.outcomes,
-        expectation=solved.expectation,
+        numbers=solved.numbers if len(solved.numbers or ()) <= MOST_VALUES else None,
+        wdl=rules.wdl,
+        expectation=solved.kind.expectation,
     )
 
 

@@ -6,70 +6,59 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from solver.base.expectations import MIDDLE, Steps, number_of
-from solver.base.value import WIN, Value, value_of
+from solver.base.expectations import number_of
+from solver.base.kinds import Units
+from solver.base.value import WIN
 from solver.book.solution import Solved, TierCount
 from solver.rules.game import Rules
-from solver.search.value_iteration import Expectations
 
 Table = dict[Any, int]
 
 
-def solved_by(rules: Rules, table: Table, tier: Callable[[int], int] | None = None) -> Solved:
-    """A table of merits of states, terminal ones included, sorted and tallied; by the game's tiers, or these."""
+def solved_by(
+    rules: Rules,
+    table: Table,
+    tier: Callable[[int], int] | None = None,
+    units: Units | None = None,
+    cyclic: bool = False,
+) -> Solved:
+    """A table of numbers of states, of merits or by `units`, sorted and tallied; by the game's tiers, or these.
+
+    Terminal states are included; `cyclic`: some tier has moves that stay in it.
+    """
+    units = units or Units(rules.kind)
     terminal = {state for state in table if rules.is_terminal(state)}
     states = sorted(state for state in table if state not in terminal)
     stored = Counter(table[state] for state in states)
-    merits = sorted(stored, reverse=True)
-    index = {merit: place for place, merit in enumerate(merits)}
-    slowest = min((merit for merit in merits if merit > 0), default=None)
+    merits = units.kind.listed(stored)
+    index = number_of if merits is None else {merit: place for place, merit in enumerate(merits)}.__getitem__
+    slowest = min((merit for merit in stored if merit > 0), default=None)
     longest = None
     if slowest is not None and not rules.scores:
         longest = WIN - slowest, next(state for state in states if table[state] == slowest)
+    start = rules.game.initial()
+    root = rules.end(start) * units.point if rules.is_terminal(start) else table[rules.canonical(start)]
     return Solved(
         len(states),
-        lambda: [(states, [index[table[state]] for state in states])],
-        [value_of(merit, rules.scores) for merit in merits],
-        [stored[merit] for merit in merits],
-        _tallied(table, terminal, tier or rules.tier),
-        _root(rules, table),
+        lambda: [(states, [index(table[state]) for state in states])],
+        [units.value(merit) for merit in merits or ()],
+        merits and [stored[merit] for merit in merits],
+        _tallied(table, terminal, tier or rules.tier, units.kind.pack),
+        units.value(root),
         longest,
+        units.kind,
+        cyclic,
     )
 
 
-def solved_by_chance(rules: Rules, found: Expectations) -> Solved:
-    """`solved_by` of a game of chance."""
-    table = found.table
-    ended = {state for state in table if rules.is_terminal(state)}
-    states = sorted(state for state in table if state not in ended)
-    steps = Steps(found.expectation.step)
-    signs = {state: number_of(value) - MIDDLE for state, value in table.items()}
-    return Solved(
-        len(states),
-        lambda: [(states, [number_of(table[state]) for state in states])],
-        [],
-        [],
-        _tallied(signs, ended, rules.tier),
-        steps[number_of(table[rules.canonical(rules.game.initial())])],
-        None,
-        found.cyclic,
-        found.expectation,
-    )
-
-
-def _tallied(table: Table, terminal: set[int], tier: Callable[[int], int]) -> list[TierCount]:
-    """The states of each tier, counted."""
+def _tallied(
+    table: Table, terminal: set[int], tier: Callable[[int], int], pack: Callable[[int], int]
+) -> list[TierCount]:
+    """The states of each tier, counted by what is kept of their numbers."""
     tallies: dict[int, list[int]] = {}
-    for state, merit in table.items():
-        tally = tallies.setdefault(tier(state), [0, 0, 0, 0, 0])
+    for state, number in table.items():
+        tally, kept = tallies.setdefault(tier(state), [0, 0, 0, 0, 0]), pack(number)
         tally[0] += 1
         tally[1] += state in terminal
-        tally[2 if merit > 0 else 4 if merit < 0 else 3] += 1
+        tally[2 if kept > 0 else 4 if kept < 0 else 3] += 1
     return [TierCount(number, *tallies[number]) for number in sorted(tallies)]
-
-
-def _root(rules: Rules, table: Table) -> Value:
-    """The value of the start."""
-    state = rules.game.initial()
-    merit = rules.end(state) if rules.is_terminal(state) else table[rules.canonical(state)]
-    return value_of(merit, rules.scores)

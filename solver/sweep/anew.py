@@ -31,17 +31,15 @@ def compare(book: Book, rules: Rules, options: Options) -> Apart:
 
     Raises DamagedBook if it has other states; what `exhaustive.solve` does.
     """
-    assert book.expectation is not None
     with Work() as work:
         solved = exhaustive.solve(rules, work, options)
-        assert solved.expectation is not None
-        step, mine = solved.expectation.step, _Numbers(solved.parts())
-        worst = Apart(-1, 0.0, solved.expectation.error)
+        steps, mine = (book.header.kind.step, solved.kind.step), _Numbers(solved.parts())
+        worst = Apart(-1, 0.0, solved.kind.error)
         for states, numbers in read_parts(book, options.progress):
             known, found = mine.take(len(states))
             if not np.array_equal(known, states):
                 raise DamagedBook(f"{book.path}: it has other states than play reaches: solve again")
-            off = np.abs((numbers - MIDDLE) * book.expectation.step - (found - MIDDLE) * step)
+            off = np.abs((numbers - MIDDLE) * steps[0] - (found - MIDDLE) * steps[1])
             place = int(off.argmax())
             if off[place] > worst.off:
                 worst = worst._replace(state=int(states[place]), off=float(off[place]))

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from solver.rules.game import Rules
 
-BOOK_BYTES = 2.1  # of a complete book, a stored state
-CYCLIC_BOOK_BYTES = 4.0  # between quixo 4x4 (2.6) and animal shogi (5.7); KBNK takes 1.3
-WORK_BYTES = 11  # of the work folder, a stored state; the book is there twice while it is written
-SWEEP_BYTES = 16  # of memory, a stored state, as long as --memory allows it, beside 150 MiB of the process
-CYCLIC_BYTES = 60  # the same in tiers with cycles, where 16 of them are needed whatever --memory says
-CHANCE_BOOK_BYTES = 6.0  # of expectations: pig to 100 4.2, bearing off 3 checkers 5.9
-CHANCE_WORK_BYTES = 19  # of the work folder, a stored state, whose value has 8 of them
-CHANCE_CYCLIC_BYTES = 110  # of memory in tiers with cycles: pig to 100
 DENSE_BOOK_BYTES = 0.75  # of the book of a game that arrays by state take: dots and boxes 2x5
 DENSE_BYTES = 3  # of memory, a number below `size()`, where arrays by state take a game
+DENSE_VALUE = 2  # bytes of a value in such arrays, at most
+
+
+class Sizes(NamedTuple):
+    """Bytes that a stored state takes: of a complete book, of its value in a solve, of the work folder, of memory."""
+
+    book: float
+    value: int
+    work: int
+    memory: int
+
+
+OF_MERITS = Sizes(2.1, 1, 11, 16)  # 16 as long as --memory allows it, beside 150 MiB of the process
+OF_CYCLES = Sizes(4.0, 2, 19, 60)  # of books between quixo 4x4 (2.6) and animal shogi (5.7); KBNK takes 1.3
+OF_CHANCE = Sizes(6.0, 8, 19, 16)  # of books of pig to 100 4.2, of bearing off 3 checkers 5.9
+SIZES = {  # by the method that solves the game; with cycles all the memory is needed, whatever --memory says
+    "minimax": OF_MERITS, "retrograde": OF_CYCLES, "expectiminimax": OF_CHANCE,
+    "value-iteration": OF_CHANCE._replace(memory=110),
+}  # fmt: skip
 
 
 def by_state(rules: Rules, tiered: bool) -> tuple[int, int] | None:
@@ -21,27 +34,24 @@ def by_state(rules: Rules, tiered: bool) -> tuple[int, int] | None:
 
     `tiered`: the game is solved by its tiers.
     """
-    if rules.size is None or not tiered or rules.chance is not None:
+    if rules.size is None or not tiered or sizes(rules, False).value > DENSE_VALUE:
         return None
     size = rules.size()
     return size, DENSE_BYTES * size
 
 
-def book_bytes(rules: Rules, cyclic: bool) -> float:
-    """Bytes of a complete book, a stored state."""
-    if rules.chance is not None:
-        return CHANCE_BOOK_BYTES
-    return CYCLIC_BOOK_BYTES if cyclic else BOOK_BYTES
+def sizes(rules: Rules, cyclic: bool) -> Sizes:
+    """What a stored state of a game takes, in tiers with cycles or without."""
+    return SIZES[(rules.kind.cyclic or "retrograde") if cyclic else rules.kind.acyclic]
 
 
 def backward_bytes(rules: Rules, cyclic: bool) -> float:
     """Bytes of disk that a state still takes when all are counted: its value, and the book twice."""
-    return (8 if rules.chance is not None else 2 if cyclic else 1) + 2 * book_bytes(rules, cyclic)
+    each = sizes(rules, cyclic)
+    return each.value + 2 * each.book
 
 
 def needs(rules: Rules, stored: int, cyclic: bool) -> tuple[int, int]:
     """Bytes of memory, where there is enough, and of disk, for so many stored states."""
-    chance = rules.chance is not None
-    each = (CHANCE_CYCLIC_BYTES if chance else CYCLIC_BYTES) if cyclic else SWEEP_BYTES
-    work = CHANCE_WORK_BYTES if chance else WORK_BYTES + (8 if cyclic else 0)
-    return (150 << 20) + each * stored, round((work + 2 * book_bytes(rules, cyclic)) * stored)
+    each = sizes(rules, cyclic)
+    return (150 << 20) + each.memory * stored, round((each.work + 2 * each.book) * stored)

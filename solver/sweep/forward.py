@@ -332,8 +332,7 @@ class Forward:
 
 def refuse_staying(rules: Rules, cycles: bool, where: str) -> None:
     """Raise MethodError if moves that stay in a tier cannot be solved, or with `cycles` False are not to be."""
-    iterates = rules.chance is not None and rules.reward is None
-    if rules.scores and not iterates:
+    if rules.kind.cyclic is None or rules.reward is not None:
         raise MethodError(
             f"{where}, and retrograde analysis cannot take scores: give it a tier that every move raises, and use"
             " minimax"

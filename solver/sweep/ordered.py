@@ -77,6 +77,7 @@ def solved_by(
         tiers,
         value.value_of(root, rules.scores, win),
         longest,
+        rules.kind,
         cyclic,
     )
 
@@ -92,7 +93,7 @@ def solved_by_chance(
 
     expectation = found.expectation
     start, stored = Steps(expectation.step)[number_of(root)], sum(found.tally.values())
-    return Solved(stored, parts, [], [], tiers, start, None, cyclic, expectation)
+    return Solved(stored, parts, [], None, tiers, start, None, expectation, cyclic)
 
 
 def tier_count(tier: int, reached: int, ends: Sequence[int], unfinished: Sequence[int]) -> TierCount:

@@ -154,11 +154,19 @@ def _stored(states: States, indices: NDArray[Any], header: Header, work: Work) -
     cells = np.arange((1 << bits) + 1, dtype=np.int64) << shift
     prefixes = places_in(states, cells, work.read)
     states, indices = read_only(states), read_only(indices)  # one type, wherever they lie
-    if header.expectation is not None:
-        return expectations.Numbered(states, indices, *expectations.scale(header.expectation), prefixes, shift)
+    return arithmetic_of(header).stored(states, indices, header, prefixes, shift)
+
+
+def stored(states: States, indices: NDArray[Any], header: Header, prefixes: NDArray[np.int64], shift: int) -> Stored:
+    """What the kernel is given of a book."""
     scores = np.array([value.score for value in header.palette], np.int64)
     distances = np.array([value.distance or 0 for value in header.palette], np.int64)
     return Stored(states, indices, scores, distances, prefixes, shift)
+
+
+def arithmetic_of(header: Header) -> Any:
+    """The module with `audit` and `stored` for the kind of a book's values."""
+    return {"expectation": expectations}.get(header.kind.name, sys.modules[__name__])
 
 
 class _Audit:
@@ -167,8 +175,7 @@ class _Audit:
     def __init__(self, book: Book, game: Game, work: Work, team: Workers, memory: int, progress: Progress) -> None:
         self.book, self.team, self.work, self.memory, self.progress = book, team, work, memory, progress
         header = book.header
-        module = sys.modules[__name__] if header.expectation is None else expectations
-        self.kernels = bind(module, game, header.symmetry, header.wdl, tiers=header.tiers is not None)
+        self.kernels = bind(arithmetic_of(header), game, header.symmetry, header.wdl, tiers=header.tiers is not None)
         self.tiers = np.array([tier.tier for tier in header.tiers or ()], np.int64)
         self.tallies = np.zeros((max(1, len(self.tiers)), 5), np.int64)
         self.stays = False  # some move does not raise the tier

@@ -59,10 +59,9 @@ def bound(book: Book, rules: Rules, options: Options) -> tuple[Fraction | None, 
 
 def farther(book: Book, state: int, off: float) -> DamagedBook:
     """The error of a value that is farther from the truth than the header claims."""
-    assert book.expectation is not None
     return DamagedBook(
         f"{book.path}: the value of state {state} is off by {off:.2g} or more, its header claims"
-        f" {book.expectation.error:.2g} at most: solve again"
+        f" {book.header.kind.error:.2g} at most: solve again"
     )
 
 
@@ -71,9 +70,8 @@ class _Intervals:
 
     def __init__(self, book: Book, rules: Rules, progress: Progress) -> None:
         self.book, self.rules, self.progress = book, rules, progress
-        assert book.expectation is not None
-        self.step = Fraction(book.expectation.step)
-        self.claim = Fraction(book.expectation.error) / self.step * (1 << FINE)
+        self.step = Fraction(book.header.kind.step)
+        self.claim = Fraction(book.header.kind.error) / self.step * (1 << FINE)
         self.point = round(1 / self.step) << FINE
         self.states = list(book)
         self.lows = [0] * len(self.states)
@@ -208,8 +206,7 @@ def _solved_anew(book: Book, rules: Rules, options: Options) -> Fraction:
     """How far the book's values are from those of the compiled sweep, and these from the truth, together."""
     from solver.sweep import anew
 
-    assert book.expectation is not None
     worst = anew.compare(book, rules, options)
-    if worst.off - worst.error > book.expectation.error:
+    if worst.off - worst.error > book.header.kind.error:
         raise farther(book, worst.state, worst.off - worst.error)
     return Fraction(worst.off) + Fraction(worst.error)

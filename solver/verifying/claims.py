@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from solver.base.errors import DamagedBook, MethodError, MissingState
 from solver.base.progress import Progress
-from solver.base.value import Value, merit_of, value_of
+from solver.base.value import Value, merit_of
 from solver.book import Book, Trim
 from solver.book.trim import SIDES
 from solver.rules.game import Rules
@@ -223,7 +223,7 @@ class _Side:
         for action in rules.actions(state):
             child = rules.result(state, action)
             end = rules.is_terminal(child)
-            known = value_of(rules.end(child), rules.scores) if end else find(rules.canonical(child))
+            known = rules.kind.value(rules.end(child)) if end else find(rules.canonical(child))
             if known is None:
                 known = settled(rules, child, self.plies, find)
             keeps = known is not None and rules.lifted(merit_of(known), state, action, child) == merit_of(value)

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.base.expectations import MIDDLE, Expectation
+from solver.base.expectations import MIDDLE
+from solver.book.format import Header
 from solver.compiled.binding import kernel
 from solver.verifying.reached import (
     AT,
@@ -40,9 +41,12 @@ class Numbered(NamedTuple):
     shift: int
 
 
-def scale(expectation: Expectation) -> tuple[int, int]:
-    """`point` and `slack` of a book."""
-    return round(1 / expectation.step), math.ceil(1024 * 2 * expectation.error / expectation.step)
+def stored(
+    states: NDArray[np.int64], numbers: NDArray[np.int64], header: Header, prefixes: NDArray[np.int64], shift: int
+) -> Numbered:
+    """What the kernel is given of a book."""
+    step, error = header.kind.step, header.kind.error
+    return Numbered(states, numbers, round(1 / step), math.ceil(1024 * 2 * error / step), prefixes, shift)
 
 
 @kernel

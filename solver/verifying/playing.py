@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from solver.base.errors import DamagedBook, MethodError
 from solver.base.progress import Progress, silent
-from solver.base.value import Value, merit_of, sign_of, value_of
+from solver.base.value import Value, merit_of, value_of
 from solver.book import Book
 from solver.play.player import Player
 from solver.rules.game import Rules
@@ -35,8 +35,7 @@ def prove(book: Book, game: Any, progress: Progress = silent, *, live: bool = Tr
     Raises DamagedBook with the moves that show it, if the player gets less than what the book says of the start or of
     any position in which the player came to move; MissingState if the book alone does not know how to go on.
     """
-    if book.expectation is not None:
-        raise MethodError("what a player gets in a game of chance no single play shows: leave out --play")
+    book.header.kind.refuse("play", book.header.game)
     served = book.header.trim.side if book.header.trim is not None else None
     sides = SIDES if served in (None, "both") else (str(served),)
     player = Player(book, game, seconds=None, live=live)
@@ -108,14 +107,12 @@ def _played(book: Book, player: Player, side: int, progress: Progress) -> int:
         if played.score_game:
             raise
         table = retrograde.solve(played).table
-    wdl = book.header.wdl
     for node, merit in table.items():
         position, own = node
         said = book.header.root if node == played.initial() else book.find(player.canonical(position)) if own else None
         if said is None or player.rules.is_terminal(position):
             continue
-        got = value_of(merit, played.score_game)
-        got = sign_of(got) if wdl else got
+        got = book.header.kind.kept(value_of(merit, played.score_game))
         less = merit_of(got) < merit_of(said)
         if less if own else merit_of(got) > merit_of(said):
             raise DamagedBook(_shown(book, played, table, node, said, got))

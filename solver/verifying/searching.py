@@ -14,7 +14,7 @@ from typing import Any
 from solver.base import extras
 from solver.base.errors import BudgetExceeded, DamagedBook, MethodError, SolverError, UncompiledRules
 from solver.base.progress import Progress
-from solver.base.value import Value, sign_of
+from solver.base.value import Value
 from solver.rules.game import Rules
 from solver.search import Budget, alphabeta, retrograde, solution_of
 
@@ -100,7 +100,7 @@ class Search:
 
         rules = self.rules
         try:
-            team = Team(rules, outcomes=rules.outcomes, workers=workers)
+            team = Team(rules, outcomes=rules.wdl, workers=workers)
             with team:
                 yield from team.map(todo, self.left)
         except UncompiledRules:
@@ -125,7 +125,7 @@ class Search:
 
     def _compare(self, state: int, found: Value) -> None:
         said = self.values[state]
-        found = sign_of(found) if self.rules.outcomes else found
+        found = self.rules.kind.kept(found)
         if found != said:
             words = [value.words(as_number=abs(value.score) > 1) for value in (said, found)]
             raise DamagedBook(

@@ -27,7 +27,7 @@ from solver.base.errors import DamagedBook, ResourceError, SolverError, Uncompil
 from solver.base.memory import working_memory
 from solver.base.options import Options
 from solver.base.progress import Progress, silent
-from solver.base.value import Value, merit_of, value_of
+from solver.base.value import Value, merit_of
 from solver.book import Book
 from solver.book.check import check_book, check_counts
 from solver.book.solution import TierCount
@@ -116,9 +116,9 @@ def verify(
 def _judged(book: Book, rules: Rules, means: Means, progress: Progress) -> tuple[str, str, float | None]:
     """The verdict on a complete book in which nothing wrong was found, what it rests on, and how far expectations are
     from the truth at most."""
-    if book.expectation is None:
+    agrees, claim = "every value agrees with its children's, roundings apart", book.header.kind.error
+    if not claim:
         return PROVED, "every value follows from its children", None
-    agrees, claim = "every value agrees with its children's, roundings apart", book.expectation.error
     options = Options(symmetry=rules.symmetry, workers=means.workers, memory=means.memory, progress=progress)
     off, why = bounding.bound(book, rules, options)
     if off is None:
@@ -139,7 +139,7 @@ def _check_claims(book: Book, rules: Rules) -> None:
         raise DamagedBook(f"{book.path}: its header says score_game {header.score_game}, the rules do not: solve again")
     if header.symmetry and not rules.folds:
         raise DamagedBook(f"{book.path}: its header says that it is folded, the rules know no symmetry: solve again")
-    if (header.expectation is None) != (rules.chance is None):
+    if header.kind.name != rules.kind.name:
         raise DamagedBook(f"{book.path}: header and rules differ on whether it is a game of chance: solve again")
     if header.tiers is not None and not rules.tiered:
         raise DamagedBook(f"{book.path}: its header lists tiers, the rules know none: solve again")
@@ -254,12 +254,12 @@ class _Plain:
 
     def __init__(self, book: Book, rules: Rules, closed: bool) -> None:
         self.book, self.rules, self.closed = book, rules, closed
-        self.canonical = rules.canonical
+        self.canonical, self.kind = rules.canonical, book.header.kind
         self.reached: set[int] = set()  # canonical children, finished ones included
         self.stays = False  # whether some move to an unfinished state does not raise the tier
         self.unproved = array("q")  # states that do not follow from their children
         self.outcomes = Counter[str]()
-        self.by_distance = not (rules.scores or rules.outcomes)
+        self.by_distance = not rules.scores
         self.asks = book.header.method in ACYCLIC or not (closed or self.by_distance)  # about tiers
         self.settle = claims.settling(book, rules, self.by_distance)
 
@@ -272,7 +272,7 @@ class _Plain:
             raise self._wrong(state, "has no moves")
         if self.closed and not whole:
             raise self._wrong(state, "has a child that the book lacks")
-        if best is not None and self._differs(best, value) and (whole or best > merit_of(value)):
+        if best is not None and not self.kind.agrees(best, value) and (whole or best > merit_of(value)):
             raise self._wrong(state, "has another value than its children give it")
         if self.closed:
             return
@@ -327,13 +327,6 @@ class _Plain:
         best, unknown = derived(rules, state, merit)
         self.stays |= not rises
         return best, not unknown, rises
-
-    def _differs(self, best: Any, value: Value) -> bool:
-        """Whether a value is not what the children make of it, roundings that the header admits apart."""
-        rounded = self.book.expectation
-        if rounded is not None:
-            return bool(abs(best - value.score) > 2 * rounded.error)
-        return value_of(best, self.rules.scores) != value
 
     def _counted(self) -> list[TierCount]:
         """All states that were met, by tier if the header lists tiers, counted."""

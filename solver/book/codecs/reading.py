@@ -104,7 +104,7 @@ def _ranked(book: Book, ranks: Ranks, progress: Progress) -> Iterator[tuple[Stat
 
 def _dtype(book: Book) -> type[Any]:
     """Of palette indices, or of numbers of steps."""
-    return np.int32 if book.expectation is None else np.int64
+    return np.int32 if len(book.header.values) <= 1 << 31 else np.int64
 
 
 def read_all(book: Book, work: Work, memory: int, progress: Progress = silent) -> tuple[States, NDArray[Any]]:

@@ -15,7 +15,6 @@ from solver.base.value import WIN
 from solver.compiled.binding import bind, compiling, kernel
 from solver.compiled.inlining import PART
 from solver.rules.game import Rules
-from solver.search.settling import most_of
 
 lift = register_jitable(**PART)(value.lift)
 terminal_merit = register_jitable(**PART)(value.terminal_merit)
@@ -92,13 +91,13 @@ class Settling:
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
-        self.kernels = bind(sys.modules[__name__], rules.game, rules.symmetry, rules.outcomes)
+        self.kernels = bind(sys.modules[__name__], rules.game, rules.symmetry, rules.wdl)
 
     def unsettled(self, plies: int, merits: list[int]) -> Callable[[Any], tuple[Any, int]]:
         """A function of a part, arrays of states and of indices into `merits`: what is left of it, and the first state
         that a search gives another merit, or -1."""
         worth: NDArray[np.int64] = np.array(merits, np.int64)
-        most = most_of(self.rules)
+        most = self.rules.kind.most
 
         def left_of(part: Any) -> tuple[Any, int]:
             states, indices = part

@@ -32,7 +32,7 @@ def solve(job: Job) -> Outcome:
     clustered = solving.Clustered(rules, url, engine, options)
     job.files.callback(clustered.close)
     solved = clustered.solve(states)
-    return Outcome(solved, plain.name_of(solved), "complete", clustered.remove, clustered.mend)
+    return Outcome(solved, solved.method, "complete", clustered.remove, clustered.mend)
 
 
 def _is_local(job: Job) -> bool:

@@ -39,9 +39,7 @@ class Values:
 
     def refuses(self, job: Job) -> str | None:
         """Games of chance."""
-        if job.rules.chance is not None:
-            return f"{job.rules.name} is a game of chance, whose expectations only solving bounds: solve it"
-        return None
+        return job.rules.kind.refusal("import", job.rules.name)
 
     def solve(self, job: Job) -> Outcome:
         """The method is that which suits values of all that play can reach; others are exact entries."""

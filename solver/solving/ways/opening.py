@@ -27,7 +27,7 @@ from solver.base import extras
 from solver.base.errors import GameError, MethodError, ResourceError, UncompiledRules
 from solver.base.files import lock
 from solver.base.options import Options
-from solver.base.value import Value, merit_of, sign_of
+from solver.base.value import Value, merit_of
 from solver.rules.game import Rules
 from solver.search import alphabeta, cycle
 from solver.search.derive import derived
@@ -50,12 +50,9 @@ Pairs = list[tuple[int, Value]]  # states with their values
 
 def refuses(job: Job) -> str | None:
     """Games of chance; and margins, if only wins are asked for."""
-    rules = job.rules
-    if job.options.wdl and rules.margins:
-        return f"the values of {rules.name} are margins, which --wdl cannot leave out: leave it out"
-    if job.options.method == "auto" and rules.chance is not None:
-        return f"{rules.name} is a game of chance, which has no opening books: leave --max-ply out"
-    return plain.refuses(job)
+    name, kind = job.rules.name, job.rules.kind
+    lost = kind.refusal("wdl", name) if job.options.wdl else None
+    return lost or (kind.refusal("max_ply", name) if job.options.method == "auto" else plain.refuses(job))
 
 
 def solve(job: Job) -> Outcome:
@@ -184,7 +181,7 @@ def is_begun(journal: Path | None, rules: Rules, max_ply: int) -> bool:
 
 def header_of(rules: Rules, max_ply: int) -> bytes:
     """The first line of a journal."""
-    kind = " wdl" if rules.outcomes else ""
+    kind = " wdl" if rules.wdl else ""
     return f"solver journal 1 {rules.name} {rules.fingerprint} ply {max_ply} {rules.symmetry}{kind}\n".encode()
 
 
@@ -196,7 +193,7 @@ def search_all(job: Job, states: list[int]) -> Iterator[tuple[Pairs, float]]:
         whole, table = Rules.of(rules), dict[Any, int]()
         for state in states:
             value = alphabeta.solve(whole, state, table=table).value
-            yield [(state, sign_of(value) if rules.outcomes else value)], 0.0
+            yield [(state, rules.kind.kept(value))], 0.0
         return
     with team:
         for pairs in team.map(states):
@@ -208,7 +205,7 @@ def _team(job: Job) -> Any:
     from solver.compiled.exact.searcher import Team
 
     rules, options = job.rules, job.options
-    return Team(rules, outcomes=rules.outcomes, workers=options.workers, table=options.table)
+    return Team(rules, outcomes=rules.wdl, workers=options.workers, table=options.table)
 
 
 def derive(rules: Rules, layers: Sequence[list[int]], merits: dict[int, int]) -> None:

@@ -12,13 +12,12 @@ from typing import Any
 
 from solver.base.errors import BudgetExceeded, MethodError, ResourceError
 from solver.base.patience import impatient
-from solver.book.solution import Solved
 from solver.check.conformance import SLOW, check_table, random_games
 from solver.check.playouts import RandomGame, endless, repeated, states_of
 from solver.rules.game import Rules, is_built_in
 from solver.search import Budget, alphabeta, cycle, minimax, retrograde, value_iteration
 from solver.solving.job import Job, Outcome
-from solver.solving.tables import Table, solved_by, solved_by_chance
+from solver.solving.tables import Table, solved_by
 
 name = "rules that run in plain Python only"
 heeds = {"memory"}
@@ -40,14 +39,7 @@ STATE_BYTES = {"minimax": 300, "retrograde": 600, "expectiminimax": 1000}  # of 
 
 def refuses(job: Job) -> str | None:
     """What the method cannot take, whoever carries it out."""
-    rules, method = job.rules, job.options.method
-    if method == "expectiminimax":
-        return f"{rules.name} is no game of chance: use minimax" if rules.chance is None else None
-    if method != "auto" and rules.chance is not None:
-        return f"{rules.name} is a game of chance: use expectiminimax"
-    if method == "retrograde" and rules.scores:
-        return f"{rules.name} is a score game, which retrograde analysis cannot take: use minimax"
-    return None
+    return job.rules.kind.refusal(job.options.method, job.rules.name)
 
 
 def solve(job: Job) -> Outcome:
@@ -114,36 +106,30 @@ def found_by(job: Job, method: str, reason: str | None = None) -> Any:
 
 
 def _outcome(rules: Rules, method: str, found_by: Callable[[str], Any]) -> Outcome:
-    """By minimax, or by retrograde analysis if the method is that or moves stay in a tier.
+    """By minimax, or by retrograde analysis if the method is that or moves stay in a tier; by value iteration.
 
     `found_by(name)` is the result of one of METHODS, with its `table`.
     """
-    if rules.chance is not None:
-        solved = solved_by_chance(rules, found_by("expectiminimax"))
-        return Outcome(solved, name_of(solved), "complete")
     chosen = method
     if method == "auto":
-        chosen = "minimax" if rules.tiered or rules.scores else "retrograde"
+        chosen = rules.kind.acyclic if rules.tiered or rules.scores else "retrograde"
     try:
-        table = found_by(chosen).table
-        if method == "auto" and chosen == "minimax" and not rules.scores and some_stay(rules, table):
+        found = found_by(chosen)
+        if method == "auto" and chosen == "minimax" and not rules.scores and some_stay(rules, found.table):
             chosen = "retrograde"  # as the kernels would call it: the values are the same
     except MethodError:
         if method != "auto" or rules.scores or chosen == "retrograde":
             raise
         chosen = "retrograde"
-        table = found_by(chosen).table
-    if not is_built_in(rules.name):
-        check_table(rules.game, table, rules.symmetry)
-    tier = _one_tier if method == "retrograde" else rules.tier
-    return Outcome(solved_by(rules, table, tier), chosen, "complete")
-
-
-def name_of(solved: Solved) -> str:
-    """The method that a header says for a complete solution."""
-    if solved.expectation is not None:
-        return "value-iteration" if solved.cyclic else "expectiminimax"
-    return "retrograde" if solved.cyclic else "minimax"
+        found = found_by(chosen)
+    if isinstance(found, value_iteration.Expectations):
+        solved = solved_by(rules, found.table, rules.tier, found.units, found.cyclic)
+    else:
+        if not is_built_in(rules.name):
+            check_table(rules.game, found.table, rules.symmetry)
+        tier = _one_tier if method == "retrograde" else rules.tier
+        solved = solved_by(rules, found.table, tier, cyclic=chosen == "retrograde")
+    return Outcome(solved, solved.method, "complete")
 
 
 def some_stay(rules: Rules, table: Table) -> bool:
@@ -163,5 +149,5 @@ def _one_tier(state: int) -> int:
 
 def refuse_repeated(rules: Rules, games: Sequence[RandomGame]) -> None:
     """Raise MethodError, as minimax would, if states come again in games whose values are margins."""
-    if rules.scores and rules.chance is None and repeated(rules, games) is not None:
+    if rules.kind.cyclic is None and repeated(rules, games) is not None:
         raise cycle(rules, "minimax")

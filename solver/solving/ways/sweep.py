@@ -77,10 +77,10 @@ def _swept(job: Job, work: Any, states: Sequence[int]) -> Outcome | str:
     except UncompiledRules as error:
         reason = str(error)
     except MethodError as error:
-        if rules.chance is not None or not rules.scores:
+        if rules.kind.cyclic is not None:
             raise
         reason = str(error)  # scores, with moves that stay in a tier: minimax takes them if they make no cycle
     else:
-        return Outcome(solved, plain.name_of(solved), "complete", work.remove)
+        return Outcome(solved, solved.method, "complete", work.remove)
     work.remove()
     return reason

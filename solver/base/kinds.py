@@ -1,0 +1,170 @@
+"""The kinds of values: wins, draws and losses with distances or without, margins, and (`expectations`) expectations.
+
+What one kind does otherwise than the others it says here, so that nobody need ask which it is: `rules.kind` is that of
+a game's values, `header.kind` that of a book's. The arithmetic of merits is in `value`, for plain and compiled code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from solver.base.errors import MethodError, SolverError
+from solver.base.value import WIN, Value, in_plies, lift, sign_of, terminal_merit, value_of
+
+
+class Kind:
+    """Wins, draws and losses with their distances; the other kinds have otherwise what they say.
+
+    `unfit` has a sentence for each method, option or use that values of this kind are not for.
+    """
+
+    name = "outcome"
+    scores = False  # merits are scores: distances mean nothing
+    most = WIN - 1  # the largest merit of an unfinished state, the negative of the smallest
+    number: type = int  # what a score is
+    acyclic: str = "minimax"  # the methods that find all values of a game without cycles, and with
+    cyclic: str | None = "retrograde"
+    partial: str | None = "alphabeta"  # and the one that finds some
+    remedy = "use retrograde analysis"  # of a method that cycles stop
+    codec: str | None = None  # the only one of its books
+    unfit: Mapping[str, str] = {"expectiminimax": "{} is no game of chance: use minimax"}
+    silent: tuple[str, ...] = ()  # what of outcome, score and distance says nothing
+    about = "win, draw, loss"
+    counted = ("wins", "draws", "losses")
+    repeats = ": a draw"  # what it means that play comes back to a position
+    step, error = 1.0, 0.0  # what scores are multiples of, and how far one in a book may be from the true one
+    expectation: Any = None  # what a book's header says of these two
+
+    def refusal(self, what: str, name: str) -> str | None:
+        """Why values of this kind, of that name, are not for something; None if they are."""
+        reason = self.unfit.get(what)
+        return None if reason is None else reason.format(name)
+
+    def refuse(self, what: str, name: str, error: type[SolverError] = MethodError) -> None:
+        """Raise an error if there is a `refusal`."""
+        reason = self.refusal(what, name)
+        if reason is not None:
+            raise error(reason)
+
+    def value(self, merit: Any, win: int = WIN) -> Value:
+        """The value that has a merit in plain searches."""
+        return value_of(merit, self.scores, win)
+
+    def kept(self, value: Value) -> Value:
+        """What this kind keeps of a value."""
+        return value
+
+    def agrees(self, merit: Any, value: Value) -> bool:
+        """Whether a value in a book may be what the children's, which make this merit, make of it."""
+        return self.value(merit) == value
+
+    def values(self, palette: Sequence[Value]) -> Sequence[Value]:
+        """The values by the numbers that a book stores for them: places in its palette."""
+        return palette
+
+    def pack(self, merit: Any) -> Any:
+        """What a book keeps of a merit in a solve: a number of the same sign. Of an array of them as well."""
+        return merit
+
+    def unpack(self, packed: int, win: int = WIN) -> Value:
+        """The value of what `pack` gave."""
+        return self.value(packed, win)
+
+    def listed(self, merits: Iterable[int]) -> list[int] | None:
+        """Those that were found, best first, as a book's palette lists them; None where it has numbers for them."""
+        return sorted(merits, reverse=True)
+
+    def words(self, value: Value, adds: bool = False) -> str:
+        """A value for the side to move: win in 5, +3, draw; `adds`: moves score at once."""
+        return value.words()
+
+    def verdict(self, value: Value) -> str:
+        """The start's value as a verdict on the game, for the side that moves first."""
+        if not value.score:
+            return "draw"
+        winner = "first" if value.score > 0 else "second"
+        return f"{winner} player wins" + ("" if value.distance is None else f" in {in_plies(value.distance)}")
+
+    def impression(self, estimate: float) -> str:
+        """What an estimate for the side to move says."""
+        if abs(estimate) >= 1:
+            return f"{'win' if estimate > 0 else 'loss'}, distance unknown"
+        looks = "even" if abs(estimate) < 0.05 else "better" if estimate > 0 else "worse"
+        return f"unknown, looks {looks} ({estimate:+.2f})"
+
+
+class _Wdl(Kind):
+    """Wins, draws and losses alone."""
+
+    name = "wdl"
+    scores = True
+    most = 1
+    cyclic: str | None = None
+    remedy = "retrograde analysis takes no scores, so make every game end"
+
+    def kept(self, value: Value) -> Value:
+        return sign_of(value)
+
+
+class Margins(_Wdl):
+    """Whole numbers, as many as the better side is ahead in the end."""
+
+    name = "margin"
+    most = 1 << 60
+    unfit: Mapping[str, str] = {
+        **Kind.unfit,
+        "retrograde": "{} is a score game, which retrograde analysis cannot take: use minimax",
+        "wdl": "the values of {} are margins, which --wdl cannot leave out: leave it out",
+        "outlook": "has an outlook, which speaks of wins and losses: leave it out of a score game",
+    }
+    silent: tuple[str, ...] = ("distance",)
+    about = "score"
+
+    def kept(self, value: Value) -> Value:
+        return value
+
+    def words(self, value: Value, adds: bool = False) -> str:
+        return f"{value.score:+g}" if value.score else "0" if adds else "tie"
+
+    def verdict(self, value: Value) -> str:
+        if not value.score:
+            return "tie"
+        return f"{'first' if value.score > 0 else 'second'} player wins by {abs(value.score)}"
+
+    def impression(self, estimate: float) -> str:
+        return f"unknown, about {estimate:+.3g}" if estimate else "unknown, about even"
+
+
+OUTCOME, WDL, MARGIN = Kind(), _Wdl(), Margins()
+
+
+def without_chance(margins: bool, wdl: bool) -> Kind:
+    """The kind of a game without chance: of margins, or `wdl` of wins, draws and losses without distances."""
+    return MARGIN if margins else WDL if wdl else OUTCOME
+
+
+class Units(NamedTuple):
+    """What the whole numbers of a solve count: of which kind its values are, the merit of a win at once, the units of a
+    margin of 1, and by how many half units a number may be off."""
+
+    kind: Kind
+    win: int = WIN
+    point: int = 1
+    error: int = 0
+
+    def end(self, utility: int, left: int) -> int:
+        """The number of a finished state of this utility, whose outcome still takes `left` plies."""
+        return terminal_merit(utility, left, self.kind.scores, self.win) * self.point
+
+    def lift(self, number: int, same_mover: bool, gain: int) -> int:
+        """A state's number as one ply earlier, whose move scores that, sees it."""
+        return lift(number, same_mover, self.kind.scores) + gain * self.point
+
+    def agrees(self, found: int, derived: int) -> bool:
+        """Whether a number may be what the children's make of it."""
+        return abs(found - derived) <= self.error
+
+    def value(self, number: int) -> Value:
+        """The value that a book has for a number."""
+        return self.kind.unpack(self.kind.pack(number), self.win)
