@@ -8,8 +8,6 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "solver"
 MODULE, FUNCTION, KERNEL, PARAMETERS = 400, 40, 60, 8
 COMPILED = {"kernel", "inlined", "shared", "register_jitable", "intrinsic", "njit", "overload_method"}
-# arrays handed to a function with branches cost it a tenth of the time
-ONE_LOOP = {"compiled/exact/alphabeta.py prove"}
 TOO_LARGE: set[str] = set()  # what is still to be cut
 
 
@@ -49,7 +47,7 @@ def too_large(source, name):
         if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
             place = f"{name} {function.name}"
             limit = KERNEL if COMPILED & set(decorators(function)) else FUNCTION
-            if lines(function) > limit and place not in ONE_LOOP:
+            if lines(function) > limit:
                 yield place, f"{lines(function)} lines"
             if parameters(function) > PARAMETERS:
                 yield place, f"{parameters(function)} parameters"

@@ -44,9 +44,9 @@ from solver.compiled.exact.alphabeta import (
     OUTSIDE,
     PLY,
     ROW,
-    SLOW,
     STATE,
 )
+from solver.compiled.exact.moves import SLOW
 from solver.compiled.exact.table import GROWTH, IDLE, LIMIT, LOAD, WIN, Words, exact_entries, new_table, spread
 from solver.compiled.exact.team import Together
 from solver.rules.game import Game, Rules, is_built_in

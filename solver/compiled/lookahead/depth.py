@@ -18,7 +18,7 @@ from numba.extending import intrinsic, register_jitable
 from solver.base import value
 from solver.compiled.binding import bind, inlined, kernel
 from solver.compiled.edges import address_of, caller
-from solver.compiled.exact.alphabeta import key_of, sign_of
+from solver.compiled.exact.moves import key_of, sign_of
 from solver.compiled.inlining import PART
 from solver.compiled.lookahead.features import BITS, features  # noqa: F401  (`features`, bound here, reads BITS)
 from solver.compiled.lookahead.model import MODEL, Model, weighed

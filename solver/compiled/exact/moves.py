@@ -1,0 +1,173 @@
+"""What alpha-beta asks of the rules: what settles a state without a search, and where an action leads.
+
+What the rules may add: `replies` and `outlook` (forced moves, quick ends), `followup`, `promise` (order), `bounds`,
+`longest`. Single replies are played on at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba.extending import register_jitable
+
+from solver.base import value
+from solver.compiled.binding import inlined, kernel
+from solver.compiled.exact.table import LIMIT, WIN
+
+game: Any = None  # constants of the bound copies
+SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = REPLIES = OUTLOOK = FOLLOWUP = BOUNDS = LONGEST = False
+
+lift = register_jitable(value.lift)
+drop = register_jitable(value.drop)
+
+FORCED = 64  # single replies that are played on at most, lest a game with cycles goes on for ever
+FAR = 1 << 30  # what stands for a merit outside -WIN..WIN
+SLOW = 1 << 22  # above the plies that an ended game may still take, and the plies of a path
+
+
+@inlined
+def key_of(state):
+    """The state that stands for its symmetric ones in the table."""
+    return game.canonical(state) if FOLDS else state
+
+
+@inlined
+def best_possible():
+    """The largest merit of a state that the static look-ahead leaves open."""
+    if SCORES:
+        return WIN
+    return WIN - 3 if OUTLOOK else WIN - 1
+
+
+@inlined
+def worst_possible():
+    """The least merit of a state that the static look-ahead leaves open."""
+    if SCORES:
+        return -WIN
+    return 4 - WIN if OUTLOOK else 1 - WIN
+
+
+@inlined
+def end_merit(state):
+    """A terminal state's merit, or FAR."""
+    utility = game.utility(state)
+    if SCORES:
+        return utility if -WIN <= utility <= WIN else FAR
+    left = game.plies_left(state)
+    return utility * (WIN - left) if -1 <= utility <= 1 and 0 <= left < SLOW else FAR
+
+
+@inlined
+def lifted(merit, sign, away):
+    """A merit as an earlier state sees it: `sign` is 1 if the same player moves there, else -1.
+
+    away: the plies between; in a score game what that player gains on the way.
+    """
+    if not SCORES:
+        return lift(merit, sign > 0, False, away)
+    merit = sign * merit + away
+    return FAR if REWARD and not -WIN <= merit <= WIN else merit
+
+
+@inlined
+def dropped(bound, sign, away):
+    """What is asked of a state, where `lifted` is asked whether it is at least `bound`."""
+    if not SCORES:
+        return drop(bound, True, False, away) if sign > 0 else drop(bound, False, False, away) + 1
+    return bound - away if sign > 0 else away - bound + 1
+
+
+@inlined
+def settle(state, bound, foreseen):
+    """What answers without search whether a state is worth at least `bound`: a bound on its merit, or FAR.
+
+    If nothing does, LIMIT; then its replies. `foreseen`: a reply led here.
+    """
+    if REWARD and not -WIN < bound <= WIN:
+        return FAR, 0
+    if not (REPLIES and OUTLOOK) and game.is_terminal(state):
+        return end_merit(state), 0
+    choices = 0
+    if OUTLOOK:
+        outlook = game.followup(state) if FOLLOWUP and foreseen else game.outlook(state)
+        if outlook > 0:
+            return 1 if SCORES else WIN - 1, 0
+        if outlook < 0:
+            return -1 if SCORES else 2 - WIN, 0
+    if REPLIES:
+        choices = game.replies(state)
+        if OUTLOOK and choices == 0 and game.is_terminal(state):  # a draw: wins and losses were foreseen
+            return end_merit(state), 0
+    if bound > best_possible():
+        return best_possible(), 0
+    if bound <= worst_possible():
+        return worst_possible(), 0
+    if BOUNDS:
+        lower, upper = game.bounds(state)
+        if not SCORES:  # a win is worth at least the slowest
+            slowest = WIN - game.longest(state) if LONGEST else 0
+            lower = slowest if lower > 0 else 0 if lower == 0 else -WIN
+            upper = -slowest if upper < 0 else 0 if upper == 0 else WIN
+        if lower >= bound:
+            return lower if lower <= WIN else FAR, 0
+        if upper < bound:
+            return upper if upper >= -WIN else FAR, 0
+    return LIMIT, choices
+
+
+@kernel
+def settle_first(state, bound):
+    """`settle` for the state that is asked about."""
+    return settle(state, bound, False)
+
+
+@inlined
+def sign_of(state, action, child):
+    """1 if the same player moves again, else -1."""
+    if AGAIN:
+        return 1 if game.again(state, action) else -1
+    if ALTERNATES:
+        return -1
+    return 1 if game.to_move(child) == game.to_move(state) else -1
+
+
+@inlined
+def gained(state, action):
+    """The plies that an action takes; in a score game what it scores, or FAR."""
+    if not REWARD:
+        return 0 if SCORES else 1
+    gain = game.reward(state, action)
+    return gain if -WIN <= gain <= WIN else FAR
+
+
+@inlined
+def look_at(state, action, bound):
+    """The merit that an action gives a state, where its child is settled, or FAR; else LIMIT. Then what `moves` holds.
+
+    That is the child, its replies, sign, away, and what is asked of it. Where only one reply is left, the child is
+    what comes after it.
+    """
+    child = game.result(state, action)
+    sign = sign_of(state, action, child)
+    away = gained(state, action)
+    if REWARD and away == FAR:
+        return FAR, child, 0, sign, away, bound, 0
+    asked = dropped(bound, sign, away)
+    merit, choices = settle(child, asked, True)
+    promise = game.promise(state, action)
+    if REPLIES:
+        played = 1
+        while merit == LIMIT and choices & choices - 1 == 0 and played < FORCED:
+            reply = choices.bit_length() - 1
+            after = game.result(child, reply)
+            away += sign * gained(child, reply) if SCORES else 1
+            sign *= sign_of(child, reply, after)
+            child = after
+            if REWARD and not -WIN <= away <= WIN:
+                return FAR, child, 0, sign, away, bound, 0
+            asked = dropped(bound, sign, away)
+            merit, choices = settle(child, asked, True)
+            played += 1
+    if merit != LIMIT and merit != FAR:
+        merit = lifted(merit, sign, away)
+    return merit, child, choices, sign, away, asked, promise
