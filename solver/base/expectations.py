@@ -91,6 +91,9 @@ class Expectation(_Fields, Margins):
     def value(self, merit: Any, win: int = WIN) -> Value:
         return Value(float(merit))
 
+    def fits(self, value: Value) -> bool:
+        return value.distance is None and abs(value.score) <= self.step * MIDDLE and not value.score % self.step
+
     def agrees(self, merit: Any, value: Value) -> bool:
         return bool(abs(merit - value.score) <= 2 * self.error)
 

@@ -55,6 +55,11 @@ class Kind:
         """What this kind keeps of a value."""
         return value
 
+    def fits(self, value: Value) -> bool:
+        """Whether a value is of this kind."""
+        score, distance = value
+        return score in (-1, 1) and 0 <= distance < WIN if distance is not None else not score
+
     def agrees(self, merit: Any, value: Value) -> bool:
         """Whether a value in a book may be what the children's, which make this merit, make of it."""
         return self.value(merit) == value
@@ -106,6 +111,9 @@ class _Wdl(Kind):
     def kept(self, value: Value) -> Value:
         return sign_of(value)
 
+    def fits(self, value: Value) -> bool:
+        return value.distance is None and abs(value.score) <= 1
+
 
 class Margins(_Wdl):
     """Whole numbers, as many as the better side is ahead in the end."""
@@ -123,6 +131,9 @@ class Margins(_Wdl):
 
     def kept(self, value: Value) -> Value:
         return value
+
+    def fits(self, value: Value) -> bool:
+        return value.distance is None and abs(value.score) < 1 << 62
 
     def words(self, value: Value, adds: bool = False) -> str:
         return f"{value.score:+g}" if value.score else "0" if adds else "tie"

@@ -40,9 +40,9 @@ from typing import Any, NamedTuple
 import msgpack
 
 from solver.base.errors import DamagedBook, ForeignBook
-from solver.base.expectations import MIDDLE, Expectation
+from solver.base.expectations import Expectation
 from solver.base.kinds import Kind, without_chance
-from solver.base.value import WIN, Value, merit_of
+from solver.base.value import Value, merit_of
 from solver.book.codecs import CODECS, DEFAULT, fixed, keys_of
 from solver.book.codecs.keys import States
 from solver.book.solution import TierCount
@@ -60,7 +60,6 @@ PALETTE_KEY = b"palette"
 PALETTE_PART = 4_000  # values to a palette record
 MOST_VALUES = 1 << 21  # of any palette: a reader takes 200 bytes for each
 MOST_TEXT = 8192  # characters of a game's name
-MOST_SCORE = 1 << 62
 
 METHODS = ("minimax", "retrograde", "alphabeta", "expectiminimax", "value-iteration")
 OF_WHOLES = METHODS[:2]  # of complete books that may be trimmed
@@ -239,10 +238,9 @@ def check_facts(header: Header) -> None:
         raise ValueError("rules and digest are no hashes")
     if header.method not in (header.kind.acyclic, header.kind.cyclic, header.kind.partial):
         raise ValueError("method and values differ")
-    if header.expectation is None:
-        _check_palette(header)
-    else:
+    if header.expectation is not None:
         _check_expectation(header, header.expectation)
+    _check_palette(header)
     _check_counts(header)
     slowest = max((value.distance or 0 for value in header.palette if value.score > 0), default=None)
     if (slowest is None or header.score_game or header.wdl) != (header.longest is None):
@@ -253,15 +251,9 @@ def check_facts(header: Header) -> None:
 
 def _check_palette(header: Header) -> None:
     """Every value is of the book's kind; the best is first, none comes twice, none has no states."""
-    for score, distance in (*header.palette, header.root):
-        if header.wdl:
-            fits = distance is None and -1 <= score <= 1
-        elif header.score_game or not score:
-            fits = distance is None and -MOST_SCORE < score < MOST_SCORE
-        else:
-            fits = abs(score) == 1 and distance is not None and 0 <= distance < WIN
-        if not fits:
-            raise ValueError(f"no value of such a game: {score}, {distance}")
+    for value in (*header.palette, header.root):
+        if not header.kind.fits(value):
+            raise ValueError(f"no value of such a game: {value.score}, {value.distance}")
     if any(better <= worse for better, worse in pairwise(map(merit_of, header.palette))):
         raise ValueError("the palette is not sorted")
     if len(header.palette) > min(header.stored, MOST_VALUES):
@@ -282,9 +274,6 @@ def _check_expectation(header: Header, expectation: Expectation) -> None:
         raise ValueError("steps or error out of bounds")
     if header.codec != fixed.NAME or header.palette or header.numbers is not None or header.wdl:
         raise ValueError("expectations with a palette")
-    score, distance = header.root
-    if type(score) is not float or distance is not None or not abs(score) <= step * MIDDLE or score % step:
-        raise ValueError(f"no value of such a game: {score}, {distance}")
 
 
 def _check_counts(header: Header) -> None:
