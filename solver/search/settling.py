@@ -78,8 +78,14 @@ def assured(rules: Rules, state: Any, plies: int, find: Find) -> Value | None:
     if value is not None or not plies:
         return value
     value = settled(rules, state, plies, find)
-    if value is None:
-        return None
+    return None if value is None or played(rules, state, value, plies, find) is None else value
+
+
+def played(rules: Rules, state: Any, value: Value, plies: int, find: Find) -> int | None:
+    """The first action that is known to keep an unfinished state's value, and that `covers` what is replied; or None.
+
+    What it leads to is known to `find`, or settled by one ply less.
+    """
     merit = merit_of(value)
     for action in rules.actions(state):
         child = rules.result(state, action)
@@ -89,7 +95,7 @@ def assured(rules: Rules, state: Any, plies: int, find: Find) -> Value | None:
             known = settled(rules, child, plies - 1, find)
         keeps = known is not None and rules.lifted(merit_of(known), state, action, child) == merit
         if keeps and covers(rules, state, action, plies, find):
-            return value
+            return action
     return None
 
 

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 from solver.base.errors import DamagedBook, MethodError, MissingState
 from solver.base.progress import Progress
-from solver.base.value import Value, merit_of
+from solver.base.value import Value
 from solver.book import Book, Trim
 from solver.book.trim import SIDES
 from solver.rules.game import Rules
-from solver.search.settling import assured, covers, settled
+from solver.search.settling import assured, played, settled
 from solver.verifying import playing
 from solver.verifying.searching import Search
 
@@ -216,22 +216,13 @@ class _Side:
 
     def _chosen(self, state: int, ply: int) -> list[int]:
         """A move that keeps the state's value and to whose replies answers are known; none at the book's end."""
-        rules, find = self.rules, self.book.find
-        value = assured(rules, state, self.plies, find)
+        value = assured(self.rules, state, self.plies, self.book.find)
         if value is None:
             raise self._gap(state)
-        for action in rules.actions(state):
-            child = rules.result(state, action)
-            end = rules.is_terminal(child)
-            known = rules.kind.value(rules.end(child)) if end else find(rules.canonical(child))
-            if known is None:
-                known = settled(rules, child, self.plies, find)
-            keeps = known is not None and rules.lifted(merit_of(known), state, action, child) == merit_of(value)
-            if keeps and covers(rules, state, action, self.plies + 1, find):
-                return [action]
-        if ply + 2 <= self.limit:
+        action = played(self.rules, state, value, self.plies + 1, self.book.find)
+        if action is None and ply + 2 <= self.limit:
             raise self._gap(state)
-        return []
+        return [] if action is None else [action]
 
     def _gap(self, state: int) -> DamagedBook:
         return DamagedBook(f"{self.book.path} lacks what its side needs at state {state}: solve again")
