@@ -4,8 +4,9 @@ import types
 from bisect import bisect_right
 
 from solver import Book, export, load_game, pack, solve, verify
+from solver.base import extras
 from solver.base.errors import DamagedBook
-from solver.book import codecs
+from solver.book import codecs, streaming
 from tests import naive
 
 SUBTRACTION = '''
@@ -87,7 +88,7 @@ PLAIN = types.SimpleNamespace(
 )  # fmt: skip
 
 
-def test_a_codec_is_a_module_of_six_functions(tmp_path, monkeypatch):
+def test_a_codec_is_a_module_of_four_functions(tmp_path, monkeypatch):
     monkeypatch.setitem(codecs.CODECS, "plain", PLAIN)
     with solve("tic-tac-toe", tmp_path / "instant.lmdb") as book:
         truth = dict(book.items())
@@ -96,6 +97,12 @@ def test_a_codec_is_a_module_of_six_functions(tmp_path, monkeypatch):
         assert book.header.codec == "plain" and dict(book.items()) == truth
         assert all(book[state] == value for state, value in truth.items())
     assert verify(tmp_path / "plain.lmdb").verdict == "proved"
+    if extras.has_kernels():  # which the codec has none of: it goes the plain way
+        monkeypatch.setattr(streaming, "FEW", 0)
+        pack(tmp_path / "instant.lmdb", tmp_path / "again.lmdb", "plain")
+        assert (tmp_path / "again.lmdb").read_bytes() == (tmp_path / "plain.lmdb").read_bytes()
+        with Book(tmp_path / "again.lmdb") as book:
+            assert book.lookup([*truth]).scores.tolist() == [value.score for value in truth.values()]
     pack(tmp_path / "plain.lmdb", tmp_path / "back.lmdb", "instant")
     assert (tmp_path / "back.lmdb").read_bytes() == (tmp_path / "instant.lmdb").read_bytes()
 

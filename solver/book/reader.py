@@ -149,7 +149,7 @@ class Book(Mapping[int, Value]):
         from solver.book import bulk
 
         mapped, keys = self._open(), self.codec_keys
-        if keys.ASKED:
+        if keys.ASKED or not hasattr(mapped.codec, "find_all"):
             return bulk.one_by_one(states, lambda state: keys.index(state, self._index))
         segments, load = mapped.segments, mapped.load
         return bulk.places(states, mapped.directory, lambda one: segments[one] or load(one), mapped.codec.find_all)

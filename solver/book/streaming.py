@@ -10,12 +10,11 @@ import os
 from collections.abc import Iterable, Iterator
 
 from solver.base import extras
-from solver.base.errors import UncompiledRules
 from solver.base.progress import Progress, silent
 from solver.book import Book, Header, write_book
 from solver.book.check import checked_groups
 from solver.book.codecs import CODECS
-from solver.book.codecs.keys import Lists, States, as_list
+from solver.book.codecs.keys import Lists, as_list
 from solver.book.solution import Part
 from solver.rules.game import Rules
 
@@ -56,21 +55,15 @@ def write(
     leaves `target` as it was.
     """
     keys = header.keys(rules)
-    if header.stored <= FEW or not extras.has_kernels() or keys.plain_only:
-        return _write_plainly(target, header, some, keys, progress)
+    prepared = None
+    if header.stored > FEW and extras.has_kernels() and not keys.plain_only:
+        from solver.book.codecs import encoders
+
+        prepared = encoders.prepared(header, keys, some)
+    if prepared is None:
+        parts = keys.parts(some, CODECS[header.codec].BLOCK)
+        return write_book(target, header, parts, encode=keys.encode, progress=progress)
     from solver.base.parallel import Workers
-    from solver.book.codecs import encoders
 
-    try:
-        parts, encode = encoders.prepared(header, keys, some)
-    except UncompiledRules:
-        return _write_plainly(target, header, some, keys, progress)
     with Workers(workers) as team:
-        return write_book(target, header, parts, encode=encode, map=team.map, progress=progress)
-
-
-def _write_plainly(
-    target: str | os.PathLike[str], header: Header, some: Iterable[Part], keys: States, progress: Progress
-) -> Header:
-    parts = keys.parts(some, CODECS[header.codec].BLOCK)
-    return write_book(target, header, parts, encode=keys.encode, progress=progress)
+        return write_book(target, header, prepared[0], encode=prepared[1], map=team.map, progress=progress)

@@ -17,12 +17,13 @@ A codec is a module with
     find_all(segment, keys, found, compiled)
                                     the palette indices of ascending keys in a segment, or -1, written to `found`:
                                     all arrays, `compiled(function, *helpers)` compiles; raises one of OFTEN_WRONG.
-                                    Not where KEYS ask the rules: such states are looked up one by one
+                                    Without it, or where KEYS ask the rules, states are looked up one by one
     decode(body, first, index_bytes)
                                     the keys and palette indices of a group; raises DamagedBook
     decode_all(segment, keys, indices, compiled)
                                     those of a segment, ascending or not, written: how many, or -1 where they do not fit
-                                    together; or raises DamagedBook. Not where KEYS ask the rules, either
+                                    together; or raises DamagedBook. Not where KEYS ask the rules; without it groups
+                                    are decoded one by one
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from solver.base.errors import UncompiledRules
 from solver.book import Header
 from solver.book.codecs import compact, fixed, instant
 from solver.book.codecs.keys import States
@@ -50,14 +51,17 @@ ENCODERS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
-def prepared(header: Header, keys: States, pieces: Iterable[Any]) -> tuple[Iterable[Any], Callable[..., Any]]:
+def prepared(header: Header, keys: States, pieces: Iterable[Any]) -> tuple[Iterable[Any], Callable[..., Any]] | None:
     """What `write_book` takes for this header: parts of the pieces, and the encoder.
 
-    Raises UncompiledRules where what the keys ask of the rules does not compile.
+    None where the codec has no compiled one, or what the keys ask of the rules does not compile.
     """
     if not isinstance(keys, Ranks):
-        return parts(pieces), ENCODERS[header.codec]
-    compiled_ranks = Compiled(keys)
+        return (parts(pieces), ENCODERS[header.codec]) if header.codec in ENCODERS else None
+    try:
+        compiled_ranks = Compiled(keys)
+    except UncompiledRules:
+        return None
     return compiled_ranks.parts(pieces, CHUNK), compiled_ranks.encode
 
 

@@ -25,19 +25,21 @@ class States:
     plain_only = False  # the keys must not be compiled
 
     def __init__(self, rules: Rules | None, palette: Sequence[Value], exact: bool) -> None:
-        pass
+        self.palette = palette
 
     @classmethod
     def check(cls, rules: Rules, scope: str) -> None:
         """Raise BookError for a game, or so few of its states, that have no such keys."""
 
     def value(self, state: int, find: Index) -> Value | None:
-        """The value of a state in a book whose keys are others."""
-        raise NotImplementedError
+        """The value of a state; `find(key)` is the index that the book has there, None for a key it lacks."""
+        index = find(state)
+        return None if index is None else self.palette[index]
 
     def index(self, state: int, find: Index) -> int:
-        """The palette index of a state's value there; -1 without one."""
-        raise NotImplementedError
+        """The palette index of a state's value; -1 without one."""
+        index = find(state)
+        return -1 if index is None else index
 
     def states(self, keys: list[int], indices: list[int], find: Index) -> Lists:
         """The states under ascending keys of a book, and their palette indices."""

@@ -19,7 +19,7 @@ from solver.book.check import check_tally, checked_segments
 from solver.book.codecs import CODECS
 from solver.book.codecs.ranked import Ranks, symbols_of
 from solver.book.codecs.ranked_kernels import Compiled
-from solver.book.segments import bodies_of, laid_out
+from solver.book.segments import bodies_of, groups_of, laid_out
 from solver.store.runs import States
 from solver.store.shared import compiled, shared
 from solver.store.work import Work
@@ -70,6 +70,11 @@ def read_parts(book: Book, progress: Progress = silent) -> Iterator[tuple[States
 def _segments(book: Book) -> Iterator[tuple[States, NDArray[np.int32]]]:
     """The states and palette indices of each segment."""
     codec = CODECS[book.header.codec]
+    if not hasattr(codec, "decode_all"):
+        for record in checked_segments(book):
+            for group in groups_of(book.header, record):
+                yield np.array(group[0], np.int64), np.array(group[1], _dtype(book))
+        return
     most = min(len(book), codec.GROUPS * codec.GROUP)
     room: tuple[NDArray[Any], NDArray[Any]] = np.empty(most, np.int64), np.empty(most, _dtype(book))
     for record in checked_segments(book):
