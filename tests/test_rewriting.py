@@ -5,6 +5,7 @@ import textwrap
 import pytest
 
 from solver.base.errors import GameError, UncompiledRules
+from solver.base.kinds import Units
 from solver.base.value import Value, merit_of
 from solver.play.player import Player
 from solver.rules.game import Rules, load_game
@@ -236,13 +237,14 @@ def test_print_never_compiles(tmp_path):
 @pytest.mark.parametrize("text", ["tic-tac-toe", "mu-torere", "kalah:2,2"])
 def test_a_solution_that_the_plain_rules_do_not_give_is_not_believed(text):
     game = load_game(text)
-    truth = naive.solve(game, symmetry=True)
+    rules, truth = Rules(game), naive.solve(game, symmetry=True)
     states = np.array(sorted(state for state in truth if not game.is_terminal(state)))
     merits = np.array([merit_of(truth[state], 30_000) for state in states.tolist()], np.int16)
 
     def audited(states, merits):
         found = dict(zip(states.tolist(), merits.tolist(), strict=True))
-        return agreement.audit(agreement.Solution(Rules(game), found.get, 30_000), states.tolist(), seconds=1.0)
+        solution = agreement.Solution(rules, found.get, Units(rules.kind, 30_000))
+        return agreement.audit(solution, states.tolist(), seconds=1.0)
 
     assert audited(states, merits) > 0
     with pytest.raises(UncompiledRules, match="was found worth"):

@@ -17,7 +17,7 @@ np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
 from solver.store import directory  # noqa: E402
-from solver.sweep import backward, forward  # noqa: E402
+from solver.sweep import backward, forward, scale  # noqa: E402
 from tests.interpreted import interpret  # noqa: E402
 
 LAST = (1 << 63) - 1
@@ -197,6 +197,6 @@ def test_a_tier_beyond_its_directory_is_refused(monkeypatch):
 def test_wins_longer_than_merits_can_say_are_refused(monkeypatch):
     """As in a game with cycles, whose merits have 16 bits, and very many tiers without."""
     interpret(monkeypatch)
-    monkeypatch.setattr(backward.Backward, "_range_of_merits", lambda self: (7, np.dtype(np.int8)))
+    monkeypatch.setattr(backward, "first_scale", lambda *of: scale.Scale(7, "i1", 0))
     with pytest.raises(GameError, match="wins of more than 5 plies"):
         swept(Ladder(steps=20))

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.base.expectations import SPAN
 from solver.base.parallel import Workers
 from solver.base.progress import Progress, silent
 from solver.cluster.blocks import Block, States, blocks_of, united
@@ -24,7 +23,6 @@ from solver.cluster.tasks import (
     Advanced,
     Folded,
     Job,
-    Scale,
     Segment,
     bench_of,
     labelled,
@@ -41,6 +39,7 @@ from solver.store.work import Work
 from solver.sweep.expectation import Bounds
 from solver.sweep.forward import GROWTH
 from solver.sweep.retrograde import Resolver
+from solver.sweep.scale import Scale
 
 
 class Explored(NamedTuple):
@@ -70,7 +69,7 @@ class Solve:
     memory: int
     progress: Progress
     layers: list[Layer]
-    span: int
+    scale: Scale
 
 
 class Pile:
@@ -147,9 +146,8 @@ def resolve(job: Job, tier: Tier, scale: Scale, memory: int, children: Block, as
     states = known.states[: known.table[0, 1]]
     with compiling(bench.game), Work() as work, Workers(1) as team:
         layer = Layer(tier.number, 0, len(states), 0, 0, 0, 0, True, 0, 0, 0, 0, 0)
-        span = SPAN // scale.point if scale.point else 0
         values, gap = _resolved(
-            Solve(bench.rules, bench.moves(scale), work, memory, silent, [layer], span), known, team
+            Solve(bench.rules, bench.moves(scale), work, memory, silent, [layer], scale), known, team
         )
     found = []
     for owner, part in enumerate(parts):
@@ -162,7 +160,7 @@ def resolve(job: Job, tier: Tier, scale: Scale, memory: int, children: Block, as
 
 def _resolved(solve: Solve, known: Known, team: Workers) -> tuple[NDArray[Any], int]:
     """The values of the states in row 0, and how far apart the bounds of expectations are."""
-    if not solve.span:
+    if not solve.scale.point:
         parts = Resolver(solve, 0, known, _ignore).run(team, None)
         return np.concatenate(list(parts)), 0
     bounds = Bounds(solve, solve.layers[0].end)

@@ -18,14 +18,14 @@ from solver.cluster.closing import begun, closed, generation
 from solver.cluster.history import Tier, owned, tier_of, told_backward, told_forward
 from solver.cluster.mending import mend
 from solver.cluster.resolving import LISTING, by_rounds
-from solver.cluster.scales import first_scale, wider
 from solver.cluster.shards import AHEAD, BYTES, Shards
 from solver.cluster.store import Damaged, File
 from solver.cluster.tasks import Advanced, Run, advance, begin, warm
 from solver.cluster.valuing import valued
-from solver.sweep.backward import TooWide, by_outcome, refuse_long
+from solver.sweep.backward import by_outcome, refuse_long
 from solver.sweep.expansion import Stays
 from solver.sweep.forward import refuse_staying
+from solver.sweep.scale import TooWide, first_scale, wider
 
 GROWTH = 4.0  # states that one leads to, before that is known
 TOLD = 1.0  # seconds that a tier takes, of which there is a line

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from solver.cluster.store import File
-from solver.cluster.tasks import Advanced, Folded, Run, Scale, Segment, Shard
+from solver.cluster.tasks import Advanced, Folded, Run, Segment, Shard
+from solver.sweep.scale import Scale
 
 
 class Tier(NamedTuple):

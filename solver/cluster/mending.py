@@ -13,8 +13,9 @@ from solver.cluster.blocks import block_count, block_for
 from solver.cluster.closing import begun, closed, generation
 from solver.cluster.history import Tier
 from solver.cluster.shards import Shards
-from solver.cluster.tasks import Scale, begin, origin, rebuild
+from solver.cluster.tasks import begin, origin, rebuild
 from solver.cluster.valuing import valued
+from solver.sweep.scale import Scale
 
 ALL, OPEN = Scale(0, "", 0), Scale(1, "", 0)  # which children are asked for: all, or the unfinished ones
 

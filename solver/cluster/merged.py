@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import bisect
 import functools
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from solver.base.parallel import Workers
+from solver.book.solution import TierCount
 from solver.cluster.blocks import owner_of
 from solver.cluster.history import Course, Tier
 from solver.cluster.store import DIGITS, Damaged, File, Store
 from solver.cluster.tasks import SAMPLE
 from solver.store.sorting import radix_sort_pairs
-from solver.sweep.ordered import Piece, numbers_of, places_of
+from solver.sweep.finish import Piece, numbers_of, places_of, tier_count
 
 BUFFERED = 256 << 20  # bytes of all files together that are held
 LEAST = 1 << 12  # states of one file that are read at a time
@@ -67,37 +69,40 @@ class Stream:
 
 
 class Merged:
-    """A complete solution, in the files of a store."""
+    """`Swept`, in the files of a store; `tier` is what tells a state's."""
 
-    def __init__(self, store: Store, course: Course) -> None:
+    def __init__(self, store: Store, course: Course, tier: Callable[[int], int], error: int = 0) -> None:
         assert course.scale is not None
         self.store, self.course, self.kind = store, course, np.dtype(course.scale.kind)
+        self.tier, self.scale, self.error = tier, course.scale, error
+        self.tally, self.longest = course.tally, course.slowest
+        self.cyclic = any(tier.cyclic for tier in course.tiers)
         self.values = list(reversed(course.values))
         self.rows = {tier.number: place for place, tier in enumerate(course.tiers)}
 
-    def value_of(self, tier: int, key: int) -> int | None:
-        """The value of a folded state of a tier, None if it was not reached."""
-        place = self.rows.get(tier)
+    def tiers(self) -> list[TierCount]:
+        return [
+            tier_count(tier.number, tier.reached, tier.ends, counts)
+            for tier, counts in zip(self.course.tiers, reversed(self.course.counts), strict=True)
+        ]
+
+    def merit_of(self, key: int) -> int | None:
+        place = self.rows.get(self.tier(key))
         if place is None or not 0 <= key < 1 << 63:
             return None
         bits = self.course.tiers[place].bits
         owner = int(owner_of(key, bits))
         states, values = self.course.tiers[place].states[owner], self.values[place][owner]
-        low, high = 0, states.length
-        while low < high:
-            middle = (low + high) // 2
-            found = self._at(states, middle, np.dtype(np.int64))
-            if found == key:
-                return self._at(values, middle, self.kind)
-            low, high = (middle + 1, high) if found < key else (low, middle)
-        return None
+        kind, every = np.dtype(np.int64), range(states.length)
+        at = bisect.bisect_left(every, key, key=lambda at: self._at(states, at, kind))
+        found = at < states.length and self._at(states, at, kind) == key
+        return self._at(values, at, self.kind) if found else None
 
     def _at(self, file: File, place: int, kind: np.dtype[Any]) -> int:
         data = self.store.read(file.name, place * kind.itemsize, (place + 1) * kind.itemsize)
         return int(np.frombuffer(data, kind)[0])
 
     def sample(self, chance: np.random.Generator, most: int) -> list[int]:
-        """Some states of every tier."""
         tiers = [tier for tier in self.course.tiers if tier.stored]
         number = max(1, min(SAMPLE, most // max(1, len(tiers))))
         states = [state for tier in tiers for state in self._some(tier, chance, number)]
@@ -110,9 +115,9 @@ class Merged:
             file = files[int(chance.integers(len(files)))]
             yield self._at(file, int(chance.integers(file.length)), np.dtype(np.int64))
 
-    def check(self, tier: int | None = None, key: int = 0) -> None:
+    def check(self, key: int | None = None) -> None:
         """Raise Damaged for the first file that is not what was written: of all, or of the two that have a state."""
-        place = None if tier is None else self.rows.get(tier)
+        place = None if key is None else self.rows.get(self.tier(key))
         if place is None:
             pairs = self._pairs()
         else:
@@ -132,7 +137,6 @@ class Merged:
         ]
 
     def pieces(self, best_first: NDArray[np.int64] | None, team: Workers) -> Iterator[Piece]:
-        """As `Ordered.pieces` has them."""
         pairs = self._pairs()
         bytes_each = 8 + self.kind.itemsize
         size = max(LEAST, min(MOST, BUFFERED // (bytes_each * max(1, len(pairs)))))

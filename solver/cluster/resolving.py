@@ -17,8 +17,9 @@ from solver.cluster.history import Resolving, Tier
 from solver.cluster.rounds import ARRAYS, Told, index, keep, link, load, settled, step
 from solver.cluster.shards import Shards
 from solver.cluster.store import File
-from solver.cluster.tasks import Folded, Scale, answer, request
+from solver.cluster.tasks import Folded, answer, request
 from solver.sweep.parents import WIN
+from solver.sweep.scale import Scale
 
 RESOLVING = 128  # bytes of memory that a state takes where its whole tier is resolved by one task
 LISTING = 1024  # bytes of memory that a state takes while the shards of its tier list the parents of their states

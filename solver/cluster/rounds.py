@@ -21,12 +21,13 @@ from solver.cluster.blocks import HASHED, NOTHING, Block, block_count, owner_of
 from solver.cluster.excerpt import CHILDREN, CHUNK, miniature
 from solver.cluster.history import Tier
 from solver.cluster.store import File
-from solver.cluster.tasks import Bench, Folded, Job, Scale, bench_of, labelled, valued
+from solver.cluster.tasks import Bench, Folded, Job, bench_of, labelled, valued
 from solver.compiled.binding import compiling
 from solver.compiled.edges import MOST_ACTIONS, OPEN, list_edges, new_edges
 from solver.store.directory import BATCH, MERITS, MISSING, Known, locate, new_places
 from solver.store.shared import shared
 from solver.sweep.parents import NONE, RESOLVED, WIN, give, hear, settle
+from solver.sweep.scale import Scale
 
 lift = register_jitable(value.lift)
 SHARD = 38  # bits of a parent's place, twice, and one if the same player moves; those above are its shard

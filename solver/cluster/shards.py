@@ -16,8 +16,9 @@ from solver.cluster.engine import Engine, Here
 from solver.cluster.exchange import sent, sent_back
 from solver.cluster.history import Course, Tier
 from solver.cluster.store import Store
-from solver.cluster.tasks import Job, Run, Scale, answer, gather, request
+from solver.cluster.tasks import Job, Run, answer, gather, request
 from solver.rules.game import Rules
+from solver.sweep.scale import Scale
 
 MEMORY = 1 << 30  # bytes that a task takes, at most: tasks of some seconds
 BYTES = 256  # of memory that a task takes for a state

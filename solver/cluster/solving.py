@@ -6,40 +6,19 @@ import re
 import time
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
 
 from solver.base.errors import ResourceError, SolverError
-from solver.base.expectations import Expectation
 from solver.base.options import Options
 from solver.book.solution import Solved
 from solver.cluster.driver import MENDED, Driver
 from solver.cluster.engine import Engine
 from solver.cluster.merged import Merged
-from solver.cluster.scales import expectation_of
 from solver.cluster.store import LEASE, Damaged, Store
 from solver.cluster.tasks import Job
 from solver.compiled import agreement
 from solver.compiled.edges import CompiledMoves
 from solver.rules.game import Rules, located
-from solver.sweep.exhaustive import audit
-from solver.sweep.ordered import solved_by, solved_by_chance, tier_count
-
-SAMPLED = 1024  # states that the solution is held against the plain rules on, at most
-
-
-class Found(NamedTuple):
-    """What `ordered.solved_by` wants to know of values."""
-
-    tally: dict[int, int]
-    win: int
-    longest: tuple[int, int] | None
-
-
-class Expected(NamedTuple):
-    """And `ordered.solved_by_chance`."""
-
-    tally: dict[int, int]
-    expectation: Expectation
+from solver.sweep.finish import finish
 
 
 class Clustered:
@@ -76,35 +55,16 @@ class Clustered:
         return driver.mending(partial(self._solved, begun))
 
     def _solved(self, begun: float) -> Solved:
-        rules, course, scale = self.rules, self.driver.course, self.driver.course.scale
-        assert scale is not None
-        merged, error = Merged(self.store, course), self.driver.error
-
-        def value_of(key: int) -> int | None:
-            return merged.value_of(self.tier(key), key)
-
-        solution = agreement.Solution(rules, value_of, scale.win)
-        expectation = expectation_of(rules, scale, error) if scale.point else None
-        if scale.point:
-            solution = agreement.Expectations(rules, value_of, scale.point, error)
+        start, merged = self.rules.canonical(self.rules.game.initial()), self._merged()
+        merged.check(start)
         try:
-            audit(solution, partial(merged.sample, most=SAMPLED), begun)
+            return finish(self.rules, merged, self.options, begun)
         except SolverError:
-            merged.check()  # what it looked at had no digest
+            merged.check()  # what the solution was held against the plain rules by had no digest
             raise
-        start = rules.canonical(rules.game.initial())
-        merged.check(self.tier(start), start)
-        root = solution.merit(rules.game.initial())
-        assert root is not None, "the start was not reached"
-        tiers = [
-            tier_count(tier.number, tier.reached, tier.ends, counts)
-            for tier, counts in zip(course.tiers, reversed(course.counts), strict=True)
-        ]
-        workers, cyclic = self.options.workers, any(tier.cyclic for tier in course.tiers)
-        if expectation is not None:
-            return solved_by_chance(Expected(course.tally, expectation), tiers, merged.pieces, root, workers, cyclic)
-        found = Found(course.tally, scale.win, course.slowest)
-        return solved_by(rules, found, tiers, merged.pieces, root, workers, cyclic)
+
+    def _merged(self) -> Merged:
+        return Merged(self.store, self.driver.course, self.tier, self.driver.error)
 
     def mend(self, error: SolverError) -> bool:
         """Whether what is wrong was mended: a shard file that is computed again."""
@@ -112,7 +72,7 @@ class Clustered:
             return False
         try:
             if not isinstance(error, Damaged):
-                Merged(self.store, self.driver.course).check()
+                self._merged().check()
                 return False
         except Damaged as damaged:
             error = damaged

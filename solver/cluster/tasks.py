@@ -29,10 +29,11 @@ from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, load_game
 from solver.store.directory import Known
 from solver.store.runs import PIECE, by_tier
-from solver.sweep.backward import CHUNK, LAST, TOO_WIDE, TooWide, evaluate, slowest_win, tallied
+from solver.sweep.backward import CHUNK, LAST, TOO_WIDE, evaluate, slowest_win, tallied
 from solver.sweep.expansion import Expansion
 from solver.sweep.expectation import expect
 from solver.sweep.forward import starts_of
+from solver.sweep.scale import Scale, TooWide
 
 LABEL = re.compile(r"([a-z]+)(?:_(-?\d+)|-starts)-(\d+)-(\d+)\.")
 SAMPLE = 8  # states of a shard that are held against the plain rules
@@ -47,15 +48,6 @@ class Job(NamedTuple):
     symmetry: bool
     tiers: bool
     url: str
-
-
-class Scale(NamedTuple):
-    """What values are: the merit of a win at once, the type that holds them and, in a game of chance, the units of a
-    margin of 1, else 0."""
-
-    win: int
-    kind: str
-    point: int
 
 
 class Segment(NamedTuple):

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from solver.base.errors import GameError, SolverError, UncompiledRules
 from solver.base.expectations import mean
-from solver.base.value import WIN, terminal_merit
+from solver.base.kinds import Units
+from solver.base.value import WIN
 from solver.check.conformance import OTHERWISE
 from solver.compiled import probe
 from solver.compiled.binding import FAILURES, bind, compiling, is_of_compiler
@@ -172,17 +173,17 @@ def _short(what: Any) -> str:
 
 
 class Solution:
-    """A solution, to be looked up state by state: `merit_of` gives the merit of a folded state that is not finished,
-    None if it was not reached; `win` is the merit of a win at once."""
+    """A solution, to be looked up state by state: `merit_of` gives the merit of a folded state that is not finished, in
+    units, None if it was not reached."""
 
-    def __init__(self, rules: Rules, merit_of: Callable[[int], int | None], win: int) -> None:
-        self.rules, self.merit_of, self.win = rules, merit_of, win
+    def __init__(self, rules: Rules, merit_of: Callable[[int], int | None], units: Units) -> None:
+        self.rules, self.merit_of, self.units = rules, merit_of, units
 
     def merit(self, state: int) -> int | None:
         """The merit of a state that some move leads to, None if it was not reached."""
         rules = self.rules
         if rules.is_terminal(state):
-            return terminal_merit(rules.utility(state), rules.plies_left(state), rules.scores, self.win)
+            return self.units.end(rules.utility(state), rules.plies_left(state))
         return self.merit_of(rules.canonical(state))
 
     def derived(self, state: int) -> int | str:
@@ -194,30 +195,12 @@ class Solution:
 
     def lifted(self, merit: int, state: int, action: int | None, child: int) -> int:
         """The merit that the child's gives the state by this action."""
-        return self.rules.lifted(merit, state, action, child)
-
-    def agree(self, found: Any, derived: Any) -> bool:
-        """Whether a merit may be what the children's make of it."""
-        return bool(found == derived)
-
-
-class Expectations(Solution):
-    """A `Solution` in units of `expected`, `point` of them to a margin of 1, each off by `error` half units at most."""
-
-    def __init__(self, rules: Rules, merit_of: Callable[[int], int | None], point: int, error: int) -> None:
-        super().__init__(rules, merit_of, 1)
-        self.point, self.error = point, error
-
-    def merit(self, state: int) -> int | None:
-        ended = self.rules.is_terminal(state)
-        return self.rules.utility(state) * self.point if ended else self.merit_of(self.rules.canonical(state))
-
-    def lifted(self, merit: int, state: int, action: int | None, child: int) -> int:
         gain = 0 if action is None else self.rules.gain(state, action)
-        return (merit if self.rules.same_mover(state, action, child) else -merit) + gain * self.point
+        return self.units.lift(merit, self.rules.same_mover(state, action, child), gain)
 
-    def agree(self, found: Any, derived: Any) -> bool:
-        return not isinstance(derived, str) and found is not None and abs(found - derived) <= self.error
+    def agree(self, found: int | None, derived: int | str) -> bool:
+        """Whether a merit may be what the children's make of it."""
+        return found is not None and not isinstance(derived, str) and self.units.agrees(found, derived)
 
 
 def audit(solution: Solution, states: Sequence[int], *, seconds: float = AUDIT_SECONDS) -> int:

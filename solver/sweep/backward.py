@@ -26,20 +26,19 @@ from solver.check.conformance import confirmed
 from solver.compiled.edges import (
     FAULTS,
     MOST_ACTIONS,
-    MOST_PLIES_LEFT,
     OPEN,
     ROOM,
     UNKNOWN_CHILD,
     list_edges,
     new_edges,
 )
-from solver.rules.game import Rules, own_method
+from solver.rules.game import Rules
 from solver.store.directory import MERITS, MISSING, Known, Layer, locate, new_places, table_of
 from solver.store.runs import splitters
 from solver.store.shared import shared
 from solver.sweep import retrograde
 from solver.sweep.forward import Forward
-from solver.sweep.parents import WIN
+from solver.sweep.scale import TooWide, first_scale, of_bytes, wider
 
 lift = register_jitable(value.lift)
 
@@ -103,9 +102,11 @@ def evaluate(moves, known, begin, end, low, high, best):
 class Backward:
     """The backward pass over what `forward` reached: `merits` in the work folder, from the last tier to the first.
 
-    `win` is the merit of a win at once, `tally` the numbers of kept states by merit, `counts` those of each layer by
-    outcome (wins, draws, losses), the last layer first; `longest` the smallest merit of a win and its first state.
+    `scale` says what they are, `tally` is the numbers of kept states by merit, `counts` those of each layer by outcome
+    (wins, draws, losses), the last layer first; `longest` the smallest merit of a win and its first state.
     """
+
+    error = 0  # half units that expectations may be off
 
     def __init__(self, forward: Forward, *, memory: int, progress: Progress):
         work, rules = forward.work, forward.rules
@@ -115,9 +116,10 @@ class Backward:
         self.memory = memory
         self.progress = progress
         self.layers = forward.layers
-        self.win, dtype = self._range_of_merits()
-        self.moves = forward.compiled.moves._replace(win=self.win)
-        self.merits = work.column("merits", dtype)
+        cyclic = any(layer.cyclic for layer in self.layers)
+        self.scale = first_scale(rules, cyclic, len(self.layers), forward.largest)
+        self.moves = forward.compiled.moves._replace(win=self.scale.win)
+        self.merits = work.column("merits", self.scale.kind)
         self.tally: Counter[int] = Counter()
         self.counts: list[list[int]] = []
         self.longest: tuple[int, int] | None = None
@@ -136,14 +138,11 @@ class Backward:
                 break
 
     def widen(self) -> None:
-        """Begin anew, with twice the bytes for a merit."""
-        kind = self._wider()
+        """Begin anew, with a wider scale."""
+        self.scale = wider(self.rules, self.scale)
         self.work.discard(self.merits)
-        self.merits = self.work.column("merits", kind, numbered=True)
+        self.merits = self.work.column("merits", self.scale.kind, numbered=True)
         self.tally, self.counts, self.longest, self._layer_tally = Counter(), [], None, Counter()
-
-    def _wider(self) -> np.dtype[Any]:
-        return np.dtype(f"i{2 * self.merits.dtype.itemsize}")
 
     def _run(self, team: Workers) -> None:
         total = self.forward.states.size
@@ -192,15 +191,12 @@ class Backward:
     def restore(self, saved: dict[str, Any]) -> None:
         """Go on from a checkpoint."""
         self.merits = self.work.columns[saved["merits"]]
+        self.scale = of_bytes(self.merits.dtype.itemsize)
         self.tally = Counter(dict(saved["tally"]))
         self.counts = saved["counts"]
         self.longest = tuple(saved["longest"]) if saved["longest"] else None
         self._layer_tally = Counter(dict(saved["layer_tally"]))
         self._resolving = saved["resolving"]
-
-    def _range_of_merits(self) -> tuple[int, np.dtype[Any]]:
-        cyclic = any(layer.cyclic for layer in self.layers)
-        return range_of_merits(self.rules, cyclic, len(self.layers), self.forward.largest)
 
     def _resolved(self, own: int, known: Known, team: Workers) -> Iterator[Merits]:
         """The merits of a layer with cycles, in parts."""
@@ -267,7 +263,7 @@ class Backward:
     def _count(self, merits: Merits, states: NDArray[np.int64]) -> None:
         """Enter merits into the tally, and the longest win."""
         found = tallied(merits)
-        refuse_long(self.rules, found, self.win)
+        refuse_long(self.rules, found, self.scale.win)
         self._layer_tally.update(found)
         slowest = slowest_win(found, merits, states)
         if slowest is not None:
@@ -289,14 +285,6 @@ class Backward:
         self.forward.states.release(needed[-1].end)
         self.forward.cells.release(needed[-1].first_cell + needed[-1].cells)
         self.merits.release(0, total - needed[-1].end)
-
-
-def range_of_merits(rules: Rules, cyclic: bool, layers: int, largest: int) -> tuple[int, np.dtype[Any]]:
-    """The merit of a win at once and the smallest type that holds all merits; `cyclic`: of some tier with cycles."""
-    if not rules.scores and cyclic:
-        return WIN, np.dtype(np.int16)
-    dtype = least_kind(rules, layers, largest)
-    return int(np.iinfo(dtype).max), dtype
 
 
 def tallied(merits: Merits) -> dict[int, int]:
@@ -331,14 +319,3 @@ def by_outcome(tally: Mapping[int, int]) -> list[int]:
         tally.get(0, 0),
         sum(number for merit, number in tally.items() if merit < 0),
     ]
-
-
-def least_kind(rules: Rules, layers: int, largest: int) -> np.dtype[Any]:
-    """The smallest type for the merits of so many tiers without cycles, `largest` being the largest final margin."""
-    longest = layers + 1 + (MOST_PLIES_LEFT if own_method(rules.game, "plies_left") else 0)
-    most = largest if rules.scores else longest
-    return next(np.dtype(kind) for kind in (np.int8, np.int16, np.int32, np.int64) if most < np.iinfo(kind).max)
-
-
-class TooWide(Exception):
-    """A margin is beyond what the column of merits can hold."""

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from solver.base.errors import GameError
 from solver.base.parallel import Workers
 from solver.base.progress import Progress
+from solver.book.solution import TierCount
 from solver.check.conformance import confirmed
 from solver.compiled.edges import (
     CULPRIT,
@@ -39,7 +40,7 @@ from solver.compiled.edges import (
 )
 from solver.store.column import Column
 from solver.store.work import Work
-from solver.sweep.backward import TOO_WIDE, TooWide, least_kind
+from solver.sweep.backward import TOO_WIDE
 from solver.sweep.by_state import (
     BEYOND,
     FIRST,
@@ -51,8 +52,10 @@ from solver.sweep.by_state import (
     evaluate_tier,
     expand_tier,
 )
+from solver.sweep.finish import Piece, tier_count
+from solver.sweep.scale import Scale, TooWide, first_scale, of_bytes, wider
 
-OF_A_TIER, OF_ALL = 8, 1024  # states of a sample
+OF_A_TIER = 8  # states of a sample
 SPAN = 1 << 20  # numbers gone through in one call
 MOST_STARTS = 10_000  # listed by plain Python
 BLOCK = 1 << 24  # bytes of an array that go to a file at a time
@@ -78,12 +81,13 @@ class DenseLayer(NamedTuple):
 
 
 class Dense:
-    """The solution of a dense game: `marks`, `merits` and `layers`, after `forward` and `backward`.
+    """`Swept`, of a dense game: `marks`, `merits` and `layers`, after `forward` and `backward`.
 
-    `win` is the merit of a win at once, `tally` the numbers of unfinished states by merit, `counts` those of each layer
-    by outcome, the last layer first, and `longest` the smallest merit of a win and its first state, as `Backward` has
-    them. Raises NotDense where the arrays cannot take the game.
+    `counts` are the numbers of unfinished states of each layer by outcome, the last layer first. Raises NotDense where
+    the arrays cannot take the game.
     """
+
+    cyclic, error = False, 0
 
     def __init__(self, compiled: CompiledMoves, size: int, work: Work, progress: Progress) -> None:
         self.compiled, self.rules = compiled, compiled.rules
@@ -132,29 +136,34 @@ class Dense:
         return sum(layer.kept for layer in self.layers)
 
     @property
-    def win(self) -> int:
-        return int(np.iinfo(self.merits.dtype).max)
+    def scale(self) -> Scale:
+        return of_bytes(self.merits.itemsize)
 
-    def sample(self, chance: np.random.Generator) -> list[int]:
+    def tiers(self) -> list[TierCount]:
+        return [
+            tier_count(self.first_tier + layer.mark - 1, layer.reached, layer[2:], counts)
+            for layer, counts in zip(self.layers, reversed(self.counts), strict=True)
+        ]
+
+    def sample(self, chance: np.random.Generator, most: int) -> list[int]:
         """Some states, of every tier where both passes were made at once."""
-        places = chance.integers(0, self.size, 4 * OF_ALL).tolist()
+        places = chance.integers(0, self.size, 4 * most).tolist()
         states = [*self._some, *(place for place in places if self.merit_of(place) is not None)]
         chance.shuffle(states)
-        return states[:OF_ALL]
+        return states[:most]
 
     def merit_of(self, key: int) -> int | None:
-        """The merit of a state, None if it was not reached."""
         merit = int(self.merits[key]) if 0 <= key < self.size else None
         return None if merit is None or merit == np.iinfo(self.merits.dtype).min else merit
 
-    def pieces(self, palette: NDArray[np.int64], team: Workers) -> Iterator[tuple[NDArray[np.int64], NDArray[Any]]]:
-        """States, ascending, and the indices of their merits in the palette, in parts of any size."""
+    def pieces(self, best_first: NDArray[np.int64] | None, team: Workers) -> Iterator[Piece]:
+        assert best_first is not None, "chance is for the sorted sweep"
         half = -int(np.iinfo(self.merits.dtype).min)
         places = np.full(2 * half, -1, np.int32)
-        places[palette + half] = np.arange(len(palette))
-        dtype = np.uint8 if len(palette) <= 256 else np.int32
+        places[best_first + half] = np.arange(len(best_first))
+        dtype = np.uint8 if len(best_first) <= 256 else np.int32
 
-        def part(begin: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        def part(begin: int) -> Piece:
             end = min(begin + SPAN, self.size)
             states, indices = np.empty(end - begin + 1, np.int64), np.empty(end - begin + 1, dtype)
             count = collect(self.merits, places, begin, end, states, indices)
@@ -233,8 +242,8 @@ class Dense:
 
     def _widen(self) -> None:
         """Begin the pass backward, with the smallest merits that may do, or with larger ones than before."""
-        kind = least_kind(self.rules, len(self.layers), self.largest)
-        kind = np.dtype(f"i{2 * self.merits.itemsize}") if len(self.merits) else kind
+        first = first_scale(self.rules, False, len(self.layers), self.largest)
+        kind = np.dtype((wider(self.rules, self.scale) if len(self.merits) else first).kind)
         if kind.itemsize > 2:
             raise NotDense("its values are more than two bytes hold")
         self.merits = np.empty(0, kind)  # so that the memory never holds two

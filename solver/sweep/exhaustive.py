@@ -6,10 +6,8 @@ The states of each tier are sorted; those of all tiers together are merged by ra
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
 
 from solver.base.errors import ResourceError
 from solver.base.options import Options
@@ -25,11 +23,11 @@ from solver.sweep import demand, projection
 from solver.sweep.backward import Backward
 from solver.sweep.dense import Dense, NotDense
 from solver.sweep.expectation import ExpectationPass
+from solver.sweep.finish import finish
 from solver.sweep.forward import Forward
-from solver.sweep.ordered import Ordered, solved_by, solved_by_chance, tier_count
+from solver.sweep.ordered import Ordered
 
 MEMORY = 4 << 30
-AUDIT_SHARE = 0.02  # of the time of a solve, for holding it against the plain rules
 TRIAL = 15.0  # seconds of counting after which the size of the game is estimated
 SAMPLING = 5.0  # seconds that the estimate may take, at most
 DEFAULT = Options()
@@ -96,7 +94,7 @@ def _dense_size(compiled: CompiledMoves, resumed: Any, options: Options) -> int 
 
 
 def _solved_dense(dense: Dense, options: Options, team: Workers) -> Solved:
-    begun, rules, resumed = time.monotonic(), dense.rules, dense.work.resumed
+    begun, resumed = time.monotonic(), dense.work.resumed
     if resumed is not None:
         dense.restore(resumed["dense"])
         options.say(f"going on from the checkpoint in {dense.work.folder}: {len(dense.layers)} tiers counted")
@@ -104,15 +102,7 @@ def _solved_dense(dense: Dense, options: Options, team: Workers) -> Solved:
     if not options.anyway:
         _refuse_without_room(dense.work, dense.kept, 2 * demand.DENSE_BOOK_BYTES)
     dense.backward(team)
-    solution = agreement.Solution(rules, dense.merit_of, dense.win)
-    audit(solution, dense.sample, begun)
-    tiers = [
-        tier_count(dense.first_tier + layer.mark - 1, layer.reached, layer[2:], counts)
-        for layer, counts in zip(dense.layers, reversed(dense.counts), strict=True)
-    ]
-    root = solution.merit(rules.game.initial())
-    assert root is not None, "the start was not reached"
-    return solved_by(rules, dense, tiers, dense.pieces, root, options.workers)
+    return finish(dense.rules, dense, options, begun)
 
 
 def _solved_sorted(forward: Forward, resumed: Any, options: Options, team: Workers) -> Solved:
@@ -139,29 +129,7 @@ def _solved_sorted(forward: Forward, resumed: Any, options: Options, team: Worke
     backward.run(team)
     if work.due():
         backward.save(None)
-    ordered = Ordered(forward, backward)
-    if isinstance(backward, ExpectationPass):
-        solution: agreement.Solution = agreement.Expectations(rules, ordered.merit_of, backward.point, backward.error)
-    else:
-        solution = agreement.Solution(rules, ordered.merit_of, backward.win)
-    audit(solution, ordered.sample, begun)
-    tiers = [
-        tier_count(layer.tier, layer.reached, (layer.wins, layer.draws, layer.losses), counts)
-        for layer, counts in zip(forward.layers, reversed(backward.counts), strict=True)
-    ]
-    root = solution.merit(rules.game.initial())
-    assert root is not None, "the start was not reached"
-    if isinstance(backward, ExpectationPass):
-        return solved_by_chance(backward, tiers, ordered.pieces, root, options.workers, cyclic)
-    return solved_by(rules, backward, tiers, ordered.pieces, root, options.workers, cyclic)
-
-
-def audit(
-    solution: agreement.Solution, sample: Callable[[np.random.Generator], list[int]], begun: float, seed: int = 0
-) -> None:
-    """Hold some of the solution against the plain rules, for a share of the time that it took."""
-    seconds = max(agreement.AUDIT_SECONDS, AUDIT_SHARE * (time.monotonic() - begun))
-    agreement.audit(solution, sample(np.random.default_rng(seed)), seconds=seconds)
+    return finish(rules, Ordered(forward, backward), options, begun)
 
 
 def _refuse_the_hopeless(forward: Forward, work: Work) -> None:

@@ -13,8 +13,8 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from solver.base import expectations
-from solver.base.errors import GameError, ResourceError
-from solver.base.expectations import MIDDLE, MOST_SPAN, SPAN, WIDER, Expectation, described, number_of, span_of
+from solver.base.errors import ResourceError
+from solver.base.expectations import MIDDLE, SPAN, number_of
 from solver.base.parallel import Workers
 from solver.base.progress import Progress
 from solver.check.conformance import confirmed
@@ -24,7 +24,7 @@ from solver.search.nets import BLOCK, NONE, Net, meet, narrow, unmet
 from solver.store.directory import BEGIN, MERITS, MISSING, Known, locate, new_places
 from solver.store.shared import compiled, shared
 from solver.sweep.backward import LAST, TOO_WIDE, Backward
-from solver.sweep.forward import Forward
+from solver.sweep.scale import Scale, of_span
 
 mean = register_jitable(expectations.mean)
 narrow_all = compiled(narrow)
@@ -167,53 +167,22 @@ def list_inside(moves, known, own, begin, end, net):
 class ExpectationPass(Backward):
     """`Backward` for a game of chance: `merits` are values in units, `tally` counts them by sign.
 
-    `span` is what values may reach, `error` how many half units those found so far may be off.
+    `error` is how many half units those found so far may be off.
     """
 
-    def __init__(self, forward: Forward, *, memory: int, progress: Progress) -> None:
-        super().__init__(forward, memory=memory, progress=progress)
-        rules, largest = self.rules, forward.largest
-        if largest > 1 and not rules.margins:
-            raise GameError(f"{rules.name} has utilities other than -1, 0, 1: a game of margins says score_game = True")
-        self.span = span_of(largest)
-        self._refuse_wide()
-        self.error = 0
-
-    @property
-    def point(self) -> int:
-        """The units of a margin of 1."""
-        return SPAN // self.span
-
-    @property
-    def expectation(self) -> Expectation:
-        """What a book says of the values."""
-        return described(self.rules.margins, self.span, self.error)
-
     def widen(self) -> None:
-        self.span *= WIDER
-        self._refuse_wide()
         self.error = 0
         super().widen()
 
     def saved(self, resolving: Any = None) -> dict[str, Any]:
-        return {**super().saved(resolving), "span": self.span, "error": self.error}
+        return {**super().saved(resolving), "span": self.scale.span, "error": self.error}
 
     def restore(self, saved: dict[str, Any]) -> None:
         super().restore(saved)
-        self.span, self.error = saved["span"], saved["error"]
-
-    def _refuse_wide(self) -> None:
-        if self.span > MOST_SPAN:
-            raise GameError(f"{self.rules.name} has margins beyond {MOST_SPAN:,}: expectations take smaller ones")
-
-    def _range_of_merits(self) -> tuple[int, np.dtype[Any]]:
-        return 1, np.dtype(np.int64)
-
-    def _wider(self) -> np.dtype[Any]:
-        return np.dtype(np.int64)
+        self.scale, self.error = of_span(self.rules, saved["span"]), saved["error"]
 
     def _raise(self, known: Known, first: int, last: int, low: int, high: int, best: Values) -> int:
-        culprit: int = expect(self.moves, known, first, last, low, high, self.point, best)
+        culprit: int = expect(self.moves, known, first, last, low, high, self.scale.point, best)
         return culprit
 
     def _resolved(self, own: int, known: Known, team: Workers) -> Iterator[Values]:
@@ -240,7 +209,7 @@ class Solve(Protocol):
     moves: Moves
     memory: int
     progress: Progress
-    span: int
+    scale: Scale
 
 
 class Bounds:
@@ -248,7 +217,7 @@ class Bounds:
 
     def __init__(self, solve: Solve, size: int) -> None:
         self.rules, self.moves, self.progress = solve.rules, solve.moves, solve.progress
-        self.size, self.span, self.memory = size, solve.span, solve.memory
+        self.size, self.scale, self.memory = size, solve.scale, solve.memory
         self.states: Values = np.empty(0, np.int64)
         self.gap = 0
         self._refuse_beyond_memory(52 * size)
@@ -271,8 +240,7 @@ class Bounds:
 
         def count(begin: int) -> None:
             end = min(begin + BLOCK, self.size)
-            point = SPAN // self.span
-            culprit = count_inside(self.moves, known, own, begin, end, point, self.net)
+            culprit = count_inside(self.moves, known, own, begin, end, self.scale.point, self.net)
             if culprit >= 0:
                 raise confirmed(self.rules.game, [int(culprit)], f"state {culprit} {FAULTS[UNKNOWN_CHILD]}")
 
@@ -302,13 +270,13 @@ class Bounds:
             return list(team.map(block, range(0, size, BLOCK)))
 
         def told(rounds: int, gap: int) -> None:
-            self.progress("narrow", rounds, None, f"{gap * self.span / SPAN:.1e} apart")
+            self.progress("narrow", rounds, None, f"{gap / self.scale.point:.1e} apart")
 
         old = np.full(size, -SPAN, np.int64), np.full(size, SPAN, np.int64)
         new = np.empty(size, np.int64), np.empty(size, np.int64)
         met = meet(self.net, narrowed, old, new, told)
         if met.place is not None:
-            raise unmet(self.rules.name, int(self.states[met.place]), met, self.net, self.span)
+            raise unmet(self.rules.name, int(self.states[met.place]), met, self.net, self.scale.span)
         self.gap = met.gap
         middle: Values = met.bounds[0] + met.bounds[1] >> 1
         return middle
