@@ -243,7 +243,7 @@ def check_facts(header: Header) -> None:
     _check_palette(header)
     _check_counts(header)
     slowest = max((value.distance or 0 for value in header.palette if value.score > 0), default=None)
-    if (slowest is None or header.score_game or header.wdl) != (header.longest is None):
+    if (slowest is None or header.kind.scores) != (header.longest is None):
         raise ValueError("longest and palette differ")
     if header.longest is not None and (header.longest[0] != slowest or not 0 <= header.longest[1] < 1 << 63):
         raise ValueError("longest and palette differ")

@@ -21,7 +21,7 @@ from solver.base.files import replacing
 from solver.base.memory import working_memory
 from solver.base.parallel import Workers
 from solver.base.progress import Progress, silent
-from solver.base.value import Value, merit_of, sign_of
+from solver.base.value import Value, merit_of
 from solver.book import Book, Header, check_codec, check_target, streaming
 from solver.book.codecs import rules_of
 from solver.book.solution import Part
@@ -200,7 +200,8 @@ def _wrong(book: Book, state: int) -> DamagedBook:
 
 def _header(header: Header, wanted: Trim, wdl: bool) -> Header:
     """The facts that do not depend on which states are left."""
-    header = header._replace(wdl=wdl, root=sign_of(header.root) if wdl else header.root)
+    header = header._replace(wdl=wdl)
+    header = header._replace(root=header.kind.kept(header.root))
     if wanted == Trim(wanted.source, wanted.scope):
         return header
     return header._replace(scope=TRIMMED, trim=wanted, states=None, terminal=None, tiers=None)
@@ -217,7 +218,7 @@ def _write(
 ) -> Header:
     """Write what was kept, whose indices are into this palette."""
     states, numbers = kept.states, Counter(kept.indices)
-    values = [sign_of(value) if header.wdl else value for value in palette]
+    values = list(map(header.kind.kept, palette))
     stored: Counter[Value] = Counter()
     for index, number in numbers.items():
         stored[values[index]] += number
@@ -226,7 +227,7 @@ def _write(
     indices = array("i", map([places.get(value, 0) for value in values].__getitem__, kept.indices))
     slowest = max(((value.distance or 0, place) for value, place in places.items() if value.score > 0), default=None)
     longest = None
-    if slowest is not None and not header.score_game and not header.wdl:
+    if slowest is not None and not header.kind.scores:
         longest = slowest[0], states[indices.index(slowest[1])]
     header = header._replace(
         palette=ordered, numbers=[stored[value] for value in ordered], stored=len(states), longest=longest

@@ -116,7 +116,7 @@ def _best_of(book: Book) -> Cell:
             known = find(canonical(child))
             if known is None:
                 ends = rules.is_terminal(child)
-                known = rules.kind.value(rules.end(child)) if ends else player.value(child).value
+                known = rules.ended(child) if ends else player.value(child).value
             if known is not None:
                 same = not rules.alternates and rules.same_mover(state, action, child)
                 worth = lifted(known, same) if reward is None else lifted(known, same, reward(state, action))

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from solver.base.errors import GameError, MissingState, PositionError
-from solver.base.value import Value, drop_value, keeps, lift_value, merit_of, value_of
+from solver.base.value import Value, drop_value, keeps, lift_value, merit_of
 from solver.book import shipped
 from solver.book.format import Header
 from solver.book.reader import Book
@@ -284,7 +284,7 @@ class Player:
         return MISSING if found is None else Answer(found, True, "search")
 
     def _terminal(self, state: int) -> Answer:
-        return Answer(value_of(self.rules.end(state), self.rules.scores), True, "terminal")
+        return Answer(self.rules.ended(state), True, "terminal")
 
     def _moves(self, state: int, answers: Mapping[int, Answer] | None = None) -> list[Move]:
         """All moves, in the game's order, with what is known of them and these answers."""

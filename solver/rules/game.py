@@ -20,7 +20,7 @@ from typing import Any, Protocol
 
 from solver.base.errors import GameError, PositionError
 from solver.base.expectations import kind_of
-from solver.base.value import lift, terminal_merit
+from solver.base.value import Value, lift, terminal_merit, value_of
 from solver.games import CATALOGUE, FROM_FILES, class_of
 from solver.rules import parameters
 from solver.rules.fingerprint import fingerprint
@@ -184,6 +184,10 @@ class Rules:
         if decided:
             for action in self.actions(state):
                 yield 0, action, self.result(state, action)
+
+    def ended(self, state: Any) -> Value:
+        """The value of a finished state."""
+        return value_of(self.end(state), self.scores)
 
     def roots(self) -> list[Any]:
         """The states to solve from, each once: the start, and those of `starts`."""

@@ -90,7 +90,7 @@ def played(rules: Rules, state: Any, value: Value, plies: int, find: Find) -> in
     for action in rules.actions(state):
         child = rules.result(state, action)
         end = rules.is_terminal(child)
-        known = rules.kind.value(rules.end(child)) if end else find(rules.canonical(child))
+        known = rules.ended(child) if end else find(rules.canonical(child))
         if known is None:
             known = settled(rules, child, plies - 1, find)
         keeps = known is not None and rules.lifted(merit_of(known), state, action, child) == merit

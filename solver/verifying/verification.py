@@ -349,10 +349,7 @@ class _Plain:
 
 
 def _value(book: Book, rules: Rules, state: int) -> Value | None:
-    if not rules.is_terminal(state):
-        return book.find(state)
-    utility = rules.utility(state)
-    return Value(utility, None if rules.scores or utility == 0 else rules.plies_left(state))
+    return rules.ended(state) if rules.is_terminal(state) else book.find(state)
 
 
 def _check_root(book: Book, rules: Rules) -> None:
