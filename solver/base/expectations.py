@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, overload
 
+from solver.base.errors import GameError
 from solver.base.kinds import Kind, Margins, without_chance
 from solver.base.value import WIN, Value
 
@@ -88,6 +89,10 @@ class Expectation(_Fields, Margins):
     def about(self) -> str:  # type: ignore[override]
         return "expected score" if self.of == "margin" else "winning chance"
 
+    def measured(self, span: int, error: int) -> Kind:
+        step = span / MIDDLE
+        return self._replace(step=step, error=step / 2 + error * span / (2 * SPAN))
+
     def value(self, merit: Any, win: int = WIN) -> Value:
         return Value(float(merit))
 
@@ -124,15 +129,18 @@ def kind_of(margins: bool, wdl: bool, by_chance: bool) -> Kind:
     return Expectation("margin" if margins else "utility") if by_chance else without_chance(margins, wdl)
 
 
-def span_of(largest: int) -> int:
-    """The least power of two that is not below a largest utility."""
-    return 1 << max(0, largest - 1).bit_length()
+def span_of(largest: int, margins: bool, name: str) -> int:
+    """The least power of two that is not below a largest utility. Raises GameError if only margins are so large."""
+    if largest > 1 and not margins:
+        raise GameError(f"{name} has utilities other than -1, 0, 1: a game of margins says score_game = True")
+    return spanned(1 << max(0, largest - 1).bit_length(), name)
 
 
-def described(score_game: bool, span: int, error: int) -> Expectation:
-    """What a book says of values that are off by so many half units."""
-    step = span / MIDDLE
-    return Expectation("margin" if score_game else "utility", step, step / 2 + error * span / (2 * SPAN))
+def spanned(span: int, name: str) -> int:
+    """A span. Raises GameError if none is as wide."""
+    if span > MOST_SPAN:
+        raise GameError(f"{name} has margins beyond {MOST_SPAN:,}: expectations take smaller ones")
+    return span
 
 
 def number_of(value: Any) -> Any:

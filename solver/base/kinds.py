@@ -36,6 +36,10 @@ class Kind:
     step, error = 1.0, 0.0  # what scores are multiples of, and how far one in a book may be from the true one
     expectation: Any = None  # what a book's header says of these two
 
+    def measured(self, span: int, error: int) -> Kind:
+        """The kind of values in a solve in which they reach so far, and are off by so many half units."""
+        return self
+
     def refusal(self, what: str, name: str) -> str | None:
         """Why values of this kind, of that name, are not for something; None if they are."""
         reason = self.unfit.get(what)

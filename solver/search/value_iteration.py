@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from solver.base.errors import GameError, MethodError
-from solver.base.expectations import MOST_SPAN, MOST_WEIGHT, SPAN, WIDER, described, mean, span_of
+from solver.base.expectations import MOST_WEIGHT, SPAN, WIDER, mean, span_of, spanned
 from solver.base.kinds import Units
 from solver.base.progress import Progress, silent
 from solver.base.value import Value
@@ -55,15 +55,12 @@ def solve(
     roots = roots_of(rules, state)
     children, ends = _reached(rules, chance, roots, budget, progress)
     largest = max((abs(utility) for utility in ends.values()), default=1)
-    if largest > 1 and not rules.margins:
-        raise GameError(f"{rules.name} has utilities other than -1, 0, 1: a game of margins says score_game = True")
-    span = span_of(largest)
-    while span <= MOST_SPAN:
+    span = span_of(largest, rules.margins, rules.name)
+    while True:
         try:
             return _Solve(rules, children, ends, span, budget, progress).run(roots[-1])
         except _TooWide:
-            span *= WIDER
-    raise GameError(f"{rules.name} has margins beyond {MOST_SPAN:,}: expectations take smaller ones")
+            span = spanned(span * WIDER, rules.name)
 
 
 class _TooWide(Exception):
@@ -142,7 +139,7 @@ class _Solve:
                     self.table[state] = self._value(state)
             self.error += 1
             self.progress("backward", len(self.table), None)
-        units = Units(described(self.rules.margins, self.span, self.error), 1, self.point, self.error)
+        units = Units(self.rules.kind.measured(self.span, self.error), 1, self.point, self.error)
         value, action = Value(self.table[self.rules.canonical(root)] / self.point), None
         if not self.rules.is_terminal(root) and all(action is not None for _, action, _ in self.rules.children(root)):
             action = best_move(self.rules, root, lambda action, alpha: self._worth(root, action))[1]

@@ -31,6 +31,7 @@ MEMORY = 4 << 30
 TRIAL = 15.0  # seconds of counting after which the size of the game is estimated
 SAMPLING = 5.0  # seconds that the estimate may take, at most
 DEFAULT = Options()
+PASSES = {"expectation": ExpectationPass}  # of the kinds whose numbers are no merits
 
 
 def solve(
@@ -120,8 +121,7 @@ def _solved_sorted(forward: Forward, resumed: Any, options: Options, team: Worke
     cyclic = any(layer.cyclic for layer in forward.layers)
     if not options.anyway:
         _refuse_without_room(work, forward.states.size, demand.backward_bytes(rules, cyclic))
-    kind = Backward if rules.chance is None else ExpectationPass
-    backward = kind(forward, memory=_memory(options) // 2, progress=options.progress)
+    backward = PASSES.get(rules.kind.name, Backward)(forward, memory=_memory(options) // 2, progress=options.progress)
     if resumed is not None and resumed["pass"] == "backward":
         backward.restore(resumed["backward"])
     elif work.due():

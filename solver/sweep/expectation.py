@@ -179,7 +179,7 @@ class ExpectationPass(Backward):
 
     def restore(self, saved: dict[str, Any]) -> None:
         super().restore(saved)
-        self.scale, self.error = of_span(self.rules, saved["span"]), saved["error"]
+        self.scale, self.error = of_span(saved["span"]), saved["error"]
 
     def _raise(self, known: Known, first: int, last: int, low: int, high: int, best: Values) -> int:
         culprit: int = expect(self.moves, known, first, last, low, high, self.scale.point, best)

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solver.base.errors import GameError
-from solver.base.expectations import MOST_SPAN, SPAN, WIDER, described, span_of
+from solver.base.expectations import SPAN, WIDER, span_of, spanned
 from solver.base.kinds import Units
 from solver.compiled.edges import MOST_PLIES_LEFT
 from solver.rules.game import Rules, own_method
@@ -29,8 +28,7 @@ class Scale(NamedTuple):
 
     def units(self, rules: Rules, error: int) -> Units:
         """What values that are off by so many half units count."""
-        kind = described(rules.margins, self.span, error) if self.point else rules.kind
-        return Units(kind, self.win, self.point or 1, error)
+        return Units(rules.kind.measured(self.span, error), self.win, self.point or 1, error)
 
 
 class TooWide(Exception):
@@ -39,10 +37,8 @@ class TooWide(Exception):
 
 def first_scale(rules: Rules, cyclic: bool, tiers: int, largest: int) -> Scale:
     """The scale of a game of so many tiers whose largest final margin this is; `cyclic`: of some tier with cycles."""
-    if rules.chance is not None:
-        if largest > 1 and not rules.margins:
-            raise GameError(f"{rules.name} has utilities other than -1, 0, 1: a game of margins says score_game = True")
-        return of_span(rules, span_of(largest))
+    if rules.kind.number is float:
+        return of_span(span_of(largest, rules.margins, rules.name))
     if cyclic and not rules.scores:
         return Scale(WIN, np.dtype(np.int16).str, 0)
     longest = tiers + 1 + (MOST_PLIES_LEFT if own_method(rules.game, "plies_left") else 0)
@@ -52,7 +48,9 @@ def first_scale(rules: Rules, cyclic: bool, tiers: int, largest: int) -> Scale:
 
 def wider(rules: Rules, scale: Scale) -> Scale:
     """A scale for margins that do not fit this one."""
-    return of_span(rules, scale.span * WIDER) if scale.point else of_bytes(2 * np.dtype(scale.kind).itemsize)
+    if scale.point:
+        return of_span(spanned(scale.span * WIDER, rules.name))
+    return of_bytes(2 * np.dtype(scale.kind).itemsize)
 
 
 def of_bytes(size: int) -> Scale:
@@ -61,8 +59,6 @@ def of_bytes(size: int) -> Scale:
     return Scale(int(np.iinfo(kind).max), kind.str, 0)
 
 
-def of_span(rules: Rules, span: int) -> Scale:
+def of_span(span: int) -> Scale:
     """The scale of expectations that reach so far."""
-    if span > MOST_SPAN:
-        raise GameError(f"{rules.name} has margins beyond {MOST_SPAN:,}: expectations take smaller ones")
     return Scale(1, np.dtype(np.int64).str, SPAN // span)
