@@ -257,13 +257,6 @@ def test_a_cutoff_of_ones_own():
     assert deep.value == heuristic.search(game, 0, depth=3).value
 
 
-def test_deepening_ends_with_its_budget_and_with_the_game():
-    game = load_game("tic-tac-toe")
-    assert heuristic.deepen(game, 0, budget=Budget(nodes=10**6)).exact
-    assert not heuristic.deepen(game, 0, budget=Budget(nodes=10)).exact
-    assert heuristic.deepen(game, 0, budget=Budget(nodes=10)).action is not None
-
-
 class Bold(NamedTuple):
     """Coins with an estimate that is not below the utilities."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from solver.base.errors import BudgetExceeded, GameError, MethodError
+from solver.base.errors import GameError, MethodError
 from solver.base.value import Value, drop, lift, value_of
 from solver.rules.game import Rules
 from solver.search import (
@@ -112,22 +112,6 @@ class _Heuristic(Search):
         same, gain = rules.same_mover(state, action, child), rules.gain(state, action)
         merit = yield child, ply + 1, *_window(alpha, beta, same, rules.scores, gain)
         return back_up(merit, same, rules.scores) + gain
-
-
-def deepen(game: Any, state: Any, *, budget: Budget, max_depth: int | None = None, symmetry: bool = True) -> Result:
-    """Iterative deepening: the result of the deepest search that the budget allowed, or of the first exact one.
-
-    One ply is always searched, whatever the budget. Without a budget and `max_depth` it ends only with the game.
-    """
-    best = search(game, state, depth=1, symmetry=symmetry)
-    depth = 2
-    while not best.exact and (max_depth is None or depth <= max_depth):
-        try:
-            best = search(game, state, depth=depth, symmetry=symmetry, budget=budget)
-        except BudgetExceeded:
-            break
-        depth += 1
-    return best
 
 
 def estimates_of(rules: Rules) -> Callable[[Any], Any]:
