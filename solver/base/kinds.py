@@ -103,14 +103,19 @@ class Kind:
         return f"unknown, looks {looks} ({estimate:+.2f})"
 
 
-class _Wdl(Kind):
+class _Scores(Kind):
+    """Values without distances."""
+
+    scores = True
+    cyclic: str | None = None
+    remedy = "retrograde analysis takes no scores, so make every game end"
+
+
+class _Wdl(_Scores):
     """Wins, draws and losses alone."""
 
     name = "wdl"
-    scores = True
     most = 1
-    cyclic: str | None = None
-    remedy = "retrograde analysis takes no scores, so make every game end"
 
     def kept(self, value: Value) -> Value:
         return sign_of(value)
@@ -119,7 +124,7 @@ class _Wdl(Kind):
         return value.distance is None and abs(value.score) <= 1
 
 
-class Margins(_Wdl):
+class Margins(_Scores):
     """Whole numbers, as many as the better side is ahead in the end."""
 
     name = "margin"
@@ -132,9 +137,6 @@ class Margins(_Wdl):
     }
     silent: tuple[str, ...] = ("distance",)
     about = "score"
-
-    def kept(self, value: Value) -> Value:
-        return value
 
     def fits(self, value: Value) -> bool:
         return value.distance is None and abs(value.score) < 1 << 62

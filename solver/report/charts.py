@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from solver.base.errors import MethodError, ResourceError
+from solver.base.expectations import Expectation
+from solver.base.kinds import OUTCOME
 from solver.book import check_target
 
 WIN, DRAW, LOSS = "#2a78d6", "#b9b8b2", "#d6572a"
-OUTCOMES, EXPECTED = ("wins", "draws", "losses"), ("better", "even", "worse")
+OUTCOMES, EXPECTED = OUTCOME.counted, Expectation.counted
 BARS = 40  # of a histogram
 
 
