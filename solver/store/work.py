@@ -23,7 +23,6 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from solver.base.errors import ResourceError
@@ -195,9 +194,7 @@ class Work:
     def __enter__(self) -> Work:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.close()
 
     def _remove(self, folder: Path) -> None:
