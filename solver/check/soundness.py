@@ -44,9 +44,7 @@ class Twins:
                 return
             try:
                 values = self._values(state, twin)
-            except GameError:
-                raise
-            except MemoryError:
+            except (GameError, MemoryError):
                 raise
             except Exception as error:
                 yield state, f"play below it fails: {type(error).__name__}: {error}"
@@ -100,9 +98,7 @@ class Hints:
             return None
         try:
             return self._look(state, list(children))
-        except GameError:
-            raise
-        except MemoryError:
+        except (GameError, MemoryError):
             raise
         except Exception as error:
             return f"what the rules say of it fails: {type(error).__name__}: {error}"
