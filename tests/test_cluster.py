@@ -18,8 +18,7 @@ import numpy as np  # noqa: E402
 from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
-from solver.base import sharding  # noqa: E402
-from solver.cluster import blocks, driver, excerpt, on_ray, shards, store  # noqa: E402
+from solver.cluster import blocks, driver, excerpt, exchange, on_ray, shards, store  # noqa: E402
 from solver.cluster.engine import Threads  # noqa: E402
 
 QUICK = ("connect-four:4,3", "dots-and-boxes:2,2")  # each game compiles for seconds
@@ -51,8 +50,8 @@ def clustered(tmp_path, monkeypatch):
 def crowded(monkeypatch):
     """Shards of few states, several to a block, whose blocks are split by tasks between."""
     monkeypatch.setattr(shards, "LEAST", 20)
-    monkeypatch.setattr(sharding, "MOST_BLOCKS", 2)
-    monkeypatch.setattr(sharding, "BATCH", 3)
+    monkeypatch.setattr(blocks, "MOST_BLOCKS", 2)
+    monkeypatch.setattr(exchange, "BATCH", 3)
 
 
 def digest(path):

@@ -15,8 +15,7 @@ from tests.ways import slow
 pytest.importorskip("numba")
 pytest.importorskip("fsspec")
 
-from solver.base import sharding  # noqa: E402
-from solver.cluster import closing, driver, history, on_ray, resolving, shards, store  # noqa: E402
+from solver.cluster import blocks, closing, driver, exchange, history, on_ray, resolving, shards, store  # noqa: E402
 from solver.cluster.engine import Threads  # noqa: E402
 from solver.cluster.store import Store  # noqa: E402
 
@@ -226,8 +225,8 @@ def test_shards_that_tell_each_other_find_the_same_values(tmp_path, ladder, roun
 
 @pytest.mark.parametrize("game", ["LADDER", *slow("hare-and-hounds", "piglet:3")])
 def test_shards_may_share_blocks(tmp_path, ladder, rounds, monkeypatch, game):
-    monkeypatch.setattr(sharding, "MOST_BLOCKS", 2)
-    monkeypatch.setattr(sharding, "BATCH", 3)
+    monkeypatch.setattr(blocks, "MOST_BLOCKS", 2)
+    monkeypatch.setattr(exchange, "BATCH", 3)
     game = game.replace("LADDER", ladder)
     assert together(game, tmp_path / "cluster.lmdb") == alone(game, tmp_path / "one.lmdb")
 

@@ -3,12 +3,10 @@
 import types
 from bisect import bisect_right
 
-from solver import Book, Player, export, load_game, pack, solve, verify
+from solver import Book, export, load_game, pack, solve, verify
 from solver.base import extras
 from solver.base.errors import DamagedBook
-from solver.base.kinds import Margins
 from solver.book import codecs, streaming
-from solver.report import answers, books
 from tests import naive
 
 SUBTRACTION = '''
@@ -49,35 +47,6 @@ def test_a_game_is_a_file_of_rules(tmp_path):
         assert {state: book[state] for state in book} == {state: truth[state] for state in book}
         assert book.root.score == -1  # a multiple of four
     assert verify(tmp_path / "book.lmdb", game).verdict == "proved"
-
-
-class Points(Margins):
-    """Margins that are called points."""
-
-    name = "points"
-    unfit = {**Margins.unfit, "live": "points are looked up: name a book"}
-
-    def words(self, value, adds=False):
-        return f"{value.score:+d} points"
-
-    def verdict(self, value):
-        return f"{self.words(value)} for the first player"
-
-
-def test_a_kind_of_value_is_a_class(tmp_path, monkeypatch):
-    with solve("kalah:2,2", tmp_path / "margins.lmdb") as book:
-        margins = dict(book.items())
-    for module in ("solver.rules.game", "solver.book.format"):
-        monkeypatch.setattr(f"{module}.kind_of", lambda *game: Points())
-    with solve("kalah:2,2", tmp_path / "points.lmdb") as book:
-        assert dict(book.items()) == margins
-        said = books.text(books.facts(book.header, book.size), book.header.kind)
-        assert f"value    {book.root.score:+d} points for the first player" in said
-        player = Player(book)
-        assert not player.live
-        assert " points" in answers.text(player, answers.Answers(player).ask("start"))
-    assert (tmp_path / "points.lmdb").read_bytes() == (tmp_path / "margins.lmdb").read_bytes()
-    assert verify(tmp_path / "points.lmdb").verdict == "proved"
 
 
 def encode_chunk(keys, indices, palette_size, index_bytes):

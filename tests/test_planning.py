@@ -124,6 +124,18 @@ def test_a_task_fits_a_worker():
         assert plan.memory < memory / 32
 
 
+def test_the_plan_has_the_constants_of_the_driver():
+    pytest.importorskip("fsspec")
+    from solver.cluster import blocks, merged, shards
+
+    assert (phases.TASK_BYTES, phases.BUILT.task) == (shards.BYTES, shards.MEMORY)
+    assert (phases.LEAST_STATES, phases.NEAR) == (shards.LEAST, shards.NEAR)
+    assert (phases.MOST_BLOCKS, phases.AHEAD) == (blocks.MOST_BLOCKS, shards.AHEAD)
+    assert (planning.BUFFERED, planning.LEAST_READ, planning.MOST_READ) == (
+        merged.BUFFERED, merged.LEAST, merged.MOST,
+    )  # fmt: skip
+
+
 @pytest.fixture
 def counted(tmp_path, monkeypatch):
     """Solve a game in shards on two threads; the tasks of each kind, and the bytes of arrays that they returned."""
@@ -169,7 +181,7 @@ def test_tasks_and_bytes_are_those_of_a_solve(text, least, counted, monkeypatch)
     from solver.sweep import projection
 
     monkeypatch.setattr(shards, "LEAST", least)
-    monkeypatch.setattr(phases, "LEAST", least)
+    monkeypatch.setattr(phases, "LEAST_STATES", least)
     cluster = Cluster(1, 2, 8 << 30)
     tiers = phases.predict(projection.census(load_game(text), seconds=60, tiers=True).tiers, COSTS, cluster)
     found = counted(text, cluster)

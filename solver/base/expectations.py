@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, overload
 
 from solver.base.errors import GameError
-from solver.base.kinds import MARGIN, OUTCOME, WDL, Kind, Margins
+from solver.base.kinds import Kind, Margins, without_chance
 from solver.base.value import WIN, Value
 
 BITS = 48  # units of the span
@@ -124,11 +124,9 @@ class Expectation(_Fields, Margins):
         return f"{self.words(value)} for the first player"
 
 
-def kind_of(margins: bool, wdl: bool, by_chance: bool = False) -> Kind:
+def kind_of(margins: bool, wdl: bool, by_chance: bool) -> Kind:
     """The kind of a game's values: margins or outcomes, `wdl` without distances, `by_chance` expectations of these."""
-    if by_chance:
-        return Expectation("margin" if margins else "utility")
-    return MARGIN if margins else WDL if wdl else OUTCOME
+    return Expectation("margin" if margins else "utility") if by_chance else without_chance(margins, wdl)
 
 
 def span_of(largest: int, margins: bool, name: str) -> int:

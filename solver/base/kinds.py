@@ -156,6 +156,11 @@ class Margins(_Scores):
 OUTCOME, WDL, MARGIN = Kind(), _Wdl(), Margins()
 
 
+def without_chance(margins: bool, wdl: bool) -> Kind:
+    """The kind of a game without chance: of margins, or `wdl` of wins, draws and losses without distances."""
+    return MARGIN if margins else WDL if wdl else OUTCOME
+
+
 class Units(NamedTuple):
     """What the whole numbers of a solve count: of which kind its values are, the merit of a win at once, the units of a
     margin of 1, and by how many half units a number may be off."""

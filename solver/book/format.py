@@ -40,8 +40,8 @@ from typing import Any, NamedTuple
 import msgpack
 
 from solver.base.errors import DamagedBook, ForeignBook
-from solver.base.expectations import Expectation, kind_of
-from solver.base.kinds import Kind
+from solver.base.expectations import Expectation
+from solver.base.kinds import Kind, without_chance
 from solver.base.value import Value, merit_of
 from solver.book.codecs import CODECS, DEFAULT, fixed, keys_of
 from solver.book.codecs.keys import States
@@ -114,7 +114,7 @@ class Header(NamedTuple):
     @property
     def kind(self) -> Kind:
         """That of its values."""
-        return self.expectation or kind_of(self.score_game, self.wdl)
+        return self.expectation or without_chance(self.score_game, self.wdl)
 
     @property
     def values(self) -> Sequence[Value]:

@@ -47,6 +47,7 @@ COMMANDS = {
     "diff": ("solver.cli.diff", "Say what tells two books apart."),
     "merge": ("solver.cli.merge", "Write a book of the states of two."),
     "export": ("solver.cli.export", "Write a book as a table, or for other languages."),
+    "build": ("solver.cli.build", "Build a game's rules and searches as a WebAssembly module."),
     "import": ("solver.cli.importing", "Write a book of values from elsewhere."),
     "verify": ("solver.cli.verify", "Check a book: structure, checksums, every value."),
 }

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.base import sharding
 from solver.store.runs import cut, join, splitters
 from solver.store.shared import shared
 
 States = NDArray[np.int64]
 HASHED = 24  # bits of the hash: so many shards, as a power of two, a tier may have
+MOST_BLOCKS = 256  # that a task returns: of more shards several share one
 
 
 @shared
@@ -121,7 +121,7 @@ def united(runs: Sequence[States]) -> States:
 def blocks_of(runs: Iterable[tuple[int, States]], bits: int) -> list[Block]:
     """The keys of each tier, sorted and without doubles, in blocks for 2**bits shards; tiers come in order."""
     shards = 1 << bits
-    each = max(1, shards // sharding.MOST_BLOCKS)  # shards that share a block
+    each = max(1, shards // MOST_BLOCKS)  # shards that share a block
     index: list[list[tuple[int, int, int]]] = [[] for _ in range(shards // each)]
     parts: list[list[States]] = [[] for _ in index]
     counts = [0] * len(index)
@@ -143,9 +143,9 @@ def blocks_of(runs: Iterable[tuple[int, States]], bits: int) -> list[Block]:
 
 def block_for(owner: int, bits: int) -> int:
     """Which of a task's blocks has the keys of a shard."""
-    return owner // max(1, (1 << bits) // sharding.MOST_BLOCKS)
+    return owner // max(1, (1 << bits) // MOST_BLOCKS)
 
 
 def block_count(bits: int) -> int:
     """How many blocks a task returns for so many shards."""
-    return min(1 << bits, sharding.MOST_BLOCKS)
+    return min(1 << bits, MOST_BLOCKS)

@@ -13,13 +13,12 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from solver.base.errors import ResourceError
-from solver.base.sharding import AHEAD, TASK_BYTES
 from solver.cluster.blocks import block_count
 from solver.cluster.closing import begun, closed, generation
 from solver.cluster.history import Tier, owned, tier_of, told_backward, told_forward
 from solver.cluster.mending import mend
 from solver.cluster.resolving import LISTING, by_rounds
-from solver.cluster.shards import Shards
+from solver.cluster.shards import AHEAD, BYTES, Shards
 from solver.cluster.store import Damaged, File
 from solver.cluster.tasks import Advanced, Run, advance, begin, warm
 from solver.cluster.valuing import valued
@@ -111,7 +110,7 @@ class Driver(Shards):
             self.progress("forward", course.stored + closing.reached, None)
         states = closing.reached
         later = self.bits_for(states * course.growth * AHEAD) if closing.highest > tier else 0
-        bits = self.bits_for(states, LISTING if by_rounds(self, states) else TASK_BYTES)
+        bits = self.bits_for(states, LISTING if by_rounds(self, states) else BYTES)
         self._complete(*closed(self, closing, max(bits, closing.bits), later), started)
 
     def _advanced(self, tier: int) -> tuple[Tier, list[Advanced], list[Run]]:

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.base.parallel import Workers
-from solver.base.sharding import BUFFERED, LEAST_READ, MOST_READ
 from solver.book.solution import TierCount
 from solver.cluster.blocks import owner_of
 from solver.cluster.history import Course, Tier
@@ -21,6 +20,9 @@ from solver.cluster.tasks import SAMPLE
 from solver.store.sorting import radix_sort_pairs
 from solver.sweep.finish import Piece, numbers_of, places_of, tier_count
 
+BUFFERED = 256 << 20  # bytes of all files together that are held
+LEAST = 1 << 12  # states of one file that are read at a time
+MOST = 1 << 18
 Part = tuple[NDArray[np.int64], NDArray[Any]]
 
 
@@ -137,7 +139,7 @@ class Merged:
     def pieces(self, best_first: NDArray[np.int64] | None, team: Workers) -> Iterator[Piece]:
         pairs = self._pairs()
         bytes_each = 8 + self.kind.itemsize
-        size = max(LEAST_READ, min(MOST_READ, BUFFERED // (bytes_each * max(1, len(pairs)))))
+        size = max(LEAST, min(MOST, BUFFERED // (bytes_each * max(1, len(pairs)))))
         streams = [Stream(self.store, states, values, self.kind, size) for states, values in pairs]
         indices_of = numbers_of if best_first is None else functools.partial(places_of, best_first[::-1])
 

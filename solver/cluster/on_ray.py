@@ -34,11 +34,11 @@ from solver.base.extras import CLUSTER
 from solver.base.files import lock
 from solver.base.memory import free_memory
 from solver.base.parallel import cores
-from solver.base.sharding import OBJECTS
 from solver.cluster.engine import too_large
 
 TASKS = ("solver.cluster.tasks",)
 RETRIES = 100  # a few are soon used up where machines come and go: ray#28906
+OBJECTS = 0.3  # of the memory, for what tasks pass on; more goes to files
 LEAST_OBJECTS = 80 << 20  # bytes; Ray takes no fewer
 PATIENCE = 5  # seconds for an address to answer
 LONGEST_TEMPORARY = 30  # characters; a socket's path has 107, and Ray's own part of it takes 70

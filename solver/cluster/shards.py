@@ -11,8 +11,7 @@ import numpy as np
 from solver.base.errors import ResourceError
 from solver.base.options import Say
 from solver.base.progress import Progress
-from solver.base.sharding import LEAST, MOST_BLOCKS, NEAR, TASK, TASK_BYTES
-from solver.cluster.blocks import HASHED, NOTHING, block_count
+from solver.cluster.blocks import HASHED, MOST_BLOCKS, NOTHING, block_count
 from solver.cluster.engine import Engine, Here
 from solver.cluster.exchange import sent, sent_back
 from solver.cluster.history import Course, Tier
@@ -21,7 +20,12 @@ from solver.cluster.tasks import Job, Run, answer, gather, request
 from solver.rules.game import Rules
 from solver.sweep.scale import Scale
 
+MEMORY = 1 << 30  # bytes that a task takes, at most: tasks of some seconds
+BYTES = 256  # of memory that a task takes for a state
 GATHERED = 64  # of one that merges or looks up, for a state
+LEAST = 1 << 17  # states worth a task of their own, where workers are idle
+AHEAD = 1.25  # by how much it may be more in the next tier
+NEAR = 1 << 14  # states of a tier that are not worth the way to another process
 EVERY = 1.0  # seconds between commits, at least
 
 
@@ -33,7 +37,7 @@ class Shards:
     ) -> None:
         self.rules, self.job, self.store, self.engine = rules, job, store, engine
         self.progress, self.tell, self.cyclic = progress, tell, cyclic
-        self.memory = min(engine.memory, TASK)
+        self.memory = min(engine.memory, MEMORY)
         self.every = EVERY
         self.course, self.identity = Course(), ""
         self.here = Here()
@@ -72,7 +76,7 @@ class Shards:
         """Why no shard file is mended any more."""
         return ResourceError(f"{self.store.url}: shard files are damaged as soon as they are written: mend the store")
 
-    def bits_for(self, states: float, each: int = TASK_BYTES) -> int:
+    def bits_for(self, states: float, each: int = BYTES) -> int:
         """Of how many shards, as a power of two, so many states are, of which a task takes `each` bytes."""
         shards = max(states * each / self.memory, min(2 * self.engine.workers, MOST_BLOCKS, states / LEAST))
         return min(HASHED, max(0, int(np.ceil(np.log2(max(1.0, shards))))))
@@ -85,7 +89,7 @@ class Shards:
         self, source: int | None, tasks: Sequence[Sequence[Any]], bits: int, engine: Engine | None = None
     ) -> list[Run]:
         """The run files of what the tasks of a tier, on an engine, have dealt to 2**`bits` shards."""
-        engine, memory = engine or self.engine, GATHERED * self.memory // TASK_BYTES
+        engine, memory = engine or self.engine, GATHERED * self.memory // BYTES
         handles = [
             engine.submit(gather, self.job, source, (bits, owner), *items, memory=memory if bits else 0)[0]
             for owner, items in enumerate(sent(engine, tasks, bits))
@@ -135,7 +139,7 @@ class Shards:
             returns=1 + block_count(bits), memory=self.bytes_for(tier.stored, tier.bits),
         )  # fmt: skip
 
-    def bytes_for(self, states: int, bits: int, each: int = TASK_BYTES) -> int:
+    def bytes_for(self, states: int, bits: int, each: int = BYTES) -> int:
         """Of memory that a task on one of so many shards takes."""
         return min(self.memory, each * (states >> bits))
 

@@ -54,9 +54,14 @@ def inlined(function: F) -> F:
 
 @functools.lru_cache(maxsize=64, typed=True)  # typed: named tuples of two games may be equal
 def bind(
-    module: types.ModuleType, game: Game, symmetry: bool = True, outcomes: bool = False, tiers: bool = True
+    module: types.ModuleType,
+    game: Game,
+    symmetry: bool = True,
+    outcomes: bool = False,
+    tiers: bool = True,
+    cached: bool = True,
 ) -> Any:
-    """A namespace of the module's kernels, compiled for this game when first called.
+    """A namespace of the module's kernels, compiled for this game when first called; not `cached`: always anew.
 
     Kernels see `game` and booleans, all constants: `SCORES` (values have no distances: a score game, or `outcomes`
     alone are asked for), `ALTERNATES` (players strictly alternate), `FOLDS` (fold states by `canonical`), `TIERED` (the
@@ -75,7 +80,7 @@ def bind(
     identity = identity_of(asked, constants, str(module.__file__))
     callable_ones = [name for name, function in kernels.items() if not _is_inlined(function)]
     for name, function in kernels.items():
-        scope[name] = _compile(function, scope, identity, taught)
+        scope[name] = _compile(function, scope, identity, taught, cached)
     return types.SimpleNamespace(**{name: scope[name] for name in callable_ones})
 
 
@@ -119,12 +124,12 @@ def _is_inlined(function: Any) -> bool:
     return getattr(function, "is_inlined", False)
 
 
-def _compile(function: Any, scope: dict[str, Any], identity: str, taught: _Taught) -> Any:
+def _compile(function: Any, scope: dict[str, Any], identity: str, taught: _Taught, cached: bool) -> Any:
     """A dispatcher of a copy that lives in `scope` and has cache files of its own."""
     copy = types.FunctionType(renamed(function.__code__, taught.names), scope, function.__name__, function.__defaults__)
     copy.__qualname__ = f"{function.__name__}-{identity}"
     copy.__module__ = function.__module__
-    options: dict[str, Any] = {"cache": True, "no_cfunc_wrapper": True}
+    options: dict[str, Any] = {"cache": cached, "no_cfunc_wrapper": True}
     if _is_inlined(function):
         options = {"forceinline": True, **PART}
     return once_for_constants(numba.njit(copy, nogil=True, boundscheck=taught.arrays, **options))

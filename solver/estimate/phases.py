@@ -18,11 +18,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from solver.base.memory import free_memory
 from solver.base.parallel import cores
-from solver.base.sharding import AHEAD, BATCH, KEY, LEAST, MOST_BLOCKS, NEAR, OBJECTS, TASK, TASK_BYTES
 
 if TYPE_CHECKING:
     from solver.sweep.projection import Tier
 
+KEY = 8  # bytes of a state
+TASK_BYTES = 256  # of memory that a task takes for a state
+LEAST_STATES = 1 << 17  # worth a task of their own, where workers are idle
+MOST_BLOCKS = 256  # that a task returns: of more shards several share one
+OBJECTS = 0.3  # of the memory, for what tasks pass on
+NEAR = 1 << 14  # states of a tier that the driver sees to itself
+AHEAD = 1.25  # by how much a later tier is taken to be larger, when its shards are counted
 BYTES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 FIELD = re.compile(r"(nodes|cores|memory|network|storage|price)=([0-9]{1,12}(?:\.[0-9]{1,6})?)([KMGT]?)")
@@ -34,8 +40,8 @@ class Design(NamedTuple):
     """How the cluster is built, where plans try other ways: bytes that a task takes at most; tasks whose blocks one
     task splits, where several shards share a block."""
 
-    task: int = TASK
-    batch: int = BATCH
+    task: int = 1 << 30
+    batch: int = 256
 
 
 BUILT = Design()
@@ -56,7 +62,7 @@ class Cluster(NamedTuple):
     def shards(self, states: int) -> int:
         """Of a tier, a power of two: what fits the memory of a worker, or more where workers would be idle."""
         fitting = states * TASK_BYTES / min((1 - OBJECTS) * self.memory / self.cores, self.design.task)
-        busy = min(2 * self.nodes * self.cores, states / LEAST, MOST_BLOCKS)
+        busy = min(2 * self.nodes * self.cores, states / LEAST_STATES, MOST_BLOCKS)
         return 1 << max(0, math.ceil(math.log2(max(1.0, fitting, busy))))
 
 

@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from solver.base.errors import MethodError
 from solver.base.progress import Progress, silent
-from solver.base.sharding import BUFFERED, KEY, LEAST_READ, MOST_READ
 from solver.check.conformance import check_game
 from solver.estimate.estimation import need_kernels
-from solver.estimate.phases import PLAIN, Cluster, Costs, Kind, TierPlan, predict
+from solver.estimate.phases import KEY, PLAIN, Cluster, Costs, Kind, TierPlan, predict
 from solver.rules.game import Game, Rules
 
 if TYPE_CHECKING:
     from solver.sweep.projection import Tier
 
+BUFFERED, LEAST_READ, MOST_READ = 256 << 20, 1 << 12, 1 << 18  # of the merge into the book: bytes, states of a file
 PROCESS = 120 << 20  # bytes of a worker, whatever it does
 STATE_MEMORY, MOVE_MEMORY = 24, 24  # more bytes of it for each state, and for each move
+START_CPU = 8.0  # seconds of the processor that starting takes: Ray, and in each of two workers what is compiled
 
 
 class Plan(NamedTuple):

@@ -1,6 +1,6 @@
 """Live search: exact values of single states, and estimates of those that are too hard, within a budget.
 
-Plain alpha-beta takes what is easy and what comes while the compiled one is loaded, where numba is installed; plain
+Plain alpha-beta takes what is easy and what comes while the compiled one is loaded, the game's module or Numba's; plain
 retrograde analysis takes a game with cycles if it is small. States that are asked together share tables, and take
 turns that double, so that the easy ones are not held up by the hard.
 """
@@ -39,7 +39,7 @@ class Live:
         self.game, self._symmetry = rules.game, rules.symmetry
         self.solved: dict[Any, Value] = {}  # what searches have found, canonical states
         self._table: dict[Any, Any] = {}
-        self._team = Compiled(rules, self._searchers)  # which join for what is hard
+        self._team = Compiled(rules, self._searchers, lambda module: module.searches)  # for what is hard
         self._turn = threading.Lock()
         self._cyclic = False
         self._unchecked = isinstance(rules.game, tuple) and not is_built_in(rules.name)

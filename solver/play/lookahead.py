@@ -1,7 +1,7 @@
 """Searches of limited depth for whoever plays, by the rules' own `evaluate` or by a learned evaluation.
 
-Plain ones, until the compiled are loaded, where numba is installed and the rules compile: both find the same, but for
-the last digits of what a model says.
+Plain ones, until the compiled are loaded: the game's module, where wasmtime is installed and one is shipped, or else
+Numba's, where that is and the rules compile. All find the same, but for the last digits of what a model says.
 """
 
 from __future__ import annotations
@@ -17,20 +17,24 @@ from typing import Any
 
 from solver.base import extras
 from solver.base.errors import BudgetExceeded, GameError, MethodError, UncompiledRules
+from solver.play import modules
 from solver.rules.game import Rules
 from solver.search import Budget, Result, heuristic
+from solver.wasm.host import Module
 
 QUICK = 2_000  # nodes that a plain search may take before the compiled one, which takes time to load, is asked
 BITS = 63  # of a state
 
 
 class Compiled:
-    """A compiled search of one game, `it`, which `make` makes in a thread once it is asked for; None until then, and
-    where it cannot be made."""
+    """A compiled search of one game, `it`, made in a thread once it is asked for; None until then, and where it cannot.
 
-    def __init__(self, rules: Rules, make: Callable[[], Any]) -> None:
+    It is the game's module, if one is shipped that is `enough` and no compiler is loaded; else `make` makes it.
+    """
+
+    def __init__(self, rules: Rules, make: Callable[[], Any], enough: Callable[[Module], bool]) -> None:
         self.it: Any = None
-        self._rules, self._make = rules, make
+        self._rules, self._make, self._enough = rules, make, enough
         self._loading, self._loaded = threading.Lock(), threading.Event()
         self._started = False
         self.is_loaded = self._loaded.is_set  # or given up
@@ -40,7 +44,7 @@ class Compiled:
         with self._loading:
             if not self._started:
                 self._started = True
-                if isinstance(self._rules.game, tuple) and extras.has_kernels() and not self._rules.plain_only:
+                if isinstance(self._rules.game, tuple) and not self._rules.plain_only:
                     threading.Thread(target=self._load, daemon=True).start()
                 else:
                     self._loaded.set()
@@ -50,7 +54,11 @@ class Compiled:
     def _load(self) -> None:
         try:
             with contextlib.suppress(Exception):  # what the compiler cannot do, the plain search can
-                self.it = self._make()
+                module = modules.at_once(self._rules)
+                if module is not None and self._enough(module):
+                    self.it = module
+                elif extras.has_kernels():
+                    self.it = self._make()
         finally:
             self._loaded.set()
 
@@ -84,7 +92,7 @@ class Foresight:
             self.name = Path(evaluate).name if isinstance(evaluate, (str, os.PathLike)) else "a learned evaluation"
             self.evaluation = _evaluation_of(rules, evaluate)
             self._evaluate = plainly(rules, self.evaluation)
-        self.compiled = Compiled(rules, self._compiled)
+        self.compiled = Compiled(rules, self._compiled, lambda module: module.looks and evaluate is None)
         self._turn = threading.Lock()
 
     def _compiled(self) -> Any:

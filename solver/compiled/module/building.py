@@ -1,0 +1,177 @@
+"""Building a module: the compiled functions of a game's rules and searches, made for WebAssembly.
+
+Numba's LLVM code of a kernel is that of a tree of functions, which LLVM compiles for wasm32 as well: what it calls of
+Numba and Python (references, wrappers) is cut or empty. Around each exported kernel goes a function of plain numbers,
+which traps where the rules raise an error.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import sys
+from typing import Any
+
+import llvmlite.binding as llvm
+from numba import types as nb
+
+from solver.base.errors import MethodError
+from solver.compiled.binding import bind, compiling
+from solver.compiled.exact.table import LIMIT, WIN
+from solver.compiled.module import depth, exact
+from solver.compiled.module import rules as of_rules
+from solver.rules.game import Rules, own_method
+from solver.wasm import layout
+from solver.wasm.binary import finished
+
+TRIPLE = "wasm32-unknown-unknown"
+FEATURES = "+bulk-memory,+sign-ext,+nontrapping-fptoint"
+FORMAT = 1
+KINDS = {nb.int64: "i64", nb.float64: "double"}
+EMPTY = r"define linkonce_odr void @\1(ptr %owner) { ret void }"
+HELPERS = """
+declare void @llvm.trap()
+
+define linkonce_odr double @numba_nextafter(double %from, double %to) {
+  %same = fcmp oeq double %from, %to
+  %up = fcmp ogt double %to, %from
+  %positive = fcmp ogt double %from, 0.0
+  %away = icmp eq i1 %up, %positive
+  %step = select i1 %away, i64 1, i64 -1
+  %bits = bitcast double %from to i64
+  %next = add i64 %bits, %step
+  %zero = fcmp oeq double %from, 0.0
+  %least = select i1 %up, i64 1, i64 -9223372036854775807
+  %chosen = select i1 %zero, i64 %least, i64 %next
+  %moved = bitcast i64 %chosen to double
+  %result = select i1 %same, double %to, double %moved
+  ret double %result
+}
+"""
+EXACT = {"lay_out": 3, "begin": 3, "go_on": 1, "found": 0, "spent": 0, "forget": 0, "settled": 2}
+DEPTH = {"lay_out_look": 4, "look": 3, "look_on": 1, "choice": 0, "looked": 0, "cut": 0, "merit": 0}
+
+
+def build(rules: Rules, ranks: bool = False) -> bytes:
+    """The module of a game; `ranks`: with what its ranked books ask.
+
+    Raises MethodError for a game that has none, UncompiledRules.
+    """
+    if rules.plain_only:
+        raise MethodError(f"{rules.name} runs in plain Python only: it has no module")
+    with compiling(rules.game):
+        parts = [_Part(of_rules, rules, _exported(rules, ranks))]
+        if searches(rules):
+            parts.append(_Part(exact, rules, EXACT))
+        if rules.chance is None:
+            parts.append(_Part(depth, rules, DEPTH))
+        code = _linked(parts)
+    names = [name for part in parts for name in part.names]
+    return finished(code, names, facts(rules), layout.DESK, 2)
+
+
+def searches(rules: Rules) -> bool:
+    """Whether the module of a game searches: alpha-beta takes no chance, and no game that is one tier."""
+    return rules.chance is None and rules.tiered
+
+
+def facts(rules: Rules) -> dict[str, Any]:
+    """What a module says of itself."""
+    about = {"format": FORMAT, "game": rules.name, "rules": rules.fingerprint, "symmetry": rules.folds}
+    return about | {"scores": rules.scores, "win": WIN, "limit": LIMIT}
+
+
+def _exported(rules: Rules, ranks: bool) -> dict[str, int]:
+    """The methods of a game that its module exports, and how many numbers each takes."""
+    wanted = (*of_rules.OPTIONAL, *(of_rules.RANKS if ranks else ()))
+    has = functools.partial(own_method, rules.game)
+    names = [*of_rules.REQUIRED, *(name for name in wanted if has(name) is not None)]
+    if not rules.folds and "canonical" in names:
+        names.remove("canonical")
+    return {name: of_rules.TAKES.get(name, 1) for name in names}
+
+
+class _Part:
+    """The code of some kernels of a module of kernels."""
+
+    def __init__(self, home: Any, rules: Rules, names: dict[str, int]) -> None:
+        self.names = names
+        kernels = bind(sys.modules[home.__name__], rules.game, rules.symmetry, cached=False)
+        self.texts, self.wrappers = [], []
+        for name, count in names.items():
+            kernel, kinds = getattr(kernels, name), (nb.int64,) * count
+            kernel.compile(kinds)
+            compiled = kernel.overloads[kinds]
+            self.texts.append(compiled.library.get_llvm_str())
+            self.wrappers.append(_wrapper(name, compiled.fndesc.mangled_name, count, compiled.signature.return_type))
+
+
+def _wrapper(name: str, mangled: str, count: int, result: Any) -> str:
+    """A function of plain numbers around a compiled one."""
+    kind = KINDS[nb.float64 if result == nb.float64 else nb.int64]
+    taken = ", ".join(f"i64 %a{place}" for place in range(count))
+    given = "".join(f", i64 %a{place}" for place in range(count))
+    return f"""
+define {kind} @{name}({taken}) {{
+  %result = alloca {kind}, align 8
+  %error = alloca ptr, align 8
+  %status = call i32 @{mangled}(ptr %result, ptr %error{given})
+  %fine = icmp eq i32 %status, 0
+  br i1 %fine, label %done, label %failed
+failed:
+  call void @llvm.trap()
+  unreachable
+done:
+  %value = load {kind}, ptr %result
+  ret {kind} %value
+}}
+declare i32 @{mangled}(ptr, ptr{', i64' * count})
+"""
+
+
+def _linked(parts: list[_Part]) -> bytes:
+    """The object code of all functions of the parts for wasm32."""
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    target = llvm.Target.from_triple(TRIPLE)
+    machine = target.create_target_machine(opt=3, features=FEATURES)
+    whole = None
+    for part in parts:
+        for text in part.texts:
+            module = _retargeted(text, machine)
+            if whole is None:
+                whole = module
+            else:
+                whole.link_in(module)
+    wrappers = HELPERS + "".join(one for part in parts for one in part.wrappers)
+    assert whole is not None
+    names = {name for part in parts for name in part.names}
+    whole.link_in(_retargeted(wrappers, machine))
+    for function in whole.functions:
+        if not function.is_declaration and function.name not in names:
+            function.linkage = "internal"
+    for item in whole.global_variables:
+        if not item.is_declaration:
+            item.linkage = "internal"
+    whole.verify()
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(whole, builder)
+    return bytes(machine.emit_object(whole))
+
+
+def _retargeted(text: str, machine: Any) -> Any:
+    """LLVM code for the machine it was not made for."""
+    text = re.sub(_definition(r"@_ZN7cpython"), "", text, flags=re.M | re.S)
+    text = re.sub(_definition(r"@(NRT_incref|NRT_decref)\("), EMPTY, text, flags=re.M | re.S)
+    text = re.sub(r'^target (triple|datalayout) .*$', "", text, flags=re.M)
+    text = re.sub(r'"(target-cpu|target-features|tune-cpu)"="[^"]*"', "", text)
+    text = re.sub(r"= common (local_unnamed_addr )?global", "= internal global", text)
+    module = llvm.parse_assembly(text)
+    module.triple, module.data_layout = TRIPLE, str(machine.target_data)
+    return module
+
+
+def _definition(name: str) -> str:
+    """What the definitions of functions of such a name look like."""
+    return rf"^define [^\n]*{name}.*?^}}$"

@@ -1,0 +1,121 @@
+"""What a module exports of the search of limited depth: `compiled.lookahead.deepening`, by the rules' own `evaluate`.
+
+Its arrays lie where `lay_out_look` made room for them, behind those of the exact search.
+"""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+import numpy as np
+
+from solver.compiled.binding import inlined, kernel
+from solver.compiled.lookahead import deepening
+from solver.compiled.lookahead.depth import (
+    BEST,
+    CHOICE,
+    COUNT,
+    CUT,
+    FIELDS,
+    FRAME,
+    MOVE,
+    WINDOW,
+    Path,
+    list_moves,
+)
+from solver.compiled.lookahead.model import Model
+from solver.compiled.module.memory import float_table, floats, singles, words
+from solver.compiled.module.memory import table as table_at
+from solver.wasm.layout import LOOK, LOOK_BOUNDS, LOOK_BOUNDS_AT, LOOK_MOVES, LOOK_PATH_AT, LOOK_PLIES
+
+game: Any = None  # a constant of the bound copies
+SCORES = False
+
+
+def _own(function: Any) -> Any:
+    """A function of `deepening` to be compiled anew for each game, with `list_moves` in its place."""
+    code = getattr(function, "py_func", function)
+    return types.FunctionType(code.__code__, code.__globals__, code.__name__)
+
+
+@inlined
+def list_moves_at(address, path, model, ply, wanted):
+    """`list_moves` itself: a module has no addresses of functions."""
+    return list_moves(path, model, ply, wanted)
+
+
+@inlined
+def weighed(shape, weights, relu, inputs, units):
+    """What a model says: there is none."""
+    return 0.0
+
+
+arrive = inlined(_own(deepening.arrive))
+search_on = kernel(_own(deepening.look))
+
+
+@inlined
+def path_of():
+    """The line of play that the search is at."""
+    desk = words(LOOK, LOOK_BOUNDS + 1)
+    at, plies, rows = desk[LOOK_PATH_AT], desk[LOOK_PLIES], desk[LOOK_MOVES]
+    windows_at = at + 8 * FRAME * plies
+    moves_at = windows_at + 8 * WINDOW * plies
+    frames, windows = table_at(at, plies, FRAME), float_table(windows_at, plies, WINDOW)
+    return Path(frames, windows, table_at(moves_at, rows, MOVE), words(LOOK, FIELDS))
+
+
+@kernel
+def lay_out_look(address, plies, rows, size):
+    """Make room behind an address for paths of so many plies, so many moves of theirs, and a table of `size` words.
+
+    `size` is a power of two. Returns the bytes that the memory must then have; those from `address` on must be zeros.
+    """
+    desk = words(LOOK, LOOK_BOUNDS + 1)
+    desk[LOOK_PATH_AT], desk[LOOK_PLIES], desk[LOOK_MOVES] = address, plies, rows
+    at = address + 8 * ((FRAME + WINDOW) * plies + MOVE * rows)
+    desk[LOOK_BOUNDS_AT], desk[LOOK_BOUNDS] = at + (-at & 63), size
+    return desk[LOOK_BOUNDS_AT] + 8 * size
+
+
+@kernel
+def look(state, depth, first):
+    """Set out to search an unfinished state to a depth of at least 1 ply, beginning with the action `first`, or -1."""
+    path = path_of()
+    path.search[CHOICE] = first
+    path.search[COUNT] = 0
+    deepening.begin(path, state, depth)
+
+
+@kernel
+def look_on(allowance):
+    """Search on for so many nodes at most; what `deepening.look` returns."""
+    desk = words(LOOK, LOOK_BOUNDS + 1)
+    at, size = desk[LOOK_BOUNDS_AT], desk[LOOK_BOUNDS]
+    model = Model(words(0, 0), singles(0, 0), False, 1.0, words(0, 0), floats(0, 0))
+    return search_on((np.int64(0), SCORES), (words(at, size), floats(at, size)), path_of(), model, allowance)
+
+
+@kernel
+def choice():
+    """The first best action in the game's order."""
+    return words(LOOK, FIELDS)[CHOICE]
+
+
+@kernel
+def looked():
+    """The nodes that were searched since `look`."""
+    return words(LOOK, FIELDS)[COUNT]
+
+
+@kernel
+def cut():
+    """1 if a state was cut off, so that a deeper search may find another merit; else 0."""
+    return path_of().frames[0, CUT]
+
+
+@kernel
+def merit():
+    """The merit that was found: a win or loss, a margin, or an estimate."""
+    return path_of().windows[0, BEST]

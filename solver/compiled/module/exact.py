@@ -1,0 +1,102 @@
+"""What a module exports of the exact search: `compiled.exact.alphabeta` on a desk in the module's own memory.
+
+The desk's words are the fields of `search`, then where the arrays lie that `lay_out` made room for. The table begins
+small and grows, as a `Searcher`'s.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from solver.compiled.binding import kernel
+from solver.compiled.exact.alphabeta import (
+    ASKED,
+    COUNT,
+    FIELDS,
+    FRAME,
+    HIGH,
+    KEPT,
+    LOW,
+    ROW,
+    STATE,
+    solve,
+)
+from solver.compiled.exact.moves import settle_first
+from solver.compiled.exact.table import GROWTH, IDLE, LIMIT, LOAD, spread
+from solver.compiled.module.memory import table as table_at
+from solver.compiled.module.memory import words
+from solver.wasm.layout import DESK, FRAMES, FRAMES_AT, HEAP, MOVES, MOVES_AT, SMALLEST, TABLE, TABLE_AT, USED
+
+game: Any = None  # a constant of the bound copies
+
+
+@kernel
+def lay_out(plies, rows, size):
+    """Make room for paths of so many plies, so many moves of theirs, and a table of `size` words, a power of two.
+
+    Returns the bytes that the memory must then have, and forgets what was found before.
+    """
+    desk = words(DESK, USED + 1)
+    desk[FRAMES_AT], desk[FRAMES] = HEAP, plies
+    desk[MOVES_AT], desk[MOVES] = HEAP + 8 * FRAME * plies, rows
+    at = desk[MOVES_AT] + 8 * ROW * rows
+    desk[TABLE_AT], desk[TABLE] = at + (-at & 63), size
+    desk[USED] = 0
+    return desk[TABLE_AT] + 8 * size
+
+
+@kernel
+def begin(state, low, high):
+    """Set out to find the merit of a state within low..high."""
+    search = words(DESK, FIELDS)
+    for field in range(FIELDS):
+        search[field] = 0
+    search[LOW], search[HIGH], search[ASKED] = low, high, LIMIT
+    table_at(words(DESK, USED + 1)[FRAMES_AT], 1, FRAME)[0, STATE] = state
+
+
+@kernel
+def go_on(allowance):
+    """Search on for so many nodes at most; what `solve` returns."""
+    desk = words(DESK, USED + 1)
+    search = words(DESK, FIELDS)
+    used = desk[USED]
+    if used < desk[TABLE] and search[KEPT] >= LOAD * used // 2:
+        grown = min(GROWTH * used, desk[TABLE])
+        spread(words(desk[TABLE_AT], grown), used)
+        desk[USED] = used = grown
+        search[KEPT] = 0
+    frames = table_at(desk[FRAMES_AT], desk[FRAMES], FRAME)
+    moves = table_at(desk[MOVES_AT], desk[MOVES], ROW)
+    busy = words(DESK + 8 * (USED + 1), 1)
+    busy[0] = IDLE
+    return solve(words(desk[TABLE_AT], used), frames, moves, busy, search, min(allowance, max(1024, LOAD * used // 2)))
+
+
+@kernel
+def found():
+    """The merit of the state, once `go_on` has found it."""
+    return words(DESK, FIELDS)[LOW]
+
+
+@kernel
+def spent():
+    """The nodes that were searched since `begin`."""
+    return words(DESK, FIELDS)[COUNT]
+
+
+@kernel
+def forget():
+    """Empty the table."""
+    desk = words(DESK, USED + 1)
+    table = words(desk[TABLE_AT], max(desk[USED], min(SMALLEST, desk[TABLE])))
+    for at in range(len(table)):
+        table[at] = 0
+    desk[USED] = min(SMALLEST, desk[TABLE])
+
+
+@kernel
+def settled(state, bound):
+    """What answers without search whether a state is worth at least `bound`: a bound on its merit, or LIMIT."""
+    merit, _ = settle_first(state, bound)
+    return merit

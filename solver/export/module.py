@@ -1,0 +1,35 @@
+"""A game as a WebAssembly module, written to a file."""
+
+from __future__ import annotations
+
+import os
+
+from solver.base import extras
+from solver.base.errors import MethodError, ResourceError
+from solver.base.files import replacing
+from solver.book import check_target
+from solver.check.conformance import check_game
+from solver.rules.game import Rules, is_built_in
+
+
+def write(rules: Rules, path: str | os.PathLike[str], ranks: bool = False) -> int:
+    """Build the module of a game, whose rules are checked as before a solve, into a file; its size in bytes.
+
+    `ranks`: with what ranked books ask of the rules. Raises MethodError for a game that has none, and without Numba;
+    GameError for rules that break the protocol, UncompiledRules; BookError, ResourceError for what is no place.
+    """
+    target = check_target(path)
+    if not extras.has_kernels():
+        raise MethodError(f"a module is compiled by Numba: {extras.remedy()}")
+    from solver.compiled import agreement
+    from solver.compiled.module.building import build
+
+    if not is_built_in(rules.name) and not rules.plain_only:
+        agreement.compare(rules.game, check_game(rules.game), symmetry=rules.symmetry)
+    data = build(rules, ranks)
+    try:
+        with replacing(target) as partial:
+            partial.write_bytes(data)
+    except OSError as error:
+        raise ResourceError(f"{target} cannot be written ({error.strerror or error}): make room, then again") from None
+    return len(data)

@@ -1,0 +1,198 @@
+"""The bytes of a module: sections, and what is made of the object that LLVM writes (WebAssembly Core Specification 2.0,
+chapter 5; the object's conventions: WebAssembly tool-conventions, Linking.md).
+
+An object of one tree of functions is a module already, but that it takes its memory and its stack pointer from a
+linker, and exports nothing. So no linker is needed: `finished` writes those sections anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from solver.base.errors import DamagedBook, MethodError
+
+MAGIC = b"\0asm\1\0\0\0"
+CUSTOM, TYPE, IMPORT, FUNCTION, TABLE, MEMORY, GLOBAL, EXPORT, START, ELEMENT, CODE, DATA, DATA_COUNT = range(13)
+ORDER = (TYPE, IMPORT, FUNCTION, TABLE, MEMORY, GLOBAL, EXPORT, START, ELEMENT, DATA_COUNT, CODE, DATA, CUSTOM)
+OF_FUNCTION, OF_TABLE, OF_MEMORY, OF_GLOBAL = range(4)  # kinds of imports and exports
+SYMBOLS = 8  # the part of the object's `linking` section
+UNDEFINED, EXPLICIT_NAME = 0x10, 0x40  # flags of a symbol
+I32, MUTABLE, I32_CONST, END = 0x7F, 1, 0x41, 0x0B
+FACTS = "solver"  # the custom section that says what the module is
+SEAL, SEAL_BYTES = "seal", 32  # the last one
+
+
+class Reader:
+    """Numbers and names from bytes, one after another."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data, self.at = data, 0
+
+    def byte(self) -> int:
+        """The next byte."""
+        self.at += 1
+        return self.data[self.at - 1]
+
+    def number(self) -> int:
+        """An unsigned LEB128 number."""
+        result = shift = 0
+        while True:
+            byte = self.byte()
+            result |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return result
+
+    def take(self, size: int) -> bytes:
+        """So many bytes. Raises IndexError where there are fewer."""
+        self.at += size
+        if self.at > len(self.data):
+            raise IndexError("the module ends too early")
+        return self.data[self.at - size : self.at]
+
+    def name(self) -> str:
+        """A name of UTF-8."""
+        return self.take(self.number()).decode()
+
+    def __bool__(self) -> bool:
+        return self.at < len(self.data)
+
+
+def number(value: int) -> bytes:
+    """An unsigned LEB128 number."""
+    result = b""
+    while value > 127:
+        result += bytes([value & 127 | 128])
+        value >>= 7
+    return result + bytes([value])
+
+
+def signed(value: int) -> bytes:
+    """A signed LEB128 number."""
+    result = b""
+    while not -64 <= value < 64:
+        result += bytes([value & 127 | 128])
+        value >>= 7
+    return result + bytes([value & 127])
+
+
+def text(name: str) -> bytes:
+    """A name, behind its length."""
+    return number(len(name.encode())) + name.encode()
+
+
+def vector(items: Sequence[bytes]) -> bytes:
+    """Items, behind their number."""
+    return number(len(items)) + b"".join(items)
+
+
+def sections(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """The kind and the contents of each section. Raises IndexError, ValueError for what is no module."""
+    if data[: len(MAGIC)] != MAGIC:
+        raise ValueError("no module of WebAssembly 1.0")
+    reader = Reader(data)
+    reader.take(len(MAGIC))
+    while reader:
+        kind = reader.byte()
+        yield kind, reader.take(reader.number())
+
+
+def joined(parts: Mapping[int, bytes]) -> bytes:
+    """A module of these sections."""
+    return MAGIC + b"".join(bytes([kind]) + number(len(parts[kind])) + parts[kind] for kind in ORDER if kind in parts)
+
+
+class _Import(NamedTuple):
+    name: str
+    kind: int
+
+
+def _imports(contents: bytes) -> list[_Import]:
+    reader, found = Reader(contents), []
+    for _ in range(reader.number()):
+        reader.name()
+        found.append(_Import(reader.name(), kind := reader.byte()))
+        if kind == OF_FUNCTION:
+            reader.number()
+        elif kind == OF_GLOBAL:
+            reader.take(2)
+        else:
+            if kind == OF_TABLE:
+                reader.byte()
+            limits = reader.byte()
+            reader.number()
+            if limits & 1:
+                reader.number()
+    return found
+
+
+def _functions(linking: bytes) -> dict[str, int]:
+    """The numbers of the functions that an object defines, by their names."""
+    reader, found = Reader(linking), {}
+    reader.number()
+    while reader:
+        part, contents = reader.byte(), Reader(reader.take(reader.number()))
+        if part != SYMBOLS:
+            continue
+        for _ in range(contents.number()):
+            kind, flags = contents.byte(), contents.number()
+            if kind == 1:  # data
+                contents.name()
+                if not flags & UNDEFINED:
+                    contents.number(), contents.number(), contents.number()
+                continue
+            place = contents.number()
+            if kind != 3 and (not flags & UNDEFINED or flags & EXPLICIT_NAME):
+                name = contents.name()
+                if kind == 0 and not flags & UNDEFINED:
+                    found[name] = place
+    return found
+
+
+def finished(compiled: bytes, exports: Sequence[str], facts: Mapping[str, Any], stack: int, pages: int) -> bytes:
+    """The module of an object: it has its own memory of so many pages at first, and a stack that grows down from
+    `stack`; it exports that memory and the functions named, and says `facts` of itself.
+
+    Raises MethodError where the object wants functions of a host, or its constants leave no room for the stack.
+    """
+    parts, linking = {}, b""
+    for kind, contents in sections(compiled):
+        if kind != CUSTOM:
+            parts[kind] = contents
+            continue
+        reader = Reader(contents)
+        if reader.name() == "linking":
+            linking = contents[reader.at :]
+    wanted = _imports(parts.pop(IMPORT, b"\0"))
+    strange = [one.name for one in wanted if one.name not in ("__linear_memory", "__stack_pointer")]
+    if strange:
+        raise MethodError(f"the rules want {', '.join(strange)}, which a module does not have")
+    places = _functions(linking)
+    parts[MEMORY] = vector([bytes([0]) + number(pages)])
+    if any(one.kind == OF_GLOBAL for one in wanted):
+        parts[GLOBAL] = vector([bytes([I32, MUTABLE, I32_CONST]) + signed(stack) + bytes([END])])
+    listed = [text(name) + bytes([OF_FUNCTION]) + number(places[name]) for name in exports]
+    parts[EXPORT] = vector([text("memory") + bytes([OF_MEMORY, 0]), *listed])
+    parts[CUSTOM] = text(FACTS) + json.dumps(facts, separators=(",", ":"), sort_keys=True).encode()
+    return sealed(joined(parts))
+
+
+def sealed(module: bytes) -> bytes:
+    """A module, with the section behind it whose last bytes are the SHA-256 of all before them."""
+    begun = module + bytes([CUSTOM]) + number(len(text(SEAL)) + SEAL_BYTES) + text(SEAL)
+    return begun + hashlib.sha256(begun).digest()
+
+
+def facts_of(data: bytes) -> dict[str, Any]:
+    """What a module says of itself. Raises DamagedBook for an altered one, and what is no module of this program's."""
+    with contextlib.suppress(IndexError, ValueError):
+        if hashlib.sha256(data[:-SEAL_BYTES]).digest() == data[-SEAL_BYTES:]:
+            for kind, contents in sections(data):
+                reader = Reader(contents)
+                if kind == CUSTOM and reader.name() == FACTS:
+                    return {**json.loads(contents[reader.at :])}
+    raise DamagedBook("this is no module as `solver build` writes them, or it is damaged: build it again")

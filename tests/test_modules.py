@@ -1,0 +1,167 @@
+"""Modules of WebAssembly: the shipped ones against truth, what is refused, and the player that asks them."""
+
+import gzip
+import json
+import random
+import subprocess
+import sys
+
+import pytest
+
+from solver import Player, load_game
+from solver.base.errors import BudgetExceeded, DamagedBook, ForeignBook
+from solver.base.value import Value
+from solver.play import modules
+from solver.rules.game import Rules
+from solver.search import heuristic
+from solver.wasm.binary import facts_of
+from solver.wasm.host import Module
+from tests import naive
+from tests.test_alphabeta import pons, scored
+
+pytest.importorskip("wasmtime")
+SHIPPED = sorted(path.name.removesuffix(".wasm.gz") for path in modules.FOLDER.glob("*.wasm.gz"))
+
+
+def data_of(name):
+    return gzip.decompress(modules.path_of(name).read_bytes())
+
+
+def module_of(name):
+    return Module(data_of(name), Rules(load_game(name)))
+
+
+@pytest.mark.parametrize("name", ["tic-tac-toe", "coins", "hexapawn"])
+def test_every_value_is_the_naive_twins(name):
+    game, module = load_game(name), module_of(name)
+    truth = naive.solve(game)
+    for state, value in random.Random(0).sample([*truth.items()], min(len(truth), 500)):
+        assert module.value(state) == value
+        if not game.is_terminal(state):
+            assert module.reaches(state, value)
+            assert not module.reaches(state, value, more=True)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_shipped_modules_have_the_rules_of_plain_python(name):
+    game, module, chance = load_game(name), module_of(name), random.Random(1)
+    rules, room = Rules(game), 69_632
+    for _ in range(5):
+        state = game.initial()
+        assert module.ask("initial") == state
+        for _ in range(60):
+            assert module.ask("is_terminal", state) == game.is_terminal(state)
+            assert module.ask("canonical", state) == rules.canonical(state) if rules.folds else True
+            if game.is_terminal(state):
+                assert module.ask("utility", state) == game.utility(state)
+                break
+            actions = list(game.actions(state))
+            assert module.ask("actions", state, room, 64) == len(actions)
+            for action in actions:
+                assert module.ask("result", state, action) == game.result(state, action)
+            state = game.result(state, chance.choice(actions))
+
+
+def test_published_connect_four_scores():
+    module = module_of("connect-four")
+    for state, ply, score in scored("end-easy", 100):
+        assert pons(module.value(state), ply) == score
+
+
+@pytest.mark.parametrize("name", ["connect-four", "othello", "kalah", "breakthrough"])
+def test_what_it_sees_some_plies_ahead_is_what_plain_python_sees(name):
+    game, module, chance = load_game(name), module_of(name), random.Random(2)
+    for depth in (1, 2, 3):
+        state = game.initial()
+        for _ in range(12):
+            found, wanted = module.look(state, depth), heuristic.search(game, state, depth=depth)
+            assert (found.value, found.action, found.exact) == (wanted.value, wanted.action, wanted.exact)
+            state = game.result(state, chance.choice(list(game.actions(state))))
+            if game.is_terminal(state):
+                break
+
+
+def test_a_budget_ends_a_search_and_the_next_goes_on_from_its_table():
+    game, module = load_game("connect-four"), module_of("connect-four")
+    with pytest.raises(BudgetExceeded):
+        module.value(game.initial(), nodes=3000)
+    assert 3000 <= module.nodes() < 3100
+    with pytest.raises(BudgetExceeded):
+        module.value(game.initial(), seconds=0.0)
+
+
+def test_altered_modules_and_those_of_other_rules_are_refused():
+    data, rules = data_of("coins"), Rules(load_game("coins"))
+    assert facts_of(data)["rules"] == rules.fingerprint
+    chance = random.Random(3)
+    for _ in range(2000):
+        altered = bytearray(data)
+        altered[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+        with pytest.raises(DamagedBook):
+            facts_of(bytes(altered))
+    for cut in range(0, len(data), 97):
+        with pytest.raises(DamagedBook):
+            facts_of(data[:cut])
+    for other in (Rules(load_game("coins:20")), Rules(load_game("nim"))):
+        with pytest.raises(ForeignBook, match="build it again"):
+            Module(data, other)
+
+
+def test_without_numba_a_player_asks_the_module():
+    """A middle position of the 7x6 board, which plain Python does not solve in a second."""
+    asked = (
+        "import json, sys, solver\n"
+        "player = solver.Player({}, solver.load_game('connect-four'), seconds=60)\n"
+        "state = player.game.initial()\n"
+        "for move in '44444432525': state = player.game.result(state, int(move) - 1)\n"
+        "found = player.value(state)\n"
+        "print(json.dumps([found.value, found.exact, found.source, 'numba' in sys.modules]))\n"
+    )
+    output = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout
+    value, exact, source, heavy = json.loads(output)
+    game = load_game("connect-four")
+    state = game.initial()
+    for move in "44444432525":
+        state = game.result(state, int(move) - 1)
+    assert (Value(*value), exact, source, heavy) == (module_of("connect-four").value(state), True, "search", False)
+
+
+def test_a_win_at_once_wants_no_module(monkeypatch):
+    monkeypatch.setattr(modules, "find", None)
+    game = load_game("connect-four")
+    state = game.initial()
+    for move in "112233":
+        state = game.result(state, int(move) - 1)
+    assert Player({}, game).best(state) == 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SHIPPED)
+def test_what_is_shipped_is_what_is_built_now(name):
+    pytest.importorskip("numba")
+    from solver.compiled.exact.searcher import Searcher
+    from solver.compiled.module.building import build
+
+    rules, chance = Rules(load_game(name)), random.Random(4)
+    built, native = Module(build(rules), rules), Searcher(rules)
+    shipped = module_of(name)
+    assert built.facts == shipped.facts
+    for _ in range(100):
+        state, path = rules.game.initial(), []
+        while not rules.is_terminal(state):
+            path.append(state)
+            state = rules.result(state, chance.choice(list(rules.actions(state))))
+        state = chance.choice(path[len(path) // 2 :])
+        try:
+            value = native.value(state, nodes=50_000)
+        except BudgetExceeded:
+            continue
+        assert built.value(state) == shipped.value(state) == value
+
+
+@pytest.mark.slow
+def test_the_same_rules_give_the_same_bytes(tmp_path):
+    pytest.importorskip("numba")
+    for name in ("one", "two"):
+        subprocess.run([sys.executable, "-m", "solver", "build", "coins", "-o", tmp_path / name], check=True)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
