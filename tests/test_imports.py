@@ -31,7 +31,7 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     },
     "sweep": {"numba", "numpy", "base", "rules", "search", "check", "compiled", "store", "book"},
     "cluster": {
-        "fsspec", "numba", "numpy", "psutil", "ray", "base", "rules", "check", "compiled", "store", "book", "sweep",
+        "fsspec", "numba", "numpy", "psutil", "ray", "base", "rules", "compiled", "store", "book", "sweep",
     },
     "verifying": {"numpy", "base", "rules", "search", "compiled", "store", "book", "play", "sweep"},
     "solving": {"base", "rules", "search", "check", "compiled", "store", "book", "sweep", "cluster"},

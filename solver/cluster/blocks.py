@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from solver.store.runs import cut, join, splitters
 from solver.store.shared import shared
+from solver.store.sorting import sum_up
 
 States = NDArray[np.int64]
 HASHED = 24  # bits of the hash: so many shards, as a power of two, a tier may have
@@ -29,11 +30,7 @@ def count_dealt(keys, bits, begins):
         begins[i] = 0
     for i in range(len(keys)):
         begins[owner_of(keys[i], bits)] += 1
-    total = 0
-    for owner in range(len(begins)):
-        here = begins[owner]
-        begins[owner] = total
-        total += here
+    sum_up(begins)
 
 
 @shared
@@ -116,6 +113,15 @@ def united(runs: Sequence[States]) -> States:
         return runs[0] if runs else np.empty(0, np.int64)
     pieces = [join(parts) for parts in cut(runs, splitters(runs))]
     return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+
+
+def by_tiers(runs: Iterable[tuple[int, States]]) -> Iterator[tuple[int, States]]:
+    """Sorted runs of tiers as one for each tier, without doubles; tiers come in order."""
+    found: dict[int, list[States]] = {}
+    for tier, run in runs:
+        found.setdefault(tier, []).append(run)
+    for tier in sorted(found):
+        yield tier, united(found.pop(tier))
 
 
 def blocks_of(runs: Iterable[tuple[int, States]], bits: int) -> list[Block]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from solver.base.parallel import Workers
 from solver.base.progress import Progress, silent
-from solver.cluster.blocks import Block, States, blocks_of, united
+from solver.cluster.blocks import Block, States, blocks_of, by_tiers, united
 from solver.cluster.excerpt import look_up, miniature
 from solver.cluster.history import Tier
 from solver.cluster.store import File
@@ -33,7 +33,7 @@ from solver.cluster.tasks import (
 from solver.compiled.binding import compiling
 from solver.compiled.edges import LARGEST, LOSSES, WINS, Moves
 from solver.rules.game import Rules
-from solver.store.directory import Known, Layer
+from solver.store.directory import END, Known
 from solver.store.runs import without
 from solver.store.work import Work
 from solver.sweep.expectation import Bounds
@@ -68,7 +68,6 @@ class Solve:
     work: Work
     memory: int
     progress: Progress
-    layers: list[Layer]
     scale: Scale
 
 
@@ -124,17 +123,14 @@ def close(job: Job, tier: int, shard: tuple[int, int], seen: Sequence[Segment], 
     """A shard, (bits, owner), of which all states have been seen: what `advance` returns, without children that stay
     in the tier. `leads`: whether there are others at all."""
     bench = bench_of(job)
-    runs: dict[int, list[States]] = {}
     with compiling(bench.game):
         states = read_segments(bench.store, seen, *shard)
         kept, report = bench.expansion.keep(states)
-        for later, run in bench.expansion.expand(tier, kept, True).runs if leads else ():
-            if later > tier:
-                runs.setdefault(later, []).append(run)
+        runs = bench.expansion.later(bench.compiled.moves, tier, kept) if leads else []
     file = bench.store.put(labelled("states", tier, shard), kept)
     ends = report[WINS : LOSSES + 1].tolist()
     facts = Advanced(file, len(states), ends, int(report[LARGEST]), tier, sample_of(kept))
-    return [facts, *blocks_of(((later, united(runs.pop(later))) for later in sorted(runs)), bits)]
+    return [facts, *blocks_of(by_tiers(runs), bits)]
 
 
 def resolve(job: Job, tier: Tier, scale: Scale, memory: int, children: Block, asked: int, *answers: Any) -> Resolved:
@@ -143,12 +139,9 @@ def resolve(job: Job, tier: Tier, scale: Scale, memory: int, children: Block, as
     bench, kind = bench_of(job), np.dtype(scale.kind)
     parts = [bench.store.get(file, np.int64) for file in tier.states]
     known = miniature(tier.number, united(parts), children, asked, answers, kind)
-    states = known.states[: known.table[0, 1]]
+    states = known.states[: known.table[0, END]]
     with compiling(bench.game), Work() as work, Workers(1) as team:
-        layer = Layer(tier.number, 0, len(states), 0, 0, 0, 0, True, 0, 0, 0, 0, 0)
-        values, gap = _resolved(
-            Solve(bench.rules, bench.moves(scale), work, memory, silent, [layer], scale), known, team
-        )
+        values, gap = _resolved(Solve(bench.rules, bench.moves(scale), work, memory, silent, scale), known, team)
     found = []
     for owner, part in enumerate(parts):
         if len(part):
@@ -163,8 +156,8 @@ def _resolved(solve: Solve, known: Known, team: Workers) -> tuple[NDArray[Any], 
     if not solve.scale.point:
         parts = Resolver(solve, 0, known, _ignore).run(team, None)
         return np.concatenate(list(parts)), 0
-    bounds = Bounds(solve, solve.layers[0].end)
-    bounds.build(0, known, team)
+    bounds = Bounds(solve, 0, known)
+    bounds.build(team)
     return bounds.narrowed(team), bounds.gap
 
 

@@ -18,8 +18,7 @@ from solver.cluster.rounds import ARRAYS, Told, index, keep, link, load, settled
 from solver.cluster.shards import Shards
 from solver.cluster.store import File
 from solver.cluster.tasks import Folded, answer, request
-from solver.sweep.parents import WIN
-from solver.sweep.scale import Scale
+from solver.sweep.scale import WIN, Scale
 
 RESOLVING = 128  # bytes of memory that a state takes where its whole tier is resolved by one task
 LISTING = 1024  # bytes of memory that a state takes while the shards of its tier list the parents of their states

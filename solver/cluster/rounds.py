@@ -18,16 +18,18 @@ from numpy.typing import NDArray
 
 from solver.base import value
 from solver.cluster.blocks import HASHED, NOTHING, Block, block_count, owner_of
-from solver.cluster.excerpt import CHILDREN, CHUNK, miniature
+from solver.cluster.excerpt import miniature
 from solver.cluster.history import Tier
 from solver.cluster.store import File
 from solver.cluster.tasks import Bench, Folded, Job, bench_of, labelled, valued
 from solver.compiled.binding import compiling
-from solver.compiled.edges import MOST_ACTIONS, OPEN, list_edges, new_edges
-from solver.store.directory import BATCH, MERITS, MISSING, Known, locate, new_places
+from solver.compiled.edges import OPEN
+from solver.store.directory import BATCH, MISSING, Known, locate, new_places
 from solver.store.shared import shared
-from solver.sweep.parents import NONE, RESOLVED, WIN, give, hear, settle
-from solver.sweep.scale import Scale
+from solver.sweep.batch import LAST, new_batch, next_batch, refuse, value_at
+from solver.sweep.expansion import CHILDREN, CHUNK
+from solver.sweep.parents import NONE, RESOLVED, give, hear, settle
+from solver.sweep.scale import WIN, Scale
 
 lift = register_jitable(value.lift)
 SHARD = 38  # bits of a parent's place, twice, and one if the same player moves; those above are its shard
@@ -65,38 +67,35 @@ def owners_of(keys, bits, owners):
 
 
 @shared
-def open_links(moves, known, begin, end, listed, left, merits, entries):
-    """List the moves inside the tier of states[begin:end] in row 0, as many as fit: their number, the first state left
-    over, and one that has a child in a later tier that nobody reached, or -1.
+def open_links(moves, known, begin, end, batch, left, merits):
+    """List the moves inside the tier of states[begin:end] in row 0, as many as fit: the arrays, or larger ones, their
+    number, the first state left over, and one that has a child in a later tier that nobody reached, or -1.
 
-    listed.keys get the children, `entries` twice the place of the state and one if the same player moves again;
-    left (n,) and merits (n,) what `parents.count_children` says of `left` and `candidates`.
+    `known` passes over the tier itself. The keys of the rest of the batch get the children, its weights twice the place
+    of the state and one if the same player moves again; left (n,) and merits (n,) what `parents.count_children` says of
+    `left` and `candidates`.
     """
-    count, done = list_edges(moves, known.states, begin, end, listed)
-    rows, places, highs = new_places(len(listed.keys))
-    keys, tiers, owners, found, later_keys, later_owners = listed
-    links = later = 0
-    for j in range(count):
+    batch, count, others, done = next_batch(moves, known, begin, end, 0, LAST, batch)
+    if count < 0:
+        return batch, 0, done, known.states[done]
+    keys, _, owners, found, _, entries = batch.rest
+    links = 0
+    for j in range(others):
         owner = begin + (owners[j] >> 1)
         if found[j] != OPEN:
             give(found[j], owner, left, merits)
-        elif tiers[j] == known.first_tier:
+        else:
             left[owner] += 1
             keys[links], entries[links] = keys[j], 2 * begin + owners[j]
             links += 1
-        else:
-            slot = tiers[j] - known.first_tier
-            rows[later] = known.slots[slot] if 0 <= slot < len(known.slots) else -1
-            later_keys[later], later_owners[later] = keys[j], owners[j]
-            later += 1
-    locate(known, later_keys, rows, later, places, highs)
-    for j in range(later):
-        owner = begin + (later_owners[j] >> 1)
+    owners, rows, places = batch.edges.owners, batch.rows, batch.places
+    for j in range(count):
+        owner = begin + (owners[j] >> 1)
         if places[j] == MISSING:
-            return links, done, known.states[owner]
-        merit = np.int64(known.merits[known.table[rows[j], MERITS] + places[j]])
-        give(lift(merit, (later_owners[j] & 1) == 1, False), owner, left, merits)
-    return (links if count >= 0 else count), done, np.int64(-1)
+            return batch, links, done, known.states[owner]
+        merit = value_at(known, rows[j], places[j])
+        give(lift(merit, (owners[j] & 1) == 1, False), owner, left, merits)
+    return batch, links, done, np.int64(-1)
 
 
 @shared
@@ -190,19 +189,13 @@ def link(
 
 def _links(bench: Bench, scale: Scale, known: Known, left: Array, merits: Array) -> Iterator[tuple[Array, Array]]:
     """The moves inside the tier of all states of row 0, in parts that are overwritten: see `open_links`."""
-    at, room, moves = 0, min(CHILDREN, 64 * len(left)), bench.moves(scale)
-    listed, entries = new_edges(room), np.empty(room, np.int64)
+    at, moves, known = 0, bench.moves(scale), known.beyond(0)
+    batch = new_batch(min(CHILDREN, 64 * len(left)))
     while at < len(left):
         end = min(at + CHUNK, len(left))
-        count, done, culprit = open_links(moves, known, at, end, listed, left, merits, entries)
-        bench.refuse(int(culprit))
-        if done == at:
-            room *= 2
-            assert count >= 0 and room <= 4 * MOST_ACTIONS, "the pass forward has listed the same moves"
-            listed, entries = new_edges(room), np.empty(room, np.int64)
-            continue
-        at = int(done)
-        yield listed.keys[: max(0, count)], entries[: max(0, count)]
+        batch, count, at, culprit = open_links(moves, known, at, end, batch, left, merits)
+        refuse(bench.game, culprit)
+        yield batch.rest.keys[:count], batch.rest.weights[:count]
 
 
 def index(job: Job, tier: Tier, owner: int, *mails: Mail) -> list[Array]:
@@ -219,7 +212,7 @@ def index(job: Job, tier: Tier, owner: int, *mails: Mail) -> list[Array]:
         places = keys.copy()
         lost = find_links(known, places, begins)
         if lost >= 0:
-            bench.refuse(int(bench.store.get(tier.states[source], np.int64)[entries[lost] >> 1]))
+            refuse(bench.game, int(bench.store.get(tier.states[source], np.int64)[entries[lost] >> 1]))
         links.append((places, entries, source))
     np.cumsum(begins, out=begins)
     parents, free = np.empty(begins[-1], np.int64), begins[:-1].copy()

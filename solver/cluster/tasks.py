@@ -18,22 +18,22 @@ from numpy.typing import NDArray
 
 from solver.base.errors import GameError
 from solver.base.expectations import MIDDLE, number_of
-from solver.check.conformance import confirmed
-from solver.cluster.blocks import Block, States, blocks_of, own, several, united
-from solver.cluster.excerpt import children_of, gathered, look_up, miniature
+from solver.cluster.blocks import Block, States, blocks_of, by_tiers, own, several, united
+from solver.cluster.excerpt import look_up, miniature
 from solver.cluster.exchange import each_block
 from solver.cluster.store import File, Store, bytes_of, digest_of, store_at
 from solver.compiled.binding import compiling
-from solver.compiled.edges import FAULTS, UNKNOWN_CHILD, CompiledMoves, Moves
+from solver.compiled.edges import CompiledMoves, Moves
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, load_game
 from solver.store.directory import Known
-from solver.store.runs import PIECE, by_tier
-from solver.sweep.backward import CHUNK, LAST, TOO_WIDE, evaluate, slowest_win, tallied
-from solver.sweep.expansion import Expansion
+from solver.store.runs import PIECE, runs_of
+from solver.sweep.backward import CHUNK, evaluate, slowest_win, tallied
+from solver.sweep.batch import LAST, refuse
+from solver.sweep.expansion import Expansion, gathered
 from solver.sweep.expectation import expect
 from solver.sweep.forward import starts_of
-from solver.sweep.scale import Scale, TooWide
+from solver.sweep.scale import Scale
 
 LABEL = re.compile(r"([a-z]+)(?:_(-?\d+)|-starts)-(\d+)-(\d+)\.")
 SAMPLE = 8  # states of a shard that are held against the plain rules
@@ -108,13 +108,6 @@ class Bench:
         """The moves, with what finished children give."""
         return self.compiled.moves._replace(win=scale.win)
 
-    def refuse(self, culprit: int) -> None:
-        """Raise what a pass backward found wrong."""
-        if culprit == TOO_WIDE:
-            raise TooWide
-        if culprit >= 0:
-            raise confirmed(self.game, [culprit], f"state {culprit} {FAULTS[UNKNOWN_CHILD]}")
-
 
 _benches: dict[Job, Bench] = {}
 _lock = threading.Lock()
@@ -134,20 +127,16 @@ def warm(job: Job) -> None:
     bench = bench_of(job)
     start = np.array([bench.rules.canonical(bench.game.initial())], np.int64)
     with compiling(bench.game):
-        children_of(bench.moves(Scale(1, "", 0)), -1, bench.expansion.keep(start)[0])
+        bench.expansion.later(bench.moves(Scale(1, "", 0)), -1, bench.expansion.keep(start)[0])
     blocks_of([(0, start)], 1)
 
 
 def begin(job: Job, bits: int) -> Any:
     """The starts, in blocks for 2**`bits` shards."""
     bench = bench_of(job)
-    runs: dict[int, list[States]] = {}
     with compiling(bench.game):
-        for starts, tiers in starts_of(bench.compiled, PIECE):
-            low, high = int(tiers.min()), int(tiers.max())
-            for tier, run in by_tier(starts, tiers, np.empty_like(starts), len(starts), low, high):
-                runs.setdefault(tier, []).append(run)
-    return several(blocks_of([(tier, united(runs[tier])) for tier in sorted(runs)], bits))
+        runs = [run for part in starts_of(bench.compiled, PIECE) for run in runs_of(*part)]
+    return several(blocks_of(by_tiers(runs), bits))
 
 
 def advance(job: Job, tier: int, shard: tuple[int, int], segments: Sequence[Segment], bits: int) -> list[Any]:
@@ -157,28 +146,21 @@ def advance(job: Job, tier: int, shard: tuple[int, int], segments: Sequence[Segm
         states = read_segments(bench.store, segments, *shard)
         found = bench.expansion.expand(tier, states, False)
         kept = np.concatenate(found.states) if found.states else states[:0]
-        runs: dict[int, list[States]] = {}
-        for later, run in [*found.runs, *gathered(found.scattered)]:
-            runs.setdefault(later, []).append(run)
+        runs = [*found.runs, *gathered(found.scattered)]
     file = bench.store.put(labelled("states", tier, shard), kept)
     facts = Advanced(file, found.reached, found.terminal.tolist(), found.largest, found.highest, sample_of(kept))
-    return [facts, *blocks_of(((later, united(runs.pop(later))) for later in sorted(runs)), bits)]
+    return [facts, *blocks_of(by_tiers(runs), bits)]
 
 
 def gather(job: Job, source: int | None, shard: tuple[int, int], *blocks: Block | list[Block]) -> Run | None:
     """What a shard, (bits, owner), of later tiers was dealt by the tier `source`, or by the starts, as a run file."""
     bits, owner = shard
-    runs: dict[int, list[States]] = {}
-    for block in each_block(blocks):
-        for tier, keys in block.of(owner):
-            runs.setdefault(tier, []).append(keys)
+    runs = list(by_tiers(run for block in each_block(blocks) for run in block.of(owner)))
     if not runs:
         return None
-    tiers = sorted(runs)
-    parts = [united(runs.pop(tier)) for tier in tiers]
-    file = bench_of(job).store.put(labelled("run", source, shard), np.concatenate(parts))
+    file = bench_of(job).store.put(labelled("run", source, shard), np.concatenate([keys for _, keys in runs]))
     segments, begin = {}, 0
-    for tier, keys in zip(tiers, parts, strict=True):
+    for tier, keys in runs:
         end = begin + keys.nbytes
         segments[tier] = Segment(file.name, begin, end, digest_of(bytes_of(keys)), bits, owner)
         begin = end
@@ -193,10 +175,8 @@ def request(job: Job, tier: int, files: Sequence[File], scale: Scale, bits: int,
     bench = bench_of(job)
     with compiling(bench.game):
         states = united([bench.store.get(file, np.int64) for file in files])
-        found = children_of(bench.moves(scale), tier, states)
-    if only is not None:
-        found = {later: runs for later, runs in found.items() if later == only}
-    runs = [(later, united(found.pop(later))) for later in sorted(found)]
+        found = bench.expansion.later(bench.moves(scale), tier, states)
+    runs = list(by_tiers(run for run in found if only in (None, run[0])))
     return [*blocks_of(runs, 0), *blocks_of(runs, bits)]
 
 
@@ -254,7 +234,7 @@ def fold(
     with compiling(bench.game):
         for begin in range(0, len(values), CHUNK):
             end = min(begin + CHUNK, len(values))
-            bench.refuse(_raise(bench.moves(scale), known, begin, end, scale, values[begin:end]))
+            refuse(bench.game, _raise(bench.moves(scale), known, begin, end, scale, values[begin:end]))
     return valued(bench, tier, shard, scale, own_states, values)
 
 

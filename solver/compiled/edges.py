@@ -61,7 +61,7 @@ def edges(states, begin, end, win, listed):
     For each move: the child, folded (keys, int64), its tier (int64), and its owner: twice its state's place from
     `begin` on, and one if the same player moves again (int32). Where `win`, the merit of a win at once, is not 0, also
     what a finished child gives its owner, OPEN for others (merits, int64), and the reward (int64; in games with
-    rewards). A state without moves ends it, with the number -1.
+    rewards). A state without moves ends it, with the number -NO_ACTIONS.
     """
     keys, tiers, owners, merits, rewards, _ = listed
     count = 0
@@ -93,7 +93,7 @@ def edges(states, begin, end, win, listed):
             owners[count] = (i - begin) * 2 + same_mover
             count += 1
         if count == mark:
-            return -1, i
+            return -NO_ACTIONS, i
     return count, end
 
 
@@ -101,7 +101,7 @@ def edges(states, begin, end, win, listed):
 def chance_edges(states, begin, end, win, listed):
     """`edges` of a game of chance: at a chance node what may happen, with its weights (int64), 0 for an action.
 
-    The number is -2 where the weights are out of bounds.
+    The number is -BAD_WEIGHT where the weights are out of bounds.
     """
     weights = listed.weights
     count = 0
@@ -111,7 +111,7 @@ def chance_edges(states, begin, end, win, listed):
             if count == len(weights):
                 return mark, i
             if not 1 <= weight <= MOST_WEIGHT - total:
-                return -2, i
+                return -BAD_WEIGHT, i
             total += weight
             weights[count] = weight  # first: who does not ask for weights gives an array that has another use
             _enter(state, child, 0, (i - begin) * 2, win, listed, count)
@@ -125,7 +125,7 @@ def chance_edges(states, begin, end, win, listed):
                 _enter(state, game.result(state, action), reward, (i - begin) * 2, win, listed, count)
                 count += 1
         if count == mark:
-            return -1, i
+            return -NO_ACTIONS, i
     return count, end
 
 
@@ -244,13 +244,14 @@ def _keep_at(typingctx, address, states, begin, end, kept, report):
 
 class Moves(NamedTuple):
     """What passes over arrays are told of a game: addresses of `edges` and `keep`, and the win, 0 where none is asked
-    for; whether values are scores, moves have rewards, and players strictly alternate."""
+    for; whether values are scores, moves have rewards, or weights, and players strictly alternate."""
 
     edges: Any
     keep: Any
     win: int
     scores: bool
     rewarded: bool
+    weighted: bool
     alternates: bool
 
 
@@ -288,7 +289,8 @@ class CompiledMoves:
     def moves(self) -> Moves:
         rules = self.rules
         addresses = address_of(self.listing, EDGES), address_of(self.kernels.keep, KEEP)
-        return Moves(*addresses, 0, rules.scores, rules.reward is not None, rules.alternates)
+        weighted = self.listing is not self.kernels.edges
+        return Moves(*addresses, 0, rules.scores, rules.reward is not None, weighted, rules.alternates)
 
 
 def _no_tier(state: int) -> int:

@@ -21,6 +21,7 @@ MOST_STATES = (1 << 32) - 1  # of a tier: what a cell can hold
 PART = 1 << 20  # cells made at a time
 BEGIN, END, SHIFT, PREFIX, FIRST, CELLS, MERITS = range(7)  # columns of the table, a row for each tier
 MISSING = -1
+PASSED = -2  # instead of the row of a tier: its states are not looked up
 
 
 class Known(NamedTuple):
@@ -37,6 +38,19 @@ class Known(NamedTuple):
         """The same, which nobody writes to: so files and memory are one type, and a kernel compiles once for both."""
         states, merits, cells = (read_only(array) for array in (self.states, self.merits, self.cells))
         return self._replace(states=states, merits=merits, cells=cells)
+
+    def inside(self, row: int) -> Known:
+        """The same, in which states of other tiers than that of a row are passed over."""
+        return self._passing(self.slots != row)
+
+    def beyond(self, row: int) -> Known:
+        """The same, in which the states of that tier are."""
+        return self._passing(self.slots == row)
+
+    def _passing(self, passed: NDArray[np.bool_]) -> Known:
+        slots = self.slots.copy()
+        slots[passed] = PASSED
+        return self._replace(slots=slots)
 
 
 class Layer(NamedTuple):
@@ -100,6 +114,23 @@ def table_of(layers: Sequence[Layer]) -> tuple[NDArray[np.int64], NDArray[np.int
     slots = np.full(layers[-1].tier - layers[0].tier + 1 if layers else 0, -1, np.int32)
     slots[[layer.tier - layers[0].tier for layer in layers]] = np.arange(len(layers))
     return table, slots
+
+
+def known_of(tiers: Sequence[tuple[int, NDArray[np.int64]]], merits: NDArray[Any]) -> Known:
+    """The states of some tiers, in order, and the merits of all but those of the first."""
+    first, table = tiers[0][0], np.zeros((len(tiers), 7), np.int64)
+    slots = np.full(tiers[-1][0] - first + 1, MISSING, np.int32)
+    cells: list[NDArray[np.uint32]] = []
+    begin = cell = 0
+    for row, (tier, states) in enumerate(tiers):
+        shift, prefix, size = prefixes_of(states)
+        cells.extend(cells_of(states, shift, prefix, size))
+        end = begin + len(states)
+        table[row] = begin, end, shift, prefix, cell, size, max(0, begin - len(tiers[0][1]))
+        slots[tier - first] = row
+        begin, cell = end, cell + size
+    states = np.concatenate([states for _, states in tiers])
+    return Known(states, merits, table, slots, first, np.concatenate(cells)).read_only()
 
 
 @register_jitable

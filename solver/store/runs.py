@@ -23,7 +23,7 @@ from solver.base.errors import GameError
 from solver.base.parallel import Workers
 from solver.store.column import Column
 from solver.store.shared import read_only, shared
-from solver.store.sorting import group_by_tier, sort_unique
+from solver.store.sorting import gallop, group_by_tier, sort_unique
 from solver.store.work import Work
 
 States = NDArray[np.int64]
@@ -86,8 +86,7 @@ class Runs:
         parts = self._scattered.pop(block)
         states, tiers = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         self.bytes -= states.nbytes + tiers.nbytes
-        spare = np.empty_like(states)
-        for tier, run in by_tier(states, tiers, spare, len(states), int(tiers.min()), int(tiers.max())):
+        for tier, run in runs_of(states, tiers):
             self.add(Key(tier), run)
 
     def first(self) -> Key | None:
@@ -191,6 +190,11 @@ def by_tier(
         begin = end
 
 
+def runs_of(states: States, tiers: NDArray[np.int64]) -> Iterator[tuple[int, States]]:
+    """`by_tier` of all the states, of which there are some."""
+    return by_tier(states, tiers, np.empty_like(states), len(states), int(tiers.min()), int(tiers.max()))
+
+
 def give_back() -> None:
     """Return what was freed to the system, which glibc keeps for later otherwise."""
     with contextlib.suppress(OSError, AttributeError):
@@ -271,23 +275,9 @@ def without(keys: States, known: States) -> States:
 @shared
 def _without(keys: States, known: States) -> States:
     left = np.empty(len(keys), np.int64)
-    count = 0
-    low = 0
-    for i in range(len(keys)):
-        key = keys[i]
-        step = 1
-        high = low
-        while high < len(known) and known[high] < key:
-            low = high + 1
-            high += step
-            step *= 2
-        high = min(high, len(known))
-        while low < high:
-            middle = (low + high) // 2
-            if known[middle] < key:
-                low = middle + 1
-            else:
-                high = middle
+    count = low = 0
+    for key in keys:
+        low = gallop(known, key, low)
         if low == len(known) or known[low] != key:
             left[count] = key
             count += 1

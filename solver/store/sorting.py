@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from solver.store.shared import shared
@@ -18,28 +19,24 @@ Ints = NDArray[np.int64]
 
 
 @shared
-def _differing_bits(keys: Ints, count: int) -> int:
-    """How many low bits the keys differ in."""
-    some = keys[0]
+def _digits(keys: Ints, count: int) -> tuple[int, int]:
+    """Into how many digits the low bits are cut in which keys[:count] differ, and how many bits each has."""
     differing = 0
-    for i in range(count):
-        differing |= keys[i] ^ some
+    for i in range(1, count):
+        differing |= keys[i] ^ keys[0]
     bits = 0
     while differing >> bits:
         bits += 1
-    return bits
+    passes = (bits + DIGIT - 1) // DIGIT
+    return passes, (bits + passes - 1) // max(1, passes)
 
 
 @shared
 def radix_sort(keys: Ints, scratch: Ints, count: int) -> None:
     """Sort keys[:count] (int64, >= 0) in place, with scratch of the same length."""
-    if count < 2:
-        return
-    bits = _differing_bits(keys, count)
-    passes = (bits + DIGIT - 1) // DIGIT
+    passes, digit = _digits(keys, count)
     if passes == 0:
         return
-    digit = (bits + passes - 1) // passes
     mask = (1 << digit) - 1
     places = np.empty(1 << digit, np.int64)
     source, target = keys, scratch
@@ -62,13 +59,9 @@ def radix_sort_pairs(
     keys: Ints, values: NDArray[Any], key_scratch: Ints, value_scratch: NDArray[Any], count: int
 ) -> None:
     """Sort keys[:count] (int64, >= 0) in place and values alongside; the scratch arrays have the same types."""
-    if count < 2:
-        return
-    bits = _differing_bits(keys, count)
-    passes = (bits + DIGIT - 1) // DIGIT
+    passes, digit = _digits(keys, count)
     if passes == 0:
         return
-    digit = (bits + passes - 1) // passes
     mask = (1 << digit) - 1
     places = np.empty(1 << digit, np.int64)
     source, target = keys, key_scratch
@@ -96,10 +89,16 @@ def _starts(keys: Ints, count: int, shift: int, mask: int, places: Ints) -> None
         places[i] = 0
     for i in range(count):
         places[keys[i] >> shift & mask] += 1
+    sum_up(places)
+
+
+@register_jitable
+def sum_up(counts: Ints) -> None:
+    """Replace each number by the sum of those before it."""
     total = 0
-    for place in range(mask + 1):
-        here = places[place]
-        places[place] = total
+    for i in range(len(counts)):
+        here = counts[i]
+        counts[i] = total
         total += here
 
 
@@ -130,12 +129,31 @@ def group_by_tier(keys: Ints, tiers: Ints, count: int, lowest: int, grouped: Int
         ends[i] = 0
     for i in range(count):
         ends[tiers[i] - lowest] += 1
-    total = 0
-    for tier in range(len(ends)):
-        here = ends[tier]
-        ends[tier] = total
-        total += here
+    sum_up(ends)
     for i in range(count):
         tier = tiers[i] - lowest
         grouped[ends[tier]] = keys[i]
         ends[tier] += 1
+
+
+@register_jitable
+def first_from(keys: Ints, key: int, low: int, high: int) -> int:
+    """The first place from `low` to `high` of sorted keys where one is not below the key."""
+    while low < high:
+        middle = (low + high) >> 1
+        if keys[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@register_jitable
+def gallop(keys: Ints, key: int, low: int) -> int:
+    """The same to their end, in a time that grows with the logarithm of how far it is."""
+    step, high = 1, low
+    while high < len(keys) and keys[high] < key:
+        low = high + 1
+        high += step
+        step *= 2
+    return first_from(keys, key, low, min(high, len(keys)))

@@ -22,21 +22,13 @@ from solver.base import value
 from solver.base.errors import GameError
 from solver.base.parallel import Workers
 from solver.base.progress import Progress
-from solver.check.conformance import confirmed
-from solver.compiled.edges import (
-    FAULTS,
-    MOST_ACTIONS,
-    OPEN,
-    ROOM,
-    UNKNOWN_CHILD,
-    list_edges,
-    new_edges,
-)
+from solver.compiled.edges import OPEN, ROOM
 from solver.rules.game import Rules
-from solver.store.directory import MERITS, MISSING, Known, Layer, locate, new_places, table_of
+from solver.store.directory import MISSING, Known, Layer, table_of
 from solver.store.runs import splitters
 from solver.store.shared import shared
 from solver.sweep import retrograde
+from solver.sweep.batch import LAST, TOO_WIDE, new_batch, next_batch, refuse, value_at
 from solver.sweep.forward import Forward
 from solver.sweep.scale import TooWide, first_scale, of_bytes, wider
 
@@ -44,8 +36,6 @@ lift = register_jitable(value.lift)
 
 CHUNK = 1 << 15  # states evaluated in one call
 FEW = 64  # merits that are soonest counted one by one
-TOO_WIDE = -2  # a margin that the array of merits cannot hold
-LAST = (1 << 63) - 1  # of all keys
 Merits = NDArray[Any]
 
 
@@ -57,38 +47,24 @@ def evaluate(moves, known, begin, end, low, high, best):
     nobody reached, or more than MOST_ACTIONS; TOO_WIDE; or -1.
     """
     widest = LAST >> 64 - 8 * best.itemsize
-    edges, (rows, places, highs) = new_edges(ROOM), new_places(ROOM)
-    at = begin
+    batch, at = new_batch(ROOM), begin
     while at < end:
-        count, done = list_edges(moves, known.states, at, end, edges)
-        if done == at:
-            room = 2 * len(edges.keys)
-            if count < 0 or room > 2 * MOST_ACTIONS:
-                return known.states[at]
-            edges, (rows, places, highs) = new_edges(room), new_places(room)
-            continue
-        keys, tiers, owners, merits, rewards, _ = edges
-        base, open_moves = at - begin, 0
-        for j in range(count):
-            if merits[j] != OPEN:
-                owner = base + (owners[j] >> 1)
-                if moves.rewarded and abs(merits[j]) > widest:
+        batch, count, others, done = next_batch(moves, known, at, end, low, high, batch)
+        if count < 0:
+            return known.states[done]
+        base = at - begin
+        for j in range(others):
+            owner, merit = base + (batch.rest.owners[j] >> 1), batch.rest.merits[j]
+            if merit != OPEN:
+                if moves.rewarded and abs(merit) > widest:
                     return np.int64(TOO_WIDE)
-                best[owner] = max(best[owner], merits[j])
-            elif low <= keys[j] <= high:
-                keys[open_moves], owners[open_moves] = keys[j], owners[j]
-                if moves.rewarded:
-                    rewards[open_moves] = rewards[j]
-                slot = tiers[j] - known.first_tier
-                rows[open_moves] = known.slots[slot] if 0 <= slot < len(known.slots) else -1
-                open_moves += 1
-        locate(known, keys, rows, open_moves, places, highs)
-        for j in range(open_moves):
+                best[owner] = max(best[owner], merit)
+        owners, rewards, rows, places = batch.edges.owners, batch.edges.rewards, batch.rows, batch.places
+        for j in range(count):
             owner = base + (owners[j] >> 1)
             if places[j] == MISSING:
                 return known.states[begin + owner]
-            merit = np.int64(known.merits[known.table[rows[j], MERITS] + places[j]])
-            merit = lift(merit, (owners[j] & 1) == 1, moves.scores)
+            merit = lift(value_at(known, rows[j], places[j]), (owners[j] & 1) == 1, moves.scores)
             if moves.rewarded:
                 merit += rewards[j]
                 if abs(merit) > widest:
@@ -214,11 +190,7 @@ class Backward:
         ranges = self._ranges(layer)
 
         def raised(first: int, last: int, low: int, high: int, best: Merits) -> Merits:
-            culprit = self._raise(known, first, last, low, high, best)
-            if culprit == TOO_WIDE:
-                raise TooWide
-            if culprit >= 0:
-                raise confirmed(self.rules.game, [culprit], f"state {culprit} {FAULTS[UNKNOWN_CHILD]}")
+            refuse(self.rules.game, self._raise(known, first, last, low, high, best))
             return best
 
         def whole(first: int) -> Merits:

@@ -7,27 +7,23 @@ from numba.extending import register_jitable
 
 from solver.base import value
 from solver.compiled.edges import (
-    CROWDED,
     CULPRIT,
     DRAWS,
     ERROR,
     FIELDS,
     LARGEST,
     LOSSES,
-    MOST_ACTIONS,
     NEGATIVE,
-    NO_ACTIONS,
     OPEN,
     ROOM,
     SAME_TIER,
     TIER_FALLS,
     WINS,
     keep_open,
-    list_edges,
     new_edges,
 )
 from solver.store.shared import shared
-from solver.sweep.backward import TOO_WIDE
+from solver.sweep.batch import TOO_WIDE, next_edges
 
 lift = register_jitable(value.lift)
 
@@ -87,18 +83,15 @@ def expand_tier(moves, words, marks, mark, first_tier, begin, end, report):
                     marks[found[i]] = FINISHED
         done = 0
         while done < open_count:
-            listed, after = list_edges(moves, kept, done, open_count, edges)
+            edges, listed, after = next_edges(moves, kept, done, open_count, edges)
+            if listed < 0:
+                report[ERROR], report[CULPRIT] = -listed, kept[after]
+                return
             error, highest, move = _mark_children(edges, listed, mark, first_tier, marks)
             report[HIGHEST] = max(report[HIGHEST], highest)
-            if error or listed < 0:
-                culprit = done if listed < 0 else done + (edges.owners[move] >> 1)
-                report[ERROR], report[CULPRIT] = error or NO_ACTIONS, kept[culprit]
+            if error:
+                report[ERROR], report[CULPRIT] = error, kept[done + (edges.owners[move] >> 1)]
                 return
-            if after == done:
-                if len(edges.keys) > MOST_ACTIONS:
-                    report[ERROR], report[CULPRIT] = CROWDED, kept[done]
-                    return
-                edges = new_edges(2 * len(edges.keys))
             done = after
     report[REACHED], report[WINS], report[DRAWS], report[LOSSES] = reached, wins, draws, losses
     report[LARGEST], report[FIRST] = largest, first
@@ -136,13 +129,10 @@ def evaluate_tier(moves, words, mark, begin, end, merits, tally, longest):
     while at < end:
         count, at = gather(words, mark, at, end, found)
         done = 0
+        for i in range(count):
+            best[i] = OPEN
         while done < count:
-            listed, after = list_edges(moves, found, done, count, edges)
-            if after == done:
-                edges = new_edges(2 * len(edges.keys))
-                continue
-            for i in range(done, after):
-                best[i] = OPEN
+            edges, listed, after = next_edges(moves, found, done, count, edges)
             for j in range(listed):
                 merit, owner = edges.merits[j], done + (edges.owners[j] >> 1)
                 if merit == OPEN:

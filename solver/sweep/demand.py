@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from solver.base.errors import ResourceError
 from solver.rules.game import Rules
 
 DENSE_BOOK_BYTES = 0.75  # of the book of a game that arrays by state take: dots and boxes 2x5
@@ -55,3 +56,12 @@ def needs(rules: Rules, stored: int, cyclic: bool) -> tuple[int, int]:
     """Bytes of memory, where there is enough, and of disk, for so many stored states."""
     each = sizes(rules, cyclic)
     return (150 << 20) + each.memory * stored, round((each.work + 2 * each.book) * stored)
+
+
+def refuse_beyond(memory: int, states: int, needed: int) -> None:
+    """Raise ResourceError if a tier with cycles of so many states needs more bytes than there are."""
+    if needed > memory:
+        raise ResourceError(
+            f"{states:,} states in a tier with cycles need {needed / 2**30:.2f} GiB in memory, more than the"
+            f" {memory / 2**30:.2f} GiB of it that are free for them: raise --memory"
+        )

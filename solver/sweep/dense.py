@@ -34,13 +34,12 @@ from solver.compiled.edges import (
     LARGEST,
     LOSSES,
     SAME_TIER,
-    UNKNOWN_CHILD,
     WINS,
     CompiledMoves,
 )
 from solver.store.column import Column
 from solver.store.work import Work
-from solver.sweep.backward import TOO_WIDE
+from solver.sweep.batch import refuse
 from solver.sweep.by_state import (
     BEYOND,
     FIRST,
@@ -260,10 +259,7 @@ class Dense:
         def evaluate(span: tuple[int, int]) -> tuple[NDArray[np.int64], list[int]]:
             tally, longest = np.zeros(info.max - info.min + 1, np.int64), np.full(2, info.max + 1, np.int64)
             culprit = evaluate_tier(moves, words, layer.mark, *span, merits, tally, longest)
-            if culprit == TOO_WIDE:
-                raise TooWide
-            if culprit >= 0:
-                raise confirmed(self.rules.game, [int(culprit)], f"state {culprit} {FAULTS[UNKNOWN_CHILD]}")
+            refuse(self.rules.game, culprit)
             return tally, longest.tolist()
 
         total = np.zeros(info.max - info.min + 1, np.int64)

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from solver.base.errors import SolverError
 from solver.check.conformance import confirmed
 from solver.compiled.binding import FAILURES, is_of_compiler
 from solver.compiled.edges import (
-    BAD_WEIGHT,
-    CROWDED,
     CULPRIT,
     ERROR,
     FAULTS,
     FIELDS,
     LARGEST,
     LOSSES,
-    MOST_ACTIONS,
     NEGATIVE,
-    NO_ACTIONS,
+    OPEN,
     SAME_TIER,
     TIER_FALLS,
     WINS,
@@ -30,17 +29,19 @@ from solver.compiled.edges import (
     Edges,
     Moves,
     keep_open,
-    list_edges,
+    new_edges,
 )
 from solver.rules.game import Rules
-from solver.store.runs import Scattered, are_scattered, by_tier
+from solver.store.runs import Scattered, are_scattered, by_tier, runs_of
 from solver.store.shared import shared
+from solver.sweep.batch import next_edges
 
 States = NDArray[np.int64]
 
 CHUNK = 1 << 15  # states expanded in one call
 CHILDREN = 1 << 18  # children of one call, sorted in cache
 LOWEST_TIER, HIGHEST_TIER = -(1 << 63), (1 << 63) - 1
+REFUSED, KEPT, DROPPED = range(3)  # what becomes of moves that stay in their tier
 COUNT, LOWEST, HIGHEST = range(3)  # slots of the report of `expand`; ERROR and CULPRIT are where `keep` has them
 
 
@@ -51,29 +52,43 @@ def keep(moves, states, begin, end, kept, report):
 
 
 @shared
-def expand(moves, states, begin, end, tier, stays, listed, report):
-    """List the children of unfinished states[begin:end] of a tier while they fit; the first state left over.
+def expand(moves, states, begin, end, tier, staying, listed, report):
+    """List the children of unfinished states[begin:end] of a tier while they fit; where, and the first state left over.
 
-    listed (Edges) gets one entry a move; report (FIELDS,) int64 their number, the range of their tiers, and an error
-    with its culprit. `stays`: moves may stay in the tier.
+    `listed`, or larger arrays, get one entry a move; report (FIELDS,) int64 their number, the range of their tiers, and
+    an error with its culprit. `staying`: what becomes of moves that stay in the tier; where they are DROPPED so are, if
+    `moves` have a win, those that end the game.
     """
-    count, done = list_edges(moves, states, begin, end, listed)
+    listed, count, done = next_edges(moves, states, begin, end, listed)
+    error = max(0, -count)
+    if error:
+        report[CULPRIT], count = states[done], 0
+    elif staying == DROPPED:
+        count = keep_later(moves, tier, count, listed)
     children, tiers, owners = listed.keys, listed.tiers, listed.owners
     lowest, highest, signs = HIGHEST_TIER, LOWEST_TIER, np.int64(0)
     for i in range(count):
         lowest, highest = min(lowest, tiers[i]), max(highest, tiers[i])
         signs |= children[i]
-    error = 0
-    if signs < 0 or lowest < tier or (lowest == tier and not stays):
+    if signs < 0 or lowest < tier or (lowest == tier and staying == REFUSED):
         for i in range(count):
             wrong = NEGATIVE if children[i] < 0 else TIER_FALLS if tiers[i] < tier else SAME_TIER
-            if error in (0, SAME_TIER) and (wrong != SAME_TIER or (tiers[i] == tier and not stays)):
+            if error in (0, SAME_TIER) and (wrong != SAME_TIER or (tiers[i] == tier and staying == REFUSED)):
                 error, report[CULPRIT] = wrong, states[begin + (owners[i] >> 1)]
-    if count < 0:
-        error, report[CULPRIT] = NO_ACTIONS if count == -1 else BAD_WEIGHT, states[done]
-        count = 0
     report[COUNT], report[LOWEST], report[HIGHEST], report[ERROR] = count, lowest, highest, error
-    return done
+    return listed, done
+
+
+@register_jitable
+def keep_later(moves, tier, count, listed):
+    """Keep of listed moves those to later tiers and, if `moves` have a win, to unfinished states; how many."""
+    keys, tiers, merits = listed.keys, listed.tiers, listed.merits
+    left = 0
+    for i in range(count):
+        if tiers[i] > tier and (moves.win == 0 or merits[i] == OPEN):
+            keys[left], tiers[left] = keys[i], tiers[i]
+            left += 1
+    return left
 
 
 class Found(NamedTuple):
@@ -113,6 +128,13 @@ class Expansion:
         self._refuse(report)
         return kept[:count], report
 
+    def later(self, moves: Moves, tier: int, states: States) -> list[tuple[int, States]]:
+        """Runs of the children in later tiers of unfinished states; if `moves` have a win, of the unfinished ones."""
+        runs: list[tuple[int, States]] = []
+        scattered: list[Scattered] = []
+        self._expand(moves, tier, states, DROPPED, runs, scattered)
+        return [*runs, *gathered(scattered)]
+
     def expand(self, tier: int, states: States, closing: bool) -> Found:
         """Expand sorted states of a tier without doubles; where it is `closing` its moves may stay inside.
 
@@ -124,7 +146,8 @@ class Expansion:
             chunk = states[begin : begin + CHUNK]
             try:
                 kept, report = self.keep(chunk)
-                highest = max(highest, self._expand(tier, kept, closing, found))
+                staying = KEPT if closing else REFUSED
+                highest = max(highest, self._expand(self.moves, tier, kept, staying, found.runs, found.scattered))
             except (SolverError, Stays):
                 raise
             except FAILURES as error:
@@ -138,35 +161,31 @@ class Expansion:
             largest = max(largest, int(report[LARGEST]))
         return found._replace(largest=largest, highest=highest)
 
-    def _expand(self, tier: int, kept: States, closing: bool, found: Found) -> int:
+    def _expand(
+        self, moves: Moves, tier: int, kept: States, staying: int, runs: list[tuple[int, States]],
+        scattered: list[Scattered],
+    ) -> int:  # fmt: skip
         """Add what unfinished states lead to; the highest tier among it."""
         at, highest, report = 0, LOWEST_TIER, np.zeros(FIELDS, np.int64)
-        room = min(CHILDREN, 64 * len(kept))
+        listed, spare = self._arrays(min(CHILDREN, 64 * len(kept)))
         while at < len(kept):
-            listed, spare = self._arrays(room)
-            done = expand(self.moves, kept, at, len(kept), tier, closing, listed, report)
+            listed, at = expand(moves, kept, at, len(kept), tier, staying, listed, report)
             self._refuse(report)
-            if done == at:
-                room = 2 * len(spare)
-                if room > 2 * MOST_ACTIONS:
-                    raise confirmed(self.rules.game, kept[at : at + 1].tolist(), f"state {kept[at]} {FAULTS[CROWDED]}")
-                continue
+            if len(spare) < len(listed.keys):
+                spare = np.empty_like(listed.keys)
             count, first, last = report[: HIGHEST + 1].tolist()
-            at, highest = done, max(highest, last)
-            if not closing and are_scattered(count, first, last):
-                found.scattered.append((listed.keys[:count].copy(), listed.tiers[:count].copy()))
+            highest = max(highest, last)
+            if staying != KEPT and are_scattered(count, first, last):
+                scattered.append((listed.keys[:count].copy(), listed.tiers[:count].copy()))
             else:
-                found.runs.extend(by_tier(listed.keys, listed.tiers, spare, count, first, last))
+                runs.extend(by_tier(listed.keys, listed.tiers, spare, count, first, last))
         return highest
 
     def _arrays(self, size: int) -> tuple[Edges, States]:
         """This thread's arrays for so many moves or more, and one to sort in."""
         arrays: tuple[Edges, States] | None = getattr(self._scratch, "arrays", None)
         if arrays is None or len(arrays[1]) < size:
-            keys, tiers, spare = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
-            # merits and rewards are not asked for
-            arrays = Edges(keys, tiers, np.empty(size, np.int32), spare, spare, spare), spare
-            self._scratch.arrays = arrays
+            arrays = self._scratch.arrays = new_edges(size), np.empty(size, np.int64)
         return arrays
 
     def _refuse(self, report: NDArray[np.int64]) -> None:
@@ -177,3 +196,9 @@ class Expansion:
         if error:
             raise confirmed(self.rules.game, [culprit], f"state {culprit} {FAULTS[error]}")
 
+
+def gathered(scattered: Sequence[Scattered]) -> Iterator[tuple[int, States]]:
+    """States of many tiers as a sorted run for each tier."""
+    if scattered:
+        states, tiers = (np.concatenate(arrays) for arrays in zip(*scattered, strict=True))
+        yield from runs_of(states, tiers)

@@ -6,25 +6,24 @@ Cost: 8 bytes a state in a file; in a tier with cycles 52 more in memory, and 16
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from solver.base import expectations
-from solver.base.errors import ResourceError
 from solver.base.expectations import MIDDLE, SPAN, number_of
 from solver.base.parallel import Workers
-from solver.base.progress import Progress
-from solver.check.conformance import confirmed
-from solver.compiled.edges import FAULTS, MOST_ACTIONS, OPEN, ROOM, UNKNOWN_CHILD, Moves, list_edges, new_edges
-from solver.rules.game import Rules
+from solver.compiled.edges import OPEN, ROOM
 from solver.search.nets import BLOCK, NONE, Net, meet, narrow, unmet
-from solver.store.directory import BEGIN, MERITS, MISSING, Known, locate, new_places
+from solver.store.directory import BEGIN, END, MISSING, Known
 from solver.store.shared import compiled, shared
-from solver.sweep.backward import LAST, TOO_WIDE, Backward
-from solver.sweep.scale import Scale, of_span
+from solver.sweep.backward import Backward
+from solver.sweep.batch import LAST, TOO_WIDE, new_batch, next_batch, refuse, value_at
+from solver.sweep.demand import refuse_beyond
+from solver.sweep.retrograde import Solve
+from solver.sweep.scale import of_span
 
 mean = register_jitable(expectations.mean)
 narrow_all = compiled(narrow)
@@ -48,39 +47,27 @@ def expect(moves, known, begin, end, low, high, point, values):
     chance nodes are divided where `high` is LAST. A margin of 1 has `point` units. Returns the first state that has a
     child nobody reached, or too many; TOO_WIDE; or -1.
     """
-    edges, (rows, places, highs) = new_edges(ROOM), new_places(ROOM)
     totals = np.zeros(end - begin, np.int64)
-    at = begin
+    batch, at = new_batch(ROOM), begin
     while at < end:
-        count, done = list_edges(moves, known.states, at, end, edges)
-        if done == at:
-            room = 2 * len(edges.keys)
-            if count < 0 or room > 2 * MOST_ACTIONS:
-                return known.states[at]
-            edges, (rows, places, highs) = new_edges(room), new_places(room)
-            continue
-        keys, tiers, owners, merits, rewards, weights = edges
-        base, open_moves = at - begin, 0
-        for j in range(count):
-            owner = base + (owners[j] >> 1)
+        batch, count, others, done = next_batch(moves, known, at, end, low, high, batch)
+        if count < 0:
+            return known.states[done]
+        _, _, owners, merits, _, weights = batch.rest
+        for j in range(others):
+            owner = at - begin + (owners[j] >> 1)
             totals[owner] += weights[j]
-            if merits[j] != OPEN:
+            if merits[j] != OPEN and low == 0:
                 if abs(merits[j]) > SPAN // point:
                     return np.int64(TOO_WIDE)
-                if low == 0:
-                    offer(values, owner, merits[j] * point, weights[j])
-            elif low <= keys[j] <= high:
-                keys[open_moves], owners[open_moves] = keys[j], owners[j]
-                rewards[open_moves], weights[open_moves] = rewards[j], weights[j]
-                slot = tiers[j] - known.first_tier
-                rows[open_moves] = known.slots[slot] if 0 <= slot < len(known.slots) else -1
-                open_moves += 1
-        locate(known, keys, rows, open_moves, places, highs)
-        for j in range(open_moves):
-            owner = base + (owners[j] >> 1)
+                offer(values, owner, merits[j] * point, weights[j])
+        (_, _, owners, _, rewards, weights), rows, places, _, _ = batch
+        for j in range(count):
+            owner = at - begin + (owners[j] >> 1)
+            totals[owner] += weights[j]
             if places[j] == MISSING:
                 return known.states[begin + owner]
-            value = known.merits[known.table[rows[j], MERITS] + places[j]]
+            value = value_at(known, rows[j], places[j])
             value = (value if owners[j] & 1 else -value) + rewards[j] * point
             if abs(value) > SPAN:
                 return np.int64(TOO_WIDE)
@@ -98,38 +85,27 @@ def count_inside(moves, known, own, begin, end, point, net):
     """For the states begin..end of the tier in row `own`: net.begins (n + 1,) gets the number of moves that stay in it,
     in the next state's place, outside (n,) and weight (n,) what `Net` says. Returns as `expect`."""
     begins, _, _, outside, weight = net
-    edges, (rows, places, highs) = new_edges(ROOM), new_places(ROOM)
-    base, at = known.table[own, BEGIN], begin
-    while at < end:
-        count, done = list_edges(moves, known.states, base + at, base + end, edges)
-        done -= base
-        if done == at:
-            room = 2 * len(edges.keys)
-            if count < 0 or room > 2 * MOST_ACTIONS:
-                return known.states[base + at]
-            edges, (rows, places, highs) = new_edges(room), new_places(room)
-            continue
-        keys, tiers, owners, merits, _, weights = edges
-        open_moves = 0
-        for j in range(count):
-            owner = at + (owners[j] >> 1)
+    first = known.table[own, BEGIN]
+    batch, at = new_batch(ROOM), first + begin
+    while at < first + end:
+        batch, count, others, done = next_batch(moves, known, at, first + end, 0, LAST, batch)
+        if count < 0:
+            return known.states[done]
+        _, _, owners, merits, _, weights = batch.rest
+        for j in range(others):
+            owner = at - first + (owners[j] >> 1)
             weight[owner] += weights[j]
-            if merits[j] != OPEN:
-                offer(outside, owner, merits[j] * point, weights[j])
-                continue
-            slot = tiers[j] - known.first_tier
-            rows[open_moves] = known.slots[slot] if 0 <= slot < len(known.slots) else -1
-            keys[open_moves], owners[open_moves], weights[open_moves] = keys[j], owners[j], weights[j]
-            open_moves += 1
-        locate(known, keys, rows, open_moves, places, highs)
-        for j in range(open_moves):
-            owner = at + (owners[j] >> 1)
+            offer(outside, owner, merits[j] * point, weights[j])
+        (_, _, owners, _, _, weights), rows, places, _, _ = batch
+        for j in range(count):
+            owner = at - first + (owners[j] >> 1)
+            weight[owner] += weights[j]
             if places[j] == MISSING:
-                return known.states[base + owner]
+                return known.states[first + owner]
             if rows[j] == own:
                 begins[owner + 1] += 1
             else:
-                value = known.merits[known.table[rows[j], MERITS] + places[j]]
+                value = value_at(known, rows[j], places[j])
                 offer(outside, owner, value if owners[j] & 1 else -value, weights[j])
         at = done
     for i in range(begin, end):
@@ -139,26 +115,16 @@ def count_inside(moves, known, own, begin, end, point, net):
 
 
 @shared
-def list_inside(moves, known, own, begin, end, net):
-    """The moves of the states begin..end that stay in the tier, into net.targets and net.weights."""
+def list_inside(moves, inside, own, begin, end, net):
+    """The moves of the states begin..end that stay in the tier, into net.targets and net.weights; `inside` is what is
+    known of it alone."""
     begins, targets, weights, _, _ = net
-    edges, (rows, places, highs) = new_edges(ROOM), new_places(ROOM)
-    base, at, entry = known.table[own, BEGIN], begin, begins[begin]
-    while at < end:
-        count, done = list_edges(moves, known.states, base + at, base + end, edges)
-        done -= base
-        if done == at:
-            room = 2 * len(edges.keys)
-            edges, (rows, places, highs) = new_edges(room), new_places(room)
-            continue
-        inside = 0
+    first, entry = inside.table[own, BEGIN], begins[begin]
+    batch, at = new_batch(ROOM), first + begin
+    while at < first + end:
+        batch, count, _, done = next_batch(moves, inside, at, first + end, 0, LAST, batch)
+        edges, places = batch.edges, batch.places
         for j in range(count):
-            if edges.merits[j] == OPEN and known.slots[edges.tiers[j] - known.first_tier] == own:
-                edges.keys[inside], edges.owners[inside], rows[inside] = edges.keys[j], edges.owners[j], own
-                edges.weights[inside] = edges.weights[j]
-                inside += 1
-        locate(known, edges.keys, rows, inside, places, highs)
-        for j in range(inside):
             targets[entry], weights[entry] = 2 * places[j] + (edges.owners[j] & 1), edges.weights[j]
             entry += 1
         at = done
@@ -186,9 +152,8 @@ class ExpectationPass(Backward):
         return culprit
 
     def _resolved(self, own: int, known: Known, team: Workers) -> Iterator[Values]:
-        layer = self.layers[own]
-        bounds = Bounds(self, layer.end - layer.begin)
-        bounds.build(own, known, team)
+        bounds = Bounds(self, own, known)
+        bounds.build(team)
         yield bounds.narrowed(team)
         self.error += bounds.gap
 
@@ -202,58 +167,42 @@ class ExpectationPass(Backward):
         super()._end_layer()
 
 
-class Solve(Protocol):
-    """What the bounds take over from the pass backward."""
-
-    rules: Rules
-    moves: Moves
-    memory: int
-    progress: Progress
-    scale: Scale
-
-
 class Bounds:
-    """The values of a tier with cycles, narrowed from both sides; `gap` is how many units are left between them."""
+    """The values of the tier with cycles in row `own`, narrowed from both sides; `gap` is how many units are left
+    between them."""
 
-    def __init__(self, solve: Solve, size: int) -> None:
+    def __init__(self, solve: Solve, own: int, known: Known) -> None:
         self.rules, self.moves, self.progress = solve.rules, solve.moves, solve.progress
-        self.size, self.scale, self.memory = size, solve.scale, solve.memory
-        self.states: Values = np.empty(0, np.int64)
+        self.scale, self.memory = solve.scale, solve.memory
+        self.own, self.known = own, known
+        self.states: Values = known.states[known.table[own, BEGIN] : known.table[own, END]]
+        self.size = size = len(self.states)
         self.gap = 0
-        self._refuse_beyond_memory(52 * size)
+        refuse_beyond(self.memory, size, 52 * size)
         self.net = Net(
             np.zeros(size + 1, np.int64), np.empty(0, np.int64), np.empty(0, np.int64),
             np.full(size, NONE, np.int64), np.zeros(size, np.int64),
         )  # fmt: skip
 
-    def _refuse_beyond_memory(self, needed: int) -> None:
-        if needed > self.memory:
-            raise ResourceError(
-                f"{self.size:,} states in a tier with cycles need {needed / 2**30:.2f} GiB in memory, more than the"
-                f" {self.memory / 2**30:.2f} GiB of it that are free for them: raise --memory"
-            )
-
-    def build(self, own: int, known: Known, team: Workers) -> None:
-        """List the moves that stay in the tier in row `own`."""
-        begins = self.net.begins
-        self.states = known.states[known.table[own, BEGIN] :]
+    def build(self, team: Workers) -> None:
+        """List the moves that stay in the tier."""
+        begins, own, known = self.net.begins, self.own, self.known
 
         def count(begin: int) -> None:
             end = min(begin + BLOCK, self.size)
-            culprit = count_inside(self.moves, known, own, begin, end, self.scale.point, self.net)
-            if culprit >= 0:
-                raise confirmed(self.rules.game, [int(culprit)], f"state {culprit} {FAULTS[UNKNOWN_CHILD]}")
+            refuse(self.rules.game, count_inside(self.moves, known, own, begin, end, self.scale.point, self.net))
 
         for _ in team.map(count, range(0, self.size, BLOCK)):
             pass
         np.cumsum(begins, out=begins)
         moves = int(begins[-1])
-        self._refuse_beyond_memory(52 * self.size + 16 * moves)
+        refuse_beyond(self.memory, self.size, 52 * self.size + 16 * moves)
         self.net = self.net._replace(targets=np.empty(moves, np.int64), weights=np.empty(moves, np.int64))
 
+        inside = known.inside(own)
+
         def enter(begin: int) -> None:
-            end = min(begin + BLOCK, self.size)
-            list_inside(self.moves, known, own, begin, end, self.net)
+            list_inside(self.moves, inside, own, begin, min(begin + BLOCK, self.size), self.net)
 
         for _ in team.map(enter, range(0, self.size, BLOCK)):
             pass

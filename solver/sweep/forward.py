@@ -25,7 +25,7 @@ from solver.compiled.edges import LOSSES, MOST_STARTS, WINS, CompiledMoves
 from solver.rules.game import STATE_LIMIT, Rules
 from solver.store.column import Column
 from solver.store.directory import CELL, MOST_STATES, Layer, cells_of, prefixes_of
-from solver.store.runs import PIECE, Key, Runs, by_tier, cut, join, merged, splitters, without
+from solver.store.runs import PIECE, Key, Runs, cut, join, merged, runs_of, splitters, without
 from solver.store.work import Work
 from solver.sweep.expansion import LOWEST_TIER, Expansion, Found, Stays
 
@@ -163,8 +163,7 @@ class Forward:
 
     def _add_starts(self, starts: States, tiers: NDArray[np.int64], team: Workers) -> None:
         def sort(begin: int) -> list[tuple[int, States]]:
-            part, own = starts[begin : begin + PIECE], tiers[begin : begin + PIECE]
-            return list(by_tier(part, own, np.empty_like(part), len(part), int(own.min()), int(own.max())))
+            return list(runs_of(starts[begin : begin + PIECE], tiers[begin : begin + PIECE]))
 
         for runs in team.map(sort, range(0, len(starts), PIECE)):
             for number, run in runs:

@@ -10,13 +10,14 @@ from numba.extending import intrinsic, register_jitable
 from numpy.typing import NDArray
 
 from solver.base import value
-from solver.compiled.edges import MOST_ACTIONS, OPEN, ROOM, list_edges, new_edges
-from solver.store.directory import BEGIN, MERITS, MISSING, locate, new_places
+from solver.compiled.edges import ROOM
+from solver.store.directory import BEGIN, MISSING
 from solver.store.shared import shared
+from solver.sweep.batch import LAST, new_batch, next_batch, value_at
+from solver.sweep.scale import WIN
 
 lift = register_jitable(value.lift)
 
-WIN = np.iinfo(np.int16).max
 NONE = np.iinfo(np.int16).min  # no merit known from finished games and other tiers
 RESOLVED = -(1 << 14)  # in a counter of open children: below 0, whatever is still subtracted
 NOW, LATER = 1, 2  # when a state is resolved
@@ -44,41 +45,28 @@ def count_children(moves, known, own, begin, end, degrees, left, candidates):
     from it, plus `never_in(left)` where a child is drawn; candidates (n,) int16 the best merit by children finished or
     in later tiers. Returns the first state that has a child nobody reached, CROWDED if `left` must be wider, or -1.
     """
-    edges, (rows, places, highs) = new_edges(ROOM), new_places(ROOM)
-    base, at = known.table[own, BEGIN], begin
     for i in range(begin, end):
         candidates[i], left[i] = NONE, 0
-    while at < end:
-        count, done = list_edges(moves, known.states, base + at, base + end, edges)
-        done -= base
-        if done == at:
-            room = 2 * len(edges.keys)
-            if count < 0 or room > 2 * MOST_ACTIONS:
-                return known.states[base + at]
-            edges, (rows, places, highs) = new_edges(room), new_places(room)
-            continue
-        keys, tiers, owners, merits, _, _ = edges
-        open_moves = 0
+    first = known.table[own, BEGIN]
+    batch, at = new_batch(ROOM), first + begin
+    while at < first + end:
+        batch, count, others, done = next_batch(moves, known, at, first + end, 0, LAST, batch)
+        if count < 0:
+            return known.states[done]
+        for j in range(others):
+            give(batch.rest.merits[j], at - first + (batch.rest.owners[j] >> 1), left, candidates)
+        owners, rows, places = batch.edges.owners, batch.rows, batch.places
         for j in range(count):
-            if merits[j] != OPEN:
-                give(merits[j], at + (owners[j] >> 1), left, candidates)
-                continue
-            slot = tiers[j] - known.first_tier
-            rows[open_moves] = known.slots[slot] if 0 <= slot < len(known.slots) else -1
-            keys[open_moves], owners[open_moves] = keys[j], owners[j]
-            open_moves += 1
-        locate(known, keys, rows, open_moves, places, highs)
-        for j in range(open_moves):
-            owner = at + (owners[j] >> 1)
+            owner = at - first + (owners[j] >> 1)
             if places[j] == MISSING:
-                return known.states[base + owner]
+                return known.states[first + owner]
             if rows[j] == own:
                 fetch_add(degrees, places[j], 1)
                 left[owner] += 1
                 if left[owner] & never_in(left) - 1 == 0:
                     return np.int64(CROWDED)
             else:
-                merit = np.int64(known.merits[known.table[rows[j], MERITS] + places[j]])
+                merit = value_at(known, rows[j], places[j])
                 give(lift(merit, (owners[j] & 1) == 1, False), owner, left, candidates)
         at = done
     return np.int64(-1)
@@ -110,31 +98,20 @@ class Lists(NamedTuple):
 
 
 @shared
-def list_parents(moves, known, own, begin, end, lists):
-    """Enter the states begin..end of a tier into the lists of their children.
+def list_parents(moves, inside, own, begin, end, lists):
+    """Enter the states begin..end of a tier into the lists of their children; `inside` is what is known of it alone.
 
     An entry is a state's place or, in a game with moves again, twice that and one if the same player moves.
     """
     low, high, ends, offset, parents = lists
-    edges, (rows, places, highs) = new_edges(ROOM), new_places(ROOM)
-    base, at = known.table[own, BEGIN], begin
-    while at < end:
-        count, done = list_edges(moves, known.states, base + at, base + end, edges)
-        done -= base
-        if done == at:
-            room = 2 * len(edges.keys)
-            edges, (rows, places, highs) = new_edges(room), new_places(room)
-            continue
-        keys, tiers, owners, merits, _, _ = edges
-        inside = 0
+    first = inside.table[own, BEGIN]
+    batch, at = new_batch(ROOM), first + begin
+    while at < first + end:
+        batch, count, _, done = next_batch(moves, inside, at, first + end, 0, LAST, batch)
+        owners, places = batch.edges.owners, batch.places
         for j in range(count):
-            if merits[j] == OPEN and known.slots[tiers[j] - known.first_tier] == own:
-                keys[inside], owners[inside], rows[inside] = keys[j], owners[j], own
-                inside += 1
-        locate(known, keys, rows, inside, places, highs)
-        for j in range(inside):
             if low <= places[j] < high:
-                owner = 2 * at + owners[j]
+                owner = 2 * (at - first) + owners[j]
                 entry = owner >> 1 if moves.alternates else owner
                 parents[np.int64(fetch_add(ends, places[j], -1)) - 1 - offset] = entry
         at = done

@@ -16,9 +16,10 @@ from solver.compiled import agreement
 from solver.compiled.binding import compiling
 from solver.compiled.edges import CompiledMoves
 from solver.rules.game import Rules, is_built_in
-from solver.store.directory import Known, Layer, cells_of, prefixes_of, table_of
+from solver.store.directory import known_of
 from solver.store.runs import join, without
 from solver.sweep import backward
+from solver.sweep.batch import LAST
 from solver.sweep.expansion import Expansion
 
 SPAN = 1 << 16  # states expanded between two looks at the clock and at the memory
@@ -58,13 +59,9 @@ def merits_of(rules: Rules, states: list[int], later: list[int], merits: list[in
     None if a state has an unfinished child that is not in the next ply, or no children.
     """
     own, following = np.array(states, np.int64), np.array(later, np.int64)
-    shift, prefix, cells = prefixes_of(following)
-    directory = np.concatenate(list(cells_of(following, shift, prefix, cells)))
-    layer = Layer(0, len(own), len(own) + len(following), 0, 0, 0, 0, False, 0, shift, prefix, 0, cells)
-    known = Known(np.concatenate([own, following]), np.array(merits, np.int64), *table_of([layer]), 0, directory)
-    known = known.read_only()
-    best = np.full(len(own), -backward.LAST, np.int64)
+    known = known_of([(-1, own), (0, following)], np.array(merits, np.int64))
+    best = np.full(len(own), -LAST, np.int64)
     with compiling(rules.game):
         moves = CompiledMoves(rules, tiers=False).moves._replace(win=WIN)
-        culprit = backward.evaluate(moves, known, 0, len(own), 0, backward.LAST, best)
+        culprit = backward.evaluate(moves, known, 0, len(own), 0, LAST, best)
     return best.tolist() if culprit == -1 else None

@@ -22,19 +22,21 @@ from solver.base.parallel import Workers
 from solver.base.progress import Progress, silent
 from solver.check.conformance import check_game
 from solver.compiled.binding import compiling
-from solver.compiled.edges import FIELDS, CompiledMoves, Edges, list_edges, new_edges
+from solver.compiled.edges import ERROR, FIELDS, CompiledMoves, new_edges
 from solver.rules.game import STATE_LIMIT, Game, Rules
 from solver.store.runs import states_at
 from solver.store.shared import shared
 from solver.store.sorting import sort_unique
 from solver.store.work import Work
-from solver.sweep.expansion import COUNT, LOWEST_TIER, Expansion, expand
+from solver.sweep.batch import next_edges
+from solver.sweep.expansion import COUNT, KEPT, LOWEST_TIER, Expansion, expand
 from solver.sweep.forward import Forward
 
 SAMPLE = 1 << 17  # states of a tier
 PACED = 1 << 16  # states whose moves are listed to see how long that takes
 SORTED = 1 << 20  # keys sorted to see how long that takes
 COUNTED = 1 << 12  # states of a counted tier whose moves are counted, where asked for
+ROOM = 1 << 16  # moves listed at a time
 MOST_MOVES = 1 << 22  # from the sample of a tier
 SHARE = 2 / 3  # of the time goes into counting
 TREND = 12  # counted tiers from which the trend of parents is taken
@@ -71,10 +73,13 @@ class Census(NamedTuple):
 
 
 @shared
-def children_of(moves, states, begin, end, children, tiers, owners):
-    """The children of unfinished states[begin:end], each once for each parent, as far as they fit; how many, and the
-    first state left over."""
-    count, done = list_edges(moves, states, begin, end, Edges(children, tiers, owners, tiers, tiers, tiers))
+def children_of(moves, states, begin, end, listed):
+    """List the children of unfinished states[begin:end], each once for each parent, as far as they fit: the arrays, or
+    larger ones, how many, and the first state left over."""
+    listed, count, done = next_edges(moves, states, begin, end, listed)
+    if count < 0:
+        done += 1  # the solve will say what is wrong with the state
+    children, tiers, owners = listed.keys, listed.tiers, listed.owners
     left = mark = 0
     for i in range(count):
         if i and owners[i] >> 1 != owners[i - 1] >> 1:
@@ -85,7 +90,7 @@ def children_of(moves, states, begin, end, children, tiers, owners):
         if not seen:
             children[left], tiers[left] = children[i], tiers[i]
             left += 1
-    return left, done
+    return listed, left, done
 
 
 def census(
@@ -136,35 +141,27 @@ def pace(compiled: CompiledMoves) -> Pace:
     """What listing moves takes, on average of the states of random games."""
     expansion = Expansion(compiled)
     kept = np.resize(expansion.keep(np.array(check_game(compiled.rules.game), np.int64))[0], PACED)
-    room, done, moves, report = 1 << 16, 0, 0, np.zeros(FIELDS, np.int64)
-    listed = new_edges(room)
-    expand(expansion.moves, kept, 0, min(1, len(kept)), LOWEST_TIER, True, listed, report)  # compiles
+    listed, done, moves, report = new_edges(ROOM), 0, 0, np.zeros(FIELDS, np.int64)
+    expand(expansion.moves, kept, 0, min(1, len(kept)), LOWEST_TIER, KEPT, listed, report)  # compiles
     begun = time.thread_time()
-    while done < len(kept):
-        before, done = done, expand(expansion.moves, kept, done, len(kept), LOWEST_TIER, True, listed, report)
+    while done < len(kept) and not report[ERROR]:
+        listed, done = expand(expansion.moves, kept, done, len(kept), LOWEST_TIER, KEPT, listed, report)
         moves += int(report[COUNT])
-        if done == before:
-            room *= 2
-            listed = new_edges(room)
     taken = time.thread_time() - begun
     return Pace(taken / max(1, len(kept)), taken / max(1, moves))
 
 
 def with_moves(forward: Forward) -> list[Tier]:
     """The tiers that were counted, with their moves, from a sample of each."""
-    states, chance, room = forward.states.view() if forward.layers else None, np.random.default_rng(0), 1 << 16
+    states, chance = forward.states.view() if forward.layers else None, np.random.default_rng(0)
     tiers: list[Tier] = []
     for layer in forward.layers:
         kept, moves, leads = layer.end - layer.begin, 0.0, 0
         if states is not None and kept:
             picked = np.sort(chance.choice(kept, min(kept, COUNTED), replace=False))
             found = states_at(states, layer.begin + picked, forward.work.read)
-            count, done = 0, 0
-            while done == 0:
-                arrays = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int32)
-                count, done = children_of(forward.expansion.moves, found, 0, len(found), *arrays)
-                room *= 1 if done else 2
-            moves, leads = kept * count / done, len(np.unique(arrays[1][:count]))
+            listed, count, done = children_of(forward.expansion.moves, found, 0, len(found), new_edges(ROOM))
+            moves, leads = kept * count / done, len(np.unique(listed.tiers[:count]))
         tiers.append(Tier(layer.tier, layer.reached, kept, round(moves), leads, layer.cyclic))
     return tiers
 
@@ -223,8 +220,7 @@ class _Sampler:
 
     def warm(self) -> None:
         """Compile, or load from the cache, what a sample needs."""
-        none = np.empty(0, np.int64)
-        children_of(self.expansion.moves, none, 0, 0, none, none, np.empty(0, np.int32))
+        children_of(self.expansion.moves, np.empty(0, np.int64), 0, 0, new_edges(1))
 
     def tiers(self, seconds: float) -> list[Tier]:
         """The tiers that were not counted; the first ones of them if about `seconds` are far too few."""
@@ -286,18 +282,14 @@ class _Sampler:
         self.chance.shuffle(states)  # so that any of them are a sample
         kept = self.expansion.keep(states)[0]
         begin = moves = 0
-        room = 1 << 16
+        listed = new_edges(ROOM)
         found: dict[int, list[States]] = {}
         while begin < len(kept) and moves < MOST_MOVES and begin <= self._sample():
-            children, tiers, owners = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int32)
-            count, done = children_of(self.expansion.moves, kept, begin, len(kept), children, tiers, owners)
-            if done == begin:
-                room *= 2
-                continue
-            begin = done
+            listed, count, begin = children_of(self.expansion.moves, kept, begin, len(kept), listed)
             moves += count
-            for later in np.unique(tiers[:count]).tolist():
-                found.setdefault(later, []).append(children[:count][tiers[:count] == later])
+            children, tiers = listed.keys[:count], listed.tiers[:count]
+            for later in np.unique(tiers).tolist():
+                found.setdefault(later, []).append(children[tiers == later])
         self.cyclic = self.cyclic or tier in found
         for later, parts in found.items():
             if later > tier:

@@ -17,21 +17,21 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.base.errors import GameError, ResourceError
+from solver.base.errors import GameError
 from solver.base.parallel import Workers
 from solver.base.progress import Progress
-from solver.check.conformance import confirmed
-from solver.compiled.edges import FAULTS, UNKNOWN_CHILD, Moves
+from solver.compiled.edges import Moves
 from solver.rules.game import Rules
 from solver.store.column import Column
-from solver.store.directory import Known, Layer
+from solver.store.directory import BEGIN, END, Known
 from solver.store.runs import PIECE, merged
 from solver.store.sorting import sort_unique
 from solver.store.work import Work
+from solver.sweep.batch import refuse
+from solver.sweep.demand import refuse_beyond
 from solver.sweep.parents import (
     CROWDED,
     NONE,
-    WIN,
     Lists,
     claim,
     count_children,
@@ -39,6 +39,7 @@ from solver.sweep.parents import (
     list_parents,
     settle,
 )
+from solver.sweep.scale import WIN, Scale
 
 CHUNK = 1 << 14  # states gone through in one call
 STEP = 1 << 22  # states between two looks at the time for a checkpoint
@@ -61,31 +62,22 @@ class Solve(Protocol):
     work: Work
     memory: int
     progress: Progress
-    layers: list[Layer]
+    scale: Scale
 
 
 class Resolver:
     """The analysis of one layer. `save` makes a checkpoint with what it is given."""
 
     def __init__(self, solve: Solve, own: int, known: Known, save: Callable[[Any], None]) -> None:
-        layer = solve.layers[own]
         self.rules, self.moves, self.work = solve.rules, solve.moves, solve.work
         self.memory, self.progress = solve.memory, solve.progress
-        self.own, self.size = own, layer.end - layer.begin
+        self.own, self.size = own, int(known.table[own, END] - known.table[own, BEGIN])
         self.known = known
         self.save = save
         self._kept: dict[str, Column] = {}  # what the last checkpoint has of this layer
         self.begins: NDArray[Any] = np.empty(0, np.uint32)
         self.parents: NDArray[Any] = np.empty(0, np.uint32)
-        self._refuse_beyond_memory(8)
-
-    def _refuse_beyond_memory(self, bytes_each: int) -> None:
-        needed = bytes_each * self.size
-        if needed > self.memory:
-            raise ResourceError(
-                f"{self.size:,} states in a tier with cycles need {needed / 2**30:.2f} GiB in memory, more than the"
-                f" {self.memory / 2**30:.2f} GiB of it that are free for them: raise --memory"
-            )
+        refuse_beyond(self.memory, self.size, 8 * self.size)
 
     def run(self, team: Workers, resolving: Any) -> Iterator[NDArray[np.int16]]:
         """The merits of the layer's states, in parts; `resolving` is what an earlier run saved."""
@@ -98,7 +90,7 @@ class Resolver:
             try:
                 self._count(team, *at)
             except _Crowded:
-                self._refuse_beyond_memory(10)
+                refuse_beyond(self.memory, self.size, 10 * self.size)
                 self._begin(np.int32)
                 self._count(team, 0)
             stage, at = INDEX, [0, 0, 0, 0]
@@ -146,8 +138,7 @@ class Resolver:
             culprit = count_children(self.moves, self.known, self.own, first, last, *arrays)
             if culprit == CROWDED:
                 raise _Crowded
-            if culprit >= 0:
-                raise confirmed(self.rules.game, [int(culprit)], f"state {culprit} {FAULTS[UNKNOWN_CHILD]}")
+            refuse(self.rules.game, culprit)
 
         self._pass(team, begin, count, "count moves", lambda at: self._checkpoint(COUNT, [at]))
         self._forget("begins", "left", "values")
@@ -162,7 +153,7 @@ class Resolver:
         The lists of the states below `low` are complete, with `offset` moves; those to `high` have the states below
         `begin`.
         """
-        size, moves = self.size, int(self.begins[-1])
+        size, moves, inside = self.size, int(self.begins[-1]), self.known.inside(self.own)
         places = size if self.rules.alternates else 2 * size
         kind = np.dtype(np.uint32 if places < 1 << 32 else np.int64)
         most = max(1, (self.memory - 8 * size) // kind.itemsize)  # moves of one range
@@ -177,7 +168,7 @@ class Resolver:
 
             def enter(first: int, last: int, within: Any = (low, high), offset: int = offset) -> None:
                 lists = Lists(*within, self.begins, offset, self.parents)
-                list_parents(self.moves, self.known, self.own, first, last, lists)
+                list_parents(self.moves, inside, self.own, first, last, lists)
 
             def save(at: int, ranges: Any = (low, high, offset)) -> None:
                 self._checkpoint(INDEX, [*ranges, at])

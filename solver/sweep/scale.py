@@ -10,7 +10,8 @@ from solver.base.expectations import SPAN, WIDER, span_of, spanned
 from solver.base.kinds import Units
 from solver.compiled.edges import MOST_PLIES_LEFT
 from solver.rules.game import Rules, own_method
-from solver.sweep.parents import WIN
+
+WIN = np.iinfo(np.int16).max  # at once, in a game with cycles
 
 
 class Scale(NamedTuple):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.compiled.binding import kernel
+from solver.store.sorting import first_from
 
 game: Any = None  # constants of the bound copies
 FOLDS = TIERS = TIERED = False
@@ -122,11 +123,5 @@ def look_up(states, key, prefixes, shift):
     prefix = key >> shift
     if prefix < 0 or prefix + 1 >= len(prefixes):
         return -1
-    low, high = prefixes[prefix], prefixes[prefix + 1]
-    while low < high:
-        middle = (low + high) // 2
-        if states[middle] < key:
-            low = middle + 1
-        else:
-            high = middle
+    low = first_from(states, key, prefixes[prefix], prefixes[prefix + 1])
     return low if low < len(states) and states[low] == key else -1
