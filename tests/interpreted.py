@@ -30,7 +30,7 @@ def _fetch_add(array, index, number):
     return before
 
 
-def _uncompiled(function, scope, identity, names):
+def _uncompiled(function, scope, identity, taught, cached):
     if not isinstance(scope["game"], _Filled):
         scope["game"] = _Filled(scope["game"])
         scope["lift"] = _lift
