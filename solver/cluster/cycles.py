@@ -7,14 +7,13 @@ Forward, `explore` takes a shard one generation further, and `close` ends it whe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from solver.base.parallel import Workers
-from solver.base.progress import Progress, silent
+from solver.base.progress import silent
 from solver.cluster.blocks import Block, States, blocks_of, by_tiers, united
 from solver.cluster.excerpt import look_up, miniature
 from solver.cluster.history import Tier
@@ -31,14 +30,13 @@ from solver.cluster.tasks import (
     valued,
 )
 from solver.compiled.binding import compiling
-from solver.compiled.edges import LARGEST, LOSSES, WINS, Moves
-from solver.rules.game import Rules
+from solver.compiled.edges import LARGEST, LOSSES, WINS
 from solver.store.directory import END, Known
 from solver.store.runs import without
 from solver.store.work import Work
 from solver.sweep.expectation import Bounds
 from solver.sweep.forward import GROWTH
-from solver.sweep.retrograde import Resolver
+from solver.sweep.retrograde import Resolver, Solve
 from solver.sweep.scale import Scale
 
 
@@ -57,18 +55,6 @@ class Resolved(NamedTuple):
 
     shards: list[Folded]
     gap: int
-
-
-@dataclass
-class Solve:
-    """What `Resolver` and `Bounds` ask of a pass backward."""
-
-    rules: Rules
-    moves: Moves
-    work: Work
-    memory: int
-    progress: Progress
-    scale: Scale
 
 
 class Pile:

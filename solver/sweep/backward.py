@@ -177,7 +177,10 @@ class Backward:
     def _resolved(self, own: int, known: Known, team: Workers) -> Iterator[Merits]:
         """The merits of a layer with cycles, in parts."""
         resolving, self._resolving = self._resolving, None
-        return retrograde.Resolver(self, own, known, self.save).run(team, resolving)
+        return retrograde.Resolver(self._solve(), own, known, self.save).run(team, resolving)
+
+    def _solve(self) -> retrograde.Solve:
+        return retrograde.Solve(self.rules, self.moves, self.work, self.memory, self.progress, self.scale)
 
     def _raise(self, known: Known, first: int, last: int, low: int, high: int, best: Merits) -> int:
         """Raise merits by children in a range of keys: see `evaluate`."""

@@ -152,7 +152,7 @@ class ExpectationPass(Backward):
         return culprit
 
     def _resolved(self, own: int, known: Known, team: Workers) -> Iterator[Values]:
-        bounds = Bounds(self, own, known)
+        bounds = Bounds(self._solve(), own, known)
         bounds.build(team)
         yield bounds.narrowed(team)
         self.error += bounds.gap

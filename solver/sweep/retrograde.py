@@ -12,7 +12,7 @@ move is looked up twice.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,8 +54,8 @@ class _Crowded(Exception):
     """A state has more children in its tier than 16 bits can count."""
 
 
-class Solve(Protocol):
-    """What a resolver takes over from the pass backward."""
+class Solve(NamedTuple):
+    """What is handed to whoever finds the values of a tier with cycles."""
 
     rules: Rules
     moves: Moves
