@@ -1,0 +1,563 @@
+/**
+ * Asks the modules of `solver build`: exact values past the end of any book, in Node and in browsers, without
+ * dependencies. docs/wasm.md describes them.
+ *
+ *     import { Background, Search } from "./search.js";
+ *     const search = await Search.open("connect-four.wasm");            // or bytes; a path is for Node
+ *     await search.value(33825n, { milliseconds: 1000 });               // { score: 0, distance: null, outcome: "draw" }
+ *     await search.best(33825n, { nodes: 1e6 });                        // { action: 3n, value, exact: true }
+ *     const other = await Background.open("connect-four.wasm");         // the same in a Web Worker
+ *
+ * States and actions are BigInts. A budget is { milliseconds, nodes, signal }, each of which may be left out; a search
+ * ends where the first of them does, by an AbortSignal as by a clock, and lets the event loop go on all the while. What
+ * is asked of one Search is answered in turn. Values are for the side to move; an estimate, of the outcome "estimate", lies
+ * between -1 and 1, in score games among the margins.
+ */
+
+const FORMAT = 1;
+const PAGE = 1 << 16; // bytes; the layout of the memory is that of solver/wasm/layout.py
+const ROOM = PAGE + 4096;
+const ROOM_WORDS = 7 * 1024;
+const PATH = [1024n, 1n << 15n]; // plies, moves of them
+const LOOK_PATH = [256n, 1n << 13n];
+const LOOK_WORDS = 1n << 20n;
+const [PAUSED, DONE] = [0n, 1n];
+const LOOK_WIN = 2 ** 40; // a win at once, as `look` has it
+const CHUNK = 1 << 14; // nodes between two looks at the clock
+const SLICE = 12; // milliseconds between two pauses
+const FIRST = 1 << 12; // nodes that an analysis gives each move at first
+const DEEPEST = 254;
+const SHARE = 4; // what a ply more is expected to cost, in times of the last
+
+/** A module that is damaged, of other rules, or none at all. */
+export class ForeignModule extends Error {
+  name = "ForeignModule";
+}
+
+/** The bytes of a module: they themselves, or what a URL, or in Node a path, leads to. */
+async function bytesOf(source) {
+  if (ArrayBuffer.isView(source)) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
+  if (source instanceof ArrayBuffer) return new Uint8Array(source);
+  const url = String(source);
+  if (globalThis.process?.versions?.node && !/^(https?|data|blob):/.test(url)) {
+    const { readFile } = await import("node:fs/promises");
+    return new Uint8Array(await readFile(url.startsWith("file:") ? new URL(url) : url));
+  }
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${url}: HTTP ${response.status}`);
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+/** What a module says of itself: its format, game, rules, symmetry, scores, win, limit. */
+function factsOf(module) {
+  try {
+    const [section] = WebAssembly.Module.customSections(module, "solver");
+    const facts = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(section));
+    if (Number.isSafeInteger(facts.win) && facts.win > 0) return facts;
+  } catch {
+    // said below
+  }
+  throw new ForeignModule("this is no module that `solver build` wrote: build it again");
+}
+
+async function compiled(bytes) {
+  try {
+    return await WebAssembly.compile(bytes);
+  } catch (error) {
+    if (error instanceof WebAssembly.CompileError && /Content Security Policy|unsafe-eval/i.test(error.message)) throw error;
+    throw new ForeignModule(`this is no module of WebAssembly: ${error.message}`);
+  }
+}
+
+/** What a search may take; as soon as it is used up, it stays so. */
+class Budget {
+  #end;
+  #nodes;
+  #signal;
+  #paused = performance.now();
+  spent = 0; // nodes
+
+  constructor({ milliseconds = Infinity, nodes = Infinity, signal } = {}) {
+    this.#end = performance.now() + milliseconds;
+    this.#nodes = nodes;
+    this.#signal = signal;
+  }
+
+  get isUsedUp() {
+    return this.spent >= this.#nodes || Boolean(this.#signal?.aborted) || performance.now() >= this.#end;
+  }
+
+  /** How many nodes of so many may be searched before it is asked again. */
+  chunk(most) {
+    return Math.max(1, Math.min(CHUNK, most, this.#nodes - this.spent));
+  }
+
+  /** Let the event loop go on, now and then. */
+  async breathe() {
+    if (performance.now() - this.#paused < SLICE) return;
+    await pause();
+    this.#paused = performance.now();
+  }
+}
+
+/** A turn of the event loop: timers of browsers wait for 4 milliseconds. */
+function pause() {
+  if (globalThis.setImmediate) return new Promise((resolve) => setImmediate(resolve));
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(null);
+  });
+}
+
+/** The game of a module, and its searches, in a memory of its own. */
+export class Search {
+  #module;
+  #exports;
+  #table;
+  #turn = Promise.resolve();
+
+  /**
+   * Open a module: bytes, a URL, or in Node a path. `rules`, a fingerprint, and `symmetry` are those it has to be of;
+   * `sha256`, in hex, is its checksum; `table` the bytes, at most, in which a search keeps what it finds. Raises
+   * ForeignModule.
+   */
+  static async open(source, { rules, symmetry, sha256: sum, table = 1 << 26 } = {}) {
+    const bytes = await bytesOf(source);
+    if (sum !== undefined && sha256(bytes) !== sum) throw new ForeignModule("the module fails its checksum: fetch it again");
+    const module = await compiled(bytes);
+    const facts = factsOf(module);
+    for (const [name, wanted] of Object.entries({ format: FORMAT, rules, symmetry })) {
+      if (wanted !== undefined && facts[name] !== wanted) {
+        throw new ForeignModule(`the module's ${name} is ${facts[name]}, not ${wanted}: build it again`);
+      }
+    }
+    return new Search(module, facts, table);
+  }
+
+  constructor(module, facts, table) {
+    this.#module = module;
+    this.#table = BigInt(2 ** Math.floor(Math.log2(Math.max(1 << 14, table / 8))));
+    /** What the module says of itself. */
+    this.facts = facts;
+    this.#start();
+    /** Whether it finds exact values, and whether it looks some plies ahead. */
+    this.searches = Boolean(this.#exports.lay_out);
+    this.looks = Boolean(this.#exports.lay_out_look);
+  }
+
+  #start() {
+    try {
+      this.#exports = new WebAssembly.Instance(this.#module).exports;
+    } catch (error) {
+      throw new ForeignModule(`the module does not start: ${error.message}`);
+    }
+    const { memory, lay_out, forget, lay_out_look } = this.#exports;
+    const reach = (end) => memory.grow(Math.max(0, Math.ceil((Number(end) - memory.buffer.byteLength) / PAGE)));
+    let end = BigInt(2 * PAGE);
+    if (lay_out) {
+      reach((end = lay_out(...PATH, this.#table)));
+      forget();
+    }
+    if (lay_out_look) reach(lay_out_look(end, ...LOOK_PATH, LOOK_WORDS));
+  }
+
+  // the rules
+
+  /** The state at the start. */
+  initial() {
+    return this.#exports.initial();
+  }
+
+  /** Whether a state is finished. */
+  isTerminal(state) {
+    return this.#exports.is_terminal(state) !== 0n;
+  }
+
+  /** The actions of an unfinished state, in the order of the rules. */
+  actions(state) {
+    const { actions, memory } = this.#exports;
+    const count = Number(actions(state, BigInt(ROOM), BigInt(ROOM_WORDS)));
+    if (count > ROOM_WORDS) throw new RangeError(`state ${state} has ${count} actions: there is room for ${ROOM_WORDS}`);
+    return [...new BigInt64Array(memory.buffer, ROOM, count)];
+  }
+
+  /** The state after an action. */
+  result(state, action) {
+    return this.#exports.result(state, action);
+  }
+
+  // what is asked
+
+  /** A promise of the value of a state, { score, distance, outcome }; of undefined where the budget ends before. */
+  value(state, budget) {
+    return this.#alone(async () => {
+      const merit = await this.#merit(stateOf(state), new Budget(budget));
+      return merit === undefined ? undefined : this.#valueOf(merit);
+    });
+  }
+
+  /** A promise of whether a state is worth at least a value, which asks less than what it is worth. */
+  reaches(state, { score, distance = null }, budget) {
+    return this.#alone(async () => {
+      const bound = distance === null ? score : score * (this.facts.win - distance);
+      const merit = await this.#merit(stateOf(state), new Budget(budget), bound - 1, bound);
+      return merit === undefined ? undefined : merit >= bound;
+    });
+  }
+
+  /**
+   * A promise of what is known of a state and its moves: { value, exact, moves }, and of each move { action, child, value,
+   * exact, best } as the state's side to move sees it. What the budget leaves open is an estimate, or undefined where
+   * there is none; a win or loss whose distance is still open has none. `progress` is told of it all now and then.
+   */
+  analyse(state, { progress, ...budget } = {}) {
+    return this.#alone(() => new Analysis(this, this.#asked(), stateOf(state), new Budget(budget), progress).run());
+  }
+
+  /** A promise of a best move, { action, value, exact }; of undefined where the state is finished. */
+  best(state, budget) {
+    return this.#alone(async () => {
+      const analysis = new Analysis(this, this.#asked(), stateOf(state), new Budget(budget));
+      const { moves } = await analysis.run(true);
+      if (!moves.length) return undefined;
+      const place = analysis.chosen();
+      const { action, value, exact } = moves[place];
+      return { action, value, exact: exact && moves[place].best };
+    });
+  }
+
+  /** What an analysis asks besides the rules. */
+  #asked() {
+    return {
+      moves: (state) => this.#moves(state),
+      merit: (...question) => this.#merit(...question),
+      look: (...question) => this.#look(...question),
+      valueOf: (merit) => this.#valueOf(merit),
+    };
+  }
+
+  /** One question after another: they share the memory. A trap leaves it as it happens to be, so a new one takes its place. */
+  #alone(task) {
+    const mine = this.#turn.then(task).catch((error) => {
+      if (!(error instanceof WebAssembly.RuntimeError)) throw error;
+      this.#start();
+      throw new Error(`the rules of ${this.facts.game} raise an error there: ${error.message}`);
+    });
+    this.#turn = mine.catch(() => undefined);
+    return mine;
+  }
+
+  /** Where the actions of an unfinished state lead, and how a merit there is seen from here. */
+  #moves(state) {
+    const { again, to_move, reward, result } = this.#exports;
+    return this.actions(state).map((action) => {
+      const child = result(state, action);
+      const same = again ? again(state, action) !== 0n : to_move ? to_move(state) === to_move(child) : false;
+      return { action, child, sign: same ? 1 : -1, gain: reward ? Number(reward(state, action)) : 0 };
+    });
+  }
+
+  /** The merit of a finished state. */
+  #end(state) {
+    const { utility, plies_left } = this.#exports;
+    const worth = Number(utility(state));
+    return this.facts.scores ? worth : worth * (this.facts.win - (plies_left ? Number(plies_left(state)) : 0));
+  }
+
+  /** The merit of a state within low..high, found by so many nodes and the budget at most; else undefined. */
+  async #merit(state, budget, low = -this.facts.win, high = this.facts.win, most = Infinity) {
+    if (this.isTerminal(state)) return this.#end(state);
+    const { begin, go_on, spent, found } = this.#exports;
+    if (!begin) return undefined;
+    begin(state, BigInt(low), BigInt(high));
+    const status = await this.#run(go_on, spent, budget, most);
+    if (status !== PAUSED && status !== DONE) throw new Error(`${this.facts.game}: the game goes on for too long for alpha-beta`);
+    return status === DONE ? Number(found()) : undefined;
+  }
+
+  /** What is seen so many plies ahead of a state: { merit, exact }, or undefined. */
+  async #look(state, depth, budget, most = Infinity) {
+    if (this.isTerminal(state)) return { merit: this.#end(state), exact: true };
+    const { look, look_on, looked, merit, cut } = this.#exports;
+    if (!look) return undefined;
+    look(state, BigInt(Math.min(depth, DEEPEST)), -1n);
+    if ((await this.#run(look_on, looked, budget, most)) !== DONE) return undefined;
+    const [best, isCut, { scores, win }] = [merit(), cut() !== 0n, this.facts];
+    if (scores || (-1 < best && best < 1)) return { merit: best + 0, exact: !isCut };
+    const distance = LOOK_WIN - Math.abs(best);
+    return { merit: Math.sign(best) * (win - distance), exact: !isCut || distance <= depth + 1 };
+  }
+
+  /** Go on, within a budget, with what is begun; what it returned at last. */
+  async #run(go, count, budget, most) {
+    let spent = 0;
+    while (true) {
+      const status = go(BigInt(budget.chunk(most - spent)));
+      const before = spent;
+      spent = Number(count());
+      budget.spent += spent - before;
+      if (status !== PAUSED) return status;
+      await budget.breathe();
+      if (spent >= most || budget.isUsedUp) return PAUSED;
+    }
+  }
+
+  /** The value of a merit. */
+  #valueOf(merit) {
+    const outcome = merit > 0 ? "win" : merit < 0 ? "loss" : "draw";
+    if (this.facts.scores || merit === 0) return { score: merit, distance: null, outcome };
+    return { score: Math.sign(merit), distance: this.facts.win - Math.abs(merit), outcome };
+  }
+}
+
+/**
+ * What is found out of a state and its moves. In turns it searches for the state's own value, then for those of its
+ * moves, each time with twice the nodes; what is left open is looked at some plies ahead, all moves as far as each other.
+ */
+class Analysis {
+  #search;
+  #ask;
+  #state;
+  #budget;
+  #progress;
+  #moves;
+  #root; // the exact merit
+  #depth = 0;
+  #cost = 0; // nodes that the last ply ahead took
+  #spent = 0; // nodes of exact searches
+  #told = 0; // when
+
+  constructor(search, ask, state, budget, progress) {
+    [this.#search, this.#ask, this.#state, this.#budget, this.#progress] = [search, ask, state, budget, progress];
+    this.#moves = search.isTerminal(state) ? [] : ask.moves(state);
+  }
+
+  /** Find out what the budget allows: all of it, or one best move alone. */
+  async run(one = false) {
+    const { looks, searches } = this.#search;
+    if (!this.#moves.length) this.#root = await this.#ask.merit(this.#state, this.#budget);
+    for (const move of this.#moves) if (this.#search.isTerminal(move.child)) await this.#settle(move, 1);
+    if (looks) await this.#deepen();
+    for (let most = FIRST; !this.#isDone(one); most *= 2) {
+      if (this.#budget.isUsedUp || !(searches || (looks && this.#depth < DEEPEST))) break;
+      if (searches) await this.#prove(most, one);
+      this.#tell();
+      while (looks && this.#open().length && !this.#isDone(one) && this.#depth < DEEPEST && !this.#budget.isUsedUp) {
+        if (searches && this.#cost * SHARE > this.#spent) break;
+        await this.#deepen();
+        this.#tell();
+      }
+    }
+    return this.#known();
+  }
+
+  /** The place of the move to play: a best one, else the one that promises most. */
+  chosen() {
+    const best = this.#moves.findIndex((move) => this.#isBest(move));
+    if (best >= 0) return best;
+    const worth = this.#moves.map(({ merit, estimate }) => merit ?? estimate ?? -0.5);
+    return worth.indexOf(Math.max(...worth));
+  }
+
+  #open() {
+    return this.#moves.filter(({ merit }) => merit === undefined);
+  }
+
+  #isBest({ merit }) {
+    return this.#root !== undefined && merit === this.#root;
+  }
+
+  #isDone(one) {
+    if (!this.#open().length && this.#moves.length) this.#root ??= Math.max(...this.#moves.map(({ merit }) => merit));
+    return this.#root !== undefined && (one ? !this.#moves.length || this.#moves.some((move) => this.#isBest(move)) : !this.#open().length);
+  }
+
+  /** A child's merit as it is seen from here. */
+  #lifted({ sign, gain }, merit) {
+    const nearer = this.#search.facts.scores || (-1 < merit && merit < 1) ? merit : merit - Math.sign(merit);
+    return gain + sign * nearer + 0;
+  }
+
+  /** Search for the state's value, then for those of its moves, which are worth no more, by so many nodes each. */
+  async #prove(most, one) {
+    this.#spent += most;
+    this.#root ??= await this.#ask.merit(this.#state, this.#budget, undefined, undefined, most);
+    for (const move of this.#open()) {
+      if (this.#budget.isUsedUp || this.#isDone(one)) return;
+      await this.#settle(move, most);
+      this.#spent += most;
+      this.#tell();
+    }
+  }
+
+  async #settle(move, most) {
+    const { scores, win } = this.#search.facts;
+    const window = [-win, win];
+    if (this.#root !== undefined) { // no move is worth more: the child's bound, as `drop` has it
+      const bound = move.sign * (scores ? this.#root - move.gain : this.#root + Math.sign(this.#root));
+      const end = move.sign > 0 ? 1 : 0;
+      window[end] = Math.max(-win + end, Math.min(win - 1 + end, bound));
+    }
+    const merit = await this.#ask.merit(move.child, this.#budget, ...window, most);
+    if (merit !== undefined) move.merit = this.#lifted(move, merit);
+  }
+
+  /** Look a ply further ahead of each move that is open; if the budget ends before, their estimates stay. */
+  async #deepen() {
+    const found = [];
+    const moves = this.#open();
+    const budget = this.#depth ? this.#budget : new Budget(); // one ply is always seen
+    const before = budget.spent;
+    this.#depth++;
+    for (const move of moves) {
+      const seen = await this.#ask.look(move.child, this.#depth, budget);
+      if (!seen) return;
+      found.push(seen);
+    }
+    this.#cost = budget.spent - before;
+    for (const [place, { merit, exact }] of found.entries()) {
+      moves[place][exact ? "merit" : "estimate"] = this.#lifted(moves[place], merit);
+    }
+  }
+
+  /** Tell of it, if that was not just done. */
+  #tell() {
+    if (!this.#progress || performance.now() - this.#told < 100) return;
+    this.#told = performance.now();
+    this.#progress(this.#known());
+  }
+
+  #known() {
+    const moves = this.#moves.map((move) => ({ action: move.action, child: move.child, ...this.#said(move), best: this.#isBest(move) }));
+    if (this.#root !== undefined) return { ...this.#said({ merit: this.#root }), moves };
+    return { ...this.#said({ estimate: this.#most() }), moves };
+  }
+
+  /** The estimate of the state: the most that a move promises, if something is known of all. */
+  #most() {
+    const worth = this.#moves.map(({ merit, estimate }) => merit ?? estimate);
+    return worth.includes(undefined) ? undefined : Math.max(...worth);
+  }
+
+  #said({ merit, estimate }) {
+    if (merit !== undefined) return { value: this.#ask.valueOf(merit), exact: true };
+    if (estimate === undefined) return { value: undefined, exact: false };
+    const isSure = !this.#search.facts.scores && Math.abs(estimate) >= 1;
+    if (isSure) return { value: { ...this.#ask.valueOf(estimate), distance: null }, exact: false };
+    return { value: { score: estimate, distance: null, outcome: "estimate" }, exact: false };
+  }
+}
+
+/** A Search in a Web Worker: the same questions, while the page goes on. */
+export class Background {
+  #worker;
+  #asked = new Map();
+  #count = 0;
+
+  /** As `Search.open`. */
+  static async open(source, options = {}) {
+    const background = new Background(new Worker(new URL("./worker.js", import.meta.url), { type: "module" }));
+    try {
+      const from = typeof source === "string" || source instanceof URL ? new URL(source, document.baseURI).href : source;
+      background.facts = await background.#ask("open", [from, options]);
+    } catch (error) {
+      background.close();
+      throw error;
+    }
+    return background;
+  }
+
+  constructor(worker) {
+    this.#worker = worker;
+    worker.onmessage = ({ data }) => this.#answered(data);
+    worker.onerror = (event) => {
+      for (const { reject } of this.#asked.values()) reject(new Error(event.message || "the worker does not start"));
+      this.#asked.clear();
+    };
+  }
+
+  value(state, budget) {
+    return this.#ask("value", [state], budget);
+  }
+
+  reaches(state, value, budget) {
+    return this.#ask("reaches", [state, value], budget);
+  }
+
+  analyse(state, budget) {
+    return this.#ask("analyse", [state], budget);
+  }
+
+  best(state, budget) {
+    return this.#ask("best", [state], budget);
+  }
+
+  /** End the worker; what is asked stays without an answer. */
+  close() {
+    this.#worker.terminate();
+  }
+
+  #ask(method, asked, { signal, progress, ...budget } = {}) {
+    const id = ++this.#count;
+    const cancel = () => this.#worker.postMessage({ id, cancel: true });
+    return new Promise((resolve, reject) => {
+      this.#asked.set(id, { resolve, reject, progress });
+      this.#worker.postMessage({ id, method, asked, budget, tells: Boolean(progress) });
+      if (signal?.aborted) cancel();
+      signal?.addEventListener("abort", cancel);
+    }).finally(() => signal?.removeEventListener("abort", cancel));
+  }
+
+  #answered({ id, answer, error, progress }) {
+    const { resolve, reject, progress: tell } = this.#asked.get(id) ?? {};
+    if (progress) return tell?.(progress);
+    this.#asked.delete(id);
+    if (error) reject?.(new (error.name === "ForeignModule" ? ForeignModule : Error)(error.message));
+    else resolve?.(answer);
+  }
+}
+
+/** A state as BigInt. Raises TypeError for a Number that may have been rounded, and for all that is no number. */
+function stateOf(state) {
+  if (typeof state === "bigint") return state;
+  if (Number.isSafeInteger(state)) return BigInt(state);
+  throw new TypeError(`${state} is no state: a BigInt, or a Number up to 2^53 - 1`);
+}
+
+/** The checksum of FIPS 180-4, in hex: browsers have one for pages of https alone. */
+export function sha256(bytes) {
+  const primes = [];
+  for (let number = 2; primes.length < 64; number++) if (primes.every((prime) => number % prime)) primes.push(number);
+  const fraction = (number) => Math.floor((number - Math.floor(number)) * 2 ** 32) | 0;
+  const keys = primes.map((prime) => fraction(Math.cbrt(prime)));
+  const sums = primes.slice(0, 8).map((prime) => fraction(Math.sqrt(prime)));
+  const data = new Uint8Array(Math.ceil((bytes.length + 9) / 64) * 64);
+  data.set(bytes);
+  data[bytes.length] = 0x80;
+  const view = new DataView(data.buffer);
+  view.setBigUint64(data.length - 8, BigInt(bytes.length) * 8n);
+  const turned = (word, by) => (word >>> by) | (word << (32 - by));
+  const words = new Int32Array(64);
+  for (let at = 0; at < data.length; at += 64) {
+    for (let place = 0; place < 64; place++) {
+      if (place < 16) words[place] = view.getInt32(at + 4 * place);
+      else {
+        const [early, late] = [words[place - 15], words[place - 2]];
+        const mixed = turned(early, 7) ^ turned(early, 18) ^ (early >>> 3);
+        words[place] = words[place - 16] + mixed + words[place - 7] + (turned(late, 17) ^ turned(late, 19) ^ (late >>> 10));
+      }
+    }
+    let [a, b, c, d, e, f, g, h] = sums;
+    for (let place = 0; place < 64; place++) {
+      const first = h + (turned(e, 6) ^ turned(e, 11) ^ turned(e, 25)) + ((e & f) ^ (~e & g)) + keys[place] + words[place];
+      const second = (turned(a, 2) ^ turned(a, 13) ^ turned(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+      [a, b, c, d, e, f, g, h] = [(first + second) | 0, a, b, c, (d + first) | 0, e, f, g];
+    }
+    [a, b, c, d, e, f, g, h].forEach((sum, place) => (sums[place] = (sums[place] + sum) | 0));
+  }
+  return sums.map((sum) => (sum >>> 0).toString(16).padStart(8, "0")).join("");
+}
