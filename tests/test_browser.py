@@ -10,7 +10,7 @@ import shutil
 import pytest
 
 import solver
-from solver.export import export
+from solver.export import export, site
 from solver.export.site import title_of
 from solver.rules.notation import parse_position
 from tests.browsing import DESKTOP, PHONE, Host, Page, books, driver, host, one_page, page
@@ -262,10 +262,55 @@ def test_what_was_thrown_stands_beside_the_board(page):
     assert page.played() == ["2", "b1c1"] and page.by_chance and page.agrees()
 
 
-@one_page(0)
-def test_where_the_book_ends_the_page_says_so_and_plays_on(page, books, host):
+@pytest.fixture(scope="module")
+def short(books):
+    """A book of two plies, of the game of the first page."""
     solver.trim(books / "0.lmdb", books / "short.lmdb", solver.Trim(max_ply=1))
-    with solver.Book(books / "short.lmdb") as book:
+    return books / "short.lmdb"
+
+
+@one_page(0)
+def test_past_its_book_the_page_searches_on(page, books, host, short):
+    with solver.Book(short) as book:
+        export(book, f"{books}/searching/")
+    page.address = f"{host}/searching/"
+    page.open()
+    for _ in range(16):
+        page.wait(lambda: "Searching" not in page.status)
+        assert page.agrees()
+        if not page.moves:
+            break
+        page.click("#best")
+    assert "drawn" in page.status and len(page.played()) == 16
+    page.find("input[value='0']")[0].click()
+    page.press("n")
+    while "X to move" in page.status:
+        before = len(page.played())
+        page.wait(lambda: "Searching" not in page.status)
+        assert page.agrees()
+        page.find("#moves button")[0].click()
+        page.wait(lambda before=before: len(page.played()) == before + 2 or not page.moves)
+        page.wait(lambda: "X to move" in page.status or not page.moves)
+    assert "O wins" in page.status or "drawn" in page.status
+
+
+@one_page(0)
+def test_a_module_of_another_export_is_said_and_the_book_is_read(page, books, host, short, monkeypatch):
+    monkeypatch.setattr(site, "module_of", lambda book, progress: b"\0asm\1\0\0\0")
+    with solver.Book(short) as book:
+        export(book, f"{books}/strange/")
+    page.address = f"{host}/strange/"
+    for altered, said in ((b"\0asm\1\0\0\0", "no module that `solver build` wrote"), (b"", "fails its checksum")):
+        (books / "strange" / "game.wasm").write_bytes(altered)
+        page.open()
+        page.wait(lambda: page.find("#trouble")[0].text)
+        assert said in page.find("#trouble")[0].text and page.agrees()
+
+
+@one_page(0)
+def test_where_the_book_ends_the_page_says_so_and_plays_on(page, books, host, short, monkeypatch):
+    monkeypatch.setattr(site, "module_of", lambda book, progress: None)  # as without Numba
+    with solver.Book(short) as book:
         export(book, f"{books}/short/")
     page.address = f"{host}/short/"
     page.open()

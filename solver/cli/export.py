@@ -44,9 +44,12 @@ def command(source: str, file: str, columns: str | None, own: Game | None, quiet
     solver export connect-four-4x4.lmdb -o site/
     """
     from solver.export import export
+    from solver.export.site import MODULE
 
     with open_book(source, own, quiet=quiet) as opened, Bars(quiet) as bars:
         names = None if columns is None else [name.strip() for name in columns.split(",")]
         export(opened, file, names, progress=bars)
         parts = [os.path.join(file, name) for name in os.listdir(file)] if os.path.isdir(file) else [file]
         click.echo(f"{file}: {len(opened):,} states, {sum(map(os.path.getsize, parts)):,} bytes")
+        if os.path.isdir(file) and not opened.header.is_gapless and MODULE not in os.listdir(file):
+            click.echo("where the book ends, the page does not search: that wants Numba, and a game that compiles")

@@ -38,7 +38,8 @@ def export(
 ) -> None:
     """Write a book to a file whose name's ending says the form; `columns` of a table, all that fit if left out.
 
-    A folder, one that is there or a name that ends in a slash, becomes a page for browsers. What is written is there
+    A folder, one that is there or a name that ends in a slash, becomes a page for browsers; of a book that ends early
+    one that searches on, where Numba is there to build its search. What is written is there
     whole or not at all. Raises MethodError for another ending or column, and for rules that cannot run in a page;
     BookError, ResourceError.
     """
@@ -53,8 +54,9 @@ def export(
     site.check_folder(target) if is_page else check_target(target)
     try:
         if is_page:
+            module = site.module_of(book, progress)
             with replacing_folder(target) as folder:
-                site.write(book, folder, progress)
+                site.write(book, folder, progress, module)
         elif ending == BINARY:
             with replacing(target) as partial:
                 bin.write(book, partial, progress)

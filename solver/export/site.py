@@ -6,12 +6,15 @@
     game.js                           the rules, translated to JavaScript, or as a table of all positions where they
                                       have no translation; and records of positions from Python. A ranked book's have
                                       what it asks of them (`book.codec_keys`), and want the translation
+    game.wasm                         where the book ends early, and Numba is there: the module of the game, by which
+                                      the page searches on
 
 The page answers nothing before its rules have agreed with Python's on the records.
 """
 
 from __future__ import annotations
 
+import hashlib
 import html
 import inspect
 import json
@@ -20,7 +23,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from solver.base.errors import BookError, MethodError
+from solver.base.errors import BookError, MethodError, SolverError
+from solver.base.extras import has_kernels
 from solver.base.progress import Progress
 from solver.book import Book, check_target
 from solver.book.writer import nameable
@@ -33,20 +37,43 @@ MARK = "// The game of a page of solverbook."  # by which a folder is known to b
 CHECKED = 64  # positions of random games
 TABLED = 10_000  # positions at most of a game whose rules have no translation
 WEB = resources.files("solver") / "web"
-BOOK, GAME = "book.bin", "game.js"
+BOOK, GAME, MODULE = "book.bin", "game.js", "game.wasm"
+WRITTEN = {BOOK, GAME, MODULE}
+SCRIPTS = "script-src 'self'"  # of the policy; a module is compiled only where it allows that
 RULES = ("initial", "actions", "result", "is_terminal", "utility")
 OPTIONAL = ("plies_left", "to_move", "again", "reward", "chance", "format_action")
 SMALL_WORDS = ("and", "of", "the", "to")  # in titles
 
 
-def write(book: Book, folder: Path, progress: Progress) -> None:
-    """Write the page of a book into a new folder. Raises MethodError where its rules cannot run in a page."""
-    game, title = game_of(book), html.escape(title_of(book.game))
+def write(book: Book, folder: Path, progress: Progress, module: bytes | None = None) -> None:
+    """Write the page of a book into a new folder; with the module of its game it searches on where the book ends.
+
+    Raises MethodError where its rules cannot run in a page.
+    """
+    game, title = game_of(book, module), html.escape(title_of(book.game))
     folder.mkdir()
     for name, text in _copied().items():
+        if module is not None:
+            text = text.replace(SCRIPTS, f"{SCRIPTS} 'wasm-unsafe-eval'")
         (folder / name).write_text(text.replace("GAME-TITLE", title), "utf-8", newline="\n")
     (folder / GAME).write_text(game, "utf-8", newline="\n")
+    if module is not None:
+        (folder / MODULE).write_bytes(module)
     bin.write(book, folder / BOOK, progress)
+
+
+def module_of(book: Book, progress: Progress) -> bytes | None:
+    """The module of a book's game; None where the book needs none, or it cannot be built here."""
+    rules = Rules(book.game, book.header.symmetry)
+    if book.header.is_gapless or rules.chance is not None or not has_kernels():
+        return None
+    from solver.compiled.module.building import build
+
+    progress("building the search", 0, 0)
+    try:
+        return build(rules)
+    except (SolverError, RuntimeError):  # of rules that do not compile; of an LLVM without WebAssembly
+        return None
 
 
 def check_folder(folder: Path) -> None:
@@ -64,8 +91,8 @@ def _check_folder(folder: Path) -> None:
     if folder == Path.cwd():
         raise BookError(f"{folder} is the folder you are in, which would be replaced: name one in it, site/")
     names = {path.name for path in folder.iterdir()}
-    if names and not (names <= {*_copied(), BOOK, GAME} and _is_page(folder / GAME)):
-        other = ", ".join(sorted(names - {*_copied(), BOOK, GAME})[:3]) or "files that are no page"
+    if names and not (names <= {*_copied(), *WRITTEN} and _is_page(folder / GAME)):
+        other = ", ".join(sorted(names - {*_copied(), *WRITTEN})[:3]) or "files that are no page"
         raise BookError(f"{folder} holds {other}: name a new folder, then move what is in it where you want it")
 
 
@@ -82,8 +109,11 @@ def _copied() -> dict[str, str]:
     return {part.name: part.read_text("utf-8") for part in sorted(parts, key=lambda part: part.name)}
 
 
-def game_of(book: Book) -> str:
-    """The text of game.js. Raises MethodError with the line of the rules that has no translation."""
+def game_of(book: Book, module: bytes | None = None) -> str:
+    """The text of game.js, for a page with that module.
+
+    Raises MethodError with the line of the rules that has no translation.
+    """
     rules = Rules(book.game, book.header.symmetry)
     about = {
         "digest": book.header.digest,
@@ -93,6 +123,9 @@ def game_of(book: Book) -> str:
     }
     if book.expectation:
         about["expects"] = book.expectation.of
+    if module is not None:
+        checksum = hashlib.sha256(module).hexdigest()
+        about["search"] = {"sha256": checksum, "rules": rules.fingerprint, "symmetry": rules.folds}
     try:
         port = translation(rules, book.codec_keys.ASKED)
     except MethodError as error:

@@ -5,7 +5,7 @@
  * what has no cells, or the same ones as another move, is chosen in the list.
  */
 
-const SHORT = { win: "W", draw: "=", loss: "L", unknown: "?" }; // where a cell is too small for a word
+const SHORT = { win: "W", draw: "=", loss: "L", unknown: "?", estimate: "\u2248", searching: "\u2026" }; // where a cell is too small for a word
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 
 export function createBoard(place, play) {
@@ -123,7 +123,7 @@ export function createBoard(place, play) {
     const parts = [];
     if (side) parts.push(span("disc", man.toUpperCase()));
     if (move) {
-      const [word, count] = move.words.split(" in ");
+      const [word, count] = move.words.split(/, | in |(?<=estimate) /);
       const chip = span(`chip ${move.kind}${move.best ? " best" : ""}`, "");
       if (word) chip.append(span("word", word));
       if (word in SHORT) chip.firstChild.dataset.short = SHORT[word];

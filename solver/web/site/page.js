@@ -10,21 +10,27 @@ import { createBoard } from "./board.js";
 import { legend, news, odds, thrown } from "./dice.js";
 import { about, game, records, rules } from "./game.js";
 import { firstDifference } from "./rules.js";
-import { chosen, examine, finalMargin, inAll, inWords, kindOf, unexamined } from "./values.js";
+import { Background } from "./search.js";
+import { chosen, examine, finalMargin, inAll, inWords, isSettled, joined, kindOf, unexamined } from "./values.js";
 
 // milliseconds
 const PAUSE = 500; // before the page answers a move
 const PATIENCE = 150; // before a position is shown without its values
 const LOOKING = 3000; // that a search of what the book lacks may take
 const SLICE = 12; // of that at a time
+const THINKING = 1000; // that the page searches before it plays
+const LONGEST = 60000; // that it searches while a position is looked at
 
 const $ = (id) => document.getElementById(id);
 let book;
+let search; // past the end of the book; undefined where the page has no module
 let line = []; // { state, mover, gained }, and from the second on the name and the place of the move that led there, and
 // whether it was a throw
 let at = 0;
 let shown; // what is known of the position that is looked at; undefined while that is found out
 let turn = 0; // what is under way for an earlier position is dropped
+let listed; // the turn whose moves the list has
+let seeking = new AbortController(); // the search that is under way
 const board = createBoard($("board"), choose);
 
 async function begin() {
@@ -34,13 +40,27 @@ async function begin() {
   }
   book = await Book.open(remote("book.bin"), { rules });
   if (book.facts.digest !== about.digest) throw new Error("book.bin and game.js are of two exports: reload, or export again");
+  const sought = openSearch();
   $("summary").textContent = about.summary;
   listFacts();
   for (const part of about.expects ? document.querySelectorAll(".of-chance") : []) part.hidden = false;
   document.body.classList.toggle("chance", Boolean(about.expects));
   $("legend").hidden = !game.text;
   listen();
+  const trouble = await sought;
   await readAddress();
+  if (trouble) say(trouble);
+}
+
+/** Have the module at hand, if the page has one; what is to be said where it cannot be used. */
+async function openSearch() {
+  if (!about.search) return "";
+  try {
+    search = await Background.open("game.wasm", about.search);
+    return "";
+  } catch (error) {
+    return `The page cannot search past its book: ${error.message}`;
+  }
 }
 
 /** The names of the players: by their men, where each has one kind. */
@@ -149,9 +169,10 @@ async function show() {
   const mine = ++turn;
   let found;
   shown = undefined;
+  seeking.abort();
   const late = setTimeout(() => mine === turn && present({ ...unexamined(game, here()), isLooking: true }), PATIENCE);
   try {
-    found = await examine(game, book, { ...about, wdl: book.facts.wdl }, here(), looking(mine));
+    found = await examine(game, book, { ...about, wdl: book.facts.wdl }, here(), search ? () => false : looking(mine));
   } catch (error) {
     if (mine === turn) fail(`The book cannot be read: ${error.message}`);
     return;
@@ -159,9 +180,30 @@ async function show() {
     clearTimeout(late);
   }
   if (mine !== turn) return;
-  present(found);
-  if (!shown.end && !waits() && at === line.length - 1) setTimeout(() => mine === turn && answer(), PAUSE);
-  else if (!shown.end && !waits()) setTimeout(() => mine === turn && go(at + 1), PAUSE);
+  const searches = search && !isSettled(found);
+  present({ ...found, isSearching: searches });
+  const searched = searches && seek(mine, found);
+  if (shown.end || waits()) return;
+  if (at === line.length - 1) await Promise.race([searched, searches && passed(THINKING)]);
+  await passed(PAUSE);
+  if (mine === turn) at === line.length - 1 ? answer() : go(at + 1);
+}
+
+const passed = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+/** Search for what is not known of the position that is looked at, for as long as it is, and show what is found. */
+async function seek(mine, found) {
+  seeking = new AbortController();
+  const known = { ...about, wdl: book.facts.wdl };
+  const reveal = (analysis, isSearching) => mine === turn && revise({ ...joined(found, analysis, known), isSearching });
+  const budget = { milliseconds: LONGEST, signal: seeking.signal, progress: (analysis) => reveal(analysis, true) };
+  try {
+    reveal(await search.analyse(here().state, budget), false);
+  } catch (error) {
+    if (mine !== turn) return;
+    revise({ ...shown, isSearching: false });
+    say(`The search has failed: ${error.message}`);
+  }
 }
 
 /** What a search asks at each of its nodes: it lets the page breathe, and ends with its time, or when play goes on. */
@@ -185,23 +227,39 @@ function present(found) {
   $("status").replaceChildren(...sentence());
 }
 
-/** All but the status, of what is known. */
-function draw() {
+/** Show what is known by now of the same position: nothing that is being pressed goes. */
+function revise(found) {
+  shown = found;
+  drawMoves();
+  const parts = sentence();
+  const text = parts.map((part) => part.textContent ?? part).join("");
+  if (text !== $("status").textContent) $("status").replaceChildren(...parts);
+}
+
+/** The board and the moves, with what is known of them. */
+function drawMoves() {
   const visible = $("values").checked;
   const labelled = shown.moves.map((move) => ({
     ...move,
     kind: visible ? kindOf(move.value) : "",
-    words: visible && !shown.isLooking ? inWords(move.value, about) : "",
+    words: visible && !shown.isLooking ? (move.value === undefined && shown.isSearching ? "searching" : inWords(move.value, about)) : "",
     best: visible && move.best,
   }));
   const rows = game.board(here().state, here().mover);
   board.draw(rows, labelled, here().place?.at(-1));
   if (game.text) $("legend").textContent = legend(textOf(here()), rows);
-  listMoves(labelled);
+  if (listed !== turn) listMoves(labelled);
+  listed = turn;
+  for (const [place, button] of [...$("moves").querySelectorAll("button")].entries()) label(button, labelled[place]);
+  $("best").disabled = !chosen(shown.moves);
+}
+
+/** All but the status, of what is known. */
+function draw() {
+  drawMoves();
   listHistory();
   $("undo").disabled = before() < 0;
   $("redo").disabled = at === line.length - 1;
-  $("best").disabled = !chosen(shown.moves);
   $("throw").disabled = !shown.byChance;
   $("restart").disabled = line.length === 1;
   $("link").href = address();
@@ -232,11 +290,13 @@ function sentence() {
   const who = `${players[mover]} to ${shown.byChance ? "throw" : "move"}`;
   if (shown.isLooking) return [played, `${who}. Asking the book, and looking ahead where it ends.`];
   const best = shown.moves.filter((move) => move.best).map((move) => move.name);
-  const ends = best.length || shown.byChance ? "" : " The book ends here: no move is known to be best.";
-  const alone = ends && person() !== "both" ? " The page plays on as well as it can." : "";
+  const unsure = search ? " No move is known to be best." : " The book ends here: no move is known to be best.";
+  const ends = shown.isSearching ? " Searching." : best.length || shown.byChance ? "" : unsure;
+  const alone = ends && !search && person() !== "both" ? " The page plays on as well as it can." : "";
   if (!$("values").checked) return [played, `${who}.`, ends, alone, again];
   const advice = best.length > 8 ? ` ${best.length} moves keep it.` : best.length ? ` Best: ${best.join(", ")}.` : "";
-  return [played, `${who}: `, marked(kindOf(shown.value), inAll(shown.value, about, gained)), ".", advice, ends, alone, again];
+  const worth = shown.isSearching && shown.value === undefined ? [`${who}`] : [`${who}: `, marked(kindOf(shown.value), inAll(shown.value, about, gained))];
+  return [played, ...worth, ".", advice, ends, alone, again];
 }
 
 function ending(mover, gained) {
@@ -258,8 +318,8 @@ function listMoves(moves) {
       const button = element("button", { type: "button" });
       const says = place < 9 && keyOf(moves, place) !== move.name;
       const key = says ? [element("kbd", { textContent: keyOf(moves, place), ariaHidden: "true" })] : [];
-      const value = move.words ? [" ", marked(move.kind, move.words)] : [];
-      const star = element("span", { className: move.best ? "best" : "", textContent: move.best ? "best" : "" });
+      const value = [" ", marked("", "")];
+      const star = element("span", { className: "star" });
       const name = element("span", { className: "name", textContent: move.name });
       if (shown.byChance) {
         button.className = "throw";
@@ -273,6 +333,13 @@ function listMoves(moves) {
   );
   const buttons = $("moves").querySelectorAll("button");
   if (focused >= 0) (buttons[Math.min(focused, buttons.length - 1)] ?? $("restart")).focus();
+}
+
+/** Say in the list what a move is worth. */
+function label(button, { kind, words, best }) {
+  const [value, star] = [button.querySelector(".value"), button.querySelector(".star")];
+  Object.assign(value, { className: `value ${kind}`, textContent: words });
+  if (star) Object.assign(star, { className: best ? "star best" : "star", textContent: best ? "best" : "" });
 }
 
 const newsOf = ({ child, mover }) => news(textOf(here()), textOf({ state: child, mover }));

@@ -43,6 +43,32 @@ export function unexamined(game, { state, mover }) {
   return { end, value: undefined, moves: moves.map((move) => ({ ...move, value: undefined, best: false })), byChance };
 }
 
+/**
+ * What is known, with what a search of the position's module has found out besides: values, and estimates, which are
+ * values of a kind of their own: `estimate` is what kind.
+ */
+export function joined(found, analysis, about) {
+  const known = found.value ?? (analysis.exact ? asBook(analysis, about) : undefined);
+  const moves = found.moves.map((move, at) => {
+    const value = move.value ?? asBook(analysis.moves[at] ?? {}, about);
+    const isBest = value && known && !value.estimate && rank(value) === rank(known);
+    return { ...move, value, best: Boolean(isBest) };
+  });
+  return { ...found, value: known ?? asBook(analysis, about), moves };
+}
+
+/** A value of a search as the book would have it. */
+function asBook({ value, exact }, about) {
+  if (value === undefined) return undefined;
+  const { score, distance, outcome } = value;
+  if (exact) return { score, distance: isFlat(about) ? null : distance };
+  return { score, distance: null, estimate: outcome === "estimate" ? "unknown" : outcome };
+}
+
+/** Whether all is known of a position that can be. */
+export const isSettled = ({ end, byChance, value, moves }) =>
+  Boolean(end || byChance || (value && !value.estimate && moves.every((move) => move.value && !move.value.estimate)));
+
 /** Bounds of a position's merit for the side to move: what the rules or the book say, or what is always true. */
 async function lookUp({ game, book, about }, state) {
   const end = game.end(state);
@@ -108,12 +134,15 @@ function rank(value) {
 /** "win", "draw", "loss" or "unknown": what colours go by. */
 export function kindOf(value) {
   if (value === undefined) return "unknown";
+  if (value.estimate) return value.estimate;
   return value.score > 0 ? "win" : value.score < 0 ? "loss" : "draw";
 }
 
 /** A value in words: win in 5, draw, +3; a winning chance of 53.1 %, an expected margin of +1.25. */
 export function inWords(value, { scores, adds, expects }) {
   if (value === undefined) return "unknown";
+  if (value.estimate && value.estimate !== "unknown") return `${value.estimate}, distance unknown`;
+  if (value.estimate) return `estimate ${scores ? signed(Math.round(value.score * 10) / 10) : hundredths(value.score)}`;
   if (expects) return expects === "utility" ? percent(50 * (1 + value.score)) : hundredths(value.score);
   if (scores) return value.score ? signed(value.score) : adds ? "0" : "tie";
   return value.distance === null ? kindOf(value) : `${kindOf(value)} in ${value.distance}`;
@@ -122,13 +151,16 @@ export function inWords(value, { scores, adds, expects }) {
 /** The value of a position in words; where moves score, what is still to come, and with what was `gained` before. */
 export function inAll(value, about, gained) {
   const words = inWords(value, about);
+  if (value?.estimate === "unknown" && !about.scores) return `looks ${impression(value.score)} (${words})`;
   if (about.expects && !about.adds) return `${about.expects === "utility" ? "winning chance" : "expected margin"} ${words}`;
   if (!about.adds) return words;
   if (!gained) return `${words} still to come`;
   const parts = `margin so far ${signed(gained)}, still to come ${words}`;
-  if (value === undefined) return parts;
+  if (value === undefined || value.estimate) return parts;
   return `${about.expects ? hundredths(gained + value.score) : margin(gained + value.score)}: ${parts}`;
 }
+
+const impression = (score) => (Math.abs(score) < 0.05 ? "even" : score > 0 ? "better" : "worse");
 
 /** The margin of a finished game, for the side to move. */
 export const finalMargin = (value, gained) => value.score + gained;

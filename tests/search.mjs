@@ -1,0 +1,93 @@
+// What pytest asks of the search for JavaScript: node search.mjs COMMAND FILE.wasm [MORE]; prints JSON.
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { Search, sha256 } from "../solver/web/reader/search.js";
+
+const [command, path, more] = process.argv.slice(2);
+const bytes = new Uint8Array(readFileSync(path));
+const asked = () => JSON.parse(readFileSync(more, "utf8")).map(BigInt);
+const said = (value) => value && [value.score, value.distance, value.outcome];
+
+/** What opening ends with. */
+async function outcome(source, options) {
+  return Search.open(source, options).then(() => "open", (error) => `${error.name}: ${error.message}`);
+}
+
+const commands = {
+  /** What is said of states: their values, and of moves theirs and whether they are best; by one search, then by a new one each. */
+  async answers() {
+    const search = await Search.open(path);
+    const answers = [];
+    for (const state of asked()) {
+      const { value, exact, moves } = await search.analyse(state);
+      const best = await search.best(state);
+      answers.push({
+        value: said(await search.value(state)),
+        known: [said(value), exact],
+        moves: moves.map((move) => [String(move.action), String(move.child), said(move.value), move.exact, move.best]),
+        best: best ? [String(best.action), said(best.value), best.exact] : null,
+      });
+    }
+    return answers;
+  },
+
+  /** Whether each state is worth at least its own value, a better one, and a worse one. */
+  async bounds() {
+    const search = await Search.open(bytes);
+    const answers = [];
+    for (const state of asked()) {
+      const { score, distance } = await search.value(state);
+      const others = distance === null ? [{ score: score + 1 }, { score: score - 1 }] : [-1, 1].map((step) => ({ score, distance: distance + step * score }));
+      answers.push([await search.reaches(state, { score, distance }), ...(await Promise.all(others.map((one) => search.reaches(state, one))))]);
+    }
+    return answers;
+  },
+
+  /** What is left of a state where the budget ends at once: estimates of a ply at least, and nothing wrong. */
+  async budgets() {
+    const search = await Search.open(bytes);
+    const stopped = new AbortController();
+    stopped.abort();
+    const found = [];
+    for (const budget of [{ nodes: 1 }, { milliseconds: 0 }, { signal: stopped.signal }]) {
+      for (const state of asked()) {
+        const { exact, moves } = await search.analyse(state, budget);
+        const unknown = moves.filter(({ value }) => value === undefined).length;
+        found.push([said(await search.value(state, budget)) ?? null, exact, unknown, (await search.best(state, budget))?.exact ?? null]);
+      }
+    }
+    return found;
+  },
+
+  /** Questions at once are answered in turn; an AbortSignal ends the one, not those behind it; progress is told. */
+  async turns() {
+    const search = await Search.open(bytes);
+    const control = new AbortController();
+    let told = 0;
+    const states = asked();
+    const first = search.analyse(states[0], { signal: control.signal, progress: () => told++ });
+    const others = states.map((state) => search.value(state));
+    control.abort();
+    return [(await first).moves.length > 0, (await Promise.all(others)).map(said), told];
+  },
+
+  /** What opening says to rules, symmetry and checksums of others, and to damaged bytes. */
+  async refusals() {
+    const { rules, symmetry } = (await Search.open(bytes)).facts;
+    const sum = createHash("sha256").update(bytes).digest("hex");
+    const sums = [0, 1, 55, 56, 63, 64, 119, 1000].map((size) => bytes.subarray(0, size));
+    return {
+      own: await outcome(bytes, { rules, symmetry, sha256: sum }),
+      rules: await outcome(bytes, { rules: "0".repeat(64) }),
+      symmetry: await outcome(bytes, { symmetry: !symmetry }),
+      checksum: await outcome(Uint8Array.from(bytes, (byte, at) => byte ^ (at === 99)), { sha256: sum }),
+      short: await outcome(bytes.subarray(0, 500)),
+      other: await outcome(bytes.subarray(0, 8)),
+      none: await outcome(new Uint8Array(8)),
+      state: await (await Search.open(bytes)).value("5").catch((error) => error.name),
+      checksums: sums.every((part) => sha256(part) === createHash("sha256").update(part).digest("hex")),
+    };
+  },
+};
+
+console.log(JSON.stringify(await commands[command]()));

@@ -1,0 +1,93 @@
+"""Modules asked by JavaScript: what the naive twin says, whatever the budget, and nothing of other rules."""
+
+import json
+import random
+
+import pytest
+
+from solver.base.value import Value, lift_value, merit_of
+from solver.rules.game import Rules, load_game
+from tests import naive
+from tests.exports import needs_node
+from tests.modules import module_of, node
+from tests.ways import compiled, slow
+
+__all__ = ["module_of"]  # a fixture
+
+pytestmark = [needs_node, compiled]
+QUICK = "tic-tac-toe"
+GAMES = (QUICK, *slow("connect-four:4,3,3", "kalah:2,2", "dots-and-boxes:2,1", "hexapawn", "othello:4,2"))
+
+
+def asked(folder, states):
+    path = folder / "asked"
+    path.write_text(json.dumps(list(map(str, states))))
+    return path
+
+
+def some(truth, count, seed=1):
+    return random.Random(seed).sample(sorted(truth), min(count, len(truth)))
+
+
+def said(value):
+    return [value.score, value.distance, value.outcome]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_answers_are_the_naive_twins(module_of, tmp_path, name):
+    rules, truth = Rules(load_game(name)), naive.solve(load_game(name))
+    states = some(truth, 150)
+    answers = node("answers", module_of(name), asked(tmp_path, states))
+    for state, answer in zip(states, answers, strict=True):
+        assert answer["value"] == said(truth[state]) and answer["known"] == [said(truth[state]), True]
+        moves = moves_of(rules, truth, state)
+        assert answer["moves"] == moves
+        best = [[action, value, True] for action, _, value, _, is_best in moves if is_best]
+        assert answer["best"] in (best or [None])
+
+
+def moves_of(rules, truth, state):
+    """Action, child, value, whether it is exact, whether it is best: as JavaScript says it."""
+    if rules.is_terminal(state):
+        return []
+    found = []
+    for action in rules.actions(state):
+        child = rules.result(state, action)
+        gain = rules.reward(state, action) if rules.reward else 0
+        value = lift_value(truth[child], rules.same_mover(state, action, child), gain)
+        value = value if value.score or rules.scores else Value(0)
+        is_best = merit_of(value) == merit_of(truth[state])
+        found.append([str(action), str(child), said(value), True, is_best])
+    return found
+
+
+def test_null_windows_bound_a_value(module_of, tmp_path):
+    truth = naive.solve(load_game(QUICK))
+    states = [state for state in some(truth, 60) if not 0 < (truth[state].distance or 9) < 2]
+    for state, answer in zip(states, node("bounds", module_of(QUICK), asked(tmp_path, states)), strict=True):
+        assert answer == [True, False, True], (state, truth[state])
+
+
+def test_what_a_budget_leaves_open_is_an_estimate(module_of, tmp_path):
+    game = load_game(QUICK)
+    open_states = [state for state in naive.solve(game) if not game.is_terminal(state)]
+    early = sorted(open_states)[:5] + [game.initial()]
+    for value, exact, unknown, best in node("budgets", module_of(QUICK), asked(tmp_path, early)):
+        assert unknown == 0 and (exact or best is not None)
+        assert value is None or exact or value[1] is None or value[0]
+
+
+def test_questions_are_answered_in_turn(module_of, tmp_path):
+    game = load_game(QUICK)
+    states = [game.initial(), *some(naive.solve(game), 20)]
+    moves, values, _ = node("turns", module_of(QUICK), asked(tmp_path, states))
+    assert moves and values == [said(naive.solve(game)[state]) for state in states]
+
+
+def test_modules_of_others_are_refused(module_of):
+    found = node("refusals", module_of(QUICK))
+    assert found.pop("own") == "open" and found.pop("checksums") is True
+    assert found.pop("state") == "TypeError"
+    assert all(text.startswith("ForeignModule: ") for text in found.values()), found
+    assert "build it again" in found["rules"] and "symmetry" in found["symmetry"]
+    assert "fails its checksum" in found["checksum"] and "no module" in found["other"]
