@@ -316,7 +316,7 @@ export class Search {
 
 /**
  * What is found out of a state and its moves. In turns it searches for the state's own value, then for those of its
- * moves, each time with twice the nodes; what is left open is looked at some plies ahead, all moves as far as each other.
+ * moves, each time with twice the nodes; what is left open is looked at some plies ahead, all moves equally far.
  */
 class Analysis {
   #search;
@@ -382,28 +382,42 @@ class Analysis {
     return gain + sign * nearer + 0;
   }
 
-  /** Search for the state's value, then for those of its moves, which are worth no more, by so many nodes each. */
+  /**
+   * Search for the state's value, by as many nodes as for all of its moves together; as soon as it is known, for a best
+   * move, which it then takes little to tell; then for the values of the others.
+   */
   async #prove(most, one) {
-    this.#spent += most;
-    this.#root ??= await this.#ask.merit(this.#state, this.#budget, undefined, undefined, most);
-    for (const move of this.#open()) {
-      if (this.#budget.isUsedUp || this.#isDone(one)) return;
-      await this.#settle(move, most);
+    const searched = async (asked) => {
+      const merit = await asked;
       this.#spent += most;
       this.#tell();
+      return merit;
+    };
+    const share = most * this.#moves.length;
+    this.#root ??= await searched(this.#ask.merit(this.#state, this.#budget, undefined, undefined, share));
+    for (const move of this.#root === undefined || this.#moves.some((move) => this.#isBest(move)) ? [] : this.#open()) {
+      if (this.#isDone(one) || this.#budget.isUsedUp) return;
+      await searched(this.#settle(move, most, true));
+    }
+    for (const move of one ? [] : this.#open()) {
+      if (this.#budget.isUsedUp) return;
+      await searched(this.#settle(move, most));
     }
   }
 
-  async #settle(move, most) {
+  /** Search for a move's value; `alone`: only for whether it is a best one. */
+  async #settle(move, most, alone = false) {
     const { scores, win } = this.#search.facts;
     const window = [-win, win];
-    if (this.#root !== undefined) { // no move is worth more: the child's bound, as `drop` has it
-      const bound = move.sign * (scores ? this.#root - move.gain : this.#root + Math.sign(this.#root));
-      const end = move.sign > 0 ? 1 : 0;
-      window[end] = Math.max(-win + end, Math.min(win - 1 + end, bound));
+    if (this.#root !== undefined) {
+      const bound = move.sign * (scores ? this.#root - move.gain : this.#root + Math.sign(this.#root)); // as `drop` has it
+      const [near, far] = move.sign > 0 ? [1, 0] : [0, 1]; // no move is worth more than the state
+      window[near] = Math.max(near - win, Math.min(win - 1 + near, bound));
+      if (alone) window[far] = window[near] - move.sign;
     }
-    const merit = await this.#ask.merit(move.child, this.#budget, ...window, most);
-    if (merit !== undefined) move.merit = this.#lifted(move, merit);
+    const found = await this.#ask.merit(move.child, this.#budget, ...window, most);
+    const merit = found === undefined ? undefined : this.#lifted(move, found);
+    if (merit !== undefined && (!alone || merit === this.#root)) move.merit = merit;
   }
 
   /** Look a ply further ahead of each move that is open; if the budget ends before, their estimates stay. */

@@ -40,26 +40,23 @@ async function begin() {
   }
   book = await Book.open(remote("book.bin"), { rules });
   if (book.facts.digest !== about.digest) throw new Error("book.bin and game.js are of two exports: reload, or export again");
-  const sought = openSearch();
   $("summary").textContent = about.summary;
   listFacts();
   for (const part of about.expects ? document.querySelectorAll(".of-chance") : []) part.hidden = false;
   document.body.classList.toggle("chance", Boolean(about.expects));
   $("legend").hidden = !game.text;
   listen();
-  const trouble = await sought;
   await readAddress();
-  if (trouble) say(trouble);
+  if (about.search) openSearch();
 }
 
-/** Have the module at hand, if the page has one; what is to be said where it cannot be used. */
+/** Have the module at hand, by which the page searches on where the book ends. */
 async function openSearch() {
-  if (!about.search) return "";
   try {
     search = await Background.open("game.wasm", about.search);
-    return "";
+    if (shown && !isSettled(shown)) await show();
   } catch (error) {
-    return `The page cannot search past its book: ${error.message}`;
+    say(`The page cannot search past its book: ${error.message}`);
   }
 }
 
