@@ -96,7 +96,7 @@ def test_a_page_of_a_book_without_distances_says_none(pages, tmp_path):
 
 @needs_node
 @pytest.mark.parametrize("kept", ["a few plies", "every third"])
-def test_of_what_a_book_lacks_two_plies_are_searched(tmp_path, kept):
+def test_of_what_a_book_lacks_two_plies_are_searched(tmp_path, kept, monkeypatch):
     """An opening book, and one with holes: what is said is right, and where two plies tell it, it is said."""
     with pipeline.solve(load_game("connect-four:4,3,3")) as whole:
         rules, player = Rules(whole.game), Player(whole)
@@ -105,6 +105,7 @@ def test_of_what_a_book_lacks_two_plies_are_searched(tmp_path, kept):
                  "symmetry": True, "states": None, "terminal": None, "tiers": None}  # fmt: skip
         write_values(tmp_path / "b.lmdb", {one: value for one, value in whole.items() if stays(one)}, facts=facts)
         shutil.copy(site.WEB / "package.json", tmp_path)
+        monkeypatch.setattr(site, "module_of", lambda book, progress: None)
         with Book(tmp_path / "b.lmdb") as book:
             export(book, f"{tmp_path}/site/")
             positions = [one for one in positions_of(rules, 300) if not rules.is_terminal(one.state)]

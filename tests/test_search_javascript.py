@@ -2,11 +2,17 @@
 
 import json
 import random
+import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 
+import solver
 from solver.base.value import Value, lift_value, merit_of
+from solver.export import export, site
 from solver.rules.game import Rules, load_game
+from solver.solving import pipeline
 from tests import naive
 from tests.exports import needs_node
 from tests.modules import module_of, node
@@ -91,3 +97,28 @@ def test_modules_of_others_are_refused(module_of):
     assert all(text.startswith("ForeignModule: ") for text in found.values()), found
     assert "build it again" in found["rules"] and "symmetry" in found["symmetry"]
     assert "fails its checksum" in found["checksum"] and "no module" in found["other"]
+
+
+def test_the_example_plays_by_the_book_then_by_the_search(module_of, tmp_path, monkeypatch):
+    """And what is exported names the module that it has, and lets it be compiled."""
+    pipeline.solve(load_game(QUICK), tmp_path / "whole.lmdb").close()
+    solver.trim(tmp_path / "whole.lmdb", tmp_path / "short.lmdb", solver.Trim(max_ply=1))
+    monkeypatch.setattr(site, "module_of", lambda book, progress: module_of(QUICK).read_bytes())
+    with solver.Book(tmp_path / "short.lmdb") as book:
+        export(book, f"{tmp_path}/site/")
+    shutil.copy(site.WEB / "package.json", tmp_path)
+    cases = (("", "book", "score: 0"), ("a1 a2 a3", "search", "exact: true"), ("a1 a2 b1 b2 c1", "", "over"))
+    for line, by, said in cases:
+        script = Path(__file__).parent.parent / "examples" / "node.mjs"
+        done = subprocess.run(["node", script, tmp_path / "site", *line.split()], capture_output=True, text=True)
+        assert by in done.stdout and said in done.stdout, (line, done)
+    assert "script-src 'self' 'wasm-unsafe-eval';" in (tmp_path / "site" / "index.html").read_text()
+    assert not list((tmp_path / "site").glob("*.d.ts"))
+
+
+def test_a_page_of_a_whole_book_has_no_module(tmp_path):
+    pipeline.solve(load_game(QUICK), tmp_path / "whole.lmdb").close()
+    with solver.Book(tmp_path / "whole.lmdb") as book:
+        export(book, f"{tmp_path}/site/")
+    assert not (tmp_path / "site" / "game.wasm").exists()
+    assert "script-src 'self';" in (tmp_path / "site" / "index.html").read_text()

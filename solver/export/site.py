@@ -106,6 +106,7 @@ def _is_page(game: Path) -> bool:
 def _copied() -> dict[str, str]:
     """The files of every page, by their names."""
     parts = [part for folder in ("reader", "site") for part in (WEB / folder).iterdir() if "." in part.name]
+    parts = [part for part in parts if not part.name.endswith(".d.ts")]
     return {part.name: part.read_text("utf-8") for part in sorted(parts, key=lambda part: part.name)}
 
 
