@@ -1,4 +1,4 @@
-"""What tests of modules in JavaScript share: a game's module, built once, and Node to ask it."""
+"""What tests of modules in JavaScript share: a game's module, and Node to ask it."""
 
 import json
 import subprocess
@@ -6,23 +6,29 @@ from pathlib import Path
 
 import pytest
 
+from solver.play import modules
 from solver.rules.game import Rules, load_game
 
 
 @pytest.fixture(scope="session")
 def module_of(tmp_path_factory):
-    """The file of a game's module."""
+    """The file of a game's module, a shipped one if there is one."""
     made = {}
 
     def module(name):
         if name not in made:
-            from solver.compiled.module.building import build
-
+            rules = Rules(load_game(name))
             made[name] = tmp_path_factory.mktemp("module") / "game.wasm"
-            made[name].write_bytes(build(Rules(load_game(name))))
+            made[name].write_bytes(modules.data_of(rules) or built(rules))
         return made[name]
 
     return module
+
+
+def built(rules):
+    from solver.compiled.module.building import build
+
+    return build(rules)
 
 
 def node(command, *arguments):

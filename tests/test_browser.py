@@ -300,7 +300,7 @@ def test_a_module_of_another_export_is_said_and_the_book_is_read(page, books, ho
     with solver.Book(short) as book:
         export(book, f"{books}/strange/")
     page.address = f"{host}/strange/"
-    for altered, said in ((b"\0asm\1\0\0\0", "no module that `solver build` wrote"), (b"", "fails its checksum")):
+    for altered, said in ((b"\0asm\1\0\0\0", "no module as `solver build` writes them"), (b"", "fails its checksum")):
         (books / "strange" / "game.wasm").write_bytes(altered)
         page.open()
         page.wait(lambda: page.find("#trouble")[0].text)

@@ -52,4 +52,4 @@ def command(source: str, file: str, columns: str | None, own: Game | None, quiet
         parts = [os.path.join(file, name) for name in os.listdir(file)] if os.path.isdir(file) else [file]
         click.echo(f"{file}: {len(opened):,} states, {sum(map(os.path.getsize, parts)):,} bytes")
         if os.path.isdir(file) and not opened.header.is_gapless and MODULE not in os.listdir(file):
-            click.echo("where the book ends, the page does not search: that wants Numba, and a game that compiles")
+            click.echo("past the book the page does not search: that wants solverbook[solve], and rules that compile")

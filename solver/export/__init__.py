@@ -39,7 +39,7 @@ def export(
     """Write a book to a file whose name's ending says the form; `columns` of a table, all that fit if left out.
 
     A folder, one that is there or a name that ends in a slash, becomes a page for browsers; of a book that ends early
-    one that searches on, where Numba is there to build its search. What is written is there
+    one that searches on, if the search of its game is shipped or Numba is there to build it. What is written is there
     whole or not at all. Raises MethodError for another ending or column, and for rules that cannot run in a page;
     BookError, ResourceError.
     """

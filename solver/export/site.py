@@ -6,8 +6,8 @@
     game.js                           the rules, translated to JavaScript, or as a table of all positions where they
                                       have no translation; and records of positions from Python. A ranked book's have
                                       what it asks of them (`book.codec_keys`), and want the translation
-    game.wasm                         where the book ends early, and Numba is there: the module of the game, by which
-                                      the page searches on
+    game.wasm                         where the book ends early: the module of the game, by which the page searches on,
+                                      if it is shipped or can be built
 
 The page answers nothing before its rules have agreed with Python's on the records.
 """
@@ -31,6 +31,7 @@ from solver.book.writer import nameable
 from solver.export import bin
 from solver.export.javascript import Port
 from solver.export.records import all_of, is_all_drawn, is_drawn, sampled
+from solver.play import modules
 from solver.rules.game import Rules, game_text, own_method
 
 MARK = "// The game of a page of solverbook."  # by which a folder is known to be one that may be replaced
@@ -63,10 +64,13 @@ def write(book: Book, folder: Path, progress: Progress, module: bytes | None = N
 
 
 def module_of(book: Book, progress: Progress) -> bytes | None:
-    """The module of a book's game; None where the book needs none, or it cannot be built here."""
+    """The module of a book's game, shipped or built; None where the book needs none, or there is none to be had."""
     rules = Rules(book.game, book.header.symmetry)
-    if book.header.is_gapless or rules.chance is not None or not has_kernels():
+    if book.header.is_gapless or rules.chance is not None:
         return None
+    shipped = modules.data_of(rules)
+    if shipped is not None or not has_kernels():
+        return shipped
     from solver.compiled.module.building import build
 
     progress("building the search", 0, 0)

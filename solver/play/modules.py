@@ -13,7 +13,8 @@ from pathlib import Path
 
 from solver.book import shipped
 from solver.rules.game import Rules, is_built_in
-from solver.wasm.host import Module
+from solver.wasm.binary import facts_of
+from solver.wasm.host import Module, check_facts
 
 FOLDER = shipped.FOLDER / "modules"
 
@@ -23,15 +24,25 @@ def path_of(name: str) -> Path:
     return FOLDER / f"{shipped.path_of(name).stem}.wasm.gz"
 
 
-def find(rules: Rules) -> Module | None:
-    """The module of a game; None if none is shipped, it is of other rules, or wasmtime is not installed."""
+def data_of(rules: Rules) -> bytes | None:
+    """The bytes of the module of a game; None if none is shipped, or it is of other rules."""
     path = path_of(rules.name)
-    if not is_built_in(rules.name) or not path.is_file() or importlib.util.find_spec("wasmtime") is None:
+    if not is_built_in(rules.name) or not path.is_file():
         return None
     try:
-        return Module(gzip.decompress(path.read_bytes()), rules)
+        data = gzip.decompress(path.read_bytes())
+        check_facts(facts_of(data), rules)
     except (OSError, EOFError, zlib.error):  # BookError, too
         return None
+    return data
+
+
+def find(rules: Rules) -> Module | None:
+    """The module of a game, to be asked; None without one, or where wasmtime is not installed."""
+    if importlib.util.find_spec("wasmtime") is None:
+        return None
+    data = data_of(rules)
+    return None if data is None else Module(data, rules)
 
 
 def at_once(rules: Rules) -> Module | None:

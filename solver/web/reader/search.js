@@ -21,6 +21,7 @@ const ROOM_WORDS = 7 * 1024;
 const PATH = [1024n, 1n << 15n]; // plies, moves of them
 const LOOK_PATH = [256n, 1n << 13n];
 const LOOK_WORDS = 1n << 20n;
+const SEAL = 32; // bytes
 const [PAUSED, DONE] = [0n, 1n];
 const LOOK_WIN = 2 ** 40; // a win at once, as `look` has it
 const CHUNK = 1 << 14; // nodes between two looks at the clock
@@ -48,6 +49,13 @@ async function bytesOf(source) {
   return new Uint8Array(await response.arrayBuffer());
 }
 
+/** The last bytes of a module are the checksum of all before them. */
+function checkSeal(bytes) {
+  const seal = [...bytes.subarray(-SEAL)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  if (bytes.length > SEAL && sha256(bytes.subarray(0, -SEAL)) === seal) return;
+  throw new ForeignModule("this is no module as `solver build` writes them, or it is damaged: build it again");
+}
+
 /** What a module says of itself: its format, game, rules, symmetry, scores, win, limit. */
 function factsOf(module) {
   try {
@@ -57,7 +65,7 @@ function factsOf(module) {
   } catch {
     // said below
   }
-  throw new ForeignModule("this is no module that `solver build` wrote: build it again");
+  throw new ForeignModule("this is no module as `solver build` writes them: build it again");
 }
 
 async function compiled(bytes) {
@@ -128,6 +136,7 @@ export class Search {
   static async open(source, { rules, symmetry, sha256: sum, table = 1 << 26 } = {}) {
     const bytes = await bytesOf(source);
     if (sum !== undefined && sha256(bytes) !== sum) throw new ForeignModule("the module fails its checksum: fetch it again");
+    checkSeal(bytes);
     const module = await compiled(bytes);
     const facts = factsOf(module);
     for (const [name, wanted] of Object.entries({ format: FORMAT, rules, symmetry })) {
