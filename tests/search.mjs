@@ -71,6 +71,21 @@ const commands = {
     return [(await first).moves.length > 0, (await Promise.all(others)).map(said), told];
   },
 
+  /** How often opening a copy with one byte altered, or cut off, ends with what. */
+  async damage() {
+    const counts = {};
+    for (let at = 0; at < 1000; at++) {
+      const place = Math.floor((at * bytes.length) / 1000);
+      const altered = bytes.slice();
+      altered[place] ^= 1 << at % 8;
+      for (const copy of [altered, bytes.slice(0, place)]) {
+        const name = (await outcome(copy)).split(":")[0];
+        counts[name] = (counts[name] ?? 0) + 1;
+      }
+    }
+    return counts;
+  },
+
   /** What opening says to rules, symmetry and checksums of others, and to damaged bytes. */
   async refusals() {
     const { rules, symmetry } = (await Search.open(bytes)).facts;

@@ -99,6 +99,10 @@ def test_modules_of_others_are_refused(module_of):
     assert "fails its checksum" in found["checksum"] and "or it is damaged" in found["other"]
 
 
+def test_altered_modules_are_refused(module_of):
+    assert node("damage", module_of(QUICK)) == {"ForeignModule": 2000}
+
+
 def test_the_example_plays_by_the_book_then_by_the_search(module_of, tmp_path, monkeypatch):
     """And what is exported names the module that it has, and lets it be compiled."""
     pipeline.solve(load_game(QUICK), tmp_path / "whole.lmdb").close()

@@ -23,6 +23,9 @@ const LOOK_PATH = [256n, 1n << 13n];
 const LOOK_WORDS = 1n << 20n;
 const SEAL = 32; // bytes
 const [PAUSED, DONE] = [0n, 1n];
+const RULES = ["initial", "actions", "result", "is_terminal", "utility"];
+const EXACT = ["begin", "go_on", "found", "spent", "forget"]; // with lay_out
+const AHEAD = ["look", "look_on", "merit", "cut", "looked"]; // with lay_out_look
 const LOOK_WIN = 2 ** 40; // a win at once, as `look` has it
 const CHUNK = 1 << 14; // nodes between two looks at the clock
 const SLICE = 12; // milliseconds between two pauses
@@ -161,10 +164,18 @@ export class Search {
   #start() {
     try {
       this.#exports = new WebAssembly.Instance(this.#module).exports;
+      this.#layOut();
     } catch (error) {
       throw new ForeignModule(`the module does not start: ${error.message}`);
     }
+  }
+
+  /** Make room in the memory, for a module that exports what its searches are. */
+  #layOut() {
     const { memory, lay_out, forget, lay_out_look } = this.#exports;
+    const wanted = [RULES, lay_out ? EXACT : [], lay_out_look ? AHEAD : []].flat();
+    const lacks = wanted.filter((name) => typeof this.#exports[name] !== "function");
+    if (lacks.length) throw new Error(`it lacks ${lacks.join(", ")}`);
     const reach = (end) => memory.grow(Math.max(0, Math.ceil((Number(end) - memory.buffer.byteLength) / PAGE)));
     let end = BigInt(2 * PAGE);
     if (lay_out) {
