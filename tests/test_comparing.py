@@ -115,6 +115,10 @@ def test_merged_books_of_a_game_are_verified(tmp_path, c4):
         assert json.loads(output)["stored"] == len({*opening, *entries})
     assert verify(tmp_path / "both").states == json.loads(output)["stored"]
     assert merge(tmp_path / "opening", tmp_path / "opening", tmp_path / "same").scope == "ply 3"
+    assert merge(c4, tmp_path / "opening", tmp_path / "ranked", "ranked").codec == "ranked"
+    assert merge(tmp_path / "ranked", tmp_path / "ranked", tmp_path / "again").codec == "ranked"
+    with Book(c4) as book, Book(tmp_path / "again") as again:
+        assert dict(again.items()) == dict(book.items())
 
 
 @pytest.mark.parametrize(

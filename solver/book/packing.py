@@ -32,9 +32,18 @@ def pack(
     with Book(path, game) as book:
         if codec != book.header.codec:
             book.header.kind.refuse("pack", str(path), BookError)
-        header, rules = book.header._replace(codec=codec), None
-        if keys_of(codec) is not keys_of(book.header.codec) or keys_of(codec).ASKED:
-            rules = Rules(book.game, book.header.symmetry)
-            header = header._replace(rules=rules_of(book.game, codec))
-            check_codec(codec, rules, book.header.scope)
+        header, rules = recoded(book, book.header, codec)
         return streaming.write(target, header, streaming.pieces(book), rules, workers=workers, progress=progress)
+
+
+def recoded(book: Book, header: Header, codec: str) -> tuple[Header, Rules | None]:
+    """A header of states of a book in another codec, and the rules where the codec or the book's own asks them.
+
+    Raises BookError for states that the codec cannot hold.
+    """
+    header, rules = header._replace(codec=codec), None
+    if keys_of(codec) is not keys_of(book.header.codec) or keys_of(codec).ASKED:
+        rules = Rules(book.game, header.symmetry)
+        header = header._replace(rules=rules_of(book.game, codec))
+        check_codec(codec, rules, header.scope)
+    return header, rules

@@ -15,6 +15,7 @@ from solver.base.errors import BookError, DamagedBook, ForeignBook
 from solver.base.progress import Progress, silent
 from solver.base.value import Value, merit_of
 from solver.book import Book, Header, check_codec, check_target, streaming
+from solver.book.packing import recoded
 
 FACTS = (
     "game", "rules", "method", "scope", "symmetry", "score_game", "states", "terminal", "stored", "counts", "root",
@@ -99,10 +100,10 @@ def merge(
         numbers: Counter[Value] = Counter()
         for _, values in _union(one, other, progress):
             numbers.update(values)
-        header = _header(one.header, other.header, numbers)._replace(codec=codec or one.header.codec)
+        header, rules = recoded(one, _header(one.header, other.header, numbers), codec or one.header.codec)
         place = {value: index for index, value in enumerate(header.palette)}
         merged = ((states, [place[value] for value in values]) for states, values in _union(one, other, silent))
-        return streaming.write(target, header, merged, workers=workers, progress=progress)
+        return streaming.write(target, header, merged, rules, workers=workers, progress=progress)
 
 
 def _check_alike(one: Book, other: Book) -> None:
