@@ -1,5 +1,6 @@
 """Modules asked by JavaScript: what the naive twin says, whatever the budget, and nothing of other rules."""
 
+import gzip
 import json
 import random
 import shutil
@@ -11,6 +12,7 @@ import pytest
 import solver
 from solver.base.value import Value, lift_value, merit_of
 from solver.export import export, site
+from solver.play import modules
 from solver.rules.game import Rules, load_game
 from solver.solving import pipeline
 from tests import naive
@@ -21,6 +23,10 @@ from tests.ways import slow
 __all__ = ["module_of"]  # a fixture
 
 pytestmark = needs_node
+ROOT = Path(__file__).parent.parent
+COMPILED = (
+    'import { readFileSync } from "node:fs"; const module = new WebAssembly.Module(readFileSync("game.wasm"));'
+)
 QUICK = "tic-tac-toe"
 GAMES = (QUICK, "coins", "hexapawn", "dots-and-boxes", *slow("connect-four:4,3,3", "kalah:2,2", "othello:4,2"))
 
@@ -126,3 +132,22 @@ def test_a_page_of_a_whole_book_has_no_module(tmp_path):
         export(book, f"{tmp_path}/site/")
     assert not (tmp_path / "site" / "game.wasm").exists()
     assert "script-src 'self';" in (tmp_path / "site" / "index.html").read_text()
+
+
+def test_the_example_of_an_edge_worker_plays(tmp_path):
+    """Its module comes as the platform hands it over: compiled."""
+    module = modules.path_of("connect-four")
+    (tmp_path / "game.wasm").write_bytes(gzip.decompress(module.read_bytes()))
+    text = (ROOT / "examples" / "edge.mjs").read_text()
+    text = text.replace('import module from "./connect-four.wasm";', COMPILED)
+    (tmp_path / "edge.mjs").write_text(text.replace("solverbook/search", (site.WEB / "reader" / "search.js").as_uri()))
+    script = (
+        "const { default: edge } = await import('./edge.mjs');"
+        "const ask = async (moves) => (await edge.fetch(new Request(`http://x/?moves=${moves}`))).json();"
+        "const answers = [await ask('1,2,1,2,1,2'), await ask('1,2,1,2,1,2,1'), await ask('9'), await ask('')];"
+        "console.log(JSON.stringify(answers));"
+    )
+    done = subprocess.run(["node", "--input-type=module", "-e", script], capture_output=True, text=True, cwd=tmp_path)
+    won, over, wrong, start = json.loads(done.stdout)
+    assert won == {"best": "1", "exact": True, "score": 1, "distance": 1, "outcome": "win"}
+    assert (over, wrong, start["exact"]) == ({"over": True}, {"error": "9 is not legal there"}, False)

@@ -43,7 +43,7 @@ export interface Options {
   table?: number;
 }
 
-type Origin = string | URL | ArrayBuffer | ArrayBufferView;
+type Origin = string | URL | ArrayBuffer | ArrayBufferView | WebAssembly.Module;
 type State = bigint | number;
 
 interface Asked {

@@ -132,15 +132,12 @@ export class Search {
   #turn = Promise.resolve();
 
   /**
-   * Open a module: bytes, a URL, or in Node a path. `rules`, a fingerprint, and `symmetry` are those it has to be of;
+   * Open a module: bytes, a URL, in Node a path; or a WebAssembly.Module, whose bytes nobody can check any more. `rules`, a fingerprint, and `symmetry` are those it has to be of;
    * `sha256`, in hex, is its checksum; `table` the bytes, at most, in which a search keeps what it finds. Raises
    * ForeignModule.
    */
   static async open(source, { rules, symmetry, sha256: sum, table = 1 << 26 } = {}) {
-    const bytes = await bytesOf(source);
-    if (sum !== undefined && sha256(bytes) !== sum) throw new ForeignModule("the module fails its checksum: fetch it again");
-    checkSeal(bytes);
-    const module = await compiled(bytes);
+    const module = source instanceof WebAssembly.Module ? source : await Search.#compiled(source, sum);
     const facts = factsOf(module);
     for (const [name, wanted] of Object.entries({ format: FORMAT, rules, symmetry })) {
       if (wanted !== undefined && facts[name] !== wanted) {
@@ -148,6 +145,13 @@ export class Search {
       }
     }
     return new Search(module, facts, table);
+  }
+
+  static async #compiled(source, sum) {
+    const bytes = await bytesOf(source);
+    if (sum !== undefined && sha256(bytes) !== sum) throw new ForeignModule("the module fails its checksum: fetch it again");
+    checkSeal(bytes);
+    return compiled(bytes);
   }
 
   constructor(module, facts, table) {
