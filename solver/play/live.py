@@ -78,6 +78,8 @@ class Live:
     def _solve(self, states: list[int], parent: int | None, budget: Any) -> None:
         todo = states
         try:
+            if not self._cyclic and self._team.is_at_hand():
+                _have_loaded(self._team.load, budget)
             if not self._cyclic and not self._team.is_loaded():
                 todo = self._round(todo, parent, lambda _: budget.part(0.5, nodes=QUICK), go_on=False)
                 if todo:
@@ -149,11 +151,11 @@ class Live:
 
     def _quickly(self, state: int, budget: Any) -> Any:
         """A best action, if plain alpha-beta soon has one; else None, and the compiled search is waited for."""
-        try:
-            return self._plain_action(state, budget.part(0.5, nodes=QUICK))
-        except BudgetExceeded:
-            _have_loaded(self._team.load, budget)
-            return None
+        if not self._team.is_at_hand():
+            with contextlib.suppress(BudgetExceeded):
+                return self._plain_action(state, budget.part(0.5, nodes=QUICK))
+        _have_loaded(self._team.load, budget)
+        return None
 
     def _plain_action(self, state: int, budget: Any) -> Any:
         from solver.search import alphabeta

@@ -39,6 +39,10 @@ class Compiled:
         self._started = False
         self.is_loaded = self._loaded.is_set  # or given up
 
+    def is_at_hand(self) -> bool:
+        """Whether to load it takes no longer than a short search in plain Python."""
+        return not self._rules.plain_only and modules.is_at_hand(self._rules)
+
     def load(self, wait: bool) -> None:
         """Begin to load it, unless that is under way."""
         with self._loading:

@@ -45,6 +45,12 @@ def find(rules: Rules) -> Module | None:
     return None if data is None else Module(data, rules)
 
 
+def is_at_hand(rules: Rules) -> bool:
+    """Whether `at_once` is likely to find one, told without loading anything."""
+    is_wanted = "numba" not in sys.modules and is_built_in(rules.name) and path_of(rules.name).is_file()
+    return is_wanted and importlib.util.find_spec("wasmtime") is not None
+
+
 def at_once(rules: Rules) -> Module | None:
     """The same for whoever has not loaded the compiler, whose searches are quicker, but not to load."""
     return None if "numba" in sys.modules else find(rules)
