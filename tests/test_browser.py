@@ -294,9 +294,29 @@ def test_past_its_book_the_page_searches_on(page, books, host, short):
     assert "O wins" in page.status or "drawn" in page.status
 
 
+@one_page(1)
+def test_without_a_book_the_page_searches_all_the_way(page, books, host):
+    export(page.book.game, f"{books}/alone/")
+    page.address = f"{host}/alone/"
+    page.open("#state=3")
+    assert "not in a book" in page.find("#trouble")[0].text
+    for _ in range(9):
+        page.wait(lambda: "Searching" not in page.status)
+        assert page.agrees()
+        page.click("#best")
+    assert "drawn" in page.status and page.find("#link")[0].is_displayed()
+    page.find("footer details:last-child summary")[0].click()
+    assert "there is no book" in page.find("#facts")[0].text and not page.find(".of-book")[0].is_displayed()
+    page.find("input[value='0']")[0].click()
+    page.press("n")
+    page.find("#moves button")[0].click()
+    page.wait(lambda: len(page.played()) == 2 and "Searching" not in page.status)
+    assert page.agrees()
+
+
 @one_page(0)
 def test_a_module_of_another_export_is_said_and_the_book_is_read(page, books, host, short, monkeypatch):
-    monkeypatch.setattr(site, "module_of", lambda book, progress: b"\0asm\1\0\0\0")
+    monkeypatch.setattr(site, "module_of", lambda *asked: b"\0asm\1\0\0\0")
     with solver.Book(short) as book:
         export(book, f"{books}/strange/")
     page.address = f"{host}/strange/"
@@ -309,7 +329,7 @@ def test_a_module_of_another_export_is_said_and_the_book_is_read(page, books, ho
 
 @one_page(0)
 def test_where_the_book_ends_the_page_says_so_and_plays_on(page, books, host, short, monkeypatch):
-    monkeypatch.setattr(site, "module_of", lambda book, progress: None)  # as without Numba
+    monkeypatch.setattr(site, "module_of", lambda *asked: None)  # as without Numba
     with solver.Book(short) as book:
         export(book, f"{books}/short/")
     page.address = f"{host}/short/"

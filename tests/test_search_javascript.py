@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 import solver
+from solver.base.errors import MethodError
+from solver.base.extras import INSTALL
 from solver.base.value import Value, lift_value, merit_of
 from solver.export import export, site
 from solver.play import modules
@@ -18,6 +20,9 @@ from solver.solving import pipeline
 from tests import naive
 from tests.exports import needs_node
 from tests.modules import module_of, node
+from tests.pages import node as port
+from tests.test_cli import ok, run
+from tests.test_player import THIRD
 from tests.ways import slow
 
 __all__ = ["module_of"]  # a fixture
@@ -113,7 +118,7 @@ def test_the_example_plays_by_the_book_then_by_the_search(module_of, tmp_path, m
     """And what is exported names the module that it has, and lets it be compiled."""
     pipeline.solve(load_game(QUICK), tmp_path / "whole.lmdb").close()
     solver.trim(tmp_path / "whole.lmdb", tmp_path / "short.lmdb", solver.Trim(max_ply=1))
-    monkeypatch.setattr(site, "module_of", lambda book, progress: module_of(QUICK).read_bytes())
+    monkeypatch.setattr(site, "module_of", lambda *asked: module_of(QUICK).read_bytes())
     with solver.Book(tmp_path / "short.lmdb") as book:
         export(book, f"{tmp_path}/site/")
     shutil.copy(site.WEB / "package.json", tmp_path)
@@ -132,6 +137,36 @@ def test_a_page_of_a_whole_book_has_no_module(tmp_path):
         export(book, f"{tmp_path}/site/")
     assert not (tmp_path / "site" / "game.wasm").exists()
     assert "script-src 'self';" in (tmp_path / "site" / "index.html").read_text()
+
+
+def test_a_page_of_a_game_alone_has_its_rules_and_its_module(module_of, tmp_path):
+    assert "a game without a book" in ok("export", QUICK, "--live", "-o", f"{tmp_path}/site/")
+    page = tmp_path / "site"
+    assert not (page / "book.bin").exists() and "'wasm-unsafe-eval'" in (page / "index.html").read_text()
+    assert (page / "game.wasm").read_bytes() == module_of(QUICK).read_bytes()
+    shutil.copy(site.WEB / "package.json", tmp_path)
+    assert port("differences", page / "game.js") == {} and '"digest"' not in (page / "game.js").read_text()
+    assert "627 states" in ok("export", QUICK, "-o", f"{tmp_path}/site/")  # a shipped book goes first
+
+
+def test_a_game_alone_that_no_page_can_search_is_refused_in_one_line(tmp_path, monkeypatch):
+    def refused(*arguments):
+        code, out, err = run("export", *arguments)
+        assert (code, out) == (2, "") and err.count("\n") == 1
+        return err
+
+    assert "solver solve pig:20 -o BOOK" in refused("pig:20", "-o", f"{tmp_path}/site/")
+    assert "--live goes with a page" in refused(QUICK, "--live", "-o", tmp_path / "b.csv")
+    with pytest.raises(MethodError, match=r"solve it first, or write a page, b/"):
+        export(load_game(QUICK), tmp_path / "b.csv")
+    with pytest.raises(MethodError, match="a game of chance"):
+        export(load_game("pig:20"), f"{tmp_path}/site/")
+    monkeypatch.setattr("solver.base.extras.has_kernels", lambda: False)
+    monkeypatch.setattr("solver.base.extras.remedy", lambda: INSTALL)
+    (tmp_path / "third.py").write_text(THIRD.replace("return 2", "return 1"))
+    for game in ("connect-four:6,5", f"{tmp_path}/third.py::Third"):
+        assert INSTALL in refused(game, "-o", f"{tmp_path}/site/")
+    assert [path.name for path in tmp_path.iterdir()] == ["third.py"]
 
 
 def test_the_example_of_an_edge_worker_plays(tmp_path):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 
 import click
 
-from solver.cli.common import Bars, game_option, open_book, quiet_option
+from solver.base.errors import MethodError
+from solver.book import Book, shipped
+from solver.cli.common import Bars, game_option, live_option, open_book, open_source, quiet_option
 from solver.rules.game import Game
 
 
@@ -27,29 +30,47 @@ from solver.rules.game import Game
     help="Of a table, with commas between: state, board, value, score, distance, tier, best. All that the game has if"
     " left out; tier, best and board take most of the time.",
 )
+@live_option
 @game_option
 @quiet_option
-def command(source: str, file: str, columns: str | None, own: Game | None, quiet: bool) -> None:
+def command(source: str, file: str, columns: str | None, live: bool, own: Game | None, quiet: bool) -> None:
     """Write a book in another form: a table with a row a stored state, one file that other languages read, or a page.
 
     Values are for the side to move; tier is what the rules call so, in many games the ply. Finished positions are not
     stored, nor those that are another's image by symmetry. .bin is the whole book for other languages; a folder becomes
-    a page for browsers around it, with the board and every move's value, for any static host (docs/page.md). .parquet
-    needs solverbook[parquet].
+    a page for browsers around it, with the board and every move's value, for any static host (docs/page.md). A GAME of
+    which no book comes with the package becomes a page that searches: exact values where it finds them in time, else
+    estimates. .parquet needs solverbook[parquet].
 
     \b
     solver export connect-four-4x4.lmdb -o connect-four.csv
     solver export connect-four-4x4.lmdb -o connect-four.sqlite --columns state,score,distance
     solver export connect-four-4x4.lmdb -o connect-four.bin
     solver export connect-four-4x4.lmdb -o site/
+    solver export connect-four:6,5 -o site/
+    solver export my_game.py::Hexapawn:4,4 -o site/
     """
-    from solver.export import export
+    from solver.export import export, is_page
     from solver.export.site import MODULE
 
-    with open_book(source, own, quiet=quiet) as opened, Bars(quiet) as bars:
+    if live and not is_page(file):
+        raise MethodError(f"{file} holds a book: --live goes with a page, a folder with a slash")
+    with _opened(source, own, is_page(file), live, quiet) as opened, Bars(quiet) as bars:
         names = None if columns is None else [name.strip() for name in columns.split(",")]
         export(opened, file, names, progress=bars)
         parts = [os.path.join(file, name) for name in os.listdir(file)] if os.path.isdir(file) else [file]
-        click.echo(f"{file}: {len(opened):,} states, {sum(map(os.path.getsize, parts)):,} bytes")
-        if os.path.isdir(file) and not opened.header.is_gapless and MODULE not in os.listdir(file):
+        book = opened if isinstance(opened, Book) else None
+        what = "a game without a book" if book is None else f"{len(book):,} states"
+        click.echo(f"{file}: {what}, {sum(map(os.path.getsize, parts)):,} bytes")
+        if is_page(file) and book is not None and not book.header.is_gapless and MODULE not in os.listdir(file):
             click.echo("past the book the page does not search: that wants solverbook[solve], and rules that compile")
+
+
+def _opened(
+    source: str, own: Game | None, is_page: bool, live: bool, quiet: bool
+) -> contextlib.AbstractContextManager[Book | Game]:
+    """A book; for a page a game, where none is named and none comes with the package."""
+    if not live and (not is_page or own or (shipped.is_file(source) and not source.endswith(".py"))):
+        return open_book(source, own, quiet=quiet)
+    book, game = open_source(source, own, live=live, quiet=quiet)
+    return contextlib.nullcontext(game) if book is None else book

@@ -1,5 +1,7 @@
 """A book in other forms: tables for data work, `.bin`, one file that other languages read, and a page around it.
 
+A page may be of a game alone, too, which it searches.
+
 All of them stream: memory does not grow with the book. The same book gives the same bytes. `docs/format.md` says what
 the files hold.
 """
@@ -16,6 +18,7 @@ from solver.base.progress import Progress, silent
 from solver.book import Book, check_target
 from solver.export import bin, site, tables
 from solver.export.columns import COLUMNS, table_of
+from solver.rules.game import Game, Rules
 
 TABLES = {
     ".csv": tables.write_csv,
@@ -26,11 +29,16 @@ TABLES = {
 BINARY = ".bin"
 ENDINGS = (*TABLES, BINARY)
 
-__all__ = ["COLUMNS", "ENDINGS", "export"]
+__all__ = ["COLUMNS", "ENDINGS", "export", "is_page"]
+
+
+def is_page(path: str | os.PathLike[str]) -> bool:
+    """Whether an export there becomes a page: a folder that is there, or a name that ends in a slash."""
+    return str(path).endswith(("/", os.sep)) or os.path.isdir(path)
 
 
 def export(
-    book: Book,
+    source: Book | Game,
     path: str | os.PathLike[str],
     columns: Sequence[str] | None = None,
     *,
@@ -39,32 +47,46 @@ def export(
     """Write a book to a file whose name's ending says the form; `columns` of a table, all that fit if left out.
 
     A folder, one that is there or a name that ends in a slash, becomes a page for browsers; of a book that ends early
-    one that searches on, if the search of its game is shipped or Numba is there to build it. What is written is there
-    whole or not at all. Raises MethodError for another ending or column, and for rules that cannot run in a page;
-    BookError, ResourceError.
+    one that searches on, if the search of its game is shipped or Numba is there to build it. A page takes a game in
+    place of a book: then it answers by its search alone. What is written is there whole or not at all. Raises
+    MethodError for another ending or column, for rules that cannot run in a page, and for games alone that cannot be
+    searched there; GameError, BookError, ResourceError.
     """
-    is_page = str(path).endswith(("/", os.sep)) or os.path.isdir(path)
-    target = Path(os.path.realpath(path) if is_page else path)
-    ending = target.suffix.lower()
-    if not is_page and ending not in ENDINGS:
-        known = f"name a file that ends in {', '.join(ENDINGS)}, or a folder for a page, with a slash: {target.name}/"
-        raise MethodError(f"{path}: what to write is not known: {known}")
-    if columns is not None and (is_page or ending == BINARY):
+    target = Path(os.path.realpath(path) if is_page(path) else path)
+    if columns is not None and (is_page(path) or target.suffix.lower() == BINARY):
         raise MethodError(f"{path} holds the whole book: columns are chosen for {', '.join(TABLES)}")
-    site.check_folder(target) if is_page else check_target(target)
     try:
-        if is_page:
-            module = site.module_of(book, progress)
-            with replacing_folder(target) as folder:
-                site.write(book, folder, progress, module)
-        elif ending == BINARY:
-            with replacing(target) as partial:
-                bin.write(book, partial, progress)
+        if is_page(path):
+            _write_page(source, target, progress)
         else:
-            table = table_of(book, columns, progress)
-            with replacing(target) as partial:
-                TABLES[ending](table, partial)
+            _write_file(source, target, columns, progress)
     except BookError:  # an OSError, too
         raise
     except OSError as error:
         raise ResourceError(f"{target} cannot be written ({error.strerror or error}): make room, then again") from None
+
+
+def _write_page(source: Book | Game, target: Path, progress: Progress) -> None:
+    book = source if isinstance(source, Book) else None
+    rules = Rules(source) if book is None else Rules(book.game, book.header.symmetry)
+    site.check_folder(target)
+    module = site.module_of(rules, book, progress)
+    with replacing_folder(target) as folder:
+        site.write(rules, book, folder, progress, module)
+
+
+def _write_file(source: Book | Game, target: Path, columns: Sequence[str] | None, progress: Progress) -> None:
+    ending = target.suffix.lower()
+    if ending not in ENDINGS:
+        known = f"name a file that ends in {', '.join(ENDINGS)}, or a folder for a page, with a slash: {target.name}/"
+        raise MethodError(f"{target}: what to write is not known: {known}")
+    if not isinstance(source, Book):
+        raise MethodError(f"{ending} holds a book, and this is a game: solve it first, or write a page, {target.stem}/")
+    check_target(target)
+    if ending == BINARY:
+        with replacing(target) as partial:
+            bin.write(source, partial, progress)
+    else:
+        table = table_of(source, columns, progress)
+        with replacing(target) as partial:
+            TABLES[ending](table, partial)

@@ -13,23 +13,31 @@ from solver.rules.game import Rules, is_built_in
 
 
 def write(rules: Rules, path: str | os.PathLike[str], ranks: bool = False) -> int:
-    """Build the module of a game, whose rules are checked as before a solve, into a file; its size in bytes.
+    """Build the module of a game into a file; its size in bytes.
 
-    `ranks`: with what ranked books ask of the rules. Raises MethodError for a game that has none, and without Numba;
-    GameError for rules that break the protocol, UncompiledRules; BookError, ResourceError for what is no place.
+    Raises what `built` does; BookError, ResourceError for what is no place.
     """
     target = check_target(path)
-    if not extras.has_kernels():
-        raise MethodError(f"a module is compiled by Numba: {extras.remedy()}")
-    from solver.compiled import agreement
-    from solver.compiled.module.building import build
-
-    if not is_built_in(rules.name) and not rules.plain_only:
-        agreement.compare(rules.game, check_game(rules.game), symmetry=rules.symmetry)
-    data = build(rules, ranks)
+    data = built(rules, ranks)
     try:
         with replacing(target) as partial:
             partial.write_bytes(data)
     except OSError as error:
         raise ResourceError(f"{target} cannot be written ({error.strerror or error}): make room, then again") from None
     return len(data)
+
+
+def built(rules: Rules, ranks: bool = False) -> bytes:
+    """The module of a game, whose rules are checked as before a solve. `ranks`: with what ranked books ask of them.
+
+    Raises MethodError for a game that has none, and without Numba; GameError for rules that break the protocol,
+    UncompiledRules.
+    """
+    if not extras.has_kernels():
+        raise MethodError(f"{rules.name} wants a module, which is compiled by Numba: {extras.remedy()}")
+    from solver.compiled import agreement
+    from solver.compiled.module.building import build
+
+    if not is_built_in(rules.name) and not rules.plain_only:
+        agreement.compare(rules.game, check_game(rules.game), symmetry=rules.symmetry)
+    return build(rules, ranks)

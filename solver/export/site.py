@@ -1,13 +1,13 @@
-"""A book as a page: a folder for any static host, with a board and every move's value, and no server behind it.
+"""A book, or a game alone, as a page: a folder for any static host, with a board and every move's value, and no server.
 
     index.html page.css page.js ...   the page, as it lies in `web/site`
     book.js instant.js compact.js ... the book's reader, as it lies in `web/reader`
-    book.bin                          the book
+    book.bin                          the book; a page without one answers by its search
     game.js                           the rules, translated to JavaScript, or as a table of all positions where they
                                       have no translation; and records of positions from Python. A ranked book's have
                                       what it asks of them (`book.codec_keys`), and want the translation
-    game.wasm                         where the book ends early: the module of the game, by which the page searches on,
-                                      if it is shipped or can be built
+    game.wasm                         where the book ends early, or there is none: the module of the game, by which the
+                                      page searches on, if it is shipped or can be built
 
 The page answers nothing before its rules have agreed with Python's on the records.
 """
@@ -24,11 +24,11 @@ from pathlib import Path
 from typing import Any
 
 from solver.base.errors import BookError, MethodError, SolverError
-from solver.base.extras import has_kernels
 from solver.base.progress import Progress
 from solver.book import Book, check_target
 from solver.book.writer import nameable
 from solver.export import bin
+from solver.export import module as building
 from solver.export.javascript import Port
 from solver.export.records import all_of, is_all_drawn, is_drawn, sampled
 from solver.play import modules
@@ -46,12 +46,12 @@ OPTIONAL = ("plies_left", "to_move", "again", "reward", "chance", "format_action
 SMALL_WORDS = ("and", "of", "the", "to")  # in titles
 
 
-def write(book: Book, folder: Path, progress: Progress, module: bytes | None = None) -> None:
-    """Write the page of a book into a new folder; with the module of its game it searches on where the book ends.
+def write(rules: Rules, book: Book | None, folder: Path, progress: Progress, module: bytes | None = None) -> None:
+    """Write the page of a game into a new folder: of its book; with its module it searches on where that ends.
 
     Raises MethodError where its rules cannot run in a page.
     """
-    game, title = game_of(book, module), html.escape(title_of(book.game))
+    game, title = game_of(rules, book, module), html.escape(title_of(rules.game))
     folder.mkdir()
     for name, text in _copied().items():
         if module is not None:
@@ -60,23 +60,29 @@ def write(book: Book, folder: Path, progress: Progress, module: bytes | None = N
     (folder / GAME).write_text(game, "utf-8", newline="\n")
     if module is not None:
         (folder / MODULE).write_bytes(module)
-    bin.write(book, folder / BOOK, progress)
+    if book is not None:
+        bin.write(book, folder / BOOK, progress)
 
 
-def module_of(book: Book, progress: Progress) -> bytes | None:
-    """The module of a book's game, shipped or built; None where the book needs none, or there is none to be had."""
-    rules = Rules(book.game, book.header.symmetry)
-    if book.header.is_gapless or rules.chance is not None:
+def module_of(rules: Rules, book: Book | None, progress: Progress) -> bytes | None:
+    """The module of a game, shipped or built; None where its book needs none, or there is none to be had.
+
+    Without a book it is wanted: raises what `module.built` does, and MethodError for games of chance.
+    """
+    if book is None and rules.chance is not None:
+        remedy = f"solver solve {rules.name} -o BOOK, export that"
+        raise MethodError(f"{rules.name} is a game of chance, not searched: {remedy}")
+    if rules.chance is not None or (book is not None and book.header.is_gapless):
         return None
     shipped = modules.data_of(rules)
-    if shipped is not None or not has_kernels():
+    if shipped is not None:
         return shipped
-    from solver.compiled.module.building import build
-
     progress("building the search", 0, 0)
     try:
-        return build(rules)
+        return building.built(rules)
     except (SolverError, RuntimeError):  # of rules that do not compile; of an LLVM without WebAssembly
+        if book is None:
+            raise
         return None
 
 
@@ -114,27 +120,30 @@ def _copied() -> dict[str, str]:
     return {part.name: part.read_text("utf-8") for part in sorted(parts, key=lambda part: part.name)}
 
 
-def game_of(book: Book, module: bytes | None = None) -> str:
-    """The text of game.js, for a page with that module.
+def game_of(rules: Rules, book: Book | None, module: bytes | None = None) -> str:
+    """The text of game.js, for a page with that book and that module.
 
     Raises MethodError with the line of the rules that has no translation.
     """
-    rules = Rules(book.game, book.header.symmetry)
+    keys = None if book is None else book.codec_keys
+    asked = () if keys is None else keys.ASKED
     about = {
-        "digest": book.header.digest,
-        "summary": summary_of(book.game),
+        "game": rules.name,
+        "summary": summary_of(rules.game),
         "scores": rules.scores,
         "adds": rules.reward is not None,
     }
-    if book.expectation:
-        about["expects"] = book.expectation.of
+    if book is not None:
+        about["digest"] = book.header.digest
+        if book.expectation:
+            about["expects"] = book.expectation.of
     if module is not None:
         checksum = hashlib.sha256(module).hexdigest()
         about["search"] = {"sha256": checksum, "rules": rules.fingerprint, "symmetry": rules.folds}
     try:
-        port = translation(rules, book.codec_keys.ASKED)
+        port = translation(rules, asked)
     except MethodError as error:
-        if book.codec_keys.ASKED:
+        if asked:
             raise MethodError(f"{error}: write it otherwise, or pack the book compact first") from None
         records = all_of(rules, TABLED)
         if records is None:
@@ -143,7 +152,7 @@ def game_of(book: Book, module: bytes | None = None) -> str:
         port = f'import {{ tabled }} from "./rules.js";\n\n{table}\n'
         samples = "[]"
     else:
-        samples = _json(sampled(rules, CHECKED, keys=book.codec_keys))
+        samples = _json(sampled(rules, CHECKED, keys=keys))
     return f"{MARK}\n{port}\nexport const about = {_json(about)};\nexport const records = {samples};\n"
 
 

@@ -1,5 +1,5 @@
 /**
- * The page: a game on its board, with what the book says of every move.
+ * The page: a game on its board, with what its book says of every move, or, where that ends or there is none, a search.
  *
  * `line` has the positions of the game, `at` tells which of them is looked at; both follow from the moves in the
  * address behind `#`, so that every position has a link.
@@ -21,8 +21,10 @@ const SLICE = 12; // of that at a time
 const THINKING = 1000; // that the page searches before it plays
 const LONGEST = 60000; // that it searches while a position is looked at
 
+const NO_BOOK = { get: async () => undefined, facts: {} };
+
 const $ = (id) => document.getElementById(id);
-let book;
+let book = NO_BOOK;
 let search; // past the end of the book; undefined where the page has no module
 let line = []; // { state, mover, gained }, and from the second on the name and the place of the move that led there, and
 // whether it was a throw
@@ -38,8 +40,7 @@ async function begin() {
   if (differs) {
     throw new Error(`The rules run otherwise here than in Python, at state ${differs.record.state}: export the page again`);
   }
-  book = await Book.open(remote("book.bin"), { rules });
-  if (book.facts.digest !== about.digest) throw new Error("book.bin and game.js are of two exports: reload, or export again");
+  await (about.digest ? openBook() : openSearch());
   $("summary").textContent = about.summary;
   listFacts();
   for (const part of about.expects ? document.querySelectorAll(".of-chance") : []) part.hidden = false;
@@ -47,13 +48,24 @@ async function begin() {
   $("legend").hidden = !game.text;
   listen();
   await readAddress();
-  if (about.search) openSearch();
+  if (about.digest && about.search) searchOn();
 }
 
-/** Have the module at hand, by which the page searches on where the book ends. */
+async function openBook() {
+  book = await Book.open(remote("book.bin"), { rules });
+  if (book.facts.digest !== about.digest) throw new Error("book.bin and game.js are of two exports: reload, or export again");
+  for (const part of document.querySelectorAll(".of-book")) part.hidden = false;
+}
+
+/** Have the module at hand, by which the page searches. */
 async function openSearch() {
+  search = await Background.open("game.wasm", about.search);
+}
+
+/** Search on where the book ends. */
+async function searchOn() {
   try {
-    search = await Background.open("game.wasm", about.search);
+    await openSearch();
     if (shown && !isSettled(shown)) await show();
   } catch (error) {
     say(`The page cannot search past its book: ${error.message}`);
@@ -108,7 +120,7 @@ async function readAddress() {
   line = [{ state: game.initial, mover: game.mover(game.initial), gained: 0 }];
   if (parts.has("state")) {
     const state = await known(parts.get("state"));
-    if (state === undefined) trouble = "The state of the link is not in the book; the start is shown.";
+    if (state === undefined) trouble = `The state of the link is not in ${about.digest ? "the" : "a"} book; the start is shown.`;
     else line = [{ state, mover: game.mover(state), gained: 0 }];
   }
   for (const name of trouble ? [] : (parts.get("moves") ?? "").split(/[ ,]+/).filter(Boolean)) {
@@ -359,23 +371,29 @@ function listHistory() {
 }
 
 function listFacts() {
-  const { game: name, method, scope, symmetry, states, stored, counts, root, longest, rules, digest } = book.facts;
-  const { expectation } = book.facts;
-  const kinds = expectation ? { win: "better", draw: "even", loss: "worse" } : { win: "win", draw: "draw", loss: "loss" };
   const checked = records.length ? `agree with Python's on ${records.length} positions, as just tried` : "a table of all positions";
+  const { rules, digest } = about.digest ? book.facts : about.search;
   const facts = {
-    game: name,
+    game: about.game,
+    ...(about.digest ? factsOf(book) : { values: "searched here, for a minute a position; there is no book" }),
+    "rules here": checked,
+    rules,
+    ...(about.digest ? { digest } : {}),
+  };
+  const rows = Object.entries(facts).map(([term, fact]) => [element("dt", { textContent: term }), element("dd", { textContent: fact })]);
+  $("facts").replaceChildren(...rows.flat());
+}
+
+/** What a book says of its values. */
+function factsOf({ facts: { method, scope, symmetry, states, stored, counts, root, longest, expectation } }) {
+  const kinds = expectation ? { win: "better", draw: "even", loss: "worse" } : { win: "win", draw: "draw", loss: "loss" };
+  return {
     ...(expectation ? valuesOf(expectation, root) : { "start is a": inWords(root, about) }),
     positions: `${(states ?? stored).toLocaleString("en")}${states === null ? " with a value" : ""}`,
     "to move": Object.entries(counts).map(([kind, count]) => `${count.toLocaleString("en")} ${kinds[kind]}`).join(", "),
     ...(expectation ? {} : { "longest win": longest === null ? "none" : `${longest.distance} plies` }),
     solved: `${method}, ${scope}${symmetry ? ", folded by symmetry" : ""}`,
-    "rules here": checked,
-    rules,
-    digest,
   };
-  const rows = Object.entries(facts).map(([term, fact]) => [element("dt", { textContent: term }), element("dd", { textContent: fact })]);
-  $("facts").replaceChildren(...rows.flat());
 }
 
 /** What the values of a game of chance are, and the start's. */
