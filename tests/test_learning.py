@@ -91,12 +91,13 @@ def test_two_perfect_players_get_what_the_opening_is_worth(name, tmp_path):
         seats = np.tile([[0, 1]], (len(opened), 1))
         starts = np.array([opening.state for opening in opened])
         perfect = ByBook(board, book)
-        played = contest.play(board, starts, seats, [perfect, ByBook(board, book)], record=True)
+        lines = [opening.actions for opening in opened]
+        played = contest.play(board, starts, seats, [perfect, ByBook(board, book)], lines=lines)
         for opening, score, actions in zip(opened, played.scores.tolist(), played.actions, strict=True):
             assert np.sign(score) == np.sign(book[rules.canonical(opening.state)].score)
             if rules.scores:
                 assert score == book[rules.canonical(opening.state)].score
-            state = opening.state
+            state = rules.game.initial()
             for action in actions:
                 assert action in rules.actions(state)
                 state = rules.result(state, action)

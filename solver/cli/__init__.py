@@ -40,6 +40,7 @@ COMMANDS = {
     "query": ("solver.cli.query", "Value positions and their moves."),
     "line": ("solver.cli.line", "Print the best play from a position to the end."),
     "play": ("solver.cli.play", "Play in the terminal."),
+    "ugi": ("solver.cli.ugi", "Play as an engine: the Universal Game Interface."),
     "sample": ("solver.cli.sample", "Choose stored states at random."),
     "grade": ("solver.cli.grade", "Judge games by a book."),
     "learn": ("solver.cli.learn", "Learn to evaluate positions."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import click
@@ -20,7 +21,7 @@ from solver.rules.game import Rules
 @click.option("--games", type=click.IntRange(2, 1_000_000), default=400, metavar="N", help="How many; 400.")
 @click.option("--depth", type=click.IntRange(1, 99), default=1, metavar="N", help="Plies that evaluations look; 1.")
 @click.option("--plies", type=click.IntRange(0, 200), metavar="N", help="Of openings; as few as give enough of them.")
-@click.option("--budget", type=Seconds(0.001, 1e6), default=1.0, metavar="SECONDS", help="Of alphabeta, for a move; 1.")
+@click.option("--budget", type=Seconds(0.001, 1e6), default=1.0, metavar="SECONDS", help="Of alphabeta, engines: 1.")
 @click.option("--seed", type=click.IntRange(0, 2**31 - 2), default=0, metavar="S", help="Other openings; 0.")
 @click.option("--book", "judge", metavar="BOOK|GAME", help="Says how often each keeps what a position is worth.")
 @click.option(
@@ -33,15 +34,19 @@ def command(first: str, second: str, as_json: bool, quiet: bool, **asked: Any) -
     """Let two players meet: evaluations, books and methods, from random openings, each played with both colours.
 
     A and B are files of evaluations (`solver learn`) or of complete books, games whose book comes with the package,
-    `evaluate` (the rules' own), `random`, or `alphabeta` (exact where the budget allows it). An evaluation looks
-    --depth plies ahead, or as c4.eval@6 says. The interval is of 95 %, with each opening's two games as one
-    observation. A game is drawn after 2,000 plies.
+    `evaluate` (the rules' own), `random`, `alphabeta` (exact where the budget allows it), or engine:COMMAND, a program
+    that speaks the Universal Game Interface as `solver ugi` does. An evaluation looks --depth plies ahead, or as
+    c4.eval@6 says; an engine has --budget for a move, or the plies after its @, and runs once, or --workers times. An
+    engine that ends, says no legal move, or says nothing for 5 s beyond its budget (60 s at a depth) loses that game,
+    and this is said. The interval is of 95 %, with each opening's two games as one observation. A game is drawn after
+    2,000 plies.
 
     \b
     solver match c4.eval evaluate
     solver match c4.eval@2 evaluate@6 --games 1000 --book connect-four-5x5.lmdb
     solver match random evaluate --game othello
     solver match tic-tac-toe random
+    solver match c4.eval@8 engine:"my_engine --threads 1" --budget 0.2
     """
     if not extras.has_kernels():
         raise MethodError(extras.remedy())
@@ -56,8 +61,12 @@ def command(first: str, second: str, as_json: bool, quiet: bool, **asked: Any) -
     both = contender(first, own), contender(second, own)
     rules = Rules(game_between(both, asked["named"]))
     setting = Setting(rules, asked["depth"], asked["seed"], asked["budget"], asked["workers"])
-    players = chooser(both[0], setting), chooser(both[1], setting._replace(seed=setting.seed + 1))
-    with Bars(quiet) as bars:
+    with contextlib.ExitStack() as ended:
+        players = []
+        for number, one in enumerate(both):
+            players.append(chooser(one, setting._replace(seed=setting.seed + number)))
+            ended.callback(getattr(players[-1], "close", int))
+        bars = ended.enter_context(Bars(quiet))
         played = match(
             rules, *players, games=asked["games"], plies=asked["plies"], seed=asked["seed"], progress=bars
         )

@@ -1,4 +1,4 @@
-"""Players of matches by their names: a file of an evaluation or a book, `evaluate`, `random`, `alphabeta`."""
+"""Players of matches by their names: files of evaluations or books, `evaluate`, `random`, `alphabeta`, engines."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from solver.compiled.lookahead.evaluation import Evaluation, game_of, is_evaluat
 from solver.games import CATALOGUE
 from solver.learning import SOLVE_IT
 from solver.learning.contest import Chooser
+from solver.learning.engines import Engine, Limits
 from solver.learning.moves import Board
 from solver.learning.players import Asked, ByBook, Deep, Random
 from solver.play.player import Player
@@ -19,6 +20,7 @@ from solver.rules.game import Game, Rules, load_game
 from solver.search import refuse_chance
 
 NAMES = ("evaluate", "random", "alphabeta")
+ENGINE = "engine:"  # before a command
 MOST_DEPTH = 99
 
 
@@ -50,12 +52,17 @@ def contender(text: str, game: Game | None = None) -> Contender:
     if depth is not None and not 1 <= depth <= MOST_DEPTH:
         raise MethodError(f"{text}: look ahead 1 to {MOST_DEPTH} plies")
     file: Evaluation | Book | None = None
+    if name.startswith(ENGINE):
+        return Contender(name, None, depth)
     if shipped.is_file(name):
         file = read(name) if is_evaluation(name) else Book(name, game)
     elif name.partition(":")[0] in CATALOGUE:
         file = Book(name, game)
     elif name not in NAMES:
-        choice = f"a file of an evaluation or a book, a game whose book comes with the package, or {', '.join(NAMES)}"
+        choice = (
+            f"a file of an evaluation or a book, a game whose book comes with the package, {', '.join(NAMES)},"
+            f" or {ENGINE}COMMAND"
+        )
         raise MethodError(f"no player {name!r}: name {choice}")
     if depth is not None and (isinstance(file, Book) or name in ("random", "alphabeta")):
         raise MethodError(f"{text}: only evaluations look some plies ahead")
@@ -77,9 +84,15 @@ def game_between(contenders: tuple[Contender, Contender], text: str | None) -> G
 
 
 def chooser(one: Contender, setting: Setting) -> Chooser:
-    """Who plays under that name. Raises MethodError for games of chance, and where the rules have no `evaluate`."""
+    """Who plays under that name. An engine has to be closed.
+
+    Raises MethodError for games of chance, where the rules have no `evaluate`, and for an engine that does not start.
+    """
     rules, depth = setting.rules, one.depth or setting.depth
     refuse_chance(rules, "a match", SOLVE_IT)
+    if one.name.startswith(ENGINE):
+        limits = Limits(setting.seconds, one.depth)
+        return Engine(rules, one.name.removeprefix(ENGINE), limits, setting.workers or 1)
     if one.name == "random" and one.file is None:
         return Random(setting.seed)
     if one.name == "alphabeta" and one.file is None:

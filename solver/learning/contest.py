@@ -17,6 +17,7 @@ from solver.rules.game import Rules
 MOST_PLIES = 2000  # of a game, which is drawn then
 FEWEST_PLIES = 2  # of an opening
 MOST_OPENING = 40
+FORFEIT = -1  # in place of a move
 WALKS = 8  # random openings that are tried for each that is wanted
 Numbers = NDArray[np.int64]
 
@@ -24,7 +25,8 @@ Numbers = NDArray[np.int64]
 class Turn(NamedTuple):
     """The states (n,) in which a player is to move, their moves, the numbers of the games, and the ply.
 
-    `movers` are the places of the player among all, where one chooser plays for several.
+    `movers` are the places of the player among all, where one chooser plays for several. `lines` are the actions from
+    the start of the game, each game's, where games are recorded.
     """
 
     states: States
@@ -32,10 +34,14 @@ class Turn(NamedTuple):
     games: Numbers
     movers: Numbers
     ply: int
+    lines: Sequence[Sequence[int]] = ()
 
 
 class Chooser(Protocol):
-    """Who plays: `choose(turn)` gives for each state the place of the chosen move among the children, (n,) int64."""
+    """Who plays: `choose(turn)` gives for each state the place of the chosen move among the children, (n,) int64.
+
+    FORFEIT in its place ends the game, lost by rule: in a score game by one.
+    """
 
     def choose(self, turn: Turn) -> Numbers: ...
 
@@ -49,7 +55,7 @@ class Opening(NamedTuple):
 
 class Played(NamedTuple):
     """How games ended, for who was to move at the opening: scores (n,) float64, in a score game margins; and, if they
-    were recorded, each game's actions behind the opening."""
+    were recorded, each game's actions from the start."""
 
     scores: Worths
     actions: list[list[int]]
@@ -96,10 +102,10 @@ def play(
     seats: Numbers,
     players: Sequence[Chooser],
     *,
-    record: bool = False,
+    lines: Sequence[Sequence[int]] | None = None,
     progress: Progress = silent,
 ) -> Played:
-    """Play a game from each of the unfinished states `starts` (n,).
+    """Play a game from each of the unfinished states `starts` (n,); to record them, `lines` that lead there.
 
     `seats` (n, 2) int64 are places among the players: who is to move at the start, and the other. A chooser that is
     there several times is asked once a ply.
@@ -108,7 +114,7 @@ def play(
     states, live = starts.copy(), np.arange(len(starts))
     seat = np.zeros(len(starts), np.int64)
     scores = np.zeros(len(starts))
-    actions: list[list[int]] = [[] for _ in starts] if record else []
+    actions = [list(line) for line in lines or ()]
     for ply in range(MOST_PLIES):
         if not len(live):
             break
@@ -116,9 +122,10 @@ def play(
         for player in np.unique(asked[movers]).tolist():
             own = asked[movers] == player
             games = live[own]
-            turn = Turn(states[games], board.children(states[games]), games, movers[own], ply)
+            so_far = [actions[game] for game in games.tolist()] if actions else ()
+            turn = Turn(states[games], board.children(states[games]), games, movers[own], ply, so_far)
             chosen = players[player].choose(turn)
-            if record:
+            if actions:
                 _record(board.rules, turn, chosen, actions)
             _move(turn, chosen, states, seat, scores)
         live = live[states[live] >= 0]
@@ -128,7 +135,12 @@ def play(
 
 def _move(turn: Turn, chosen: Numbers, states: States, seat: Numbers, scores: Worths) -> None:
     """Make the chosen moves; the states of finished games become -1."""
-    children, games = turn.children, turn.games
+    games, lost = turn.games, chosen == FORFEIT
+    if lost.any():
+        scores[games[lost]] = np.where(seat[games[lost]] == 0, -1, 1)
+        states[games[lost]] = -1
+        games, chosen = games[~lost], chosen[~lost]
+    children = turn.children
     ended = children.ended[chosen]
     gain = np.where(ended, children.worths[chosen], children.rewards[chosen])
     scores[games] += np.where(seat[games] == 0, gain, -gain)
@@ -139,4 +151,5 @@ def _move(turn: Turn, chosen: Numbers, states: States, seat: Numbers, scores: Wo
 def _record(rules: Rules, turn: Turn, chosen: Numbers, actions: list[list[int]]) -> None:
     begins = np.searchsorted(turn.children.parents, np.arange(len(turn.states)))
     for game, state, place in zip(turn.games.tolist(), turn.states.tolist(), (chosen - begins).tolist(), strict=True):
-        actions[game].append(list(rules.actions(state))[place])
+        if place >= 0:
+            actions[game].append(list(rules.actions(state))[place])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,8 @@ from solver.base.errors import MethodError
 from solver.base.progress import Progress, silent
 from solver.book import Book
 from solver.learning import SOLVE_IT
-from solver.learning.contest import Chooser, Opening, openings, play
+from solver.learning.contest import Chooser, openings, play
+from solver.learning.engines import Forfeit
 from solver.learning.moves import Board
 from solver.learning.standing import Standing, standing
 from solver.play.grading import Tally, graded
@@ -24,11 +26,13 @@ class Match(NamedTuple):
     """The standing as the first player sees it, the games as moves from the start, and the openings' longest.
 
     Of games 0, 2, 4, ... the first player moves first from the opening, of the others the second, from the same one.
+    `forfeits` are the games that each player, an engine, has lost by rule.
     """
 
     standing: Standing
     games: list[str]
     plies: list[int]
+    forfeits: Sequence[list[Forfeit]] = ()
 
 
 def match(
@@ -51,18 +55,20 @@ def match(
     opened = openings(rules, games // 2, plies, seed)
     starts = np.repeat([opening.state for opening in opened], 2)
     seats = np.tile([[0, 1], [1, 0]], (len(opened), 1))
-    played = play(Board(rules), starts, seats, [first, second], record=True, progress=progress)
+    twice = [opening for opening in opened for _ in range(2)]
+    begun = [opening.actions for opening in twice]
+    played = play(Board(rules), starts, seats, [first, second], lines=begun, progress=progress)
     scores = (played.scores * np.tile([1, -1], len(opened))).tolist()
     pairs = list(zip(scores[::2], scores[1::2], strict=True))
-    twice = [opening for opening in opened for _ in range(2)]
-    lines = [_line(rules, opening, actions) for opening, actions in zip(twice, played.actions, strict=True)]
-    return Match(standing(pairs, rules.scores), lines, [len(opening.actions) for opening in twice])
+    lines = [_line(rules, actions) for actions in played.actions]
+    by_rule = [getattr(player, "forfeits", []) for player in (first, second)]
+    return Match(standing(pairs, rules.scores), lines, [len(actions) for actions in begun], by_rule)
 
 
-def _line(rules: Rules, opening: Opening, actions: list[int]) -> str:
+def _line(rules: Rules, actions: list[int]) -> str:
     """A game in the game's notation."""
     state, words = rules.game.initial(), []
-    for action in (*opening.actions, *actions):
+    for action in actions:
         words.append(format_action(rules.game, state, action))
         state = rules.result(state, action)
     return " ".join(words)

@@ -25,6 +25,7 @@ PLAYOUTS = 20  # random games in which a user's rules are checked
 PATIENCE = 60.0  # seconds of computing beyond the budget after which the rules are given up
 MOST_PATIENCE = 1e6  # of a compiler
 SHORT = 0.3  # seconds of a budget for which no compiled search is loaded
+SLICE = 0.1  # seconds after which a compiled search that may be told to stop is asked again: its table goes on
 
 
 class Live:
@@ -165,11 +166,17 @@ class Live:
     def _compiled(self, ask: Callable[..., Any], budget: Any, *arguments: Any, **options: Any) -> Any:
         """The answer of the compiled search, whose nodes the budget counts."""
         team = self._team.it
-        before = team.nodes()
-        try:
-            return ask(*arguments, nodes=budget.nodes_left, seconds=budget.seconds_left, **options)
-        finally:
-            budget.take(team.nodes() - before)
+        while True:
+            before, seconds = team.nodes(), budget.seconds_left
+            if budget.can_stop():
+                seconds = SLICE if seconds is None else min(SLICE, seconds)
+            try:
+                return ask(*arguments, nodes=budget.nodes_left, seconds=seconds, **options)
+            except BudgetExceeded:
+                if not budget.can_stop() or budget.is_used_up():
+                    raise
+            finally:
+                budget.take(team.nodes() - before)
 
     def _retrograde(self, state: int, budget: Any) -> None:
         """In a game with cycles all states below one must be resolved together; again only with more time."""

@@ -135,15 +135,15 @@ class Player:
             raise self._undecided(state)
         return best_action
 
-    def choose(self, state: int) -> Move:
+    def choose(self, state: int, budget: Budget | None = None) -> Move:
         """The move of `best`, and what is known of it; its `best` says whether it is known that none is better.
 
-        Raises as `best`.
+        A `budget` takes the place of the player's. Raises as `best`.
         """
         check_state(state)
         if self.game.is_terminal(state):
             raise PositionError(f"the game is over at state {state}: no action is left")
-        budget = self._budget()
+        budget = budget or self._budget()
         moves = self._moves(state)
         if not moves:
             raise self._undecided(state)
@@ -151,7 +151,7 @@ class Player:
         if unknown or self._covers is not None:
             value = self._known(state).value
             if value is None and self.live:
-                value = self._solve([state], budget)[state].value
+                value = self.solve([state], budget)[state].value
                 moves = self._moves(state)
                 unknown = [move for move in moves if move.value is None]
             if value is not None:
@@ -351,14 +351,14 @@ class Player:
 
     def _search(self, states: list[int], budget: Any, parent: int | None = None) -> dict[int, Answer]:
         """Live answers for states, `parent` of all others perhaps among them, under one budget."""
-        answers = self._solve(states, budget, parent)
+        answers = self.solve(states, budget, parent)
         left = [state for state, answer in answers.items() if not (answer.exact or state == parent)]
         for state, answer in self._estimate(left, budget).items():
             if answer.exact or answers[state].estimate is None:
                 answers[state] = answer
         return answers
 
-    def _solve(self, states: list[int], budget: Any, parent: int | None = None) -> dict[int, Answer]:
+    def solve(self, states: list[int], budget: Any, parent: int | None = None) -> dict[int, Answer]:
         """Exact values of states, as far as a part of the budget goes."""
         if self._searching is not None:
             with self._searching.turn(budget) as mine:

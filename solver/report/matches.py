@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import collections
 from typing import Any
 
 from solver.play.grading import Tally
 from solver.report.grades import share
+
+REASONS = ("crash", "illegal", "silence")  # of `learning.engines`
+WORDS = {"crash": "where it ended", "illegal": "by no legal move", "silence": "by silence"}
 
 
 def facts(game: str, names: tuple[str, str], played: Any, tallies: tuple[Tally, Tally] | None) -> dict[str, Any]:
@@ -16,7 +20,19 @@ def facts(game: str, names: tuple[str, str], played: Any, tallies: tuple[Tally, 
         "games": len(played.games),
         "plies": max(played.plies),
         **played.standing._asdict(),
+        "forfeits": [_by_rule(lost) for lost in played.forfeits],
         "grades": tallies and [{**tally._asdict(), "share_kept": share(tally.kept, tally)} for tally in tallies],
+    }
+
+
+def _by_rule(lost: Any) -> dict[str, Any]:
+    """How many games an engine has lost by rule, by the reason, and the first of them."""
+    counts = collections.Counter(one.reason for one in lost)
+    first = min(lost, default=None)
+    return {
+        "games": len(lost),
+        **{reason: counts[reason] for reason in REASONS},
+        "first": None if first is None else {"game": first.game + 1, "reason": first.reason, "said": first.said},
     }
 
 
@@ -36,6 +52,12 @@ def text(facts: dict[str, Any]) -> str:
     ]
     if facts["margin"] is not None:
         lines.append(f"margin   {facts['margin']:+.2f} a game")
+    for name, lost in zip(facts["players"], facts["forfeits"], strict=True):
+        if lost["games"]:
+            first = lost["first"]
+            said = f", {first['said']!r}" if first["said"] else ""
+            what = ", ".join(f"{lost[reason]:,} {WORDS[reason]}" for reason in REASONS if lost[reason])
+            lines.append(f"{name} lost {lost['games']:,} by rule: {what}; first game {first['game']:,}{said}")
     for name, tally in zip(facts["players"], facts["grades"] or (), strict=False):
         if tally["moves"]:
             lines.append(f"{name} keeps the value with {tally['share_kept']:.2%} of {tally['moves']:,} moves")

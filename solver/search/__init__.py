@@ -52,7 +52,7 @@ class Result(NamedTuple):
 class Budget:
     """A limit on nodes and seconds, which run from now; `spend` raises BudgetExceeded once it is used up.
 
-    `stop()` is asked as often as the clock and ends the search like it.
+    `stop()` is asked as often as the clock and ends the search like it, also that of every part.
     """
 
     def __init__(
@@ -92,8 +92,16 @@ class Budget:
             self._whole.extend(seconds)
 
     def is_used_up(self) -> bool:
-        """Whether nothing is left."""
-        return (self.nodes_left is not None and self.nodes_left <= 0) or self.seconds_left == 0
+        """Whether nothing is left, or `stop` says so."""
+        return (self.nodes_left is not None and self.nodes_left <= 0) or self.seconds_left == 0 or self.is_stopped()
+
+    def can_stop(self) -> bool:
+        """Whether there is a `stop` to be asked."""
+        return self._stop is not None or (self._whole is not None and self._whole.can_stop())
+
+    def is_stopped(self) -> bool:
+        """Whether `stop` says so, or that of the whole."""
+        return (self._stop is not None and self._stop()) or (self._whole is not None and self._whole.is_stopped())
 
     def spend(self, nodes: int = 1) -> None:
         """Count nodes (none: a step that only takes time); the clock is read every 16 steps."""
@@ -105,7 +113,7 @@ class Budget:
         if self._unchecked & 15 == 0:
             if self.deadline is not None and time.monotonic() > self.deadline:
                 raise BudgetExceeded("the search has used up its time: allow more seconds")
-            if self._stop is not None and self._stop():
+            if self.is_stopped():
                 raise BudgetExceeded("the search was told to stop: start it again")
 
 

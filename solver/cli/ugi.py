@@ -1,0 +1,45 @@
+"""`solver ugi`."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from solver import __version__
+from solver.base.files import MOST_LINE
+from solver.cli.common import budget_option, evaluate_option, game_option, live_option, open_source
+from solver.play.player import Player
+from solver.play.ugi import Session
+from solver.rules.game import Game
+
+
+@click.command("ugi")
+@click.argument("source", metavar="BOOK|GAME")
+@budget_option
+@evaluate_option
+@live_option
+@game_option
+def command(source: str, budget: float, evaluate: str | None, live: bool, own: Game | None) -> None:
+    """Play as an engine: the Universal Game Interface on standard input and output, UCI for any game.
+
+    It answers from a book, the one that comes with the package if a GAME is named, and searches within the clock where
+    that is silent. `go` takes movetime, p1time and p2time with p1inc and p2inc, depth, nodes or infinite; --budget is
+    for a bare `go`. Lines `info` give score, depth, nodes and the expected line; `stop` is obeyed at once. Send
+    `isready` first: it loads the compiled search. At the end of the input a search that has a limit is finished.
+
+    \b
+    solver ugi connect-four
+    solver match engine:"solver ugi breakthrough:5,5" evaluate@6 --game breakthrough:5,5
+    """
+    book, game = open_source(source, own, live=live, quiet=True)
+    player = Player({} if book is None else book, game, seconds=budget, evaluate=evaluate)
+    session = Session(player, lambda line: click.echo(line), budget, f"solverbook {__version__}")
+    stream, goes_on = sys.stdin.buffer, True
+    try:
+        while goes_on and (line := stream.readline(MOST_LINE)):
+            goes_on = session.obey(line.decode(errors="replace"))
+    except BaseException:
+        session.stop()
+        raise
+    session.end(at_once=not goes_on)

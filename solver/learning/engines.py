@@ -1,0 +1,203 @@
+"""Engines: programs that speak the Universal Game Interface, as players of matches.
+
+A process is asked for each move by the moves so far, `position startpos moves ...`, and `go movetime` or `go depth`;
+the games of a match are played at the same time, so the position changes from game to game. A game is lost by rule
+where the engine ends, names no legal move, or says none in time; unless its move was illegal it is then started anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import shlex
+import subprocess
+import threading
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from solver.base.errors import MethodError, PositionError
+from solver.base.parallel import Workers
+from solver.learning.contest import FORFEIT, Numbers, Turn
+from solver.learning.moves import first_moves
+from solver.rules.game import Rules
+from solver.rules.notation import format_action, parse_action
+
+GRACE = 5.0  # seconds beyond those that an engine has for a move
+PATIENCE = 60.0  # seconds to get ready in, and for a move at a given depth
+GREETING = 10.0  # seconds to say that it speaks the protocol
+LAST = 1.0  # seconds to end in
+LONGEST = 1 << 16  # bytes of a line
+SHOWN = 40  # characters of a move that is none
+
+
+class Forfeit(NamedTuple):
+    """A game that was lost by rule: its number, from 0, the `reason`, one of REASONS, and what was said for a move."""
+
+    game: int
+    reason: str
+    said: str = ""
+
+
+REASONS = ("crash", "illegal", "silence")
+
+
+class Limits(NamedTuple):
+    """What an engine has for a move: seconds, or plies instead; and seconds until it is taken to be silent."""
+
+    seconds: float = 1.0
+    depth: int | None = None
+    grace: float = GRACE
+
+    @property
+    def words(self) -> str:
+        """As `go` has it."""
+        return f"go movetime {max(1, round(1000 * self.seconds))}" if self.depth is None else f"go depth {self.depth}"
+
+    @property
+    def patience(self) -> float:
+        """Seconds until the engine is silent."""
+        return self.grace + self.seconds if self.depth is None else PATIENCE
+
+
+class Lost(Exception):
+    """An engine has lost a game by rule."""
+
+    def __init__(self, reason: str, said: str = "") -> None:
+        super().__init__(reason)
+        self.reason, self.said = reason, said
+
+
+class Process:
+    """A running engine. Raises MethodError where it does not start, or speaks another protocol."""
+
+    def __init__(self, command: str) -> None:
+        try:
+            words = shlex.split(command) or [""]
+            self._process = subprocess.Popen(
+                words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            )
+        except (OSError, ValueError) as error:
+            raise MethodError(f"engine:{command} cannot be started: {error}: name a program") from None
+        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        threading.Thread(target=self._listen, daemon=True).start()
+        awaited = ""
+        try:
+            for question, awaited, seconds in (("ugi", "ugiok", GREETING), ("isready", "readyok", PATIENCE)):
+                self.ask(question, awaited, seconds)
+            self.tell("uginewgame")
+        except Lost as lost:
+            self.close()
+            raise MethodError(
+                f"engine:{command}: {lost.reason} before {awaited}: it must speak the Universal Game Interface"
+            ) from None
+        except BaseException:
+            self.close()
+            raise
+
+    def _listen(self) -> None:
+        assert self._process.stdout is not None
+        with contextlib.suppress(OSError, ValueError):
+            while line := self._process.stdout.readline(LONGEST):
+                self._lines.put(line.decode(errors="replace").strip())
+        self._lines.put(None)
+
+    def tell(self, line: str) -> None:
+        """Say a line. Raises Lost."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(f"{line}\n".encode())
+            self._process.stdin.flush()
+        except (OSError, ValueError):
+            raise Lost("crash") from None
+
+    def ask(self, line: str, awaited: str, seconds: float) -> str:
+        """What follows the awaited word in a line that begins with it. Raises Lost where none comes in time."""
+        self.tell(line)
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                said = self._lines.get(timeout=max(0.0, deadline - time.monotonic()))
+            except queue.Empty:
+                raise Lost("silence") from None
+            if said is None:
+                raise Lost("crash")
+            word, _, rest = said.partition(" ")
+            if word == awaited:
+                return rest
+
+    def close(self) -> None:
+        """End it, by force if it does not of itself."""
+        with contextlib.suppress(Lost):
+            self.tell("quit")
+        try:
+            self._process.wait(LAST)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout):
+            with contextlib.suppress(OSError, ValueError):
+                stream.close()  # type: ignore[union-attr]
+
+
+class Engine:
+    """A player by so many processes of one command, which share the states of a turn. Raises as `Process`."""
+
+    def __init__(self, rules: Rules, command: str, limits: Limits, processes: int = 1) -> None:
+        self.rules, self.command, self.limits = rules, command, limits
+        self._idle: list[Process | None] = [*[None] * (processes - 1), Process(command)]  # None: yet to be started
+        self.forfeits: list[Forfeit] = []
+
+    def choose(self, turn: Turn) -> Numbers:
+        asked = list(zip(turn.games.tolist(), turn.states.tolist(), turn.lines, strict=True))
+        with Workers(len(self._idle)) as workers:
+            places = list(workers.map(lambda one: self._place(*one), asked))
+        begins = first_moves(turn.children.parents, len(asked))[:-1]
+        return np.where(np.array(places) >= 0, begins + places, FORFEIT)
+
+    def _place(self, game: int, state: int, line: Sequence[int]) -> int:
+        """The place of the engine's move among the legal ones, or FORFEIT."""
+        process = self._idle.pop()  # there are as many as workers
+        try:
+            process = process or self._started()
+            return self._asked(process, state, line)
+        except Lost as lost:
+            self.forfeits.append(Forfeit(game, lost.reason, lost.said))
+            if lost.reason != "illegal" and process is not None:
+                process.close()
+                process = None
+            return FORFEIT
+        finally:
+            self._idle.append(process)
+
+    def _started(self) -> Process:
+        try:
+            return Process(self.command)
+        except MethodError:
+            raise Lost("crash") from None
+
+    def _asked(self, process: Process, state: int, line: Sequence[int]) -> int:
+        moves = " ".join(self._names(line))
+        process.tell(f"position startpos{' moves ' if moves else ''}{moves}")
+        said = process.ask(self.limits.words, "bestmove", self.limits.patience)
+        legal = list(self.rules.actions(state))
+        for text in (said, said.partition(" ")[0]):  # what follows the move may be, as in UCI, what is expected next
+            with contextlib.suppress(PositionError):
+                return legal.index(parse_action(self.rules.game, state, text))
+        raise Lost("illegal", said[:SHOWN])
+
+    def _names(self, line: Sequence[int]) -> list[str]:
+        state, names = self.rules.game.initial(), []
+        for action in line:
+            names.append(format_action(self.rules.game, state, action).replace(" ", ""))
+            state = self.rules.result(state, action)
+        return names
+
+    def close(self) -> None:
+        """End all processes."""
+        while self._idle:
+            process = self._idle.pop()
+            if process is not None:
+                process.close()

@@ -1,0 +1,260 @@
+"""The Universal Game Interface: a player as an engine, a line in, lines out.
+
+The protocol of kz04px/cutegames (ugi.md): UCI, as chess engines speak it, for any game. Moves are in the game's own
+notation without spaces; `position fen` takes whatever a position may be (`rules.notation`). A score is of the side to
+move: `cp` hundredths of a win or of a point of the margin, `mate` the moves of its own that the winner needs, half of
+the plies. `depth 0` is known without a search.
+
+A search runs in a thread, so that `stop`, `isready` and `quit` are obeyed meanwhile. Whatever was wrong is an `info
+string`; of a position that was refused there is no move, `bestmove (none)`.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from solver.base.errors import PositionError, SolverError
+from solver.play.analysis import Answer
+from solver.play.player import Player
+from solver.play.thinking import Thinker, Thought
+from solver.rules.game import Rules, game_text
+from solver.rules.notation import (
+    Position,
+    chances,
+    first_position,
+    format_action,
+    next_position,
+    parse_action,
+    parse_position,
+)
+from solver.search import Budget
+
+NO_MOVE = "bestmove (none)"
+SPARE = 0.05  # seconds that an answer may take to arrive, half of the time at most
+MOVES_LEFT = 25  # that a clock is shared among
+MOST = 10**9  # of milliseconds, plies or nodes
+
+
+class Session:
+    """One conversation: `obey` lines until it returns False, then `end`; `say` is called from several threads."""
+
+    def __init__(self, player: Player, say: Callable[[str], None], seconds: float, name: str) -> None:
+        self.rules, self._seconds, self._name = player.rules, seconds, name
+        self._thinker = Thinker(player)
+        self._position: Position | None = first_position(player.rules)
+        self._tell, self._lock = say, threading.Lock()
+        self._search: threading.Thread | None = None
+        self._stop = threading.Event()
+        self._searching = self._endless = False
+        self._error: BaseException | None = None
+        self._commands: dict[str, Callable[[list[str]], None]] = {
+            "ugi": self._greet, "isready": self._get_ready, "setoption": self._refuse_option,
+            "uginewgame": self._forget, "position": self._set_up,
+            "go": self._go, "stop": self._end_search, "query": self._answer,
+        }  # fmt: skip
+
+    def obey(self, line: str) -> bool:
+        """Do what a line says; False after `quit`."""
+        if self._error is not None:
+            raise self._error
+        name, *words = line.split() or [""]
+        if name == "quit":
+            return False
+        if name:
+            command = self._commands.get(name)
+            if command is None:
+                self._note(f"no command {name[:40]!r}: there are {', '.join(self._commands)}, quit")
+            else:
+                command(words)
+        return True
+
+    def stop(self) -> None:
+        """Tell a search that is under way to end, and do not wait for it."""
+        self._stop.set()
+
+    def end(self, at_once: bool) -> None:
+        """Wait for a search that is under way, unless it has no end, or is to end at once."""
+        if at_once or self._endless:
+            self._stop.set()
+        if self._search is not None:
+            self._search.join()
+        if self._error is not None:
+            raise self._error
+
+    def _say(self, text: str) -> None:
+        with self._lock:
+            self._tell(text)
+
+    def _note(self, text: str) -> None:
+        self._say(f"info string {' '.join(text.split())}")
+
+    def _greet(self, words: list[str]) -> None:
+        self._say(f"id name {self._name} {game_text(self.rules.game)}")
+        self._say("id author the authors of solverbook")
+        self._say("ugiok")
+
+    def _get_ready(self, words: list[str]) -> None:
+        """Load what searches need, while nobody searches; one that does has it or waits for it."""
+        if not self._searching:
+            self._thinker.wait(Budget())
+        self._say("readyok")
+
+    def _refuse_option(self, words: list[str]) -> None:
+        self._note("there are no options: those of the command line count")
+
+    def _forget(self, words: list[str]) -> None:
+        """A new game begins at the start; what is known of states stays true."""
+        self._position = first_position(self.rules)
+
+    def _set_up(self, words: list[str]) -> None:
+        self._position = None
+        named, _, moves = " ".join(words).partition("moves")
+        kind, _, text = named.strip().partition(" ")
+        try:
+            if kind not in ("startpos", "fen") or (kind == "startpos" and text):
+                raise PositionError("position startpos, or position fen POSITION, then perhaps moves M1 M2 ...")
+            position = first_position(self.rules) if kind == "startpos" else parse_position(self.rules.game, text)
+            for number, word in enumerate(moves.split(), 1):
+                try:
+                    position = next_position(self.rules, position, parse_action(self.rules.game, position.state, word))
+                except PositionError as error:
+                    raise PositionError(f"move {number}: {error}") from None
+        except PositionError as error:
+            self._note(f"position refused: {error}")
+            return
+        self._position = position
+
+    def _answer(self, words: list[str]) -> None:
+        position, asked = self._position, words[0] if words else ""
+        if position is None:
+            self._note("there is no position: the last was refused")
+            return
+        over = self.rules.is_terminal(position.state)
+        answers: dict[str, Callable[[], str]] = {
+            "gameover": lambda: str(over).lower(),
+            "p1turn": lambda: str(not position.mover).lower(),
+            "result": lambda: _result(self.rules, position) if over else "none",
+        }
+        if asked in answers:
+            self._say(f"response {answers[asked]()}")
+        else:
+            self._note(f"no query {asked[:40]!r}: there are {', '.join(answers)}")
+
+    def _end_search(self, words: list[str]) -> None:
+        self._stop.set()
+        if self._search is not None:
+            self._search.join()
+
+    def _go(self, words: list[str]) -> None:
+        if self._searching:
+            self._note("a search is under way: stop it first")
+            return
+        try:
+            limits = _limits(words)
+        except ValueError as error:
+            self._note(f"go refused: {error}")
+            return
+        reason = self._no_move()
+        if reason is not None:
+            self._note(reason)
+            self._say(NO_MOVE)
+            return
+        assert self._position is not None
+        self._stop, self._endless = threading.Event(), "infinite" in limits
+        limited = self._endless or "depth" in limits or "nodes" in limits
+        seconds = _seconds(limits, not self._position.mover, None if limited else self._seconds)
+        budget = Budget(limits.get("nodes"), seconds, self._stop.is_set)
+        asked = self._position.state, budget, limits.get("depth")
+        self._searching = True
+        self._search = threading.Thread(target=self._run, args=(asked, self._stop, self._endless), daemon=True)
+        self._search.start()
+
+    def _no_move(self) -> str | None:
+        """Why there is none to search for, if that is so."""
+        if self._position is None:
+            return "there is no position: the last was refused"
+        if self.rules.is_terminal(self._position.state):
+            return "the game is over"
+        return "chance decides here" if chances(self.rules.game, self._position.state) else None
+
+    def _run(self, asked: tuple[int, Budget, int | None], stop: threading.Event, endless: bool) -> None:
+        """What the thread of a search does: it always ends with a move."""
+        state, began, thought = asked[0], time.monotonic(), None
+        try:
+            try:
+                for thought in self._thinker.think(*asked):
+                    self._inform(state, thought, time.monotonic() - began)
+            except SolverError as error:
+                self._note(str(error))
+            if endless:
+                stop.wait()
+            action = next(iter(self.rules.actions(state))) if thought is None else thought.action
+            self._searching = False  # what is answered may be asked again at once
+            self._say(f"bestmove {self._move(state, action)}")
+        except BaseException as error:  # told by the next command, or the end
+            self._error = error
+
+    def _move(self, state: int, action: int) -> str:
+        return format_action(self.rules.game, state, action).replace(" ", "")
+
+    def _inform(self, state: int, thought: Thought, seconds: float) -> None:
+        names, position = [], state
+        for action in thought.line:
+            names.append(self._move(position, action))
+            position = self.rules.result(position, action)
+        self._say(
+            f"info depth {thought.depth} score {score(thought.answer)} time {int(1000 * seconds)}"
+            f" nodes {thought.nodes} pv {' '.join(names)}"
+        )
+        if thought.answer.exact:
+            self._note(f"exact, by {thought.answer.source}")
+
+
+def score(answer: Answer) -> str:
+    """What a state is worth to its side to move, as engines say it."""
+    if answer.value is None:
+        return f"cp {round(100 * (answer.estimate or 0))}"
+    number, distance = answer.value
+    if distance is None or not number:
+        return f"cp {round(100 * number)}"
+    return f"mate {(distance + 1) // 2 if number > 0 else -((distance + 1) // 2)}"
+
+
+def _result(rules: Rules, position: Position) -> str:
+    margin = rules.game.utility(position.state) + (position.gained or 0)
+    margin = -margin if position.mover else margin
+    return "draw" if margin == 0 else "p1win" if margin > 0 else "p2win"
+
+
+def _limits(words: list[str]) -> dict[str, int]:
+    """What follows `go`, by name. Raises ValueError."""
+    found: dict[str, int] = {}
+    left = iter(words)
+    for name in left:
+        if name == "infinite":
+            found[name] = 0
+            continue
+        if name not in ("p1time", "p2time", "p1inc", "p2inc", "movetime", "depth", "nodes"):
+            raise ValueError(f"no limit {name[:40]!r}")
+        number = next(left, "")
+        if not (number.lstrip("-").isascii() and number.lstrip("-").isdecimal() and len(number) < 20):
+            raise ValueError(f"{name} {number[:40]!r} is no whole number")
+        least = 1 if name in ("depth", "nodes") else 0
+        found[name] = max(least, min(MOST, int(number)))
+    return found
+
+
+def _seconds(limits: dict[str, int], first: bool, otherwise: float | None) -> float | None:
+    """How long a search may take, None without an end; `otherwise` where nothing is said."""
+    side = "p1" if first else "p2"
+    if "movetime" in limits:
+        seconds = limits["movetime"] / 1000
+    elif f"{side}time" in limits:
+        left, more = limits[f"{side}time"] / 1000, limits.get(f"{side}inc", 0) / 1000
+        seconds = min(0.8 * left, left / MOVES_LEFT + 0.75 * more)
+    else:
+        return otherwise
+    return max(0.001, seconds - SPARE, seconds / 2)
+
