@@ -1,6 +1,8 @@
-"""What tests of modules in JavaScript share: a game's module, and Node to ask it."""
+"""What tests of modules share: a game's module, forged ones, and Node to ask them."""
 
+import hashlib
 import json
+import random
 import subprocess
 from pathlib import Path
 
@@ -8,6 +10,7 @@ import pytest
 
 from solver.play import modules
 from solver.rules.game import Rules, load_game
+from solver.wasm import binary
 
 
 @pytest.fixture(scope="session")
@@ -23,6 +26,37 @@ def module_of(tmp_path_factory):
         return made[name]
 
     return module
+
+
+FOR_EVER = bytes([0, 0x03, 0x40, 0x0C, 0, 0x0B, 0x42, 0, 0x0B])  # no locals; loop br 0 end; i64.const 0
+GREEDY = bytes([0, 0x41, 0xFF, 0xFF, 0, 0x40, 0, 0xAC, 0x0B])  # i32.const 16383, memory.grow, i64.extend_i32_s
+IDLE = bytes([0, 0x42, 0, 0x0B])  # i64.const 0
+
+
+def forged(data, bodies=None, memory=None):
+    """A module with other bodies of functions, by names, or another section of memory, sealed as if it were whole."""
+    parts = {kind: contents for kind, contents in binary.sections(data[: -binary.SEAL_BYTES - 7])}
+    reader, places = binary.Reader(parts[binary.EXPORT]), {}
+    for _ in range(reader.number()):
+        name = reader.name()
+        reader.byte()
+        places[name] = reader.number()
+    code = binary.Reader(parts[binary.CODE])
+    functions = [code.take(code.number()) for _ in range(code.number())]
+    for name, body in (bodies or {}).items():
+        functions[places[name]] = body
+    parts[binary.CODE] = binary.vector([binary.number(len(body)) + body for body in functions])
+    parts[binary.MEMORY] = memory or parts[binary.MEMORY]
+    return binary.sealed(binary.joined(parts))
+
+
+def mutants(data, count, seed=1):
+    """Copies of a module with a bit or a byte altered, sealed as if they were whole."""
+    chance, end = random.Random(seed), len(data) - binary.SEAL_BYTES
+    for _ in range(count):
+        altered = bytearray(data[:end])
+        altered[chance.randrange(end)] ^= chance.choice([1 << chance.randrange(8), chance.randrange(1, 256)])
+        yield bytes(altered) + hashlib.sha256(altered).digest()
 
 
 def built(rules):

@@ -1,9 +1,9 @@
 // What pytest asks of the search for JavaScript: node search.mjs COMMAND FILE.wasm [MORE]; prints JSON.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { Search, sha256 } from "../solver/web/reader/search.js";
+import { Background, Search, sha256 } from "../solver/web/reader/search.js";
 
-const [command, path, more] = process.argv.slice(2);
+const [command, path, more, patience] = process.argv.slice(2);
 const bytes = new Uint8Array(readFileSync(path));
 const asked = () => JSON.parse(readFileSync(more, "utf8")).map(BigInt);
 const said = (value) => value && [value.score, value.distance, value.outcome];
@@ -11,6 +11,21 @@ const said = (value) => value && [value.score, value.distance, value.outcome];
 /** What opening ends with. */
 async function outcome(source, options) {
   return Search.open(source, options).then(() => "open", (error) => `${error.name}: ${error.message}`);
+}
+
+/** What asking an altered module in a worker ends with: outcomes, or an error. */
+async function end(copy) {
+  let search;
+  try {
+    search = await Background.open(copy, { patience: Number(patience) });
+    const budget = { milliseconds: 1000 };
+    const found = [await search.value(0n, budget), (await search.best(0n, budget))?.value];
+    return found.map((value) => value?.outcome).join(" ");
+  } catch (error) {
+    return `${error.name}: ${error.message}`;
+  } finally {
+    search?.close();
+  }
 }
 
 const commands = {
@@ -84,6 +99,17 @@ const commands = {
       }
     }
     return counts;
+  },
+
+  /** What each of a list of modules ends with, a few at a time. */
+  async harm() {
+    const copies = JSON.parse(readFileSync(more, "utf8")).map((text) => Uint8Array.from(Buffer.from(text, "base64")));
+    const ends = [];
+    const next = async () => {
+      for (let copy; (copy = copies.pop()); ) ends[copies.length] = await end(copy);
+    };
+    await Promise.all([next(), next(), next(), next()]);
+    return ends;
   },
 
   /** What opening says to rules, symmetry and checksums of others, and to damaged bytes. */

@@ -5,19 +5,22 @@ import json
 import random
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
 
 from solver import Player, load_game
-from solver.base.errors import BudgetExceeded, DamagedBook, ForeignBook
+from solver.base.errors import BookError, BudgetExceeded, DamagedBook, ForeignBook, UncompiledRules
 from solver.base.value import Value
 from solver.play import modules
 from solver.rules.game import Rules
-from solver.search import heuristic
-from solver.wasm.binary import facts_of
+from solver.search import Budget, heuristic
+from solver.wasm.binary import SEAL_BYTES, facts_of, sealed, text
 from solver.wasm.host import Module
 from tests import naive
+from tests.modules import FOR_EVER, GREEDY, IDLE, forged, mutants
 from tests.test_alphabeta import pons, scored
+from tests.ways import slow
 
 pytest.importorskip("wasmtime")
 SHIPPED = sorted(path.name.removesuffix(".wasm.gz") for path in modules.FOLDER.glob("*.wasm.gz"))
@@ -105,6 +108,68 @@ def test_altered_modules_and_those_of_other_rules_are_refused():
     for other in (Rules(load_game("coins:20")), Rules(load_game("nim"))):
         with pytest.raises(ForeignBook, match="build it again"):
             Module(data, other)
+
+
+def test_what_does_not_end_is_ended_and_asked_anew(monkeypatch):
+    data, rules = data_of("tic-tac-toe"), Rules(load_game("tic-tac-toe"))
+    state = rules.game.initial()
+    assert Module(forged(data), rules).value(state) == Value(0)
+    for name in ("go_on", "begin", "found"):
+        module = Module(forged(data, {name: FOR_EVER}), rules)
+        module.patience = 0.01
+        for _ in range(2):
+            with pytest.raises(UncompiledRules, match=rf"{name}.* fails in its module: it does not end$"):
+                module.value(state, seconds=0.01)
+        module.patience = 5.0
+        assert module.look(state, 9).value == Value(0)
+    for lazy in ({"go_on": IDLE}, {"look_on": IDLE}):
+        module = Module(forged(data, lazy), rules)
+        with pytest.raises(UncompiledRules, match="does not get on"):
+            module.look(state, 3) if "look_on" in lazy else module.value(state)
+    monkeypatch.setattr("solver.wasm.host.PATIENCE", 0.01)
+    with pytest.raises(DamagedBook, match="does not start: it does not end: build it again"):
+        Module(forged(data, {"lay_out": FOR_EVER}), rules)
+
+
+def test_a_module_has_the_memory_that_its_host_allows():
+    data, rules = data_of("tic-tac-toe"), Rules(load_game("tic-tac-toe"))
+    for memory in (None, bytes([1, 0, 2])):  # bounded by itself, or not
+        module = Module(forged(data, {"settled": GREEDY}, memory), rules)
+        assert module.ask("settled", 0, 0) == -1 and module.value(rules.game.initial()) == Value(0)
+    with pytest.raises(DamagedBook, match="does not start"):
+        Module(forged(data, memory=bytes([1, 0, *(255, 255, 3)])), rules)
+
+
+def test_modules_that_lack_a_function_are_refused():
+    data, rules = data_of("coins"), Rules(load_game("coins"))
+    for name in ("begin", "cut", "utility"):
+        other = data[: -SEAL_BYTES - 7].replace(text(name) + b"\0", text(name[::-1]) + b"\0")
+        with pytest.raises(DamagedBook, match=f"the module lacks {name}: build it again"):
+            Module(sealed(other), rules)
+
+
+def test_a_module_looks_254_plies_ahead_at_most():
+    module = module_of("tic-tac-toe")
+    with pytest.raises(UncompiledRules, match="254 plies ahead at most, not 255"):
+        module.look(0, 255)
+
+
+@pytest.mark.parametrize("count", [10, *slow(2000)])
+def test_altered_modules_sealed_anew_do_no_harm(count, monkeypatch):
+    """They are refused, trapped, ended, or answer: rightly or not, a seal is against accidents."""
+    data, rules = data_of("tic-tac-toe"), Rules(load_game("tic-tac-toe"))
+    state, ends = rules.game.initial(), Counter()
+    monkeypatch.setattr("solver.wasm.host.PATIENCE", 0.5)
+    for altered in mutants(data, count):
+        try:
+            module = Module(altered, rules)
+            module.patience = 0.2
+            found = module.value(state, seconds=1.0), module.look(state, 9, None, Budget(seconds=1.0)).value
+            ends["right" if found == (Value(0), Value(0)) else "wrong"] += 1
+        except (BookError, BudgetExceeded, UncompiledRules) as error:
+            ends["ended" if "does not end" in str(error) else type(error).__name__] += 1
+            assert "\n" not in str(error) and len(str(error)) < 1000
+    assert ends["DamagedBook"] and ends.total() == count, ends
 
 
 def test_without_numba_a_player_asks_the_module():

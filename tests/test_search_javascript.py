@@ -1,5 +1,6 @@
 """Modules asked by JavaScript: what the naive twin says, whatever the budget, and nothing of other rules."""
 
+import base64
 import gzip
 import json
 import random
@@ -19,7 +20,7 @@ from solver.rules.game import Rules, load_game
 from solver.solving import pipeline
 from tests import naive
 from tests.exports import needs_node
-from tests.modules import module_of, node
+from tests.modules import FOR_EVER, IDLE, forged, module_of, mutants, node
 from tests.pages import node as port
 from tests.test_cli import ok, run
 from tests.test_player import THIRD
@@ -112,6 +113,30 @@ def test_modules_of_others_are_refused(module_of):
 
 def test_altered_modules_are_refused(module_of):
     assert node("damage", module_of(QUICK)) == {"ForeignModule": 2000}
+
+
+def harm(folder, modules, patience=10_000):
+    path = folder / "modules"
+    path.write_text(json.dumps([base64.b64encode(module).decode() for module in modules]))
+    return node("harm", path, path, patience)
+
+
+def test_what_does_not_end_is_ended_with_its_worker(module_of, tmp_path):
+    data = module_of(QUICK).read_bytes()
+    loops = [forged(data, {name: FOR_EVER}) for name in ("go_on", "is_terminal", "lay_out")]
+    lazy = [forged(data, {"go_on": IDLE}), forged(data, memory=bytes([1, 0, 2]))]
+    idle, unbounded = harm(tmp_path, lazy)
+    assert set(harm(tmp_path, loops, 200)) == {"Error: the module does not end what it was asked, and was ended"}
+    assert idle == f"Error: {QUICK}: the module does not get on"
+    assert unbounded == "ForeignModule: the module does not start: its memory has no bound"
+
+
+@pytest.mark.parametrize("count", [10, *slow(2000)])
+def test_altered_modules_sealed_anew_do_no_harm(module_of, tmp_path, count):
+    """They are refused, trapped, ended, or answer: rightly or not, a seal is against accidents."""
+    ends = harm(tmp_path, mutants(module_of(QUICK).read_bytes(), count))
+    assert len(ends) == count and any(end.startswith("ForeignModule: ") for end in ends)
+    assert all(end and len(end.splitlines()) == 1 and len(end) < 1000 for end in ends)
 
 
 def test_the_example_plays_by_the_book_then_by_the_search(module_of, tmp_path, monkeypatch):

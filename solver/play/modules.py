@@ -5,12 +5,14 @@ They lie beside the shipped books, one for each game with its usual parameters.
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import importlib.util
 import sys
 import zlib
 from pathlib import Path
 
+from solver.base.errors import BookError
 from solver.book import shipped
 from solver.rules.game import Rules, is_built_in
 from solver.wasm.binary import facts_of
@@ -42,7 +44,9 @@ def find(rules: Rules) -> Module | None:
     if importlib.util.find_spec("wasmtime") is None:
         return None
     data = data_of(rules)
-    return None if data is None else Module(data, rules)
+    with contextlib.suppress(BookError):
+        return None if data is None else Module(data, rules)
+    return None
 
 
 def is_at_hand(rules: Rules) -> bool:

@@ -153,9 +153,11 @@ def _functions(linking: bytes) -> dict[str, int]:
     return found
 
 
-def finished(compiled: bytes, exports: Sequence[str], facts: Mapping[str, Any], stack: int, pages: int) -> bytes:
-    """The module of an object: it has its own memory of so many pages at first, and a stack that grows down from
-    `stack`; it exports that memory and the functions named, and says `facts` of itself.
+def finished(
+    compiled: bytes, exports: Sequence[str], facts: Mapping[str, Any], stack: int, pages: int, most: int
+) -> bytes:
+    """The module of an object: it has its own memory of so many pages at first, of at most `most`, and a stack that
+    grows down from `stack`; it exports that memory and the functions named, and says `facts` of itself.
 
     Raises MethodError where the object wants functions of a host, or its constants leave no room for the stack.
     """
@@ -172,7 +174,7 @@ def finished(compiled: bytes, exports: Sequence[str], facts: Mapping[str, Any], 
     if strange:
         raise MethodError(f"the rules want {', '.join(strange)}, which a module does not have")
     places = _functions(linking)
-    parts[MEMORY] = vector([bytes([0]) + number(pages)])
+    parts[MEMORY] = vector([bytes([1]) + number(pages) + number(most)])
     if any(one.kind == OF_GLOBAL for one in wanted):
         parts[GLOBAL] = vector([bytes([I32, MUTABLE, I32_CONST]) + signed(stack) + bytes([END])])
     listed = [text(name) + bytes([OF_FUNCTION]) + number(places[name]) for name in exports]
@@ -194,5 +196,7 @@ def facts_of(data: bytes) -> dict[str, Any]:
             for kind, contents in sections(data):
                 reader = Reader(contents)
                 if kind == CUSTOM and reader.name() == FACTS:
-                    return {**json.loads(contents[reader.at :])}
+                    facts = {**json.loads(contents[reader.at :])}
+                    if type(facts.get("win")) is int and 0 < facts["win"] < 1 << 62:
+                        return facts
     raise DamagedBook("this is no module as `solver build` writes them, or it is damaged: build it again")

@@ -10,50 +10,91 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from solver.base.errors import BudgetExceeded, ForeignBook, UncompiledRules
+from solver.base.errors import BudgetExceeded, DamagedBook, ForeignBook, UncompiledRules
 from solver.base.value import Value, merit_of, value_of
 from solver.rules.game import Rules
 from solver.search import Budget, Counts, Result, heuristic
+from solver.wasm import layout
 from solver.wasm.binary import facts_of
-from solver.wasm.layout import HEAP, PAGE
+from solver.wasm.watch import watch
 
-FORMAT = 1
 PLIES, ROWS = 1024, 1 << 15  # of a path, and of the moves of its plies
 TABLE = 64 << 20  # bytes
 LOOK_PLIES, LOOK_ROWS, LOOK_TABLE = 256, 1 << 13, 8 << 20  # of the search of limited depth
-CHUNK = 1 << 16  # nodes between two looks at the clock
+DEEPEST = LOOK_PLIES - 2
+SPARE = 16 << 20  # bytes of memory for paths and the rest
+CHUNK = 1 << 14  # nodes between two looks at the clock
+PATIENCE = 5.0  # seconds that a call may take, which is for milliseconds of work
 PAUSED, DONE, CROWDED = range(3)  # what `go_on` and `look_on` return
 
 
 def check_facts(facts: dict[str, Any], rules: Rules) -> None:
     """Raise ForeignBook unless a module was built of these rules, folded as they are, for this version's hosts."""
-    wanted = {"format": FORMAT, "rules": rules.fingerprint, "symmetry": rules.folds}
+    wanted = {"format": layout.FORMAT, "rules": rules.fingerprint, "symmetry": rules.folds}
     for name, value in wanted.items():
         if facts.get(name) != value:
             raise ForeignBook(f"the module's {name} is {facts.get(name)}, not {value}: build it again: solver build")
 
 
 class Module:
-    """The module of a game, in a memory of its own, for one thread. Raises ForeignBook for one of other rules."""
+    """The module of a game, in a memory of its own, for one thread.
+
+    Raises ForeignBook for one of other rules, DamagedBook for one that is not what `solver build` writes. What a module
+    does cannot harm: it has its own memory, of a size that is bounded, and is ended where it does not end by itself.
+    """
 
     def __init__(self, data: bytes, rules: Rules, table: int = TABLE) -> None:
-        import wasmtime
-
         self.rules, self.facts = rules, facts_of(data)
         check_facts(self.facts, rules)
-        engine = wasmtime.Engine()
-        self._store = wasmtime.Store(engine)
-        instance = wasmtime.Instance(self._store, wasmtime.Module(engine, data), [])
-        self._exports: Mapping[str, Any] = instance.exports(self._store)
-        self._trap = wasmtime.WasmtimeError, wasmtime.Trap
+        self._data, self._table = data, table
+        self.patience = PATIENCE
         self._nodes = 0
-        end = HEAP
+        self._start()
+
+    def _start(self) -> None:
+        """Make an instance, with room for its searches."""
+        import wasmtime
+
+        self._watch = watch()
+        self._trap = wasmtime.WasmtimeError, wasmtime.Trap
+        try:
+            code = self._watch.compiled(self._data)
+            self._store = wasmtime.Store(self._watch.engine)
+            self._store.set_limits(self._table + LOOK_TABLE + SPARE, 1 << 10, 1, 1, 1)
+            with self._watch.ends(self._store, PATIENCE):
+                instance = wasmtime.Instance(self._store, code, [])
+            self._exports: Mapping[str, Any] = instance.exports(self._store)
+            self._check_exports()
+            self._lay_out()
+        except self._trap as error:
+            raise DamagedBook(f"the module does not start: {_reason(error)}: build it again: solver build") from None
+
+    def _check_exports(self) -> None:
+        """Raise DamagedBook where functions are missing, or take or return something else."""
+        wanted = dict(layout.REQUIRED)
+        for part, first in ((layout.EXACT, "lay_out"), (layout.DEPTH, "lay_out_look")):
+            wanted |= part if first in self._exports else {}
+        lacks = [name for name, count in wanted.items() if not self._has(name, count)]
+        if lacks or not hasattr(self._exports.get("memory"), "grow"):
+            raise DamagedBook(f"the module lacks {', '.join(lacks) or 'a memory'}: build it again: solver build")
+
+    def _has(self, name: str, count: int) -> bool:
+        """Whether it exports a function of so many whole numbers."""
+        function = self._exports.get(name)
+        if not callable(function):
+            return False
+        kinds = function.type(self._store)
+        result = "f64" if name in layout.FLOATS else "i64"
+        return list(map(str, kinds.params)) == ["i64"] * count and list(map(str, kinds.results)) == [result]
+
+    def _lay_out(self) -> None:
+        end = layout.HEAP
         if self.searches:
-            end = self.ask("lay_out", PLIES, ROWS, _words(table))
+            end = self._call(PATIENCE, "lay_out", PLIES, ROWS, _words(self._table))
             self._grow(end)
-            self.ask("forget")
+            self._call(PATIENCE, "forget")
         if self.looks:
-            self._grow(self.ask("lay_out_look", end, LOOK_PLIES, LOOK_ROWS, _words(LOOK_TABLE)))
+            self._grow(self._call(PATIENCE, "lay_out_look", end, LOOK_PLIES, LOOK_ROWS, _words(LOOK_TABLE)))
 
     @property
     def searches(self) -> bool:
@@ -67,19 +108,26 @@ class Module:
 
     def _grow(self, needed: int) -> None:
         memory = self._exports["memory"]
-        memory.grow(self._store, max(0, -(-(needed - memory.data_len(self._store)) // PAGE)))
+        pages = -(-(needed - memory.data_len(self._store)) // layout.PAGE)
+        if pages > layout.MOST_PAGES:
+            raise DamagedBook(f"the module wants {needed:,} bytes of memory: build it again: solver build")
+        memory.grow(self._store, max(0, pages))
 
     def nodes(self) -> int:
         """Nodes searched so far."""
         return self._nodes
 
     def ask(self, name: str, *numbers: int) -> Any:
-        """What an exported function answers. Raises UncompiledRules where the rules raise an error."""
+        """What an exported function answers. Raises UncompiledRules where the rules raise an error, or do not end."""
         try:
-            return self._exports[name](self._store, *numbers)
+            return self._call(self.patience, name, *numbers)
         except self._trap as error:
-            reason = str(error).splitlines()[-1].strip()
-            raise UncompiledRules(f"{self.rules.name}: {name}{numbers} fails in its module: {reason}") from None
+            self._start()  # a trap leaves the memory as it happens to be
+            raise UncompiledRules(f"{self.rules.name}: {name}{numbers} fails in its module: {_reason(error)}") from None
+
+    def _call(self, seconds: float, name: str, *numbers: int) -> Any:
+        with self._watch.ends(self._store, seconds):
+            return self._exports[name](self._store, *numbers)
 
     def value(self, state: int, *, nodes: int | None = None, seconds: float | None = None) -> Value:
         """The value of a state.
@@ -111,22 +159,29 @@ class Module:
         try:
             while True:
                 status = self.ask("go_on", CHUNK if nodes is None else max(0, min(CHUNK, nodes - spent)))
-                spent = self.ask("spent")
-                if status == DONE:
-                    return int(self.ask("found"))
+                before, spent = spent, self.ask("spent")
+                if status == DONE and abs(found := int(self.ask("found"))) <= self.facts["win"]:
+                    return found
                 if status != PAUSED:
                     raise UncompiledRules(f"{self.rules.name}: play from {state} is too long, or its margins too large")
                 if (nodes is not None and spent >= nodes) or (deadline is not None and time.monotonic() > deadline):
                     raise BudgetExceeded("the search has used up its budget: allow more nodes or seconds")
+                self._check_progress(before, spent)
         finally:
             self._nodes += spent
 
+    def _check_progress(self, before: int, spent: int) -> None:
+        """Raise UncompiledRules for what pauses without having searched: no budget of nodes would ever end it."""
+        if spent <= before:
+            raise UncompiledRules(f"{self.rules.name}: the module does not get on")
+
     def look(self, state: int, depth: int, first: int | None = None, budget: Budget | None = None) -> Result:
-        """The best that can be seen so many plies ahead, at most LOOK_PLIES - 2, as `Lookahead.look`."""
+        """The best that can be seen so many plies ahead, as `Lookahead.look`; UncompiledRules beyond DEEPEST."""
         rules, spent = self.rules, 0
         if rules.is_terminal(state):
             return Result(heuristic.estimated_value(rules.end(state), rules.scores), None, True, Counts(1), {})
-        depth = min(depth, LOOK_PLIES - 2)
+        if depth > DEEPEST:
+            raise UncompiledRules(f"{rules.name}: a module looks {DEEPEST} plies ahead at most, not {depth}")
         self.ask("look", state, depth, -1 if first is None else first)
         while True:
             left = None if budget is None else budget.nodes_left
@@ -140,11 +195,18 @@ class Module:
                 raise UncompiledRules(f"{rules.name}: the module cannot look {depth} plies ahead of {state}")
             if budget is not None and budget.is_used_up():
                 raise BudgetExceeded("the search has used up its budget: allow more nodes or seconds")
+            self._check_progress(before, spent)
         self._nodes += spent
         best = self.ask("merit")
         value = heuristic.estimated_value(best if -1 < best < 1 or best % 1 else int(best), rules.scores)
         exact = heuristic.is_exact(value, depth if self.ask("cut") else None)
         return Result(value, self.ask("choice"), exact, Counts(spent), {})
+
+
+def _reason(error: Exception) -> str:
+    """Why a call failed, in one line."""
+    reason = str(error).splitlines()[-1].rpartition("wasm trap: ")[2].strip()
+    return "it does not end" if reason == "interrupt" else reason
 
 
 def _words(size: int) -> int:

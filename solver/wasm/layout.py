@@ -1,4 +1,4 @@
-"""Where a module keeps what in its memory, in bytes and in words of 8 bytes.
+"""What a module exports, and where it keeps what in its memory, in bytes and in words of 8 bytes.
 
     0        the rules' constants, then the stack, which grows down from DESK
     DESK     the fields of the search, which `compiled.exact.alphabeta` names, then the words below
@@ -9,7 +9,17 @@ The host reads and writes the desk, and at `ROOM` what functions that list somet
 
 from __future__ import annotations
 
+FORMAT = 1
+# functions, and how many numbers each takes: all of them i64, as is what they return, but for those of FLOATS, f64
+REQUIRED = {"initial": 0, "actions": 3, "result": 2, "is_terminal": 1, "utility": 1}
+OPTIONAL = {"plies_left": 1, "to_move": 1, "again": 2, "reward": 2, "canonical": 1, "evaluate": 1, "chance": 3}
+RANKS = {"rank": 1, "unrank": 1, "outlook": 1, "replies": 1}  # what ranked books ask of the rules besides
+EXACT = {"lay_out": 3, "begin": 3, "go_on": 1, "found": 0, "spent": 0, "forget": 0, "settled": 2}
+DEPTH = {"lay_out_look": 4, "look": 3, "look_on": 1, "choice": 0, "looked": 0, "cut": 0, "merit": 0}
+FLOATS = ("evaluate", "merit")
+
 PAGE = 1 << 16  # bytes
+MOST_PAGES = 1 << 14  # that a module's memory can grow to: 1 GiB
 DESK = PAGE
 LOOK = DESK + 512  # the desk of the search of limited depth
 ROOM = DESK + 4096  # of the host, for lists

@@ -7,7 +7,6 @@ which traps where the rules raise an error.
 
 from __future__ import annotations
 
-import functools
 import re
 import sys
 from typing import Any
@@ -26,7 +25,6 @@ from solver.wasm.binary import finished
 
 TRIPLE = "wasm32-unknown-unknown"
 FEATURES = "+bulk-memory,+sign-ext,+nontrapping-fptoint"
-FORMAT = 1
 KINDS = {nb.int64: "i64", nb.float64: "double"}
 EMPTY = r"define linkonce_odr void @\1(ptr %owner) { ret void }"
 HELPERS = """
@@ -48,8 +46,6 @@ define linkonce_odr double @numba_nextafter(double %from, double %to) {
   ret double %result
 }
 """
-EXACT = {"lay_out": 3, "begin": 3, "go_on": 1, "found": 0, "spent": 0, "forget": 0, "settled": 2}
-DEPTH = {"lay_out_look": 4, "look": 3, "look_on": 1, "choice": 0, "looked": 0, "cut": 0, "merit": 0}
 
 
 def build(rules: Rules, ranks: bool = False) -> bytes:
@@ -62,12 +58,12 @@ def build(rules: Rules, ranks: bool = False) -> bytes:
     with compiling(rules.game):
         parts = [_Part(of_rules, rules, _exported(rules, ranks))]
         if searches(rules):
-            parts.append(_Part(exact, rules, EXACT))
+            parts.append(_Part(exact, rules, layout.EXACT))
         if rules.chance is None:
-            parts.append(_Part(depth, rules, DEPTH))
+            parts.append(_Part(depth, rules, layout.DEPTH))
         code = _linked(parts)
     names = [name for part in parts for name in part.names]
-    return finished(code, names, facts(rules), layout.DESK, 2)
+    return finished(code, names, facts(rules), layout.DESK, 2, layout.MOST_PAGES)
 
 
 def searches(rules: Rules) -> bool:
@@ -77,18 +73,17 @@ def searches(rules: Rules) -> bool:
 
 def facts(rules: Rules) -> dict[str, Any]:
     """What a module says of itself."""
-    about = {"format": FORMAT, "game": rules.name, "rules": rules.fingerprint, "symmetry": rules.folds}
+    about = {"format": layout.FORMAT, "game": rules.name, "rules": rules.fingerprint, "symmetry": rules.folds}
     return about | {"scores": rules.scores, "win": WIN, "limit": LIMIT}
 
 
 def _exported(rules: Rules, ranks: bool) -> dict[str, int]:
     """The methods of a game that its module exports, and how many numbers each takes."""
-    wanted = (*of_rules.OPTIONAL, *(of_rules.RANKS if ranks else ()))
-    has = functools.partial(own_method, rules.game)
-    names = [*of_rules.REQUIRED, *(name for name in wanted if has(name) is not None)]
-    if not rules.folds and "canonical" in names:
-        names.remove("canonical")
-    return {name: of_rules.TAKES.get(name, 1) for name in names}
+    wanted = layout.OPTIONAL | (layout.RANKS if ranks else {})
+    has = {name: count for name, count in wanted.items() if own_method(rules.game, name) is not None}
+    if not rules.folds:
+        has.pop("canonical", None)
+    return layout.REQUIRED | has
 
 
 class _Part:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import types as nb
-
 from solver.compiled.binding import kernel
 from solver.compiled.module.memory import words
 
@@ -122,12 +120,3 @@ def chance(state, address, room):
             out[count], out[count + 1] = weight, child
         count += 2
     return count
-
-
-RANKS = ("rank", "unrank", "outlook", "replies")  # what ranked books ask of the rules besides
-REQUIRED = ("initial", "actions", "result", "is_terminal", "utility")
-OPTIONAL = (
-    *("plies_left", "to_move", "again", "reward", "canonical", "evaluate", "chance"),
-)
-TAKES = {"initial": 0, "result": 2, "again": 2, "reward": 2, "actions": 3, "chance": 3}  # numbers; all others 1
-GIVES = {"evaluate": nb.float64}  # all others int64

@@ -71,9 +71,9 @@ export class Search implements Asked {
   best: Asked["best"];
 }
 
-/** A Search in a Web Worker. */
+/** A Search in a Web Worker, or a thread of Node, which is ended where the module does not end. */
 export class Background implements Asked {
-  static open(source: Origin, options?: Options): Promise<Background>;
+  static open(source: Origin, options?: Options & { patience?: number }): Promise<Background>;
   readonly facts: Facts;
   value: Asked["value"];
   reaches: Asked["reaches"];

@@ -6,18 +6,22 @@
  *     const search = await Search.open("connect-four.wasm");            // or bytes; a path is for Node
  *     await search.value(33825n, { milliseconds: 1000 });               // { score: 0, distance: null, outcome: "draw" }
  *     await search.best(33825n, { nodes: 1e6 });                        // { action: 3n, value, exact: true }
- *     const other = await Background.open("connect-four.wasm");         // the same in a Web Worker
+ *     const other = await Background.open("connect-four.wasm");         // the same in a Web Worker, or a thread of Node
  *
  * States and actions are BigInts. A budget is { milliseconds, nodes, signal }, each of which may be left out; a search
  * ends where the first of them does, by an AbortSignal as by a clock, and lets the event loop go on all the while. What
  * is asked of one Search is answered in turn. Values are for the side to move; an estimate, of the outcome "estimate", lies
  * between -1 and 1, in score games among the margins.
+ *
+ * What a module does cannot harm: it has a memory of its own, of a bounded size. But a Search waits for each of its calls,
+ * which is for milliseconds of work; one that does not end is ended in a Background alone.
  */
 
 const FORMAT = 1;
 const PAGE = 1 << 16; // bytes; the layout of the memory is that of solver/wasm/layout.py
 const ROOM = PAGE + 4096;
 const ROOM_WORDS = 7 * 1024;
+const MOST_PAGES = 1 << 14; // that a memory may grow to
 const PATH = [1024n, 1n << 15n]; // plies, moves of them
 const LOOK_PATH = [256n, 1n << 13n];
 const LOOK_WORDS = 1n << 20n;
@@ -31,6 +35,7 @@ const CHUNK = 1 << 14; // nodes between two looks at the clock
 const SLICE = 12; // milliseconds between two pauses
 const FIRST = 1 << 12; // nodes that an analysis gives each move at first
 const DEEPEST = 254;
+const PATIENCE = 5000; // milliseconds that a worker may be silent
 const SHARE = 4; // what a ply more is expected to cost, in times of the last
 
 /** A module that is damaged, of other rules, or none at all. */
@@ -180,6 +185,7 @@ export class Search {
     const wanted = [RULES, lay_out ? EXACT : [], lay_out_look ? AHEAD : []].flat();
     const lacks = wanted.filter((name) => typeof this.#exports[name] !== "function");
     if (lacks.length) throw new Error(`it lacks ${lacks.join(", ")}`);
+    if (grows(memory, MOST_PAGES)) throw new Error("its memory has no bound");
     const reach = (end) => memory.grow(Math.max(0, Math.ceil((Number(end) - memory.buffer.byteLength) / PAGE)));
     let end = BigInt(2 * PAGE);
     if (lay_out) {
@@ -267,7 +273,7 @@ export class Search {
   /** One question after another: they share the memory. A trap leaves it as it happens to be, so a new one takes its place. */
   #alone(task) {
     const mine = this.#turn.then(task).catch((error) => {
-      if (!(error instanceof WebAssembly.RuntimeError)) throw error;
+      if (!(error instanceof WebAssembly.RuntimeError || error instanceof RangeError)) throw error; // a full stack is one
       this.#start();
       throw new Error(`the rules of ${this.facts.game} raise an error there: ${error.message}`);
     });
@@ -300,7 +306,10 @@ export class Search {
     begin(state, BigInt(low), BigInt(high));
     const status = await this.#run(go_on, spent, budget, most);
     if (status !== PAUSED && status !== DONE) throw new Error(`${this.facts.game}: the game goes on for too long for alpha-beta`);
-    return status === DONE ? Number(found()) : undefined;
+    if (status !== DONE) return undefined;
+    const merit = Number(found());
+    if (Math.abs(merit) > this.facts.win) throw new Error(`${this.facts.game}: the module finds what cannot be`);
+    return merit;
   }
 
   /** What is seen so many plies ahead of a state: { merit, exact }, or undefined. */
@@ -308,7 +317,7 @@ export class Search {
     if (this.isTerminal(state)) return { merit: this.#end(state), exact: true };
     const { look, look_on, looked, merit, cut } = this.#exports;
     if (!look) return undefined;
-    look(state, BigInt(Math.min(depth, DEEPEST)), -1n);
+    look(state, BigInt(depth), -1n);
     if ((await this.#run(look_on, looked, budget, most)) !== DONE) return undefined;
     const [best, isCut, { scores, win }] = [merit(), cut() !== 0n, this.facts];
     if (scores || (-1 < best && best < 1)) return { merit: best + 0, exact: !isCut };
@@ -327,6 +336,7 @@ export class Search {
       if (status !== PAUSED) return status;
       await budget.breathe();
       if (spent >= most || budget.isUsedUp) return PAUSED;
+      if (spent <= before) throw new Error(`${this.facts.game}: the module does not get on`);
     }
   }
 
@@ -490,18 +500,25 @@ class Analysis {
   }
 }
 
-/** A Search in a Web Worker: the same questions, while the page goes on. */
+/**
+ * A Search in a Web Worker, or a thread of Node: the same questions, while the page goes on. While there are questions the
+ * worker is asked for signs of life, and ended when it gives none.
+ */
 export class Background {
   #worker;
   #asked = new Map();
   #count = 0;
+  #patience;
+  #beats;
+  #silent = 0; // beats without an answer
+  #end; // the error that ended it
 
-  /** As `Search.open`. */
-  static async open(source, options = {}) {
-    const background = new Background(new Worker(new URL("./worker.js", import.meta.url), { type: "module" }));
+  /** As `Search.open`; `patience`: the milliseconds that the module may let the worker wait. */
+  static async open(source, { patience = PATIENCE, ...options } = {}) {
+    const background = new Background(await newWorker(), patience);
     try {
-      const from = typeof source === "string" || source instanceof URL ? new URL(source, document.baseURI).href : source;
-      background.facts = await background.#ask("open", [from, options]);
+      const isPlace = source instanceof URL || (typeof source === "string" && globalThis.document);
+      background.facts = await background.#ask("open", [isPlace ? new URL(source, globalThis.document?.baseURI).href : source, options]);
     } catch (error) {
       background.close();
       throw error;
@@ -509,13 +526,11 @@ export class Background {
     return background;
   }
 
-  constructor(worker) {
+  constructor(worker, patience) {
     this.#worker = worker;
+    this.#patience = patience;
     worker.onmessage = ({ data }) => this.#answered(data);
-    worker.onerror = (event) => {
-      for (const { reject } of this.#asked.values()) reject(new Error(event.message || "the worker does not start"));
-      this.#asked.clear();
-    };
+    worker.onerror = (event) => this.#fail(new Error(event.message || "the worker does not start"));
   }
 
   value(state, budget) {
@@ -536,13 +551,16 @@ export class Background {
 
   /** End the worker; what is asked stays without an answer. */
   close() {
+    clearInterval(this.#beats);
     this.#worker.terminate();
   }
 
   #ask(method, asked, { signal, progress, ...budget } = {}) {
+    if (this.#end) return Promise.reject(this.#end);
     const id = ++this.#count;
     const cancel = () => this.#worker.postMessage({ id, cancel: true });
     return new Promise((resolve, reject) => {
+      if (!this.#asked.size) this.#watch();
       this.#asked.set(id, { resolve, reject, progress });
       this.#worker.postMessage({ id, method, asked, budget, tells: Boolean(progress) });
       if (signal?.aborted) cancel();
@@ -551,11 +569,52 @@ export class Background {
   }
 
   #answered({ id, answer, error, progress }) {
+    this.#silent = 0;
     const { resolve, reject, progress: tell } = this.#asked.get(id) ?? {};
     if (progress) return tell?.(progress);
     this.#asked.delete(id);
+    if (!this.#asked.size) clearInterval(this.#beats);
     if (error) reject?.(new (error.name === "ForeignModule" ? ForeignModule : Error)(error.message));
     else resolve?.(answer);
+  }
+
+  /** Ask for signs of life, a few times before it is ended: pages and machines are sent to sleep, too. */
+  #watch() {
+    const beats = 8;
+    clearInterval(this.#beats);
+    this.#silent = 0;
+    this.#beats = setInterval(() => {
+      if (this.#silent++ < beats) return this.#worker.postMessage({ id: 0, beat: true });
+      this.close();
+      this.#fail(new Error("the module does not end what it was asked, and was ended"));
+    }, this.#patience / beats);
+  }
+
+  /** The end of all that is asked. */
+  #fail(error) {
+    this.#end = error;
+    clearInterval(this.#beats);
+    for (const { reject } of this.#asked.values()) reject(error);
+    this.#asked.clear();
+  }
+}
+
+/** A Web Worker, or a thread of Node that is used as one. */
+async function newWorker() {
+  if (globalThis.Worker) return new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
+  const { Worker: Thread } = await import("node:worker_threads");
+  const thread = new Thread(new URL("./worker.js", import.meta.url));
+  thread.on("message", (data) => thread.onmessage({ data }));
+  return thread.on("error", (error) => thread.onerror(error));
+}
+
+/** Whether a memory takes so many pages more: it then has them. */
+function grows(memory, pages) {
+  try {
+    memory.grow(pages);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -1,22 +1,27 @@
-/** A Search in a Web Worker, for `Background` of search.js: each question has a number, by which it is cancelled, too. */
+/** A Search in a Web Worker or a thread of Node, for `Background` of search.js: each question has a number, by which it is cancelled, too. */
 
 import { Search } from "./search.js";
 
 let search;
 const running = new Map(); // AbortControllers by numbers
 
-onmessage = async ({ data: { id, method, asked, budget, tells, cancel } }) => {
+async function answer(port, { id, method, asked, budget, tells, cancel, beat }) {
   if (cancel) return running.get(id)?.abort();
+  if (beat) return port.postMessage({ id });
   const control = new AbortController();
   running.set(id, control);
   try {
     if (method === "open") search = await Search.open(...asked);
-    const progress = tells ? (progress) => postMessage({ id, progress }) : undefined;
+    const progress = tells ? (progress) => port.postMessage({ id, progress }) : undefined;
     const answer = method === "open" ? search.facts : await search[method](...asked, { ...budget, signal: control.signal, progress });
-    postMessage({ id, answer });
+    port.postMessage({ id, answer });
   } catch ({ name, message }) {
-    postMessage({ id, error: { name, message } });
+    port.postMessage({ id, error: { name, message } });
   } finally {
     running.delete(id);
   }
-};
+}
+
+const serve = (port) => (port.onmessage = ({ data }) => answer(port, data));
+if (globalThis.WorkerGlobalScope) serve(globalThis);
+else import("node:worker_threads").then(({ parentPort }) => serve(parentPort));
