@@ -33,8 +33,8 @@ GREEDY = bytes([0, 0x41, 0xFF, 0xFF, 0, 0x40, 0, 0xAC, 0x0B])  # i32.const 16383
 IDLE = bytes([0, 0x42, 0, 0x0B])  # i64.const 0
 
 
-def forged(data, bodies=None, memory=None):
-    """A module with other bodies of functions, by names, or another section of memory, sealed as if it were whole."""
+def forged(data, bodies=None, memory=None, facts=None):
+    """A module with other bodies of functions, by names, another section of memory, or other facts, sealed anew."""
     parts = {kind: contents for kind, contents in binary.sections(data[: -binary.SEAL_BYTES - 7])}
     reader, places = binary.Reader(parts[binary.EXPORT]), {}
     for _ in range(reader.number()):
@@ -47,6 +47,8 @@ def forged(data, bodies=None, memory=None):
         functions[places[name]] = body
     parts[binary.CODE] = binary.vector([binary.number(len(body)) + body for body in functions])
     parts[binary.MEMORY] = memory or parts[binary.MEMORY]
+    told = binary.facts_of(data) | (facts or {})
+    parts[binary.CUSTOM] = binary.text(binary.FACTS) + json.dumps(told).encode()
     return binary.sealed(binary.joined(parts))
 
 

@@ -2,14 +2,17 @@
 
 import gzip
 import json
+import pickle
 import random
 import subprocess
 import sys
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from solver import Player, load_game
+from solver.base import extras
 from solver.base.errors import BookError, BudgetExceeded, DamagedBook, ForeignBook, UncompiledRules
 from solver.base.value import Value
 from solver.play import modules
@@ -20,6 +23,7 @@ from solver.wasm.host import Module
 from tests import naive
 from tests.modules import FOR_EVER, GREEDY, IDLE, forged, mutants
 from tests.test_alphabeta import pons, scored
+from tests.test_cli import ok, run
 from tests.ways import slow
 
 pytest.importorskip("wasmtime")
@@ -93,7 +97,7 @@ def test_a_budget_ends_a_search_and_the_next_goes_on_from_its_table():
         module.value(game.initial(), seconds=0.0)
 
 
-def test_altered_modules_and_those_of_other_rules_are_refused():
+def test_altered_modules_and_those_of_other_rules_are_said():
     data, rules = data_of("coins"), Rules(load_game("coins"))
     assert facts_of(data)["rules"] == rules.fingerprint
     chance = random.Random(3)
@@ -140,7 +144,7 @@ def test_a_module_has_the_memory_that_its_host_allows():
         Module(forged(data, memory=bytes([1, 0, *(255, 255, 3)])), rules)
 
 
-def test_modules_that_lack_a_function_are_refused():
+def test_modules_that_lack_a_function_are_said():
     data, rules = data_of("coins"), Rules(load_game("coins"))
     for name in ("begin", "cut", "utility"):
         other = data[: -SEAL_BYTES - 7].replace(text(name) + b"\0", text(name[::-1]) + b"\0")
@@ -170,6 +174,50 @@ def test_altered_modules_sealed_anew_do_no_harm(count, monkeypatch):
             ends["ended" if "does not end" in str(error) else type(error).__name__] += 1
             assert "\n" not in str(error) and len(str(error)) < 1000
     assert ends["DamagedBook"] and ends.total() == count, ends
+
+
+@pytest.fixture
+def own(tmp_path):
+    """A game of one's own, as it is named, and its module."""
+    path = tmp_path / "mine.py"
+    path.write_text(Path(sys.modules[type(load_game("coins")).__module__].__file__).read_text())
+    name = f"{path}::Coins"
+    (tmp_path / "mine.wasm").write_bytes(forged(data_of("coins"), facts={"rules": Rules(load_game(name)).fingerprint}))
+    return name, tmp_path / "mine.wasm"
+
+
+def test_a_player_asks_the_module_that_a_user_names(own):
+    name, path = own
+    for module in (path, path.read_bytes()):
+        player = Player(name, module=module)
+        player.prepare()
+        assert isinstance(player.foresight.compiled.it, Module) and isinstance(player._searching._team.it, Module)
+        assert player.value(21).value == naive.solve(player.game)[21]
+        assert pickle.loads(pickle.dumps(player)).foresight.module == path.read_bytes()  # noqa: S301
+    other = Player(name)
+    assert other.foresight.module is None and modules.data_of(other.rules) is None  # one beside the rules is not opened
+    with pytest.raises(ForeignBook, match="the module's rules is .*: build it again"):
+        Player("coins:20", module=path)
+
+
+def said(code, *arguments):
+    """What a command that ends with this exit code says on stderr."""
+    found, _, err = run(*arguments)
+    assert found == code, err
+    return err
+
+
+def test_query_line_and_play_take_a_module(own, monkeypatch):
+    name, path = own
+    assert json.loads(ok("query", name, "1 2", "--module", path, "--json"))["value"] == "win"
+    assert "loss" in ok("line", name, "--module", path)
+    assert "searching live" in ok("play", name, "--module", path, stdin="quit\n")
+    assert "build it again: solver build" in said(5, "query", "coins:20", "start", "--live", "--module", path)
+    assert "--module has no part in it" in said(2, "query", name, "start", "--book-only", "--module", path)
+    path.write_bytes(path.read_bytes()[:-1])
+    assert "or it is damaged: build it again" in said(5, "line", name, "--module", path)
+    monkeypatch.setattr(extras, "has_live", lambda: False)
+    assert "pip install 'solverbook[live]' brings wasmtime" in said(2, "query", name, "start", "--module", path)
 
 
 def test_without_numba_a_player_asks_the_module():

@@ -33,6 +33,14 @@ def learning_remedy() -> str:
     return LEARN if not all(importlib.util.find_spec(name) for name in ("sklearn", "cma")) else remedy()
 
 
+LIVE = "pip install 'solverbook[live]' brings wasmtime, which a module needs"
+
+
+def has_live() -> bool:
+    """Whether the extra [live], wasmtime, is at hand."""
+    return importlib.util.find_spec("wasmtime") is not None
+
+
 CLUSTER = "pip install 'solverbook[cluster]' brings ray and fsspec, which a cluster needs"
 
 

@@ -207,6 +207,12 @@ evaluate_option = click.option(
     metavar="FILE",
     help="Estimate by an evaluation that solver learn wrote, not by the rules' own.",
 )
+module_option = click.option(
+    "--module",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Search live by the module that solver build made of the game, without compiling.",
+)
 live_option = click.option("--live", is_flag=True, help="Search a GAME, even if a book of it comes with the package.")
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="No bars, no notes.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")

@@ -7,7 +7,17 @@ import sys
 import click
 
 from solver.base.errors import PositionError
-from solver.cli.common import Seconds, game_option, json_option, live_option, open_source, quiet_option, tell, thinking
+from solver.cli.common import (
+    Seconds,
+    game_option,
+    json_option,
+    live_option,
+    module_option,
+    open_source,
+    quiet_option,
+    tell,
+    thinking,
+)
 from solver.play.live import SECONDS
 from solver.play.player import Player
 from solver.report import lines
@@ -26,12 +36,13 @@ from solver.rules.game import Game
     help=f"For each move searched live; {SECONDS:g} without a book. With one nothing is searched if left out.",
 )
 @json_option
+@module_option
 @live_option
 @game_option
 @quiet_option
 def command(
-    source: str, position: str, longest: bool, most: int, budget: float | None, as_json: bool, live: bool,
-    own: Game | None, quiet: bool,
+    source: str, position: str, longest: bool, most: int, budget: float | None, as_json: bool, module: str | None,
+    live: bool, own: Game | None, quiet: bool,
 ) -> None:  # fmt: skip
     """Print the best play from a position to the end: quick wins, slow losses.
 
@@ -51,7 +62,8 @@ def command(
             raise PositionError(f"{source} has no longest win: name a position")
         position = f"#{book.header.longest[1]}"
     seconds = budget or SECONDS
-    player = Player({} if book is None else book, game, seconds=seconds, live=book is None or budget is not None)
+    goes_on = book is None or budget is not None
+    player = Player({} if book is None else book, game, seconds=seconds, live=goes_on, module=module)
     with thinking(seconds, quiet=not sys.stderr.isatty()):
         facts = lines.facts(player, position, most)
     tell(facts, lambda told: lines.text(game, told), as_json)

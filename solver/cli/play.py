@@ -12,6 +12,7 @@ from solver.cli.common import (
     evaluate_option,
     game_option,
     live_option,
+    module_option,
     open_source,
     quiet_option,
     thinking,
@@ -47,12 +48,13 @@ COMMANDS = "hint, undo, swap (sides), help, quit"
 )
 @click.option("--seed", type=int, metavar="N", help="Of the dice; the same ones each time.")
 @evaluate_option
+@module_option
 @live_option
 @game_option
 @quiet_option
 def command(
     source: str, second: bool, start: str, budget: float, method: str, depth: int, level: int, seed: int | None,
-    evaluate: str | None, live: bool, own: Game | None, quiet: bool,
+    evaluate: str | None, module: str | None, live: bool, own: Game | None, quiet: bool,
 ) -> None:  # fmt: skip
     """Play against a book, or a GAME against the book of it that comes with the package, else against a live search.
 
@@ -67,7 +69,7 @@ def command(
     if evaluate is not None and method == "negamax":
         raise click.UsageError("negamax asks the rules' own evaluate: --evaluate goes with --method best or heuristic")
     book, game = open_source(source, own, live=live, quiet=quiet)
-    player = Player({} if book is None else book, game, seconds=budget, evaluate=evaluate)
+    player = Player({} if book is None else book, game, seconds=budget, evaluate=evaluate, module=module)
     opponent = Opponent(player, method, depth, level)
     table = Table(player, opponent, start, computer=0 if second else 1, dice=random.Random(seed))
     if method == "best" and budget > SHORT and player.rules.tiered:  # most others have cycles

@@ -16,6 +16,7 @@ from solver.cli.common import (
     game_option,
     json_option,
     live_option,
+    module_option,
     note,
     open_source,
     quiet_option,
@@ -37,12 +38,13 @@ BLOCK = 1 << 16
 @click.option("--book-only", is_flag=True, help="No live search: exit 3 where the book is silent.")
 @budget_option
 @evaluate_option
+@module_option
 @live_option
 @game_option
 @quiet_option
 def command(
     source: str, positions: tuple[str, ...], as_json: bool, no_moves: bool, book_only: bool, budget: float,
-    evaluate: str | None, live: bool, own: Game | None, quiet: bool,
+    evaluate: str | None, module: str | None, live: bool, own: Game | None, quiet: bool,
 ) -> None:  # fmt: skip
     """Value positions and all their moves, best first.
 
@@ -67,8 +69,11 @@ def command(
     """
     if evaluate is not None and book_only:
         raise click.UsageError("--book-only makes no estimates, so --evaluate has no part in it: leave one out")
+    if module is not None and book_only:
+        raise click.UsageError("--book-only does not search, so --module has no part in it: leave one out")
     book, game = open_source(source, own, live=live, quiet=quiet)
-    player = Player({} if book is None else book, game, seconds=budget, live=not book_only, evaluate=evaluate)
+    known, searches = {} if book is None else book, not book_only
+    player = Player(known, game, seconds=budget, live=searches, evaluate=evaluate, module=module)
     answers = Answers(player, moves=not no_moves)
     missing, inexact = 0, 0
     for position in positions:

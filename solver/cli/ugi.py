@@ -8,7 +8,7 @@ import click
 
 from solver import __version__
 from solver.base.files import MOST_LINE
-from solver.cli.common import budget_option, evaluate_option, game_option, live_option, open_source
+from solver.cli.common import budget_option, evaluate_option, game_option, live_option, module_option, open_source
 from solver.play.player import Player
 from solver.play.ugi import Session
 from solver.rules.game import Game
@@ -18,9 +18,10 @@ from solver.rules.game import Game
 @click.argument("source", metavar="BOOK|GAME")
 @budget_option
 @evaluate_option
+@module_option
 @live_option
 @game_option
-def command(source: str, budget: float, evaluate: str | None, live: bool, own: Game | None) -> None:
+def command(source: str, budget: float, evaluate: str | None, module: str | None, live: bool, own: Game | None) -> None:
     """Play as an engine: the Universal Game Interface on standard input and output, UCI for any game.
 
     It answers from a book, the one that comes with the package if a GAME is named, and searches within the clock where
@@ -33,7 +34,7 @@ def command(source: str, budget: float, evaluate: str | None, live: bool, own: G
     solver match engine:"solver ugi breakthrough:5,5" evaluate@6 --game breakthrough:5,5
     """
     book, game = open_source(source, own, live=live, quiet=True)
-    player = Player({} if book is None else book, game, seconds=budget, evaluate=evaluate)
+    player = Player({} if book is None else book, game, seconds=budget, evaluate=evaluate, module=module)
     session = Session(player, lambda line: click.echo(line), budget, f"solverbook {__version__}")
     stream, goes_on = sys.stdin.buffer, True
     try:

@@ -40,7 +40,7 @@ class Live:
         self.game, self._symmetry = rules.game, rules.symmetry
         self.solved: dict[Any, Value] = {}  # what searches have found, canonical states
         self._table: dict[Any, Any] = {}
-        self._team = Compiled(rules, self._searchers, lambda module: module.searches)  # for what is hard
+        self._team = Compiled(rules, self._searchers, lambda it: it.searches, foresight.module)  # for what is hard
         self._turn = threading.Lock()
         self._cyclic = False
         self._unchecked = isinstance(rules.game, tuple) and not is_built_in(rules.name)

@@ -29,19 +29,22 @@ BITS = 63  # of a state
 class Compiled:
     """A compiled search of one game, `it`, made in a thread once it is asked for; None until then, and where it cannot.
 
-    It is the game's module, if one is shipped that is `enough` and no compiler is loaded; else `make` makes it.
+    It is the module that was `given`, else the game's, if one is shipped and no compiler is loaded; where that is not
+    `enough`, what `make` makes.
     """
 
-    def __init__(self, rules: Rules, make: Callable[[], Any], enough: Callable[[Module], bool]) -> None:
+    def __init__(
+        self, rules: Rules, make: Callable[[], Any], enough: Callable[[Module], bool], given: bytes | None
+    ) -> None:
         self.it: Any = None
-        self._rules, self._make, self._enough = rules, make, enough
+        self._rules, self._make, self._enough, self._given = rules, make, enough, given
         self._loading, self._loaded = threading.Lock(), threading.Event()
         self._started = False
         self.is_loaded = self._loaded.is_set  # or given up
 
     def is_at_hand(self) -> bool:
         """Whether to load it takes no longer than a short search in plain Python."""
-        return not self._rules.plain_only and modules.is_at_hand(self._rules)
+        return not self._rules.plain_only and (self._given is not None or modules.is_at_hand(self._rules))
 
     def load(self, wait: bool) -> None:
         """Begin to load it, unless that is under way."""
@@ -58,7 +61,7 @@ class Compiled:
     def _load(self) -> None:
         try:
             with contextlib.suppress(Exception):  # what the compiler cannot do, the plain search can
-                module = modules.at_once(self._rules)
+                module = modules.at_once(self._rules) if self._given is None else Module(self._given, self._rules)
                 if module is not None and self._enough(module):
                     self.it = module
                 elif extras.has_kernels():
@@ -83,12 +86,14 @@ class Foresight:
     """The searches of one game by one evaluation; threads may share them.
 
     `evaluate` is a file that `solver learn` wrote, or what was read from one; else the rules' own is asked. `name` says
-    which: the file's, "evaluate", or None where the rules have none, and every state is taken for even. Raises
-    BookError for a file that is none, ForeignBook for one of other rules, MethodError where numpy is missing.
+    which: the file's, "evaluate", or None where the rules have none, and every state is taken for even. `module` is a
+    file that `solver build` wrote, or its bytes. Raises BookError for a file that is none, ForeignBook for one of other
+    rules, MethodError where numpy or wasmtime is missing.
     """
 
-    def __init__(self, rules: Rules, evaluate: Any = None) -> None:
+    def __init__(self, rules: Rules, evaluate: Any = None, module: Any = None) -> None:
         self.rules = rules
+        self.module = None if module is None else modules.given(module, rules)
         self.name = None if rules.evaluate is None else "evaluate"
         self._evaluate: Callable[[Any], Any] = rules.evaluate or _even
         self.evaluation: Any = None
@@ -96,7 +101,7 @@ class Foresight:
             self.name = Path(evaluate).name if isinstance(evaluate, (str, os.PathLike)) else "a learned evaluation"
             self.evaluation = _evaluation_of(rules, evaluate)
             self._evaluate = plainly(rules, self.evaluation)
-        self.compiled = Compiled(rules, self._compiled, lambda module: module.looks and evaluate is None)
+        self.compiled = Compiled(rules, self._compiled, lambda it: it.looks and evaluate is None, self.module)
         self._turn = threading.Lock()
 
     def _compiled(self) -> Any:

@@ -1,18 +1,20 @@
-"""The modules of built-in games that come with the package: their compiled searches, where Numba is not.
+"""The modules of games: their compiled searches, where Numba is not.
 
-They lie beside the shipped books, one for each game with its usual parameters.
+Those that come with the package lie beside the shipped books, one for each built-in game with its usual parameters. Any
+other is asked where a user names it, and never else.
 """
 
 from __future__ import annotations
 
 import contextlib
 import gzip
-import importlib.util
+import os
 import sys
 import zlib
 from pathlib import Path
 
-from solver.base.errors import BookError
+from solver.base import extras
+from solver.base.errors import BookError, MethodError
 from solver.book import shipped
 from solver.rules.game import Rules, is_built_in
 from solver.wasm.binary import facts_of
@@ -39,9 +41,25 @@ def data_of(rules: Rules) -> bytes | None:
     return data
 
 
+def given(source: str | os.PathLike[str] | bytes, rules: Rules) -> bytes:
+    """The bytes of a module of a game that a user names, or gives, once it has started.
+
+    Raises BookError for what is none, ForeignBook for one of other rules, MethodError where wasmtime is missing.
+    """
+    if not extras.has_live():
+        raise MethodError(extras.LIVE)
+    try:
+        data = source if isinstance(source, bytes) else Path(source).read_bytes()
+    except OSError as error:
+        reason = error.strerror or error
+        raise BookError(f"{source!s} cannot be read ({reason}): name a file that `solver build` wrote") from None
+    Module(data, rules)
+    return data
+
+
 def find(rules: Rules) -> Module | None:
     """The module of a game, to be asked; None without one, or where wasmtime is not installed."""
-    if importlib.util.find_spec("wasmtime") is None:
+    if not extras.has_live():
         return None
     data = data_of(rules)
     with contextlib.suppress(BookError):
@@ -52,7 +70,7 @@ def find(rules: Rules) -> Module | None:
 def is_at_hand(rules: Rules) -> bool:
     """Whether `at_once` is likely to find one, told without loading anything."""
     is_wanted = "numba" not in sys.modules and is_built_in(rules.name) and path_of(rules.name).is_file()
-    return is_wanted and importlib.util.find_spec("wasmtime") is not None
+    return is_wanted and extras.has_live()
 
 
 def at_once(rules: Rules) -> Module | None:

@@ -45,7 +45,7 @@ class Player:
     answer, with all moves of a state if those are asked for; loading compiled code, once, comes on top, and is not
     done for a budget below 0.3 s. `live=False` forbids it. Values found live are kept for the session. A book's rules
     must be the game's (ForeignBook), and so must those of `evaluate`, a file that `solver learn` wrote, which makes the
-    estimates instead of the rules' own `evaluate`.
+    estimates instead of the rules' own `evaluate`, and of `module`, which `solver build` wrote: its searches are asked.
 
     A game of chance is not searched live: its values come from its book, and two plies beyond.
 
@@ -62,6 +62,7 @@ class Player:
         nodes: int | None = None,
         live: bool = True,
         evaluate: Any = None,
+        module: Any = None,
     ) -> None:
         header, game = None, load_game(game) if isinstance(game, str) else game
         if not isinstance(source, Mapping):
@@ -87,13 +88,13 @@ class Player:
         self._depth, self._covers = _looking_ahead(told, self._find, header)
         self._ahead = Ahead(told, lambda key: self._find(key) or self._solved.get(key), lambda: len(self._solved))
         self._stores_ends = not isinstance(source, Book)
-        self._given, self.foresight = evaluate, Foresight(rules, evaluate)
+        self._given, self.foresight = evaluate, Foresight(rules, evaluate, module)
         self._searching = Live(rules, self.foresight) if self.live else None
         self._solved: dict[Any, Value] = self._searching.solved if self._searching else {}
 
     def __reduce__(self) -> Any:
-        again = functools.partial(Player, seconds=self.seconds, nodes=self.nodes, live=self.live, evaluate=self._given)
-        return again, (self.solution, self.game)
+        said = {"seconds": self.seconds, "nodes": self.nodes, "live": self.live, "evaluate": self._given}
+        return functools.partial(Player, **said, module=self.foresight.module), (self.solution, self.game)
 
     def value(self, state: int) -> Answer:
         """What a state is worth for the side to move. Raises PositionError for what is no state of any game."""

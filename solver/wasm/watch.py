@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 TICK = 0.05  # seconds
+KEPT = 8  # modules whose machine code is kept
 
 
 class Watch:
@@ -27,15 +28,21 @@ class Watch:
         config.epoch_interruption = True
         config.parallel_compilation = False  # with which some damaged modules, in a row, never came back
         self.engine = wasmtime.Engine(config)
-        self._lock, self._running, self._is_wanted = threading.Lock(), 0, threading.Event()
+        self._code: dict[bytes, Any] = {}
+        self._compiling, self._lock = threading.Lock(), threading.Lock()
+        self._running, self._is_wanted = 0, threading.Event()
         self._thread: threading.Thread | None = None
 
-    @functools.lru_cache(maxsize=8)  # noqa: B019 - there is one Watch a process
     def compiled(self, data: bytes) -> Any:
         """A module's machine code, for any number of instances. Raises wasmtime.WasmtimeError."""
         import wasmtime
 
-        return wasmtime.Module(self.engine, data)
+        with self._compiling:
+            if data not in self._code:
+                if len(self._code) == KEPT:
+                    self._code.clear()
+                self._code[data] = wasmtime.Module(self.engine, data)
+            return self._code[data]
 
     @contextlib.contextmanager
     def ends(self, store: Any, seconds: float) -> Iterator[None]:
