@@ -37,6 +37,7 @@ bench: setup
 	$(BIN)/python scripts/bench_solve.py
 	$(BIN)/python scripts/bench_book.py
 	$(BIN)/python scripts/bench_search.py
+	$(BIN)/python scripts/bench_modules.py --publish
 	$(BIN)/python scripts/bench_depth.py --publish
 
 bench-large: setup

@@ -4,6 +4,7 @@ import base64
 import gzip
 import json
 import random
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -113,6 +114,13 @@ def test_modules_of_others_are_refused(module_of):
 
 def test_altered_modules_are_refused(module_of):
     assert node("damage", module_of(QUICK)) == {"ForeignModule": 2000}
+
+
+def test_types_declare_what_is_exported():
+    for name in ("book", "search"):
+        text, types = ((site.WEB / "reader" / f"{name}{ending}").read_text() for ending in (".js", ".d.ts"))
+        pattern = r"^export (?:class|function) (\w+)"
+        assert re.findall(pattern, types, re.M) == re.findall(pattern, text, re.M)
 
 
 def harm(folder, modules, patience=10_000):

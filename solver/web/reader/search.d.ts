@@ -43,6 +43,12 @@ export interface Options {
   table?: number;
 }
 
+declare global {
+  namespace WebAssembly {
+    interface Module {} // which the types of Node lack
+  }
+}
+
 type Origin = string | URL | ArrayBuffer | ArrayBufferView | WebAssembly.Module;
 type State = bigint | number;
 
