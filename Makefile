@@ -43,8 +43,9 @@ bench: setup
 bench-large: setup
 	$(BIN)/python scripts/bench_large.py
 
+# And what the quick tests run without compiling.
 slow: setup
-	$(BIN)/python -m pytest -n auto --dist worksteal -m slow
+	$(BIN)/python -m pytest -n auto --dist worksteal -m 'slow or interpreted' --compile
 
 # A server of S3 on the loopback is among them.
 faults: setup

@@ -14,6 +14,21 @@ def pytest_collection_finish(session):
     gc.set_threshold(100_000, 50, 1000)
 
 
+def pytest_addoption(parser):
+    parser.addoption("--compile", action="store_true", help="compile what quick tests run as it is written")
+
+
+@pytest.fixture(autouse=True)
+def kernels(request, monkeypatch):
+    """Whatever is marked `interpreted` runs its kernels as plain Python; with --compile it does not (make slow)."""
+    node = request.node
+    quick = node.get_closest_marker("interpreted") and not node.get_closest_marker("slow")
+    if quick and not request.config.getoption("compile"):
+        from tests.interpreted import interpret
+
+        interpret(monkeypatch)
+
+
 @pytest.fixture(autouse=True)
 def nothing_compiles_behind_the_tests(monkeypatch):
     """What `play` loads while the user looks at the board goes on beside the tests that come next."""

@@ -1,12 +1,16 @@
 """Kernels as plain Python: what they decide shows without the seconds that compiling takes."""
 
+import functools
+import importlib
+import pkgutil
+import sys
 import types
+import warnings
 
 import numpy as np
 
 from solver.base import value
-from solver.compiled import binding, edges
-from solver.sweep import backward, by_state, expansion, parents, projection, retrograde
+from solver.compiled import binding
 
 
 class _Filled:
@@ -20,8 +24,12 @@ class _Filled:
         return lambda *numbers: method(*map(int, numbers))
 
 
-def _lift(merit, same_mover, score_game):
-    return value.lift(int(merit), bool(same_mover), score_game)
+def _lift(merit, same_mover, score_game, plies=1):
+    return value.lift(int(merit), bool(same_mover), score_game, plies)
+
+
+def _drop(merit, same_mover, score_game, plies=1):
+    return value.drop(int(merit), bool(same_mover), score_game, plies)
 
 
 def _fetch_add(array, index, number):
@@ -35,12 +43,12 @@ def _uncompiled(function, scope, identity, taught, cached):
         scope["game"] = _Filled(scope["game"])
         scope["lift"] = _lift
     copy = types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__)
-    return lambda *arguments: _plain(copy(*arguments))
+    return lambda *arguments: _plain(copy(*map(_plain, arguments)))
 
 
 def _plain(result):
     """As a compiled kernel returns it: ints, and arrays as they are."""
-    if isinstance(result, tuple):
+    if type(result) is tuple:
         return tuple(map(_plain, result))
     return int(result) if isinstance(result, np.integer) else result
 
@@ -49,19 +57,55 @@ def _call(function, *arguments):
     return function(*arguments)
 
 
+def _nothing(*arguments):
+    return None
+
+
+def _itself(array):
+    return array
+
+
+ROOMS = ("base", "book", "cluster", "compiled", "edit", "learning", "play", "solving", "store", "sweep", "verifying")
+# what Numba's intrinsics do
+_INSTEAD = {
+    "fetch_add": _fetch_add, "lift": _lift, "drop": _drop, "prefetch": _nothing, "prefetch_at": _nothing,
+    "_edges_at": _call, "_keep_at": _call, "list_moves_at": _call, "borrowed": _itself,
+}  # fmt: skip
+
+
 def interpret(monkeypatch):
-    """Until the test ends the sweep runs its kernels as they are written."""
+    """Until the test ends all kernels run as they are written, those of games and those over arrays."""
+    warnings.filterwarnings("ignore", "overflow encountered")  # which is meant where keys are mixed
+    usual, bind = binding.bind, functools.cache(binding.bind.__wrapped__)
     monkeypatch.setattr(binding, "_compile", _uncompiled)
-    monkeypatch.setattr(edges, "bind", binding.bind.__wrapped__)
-    monkeypatch.setattr(edges, "address_of", lambda function, arguments: function)
-    monkeypatch.setattr(edges, "_edges_at", _call)
-    monkeypatch.setattr(edges, "_keep_at", _call)
-    instead = {"fetch_add": _fetch_add, "lift": _lift}
-    for name in ("claim", "count_children", "go_back", "list_parents", "settle"):
-        monkeypatch.setattr(retrograde, name, getattr(parents, name).py_func)
-    for module in (backward, by_state, expansion, parents, projection):
+    for module in _modules():
         for name, item in vars(module).copy().items():
-            if name in instead:
-                monkeypatch.setattr(module, name, instead[name])
-            elif getattr(getattr(item, "py_func", None), "__module__", "") == module.__name__:
-                monkeypatch.setattr(module, name, item.py_func)
+            if name in _INSTEAD and module is not value:
+                monkeypatch.setattr(module, name, _INSTEAD[name])
+            elif item is usual:
+                monkeypatch.setattr(module, name, bind)
+            elif name == "address_of":
+                monkeypatch.setattr(module, name, _address_of)
+            elif getattr(getattr(item, "py_func", None), "__module__", "").startswith("solver."):
+                monkeypatch.setattr(module, name, _as_written(item.py_func))
+
+
+@functools.cache
+def _modules():
+    """All that may hold a kernel: what is imported once it is needed, too."""
+    rooms = [importlib.import_module(f"solver.{name}") for name in ROOMS]
+    for room in rooms:
+        for found in pkgutil.walk_packages(room.__path__, f"{room.__name__}."):
+            importlib.import_module(found.name)
+    return [item for name, item in sys.modules.items() if name.startswith("solver.")]
+
+
+def _address_of(function, arguments):
+    return function
+
+
+def _as_written(function):
+    """The function itself, not a copy that calls compiled ones."""
+    known = getattr(sys.modules[function.__module__], function.__name__, None)
+    found = known if isinstance(known, types.FunctionType) else function
+    return lambda *arguments: _plain(found(*arguments))

@@ -57,6 +57,7 @@ def assert_is_the_truth(text, symmetry):
 
 
 @pytest.mark.parametrize("text", QUICK)
+@pytest.mark.interpreted
 def test_every_value_is_the_naive_twins(text):
     assert_is_the_truth(text, symmetry=True)
 

@@ -177,6 +177,7 @@ def test_a_line_put_together_by_hand_says_what_ask_says(book):
             assert all(quick)
 
 
+@pytest.mark.interpreted
 def test_estimates_count_what_they_can():
     pytest.importorskip("numba")
     sweep = json.loads(ok("estimate", "connect-four:4,3", "--json", "--seconds", "60"))

@@ -13,6 +13,7 @@ from tests.ways import slow
 pytest.importorskip("numpy")
 pytest.importorskip("numba")
 pytest.importorskip("fsspec")
+pytestmark = pytest.mark.interpreted
 
 import numpy as np  # noqa: E402
 from hypothesis import given, settings  # noqa: E402
@@ -21,11 +22,11 @@ from hypothesis import strategies as st  # noqa: E402
 from solver.cluster import blocks, driver, excerpt, exchange, on_ray, shards, store  # noqa: E402
 from solver.cluster.engine import Threads  # noqa: E402
 
-QUICK = ("connect-four:4,3", "dots-and-boxes:2,2")  # each game compiles for seconds
+SMALL = "connect-four:3,4,3"
+QUICK = (SMALL, "dots-and-boxes:2,2")
 SLOW = (
-    "tic-tac-toe", "coins:40,5", "nim:2,3,4", "hexapawn:3,4", "breakthrough:3,4,1", "kalah:2,3", "othello:4,2",
-    "fox-and-hounds:4",
-    "tic-tac-toe:3,3,3,true", "backgammon-bearoff:2",
+    "connect-four:4,3", "tic-tac-toe", "coins:40,5", "nim:2,3,4", "hexapawn:3,4", "breakthrough:3,4,1", "kalah:2,3",
+    "othello:4,2", "fox-and-hounds:4", "tic-tac-toe:3,3,3,true", "backgammon-bearoff:2",
 )  # fmt: skip
 
 
@@ -76,12 +77,12 @@ def test_the_book_is_that_of_one_machine(game, folder, clustered, crowded):
 
 
 def test_one_shard_is_as_good(folder, clustered):
-    assert clustered("connect-four:4,3") == alone(folder, "connect-four:4,3")
+    assert clustered(SMALL) == alone(folder, SMALL)
 
 
 @pytest.mark.slow
 def test_unfolded(folder, clustered, crowded):
-    assert clustered("connect-four:4,3", symmetry=False) == alone(folder, "connect-four:4,3", symmetry=False)
+    assert clustered(SMALL, symmetry=False) == alone(folder, SMALL, symmetry=False)
 
 
 @pytest.mark.parametrize("last", [0, 1, 5, 14, 20, 27])
@@ -96,11 +97,11 @@ def test_goes_on_behind_the_last_commit(last, folder, tmp_path, clustered, crowd
 
     with monkeypatch.context() as broken, pytest.raises(ResourceError, match="power"):
         broken.setattr(store.Store, "commit", ends)
-        clustered("connect-four:4,3")
+        clustered(SMALL)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["clustered.lmdb.shards"]
     monkeypatch.setattr(shards, "LEAST", 1)
     said = []
-    assert clustered("connect-four:4,3", say=said.append) == alone(folder, "connect-four:4,3")
+    assert clustered(SMALL, say=said.append) == alone(folder, SMALL)
     assert said[0].startswith("going on from")
 
 
@@ -110,9 +111,9 @@ def test_restart_begins_anew(folder, tmp_path, clustered, monkeypatch):
 
     with monkeypatch.context() as broken, pytest.raises(ResourceError, match="cut"):
         broken.setattr(driver.Driver, "_solve", cut)
-        clustered("connect-four:4,3")
+        clustered(SMALL)
     said = []
-    assert clustered("connect-four:4,3", restart=True, say=said.append) == alone(folder, "connect-four:4,3")
+    assert clustered(SMALL, restart=True, say=said.append) == alone(folder, SMALL)
     assert not [line for line in said if line.startswith("going on")]
 
 

@@ -14,6 +14,7 @@ from tests.ways import slow
 
 pytest.importorskip("numba")
 pytest.importorskip("fsspec")
+pytestmark = pytest.mark.interpreted
 
 from solver.cluster import blocks, closing, driver, exchange, history, on_ray, resolving, shards, store  # noqa: E402
 from solver.cluster.engine import Threads  # noqa: E402

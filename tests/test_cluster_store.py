@@ -32,6 +32,7 @@ if not extras.has_cluster():  # to ask for it imports nothing of Ray
     pytest.skip("the extra [cluster] is not installed", allow_module_level=True)
 LocalFileSystem = pytest.importorskip("fsspec.implementations.local").LocalFileSystem
 MemoryFileSystem = pytest.importorskip("fsspec.implementations.memory").MemoryFileSystem
+pytestmark = pytest.mark.interpreted
 
 GAME = "connect-four:3,3"
 LAST = 21  # commit of a solve of it: the starts, ten tiers, the scale, ten tiers

@@ -20,6 +20,7 @@ from solver.store.work import Work  # noqa: E402
 from solver.sweep import demand, dense, exhaustive  # noqa: E402
 from tests import naive  # noqa: E402
 from tests.solutions import swept  # noqa: E402
+from tests.ways import slow  # noqa: E402
 
 DENSE = ["dots-and-boxes:2,2", "dots-and-boxes:3,2", "dots-and-boxes:1,4"]
 SPARSE = """
@@ -78,6 +79,7 @@ def never(*arguments, **options):
         *[pytest.param(*one, marks=pytest.mark.slow) for one in itertools.product(DENSE, (True, False))][1:],
     ],
 )
+@pytest.mark.interpreted
 def test_dense_and_sorted_books_are_the_same_bytes(tmp_path, monkeypatch, by_kernels, text, symmetry):
     with monkeypatch.context() as patch:
         patch.setattr(exhaustive, "Forward", never)
@@ -92,6 +94,7 @@ def test_dense_and_sorted_books_are_the_same_bytes(tmp_path, monkeypatch, by_ker
 @pytest.mark.parametrize(
     ("rise", "span"), [(7, 64), *(pytest.param(*one, marks=pytest.mark.slow) for one in ((7, 1 << 20), (21, 8)))]
 )
+@pytest.mark.interpreted
 def test_states_few_and_far_between_have_their_values(sparse, monkeypatch, rise, span):
     monkeypatch.setattr(dense, "SPAN", span)
     monkeypatch.setattr(exhaustive, "Forward", never)
@@ -117,6 +120,7 @@ def test_states_few_and_far_between_have_their_values(sparse, monkeypatch, rise,
         pytest.param({"rise": 7, "top": 300}, "more than 254 tiers", marks=pytest.mark.slow),
     ],
 )
+@pytest.mark.interpreted
 def test_games_that_arrays_cannot_take_are_sorted(sparse, options, reason):
     said = []
     game = sparse(**options)
@@ -125,6 +129,7 @@ def test_games_that_arrays_cannot_take_are_sorted(sparse, options, reason):
     assert solved.root == naive.solve(game)[0]
 
 
+@pytest.mark.interpreted
 def test_what_sorting_has_no_use_for_is_taken_from_the_folder(tmp_path, sparse):
     said = []
     game = sparse(rise=1)
@@ -183,6 +188,7 @@ def test_margins_beyond_a_byte_are_found_in_wider_arrays(tmp_path, monkeypatch, 
     assert found == dict(enumerate(best[:-1]))
 
 
+@pytest.mark.interpreted
 def test_a_disk_too_small_for_the_book_is_refused_before_values_are_sought(tmp_path, monkeypatch, by_kernels):
     monkeypatch.setattr(Work, "free", lambda self: 10)
     monkeypatch.setattr(dense.Dense, "backward", never)
@@ -192,6 +198,7 @@ def test_a_disk_too_small_for_the_book_is_refused_before_values_are_sought(tmp_p
         pipeline.solve("dots-and-boxes:2,2", tmp_path / "book.lmdb", symmetry=False, anyway=True)
 
 
+@pytest.mark.interpreted
 def test_a_state_beyond_size_is_refused(sparse):
     with pytest.raises(GameError, match="not below size"):
         swept(sparse(size="20"))
@@ -203,7 +210,8 @@ class Stopped(Exception):
     """Where a solve is interrupted."""
 
 
-@pytest.mark.parametrize("text", DENSE[:2])
+@pytest.mark.parametrize("text", [DENSE[0], *slow(DENSE[1])])
+@pytest.mark.interpreted
 def test_a_solve_stopped_anywhere_goes_on_to_the_same_book(tmp_path, by_kernels, text):
     pipeline.solve(text, tmp_path / "whole.lmdb").close()
     stops, said = 0, []
@@ -225,6 +233,7 @@ def test_a_solve_stopped_anywhere_goes_on_to_the_same_book(tmp_path, by_kernels,
     assert not (tmp_path / "book.lmdb.work").exists()
 
 
+@pytest.mark.interpreted
 def test_a_checkpoint_of_arrays_wants_the_memory_for_them(tmp_path):
     game = load_game("dots-and-boxes:2,2")
 

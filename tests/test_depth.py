@@ -79,6 +79,7 @@ def assert_is_the_plain_search(text, count):
 
 
 @pytest.mark.parametrize("text", GAMES)
+@pytest.mark.interpreted
 def test_values_and_moves_are_those_of_the_plain_search(text):
     assert_is_the_plain_search(text, 8)
 
@@ -137,6 +138,7 @@ def test_states_with_very_many_moves_and_deep_searches_are_given_room():
 
 
 @pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.interpreted
 def test_many_states_at_once_are_searched_as_one_by_one(workers, monkeypatch):
     monkeypatch.setattr(searches, "SHARE", 7)
     game = load_game("connect-four:4,3")

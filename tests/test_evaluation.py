@@ -168,6 +168,7 @@ def test_an_evaluation_is_of_one_game(tmp_path):
         game_of(one._replace(game="mine.py::Game"))
 
 
+@pytest.mark.interpreted
 def test_without_features_the_bits_of_the_state_are_taken():
     game = load_game("mu-torere")
     own = bind(kernels, game)

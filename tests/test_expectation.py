@@ -74,6 +74,7 @@ def test_pieces_of_any_size_and_little_memory_agree(monkeypatch, text):
 
 
 @compiled
+@pytest.mark.interpreted
 def test_a_solve_that_was_stopped_goes_on_to_the_same_book(tmp_path):
     class Stopped(Exception):
         pass

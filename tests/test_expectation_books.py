@@ -52,6 +52,7 @@ def test_a_book_of_expectations_gives_back_what_was_written(tmp_path):
 
 
 @compiled
+@pytest.mark.interpreted
 def test_many_look_ups_at_once(tmp_path):
     path = tmp_path / "book.lmdb"
     values = expectations(sample_values(20_000))

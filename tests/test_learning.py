@@ -124,6 +124,7 @@ def test_a_game_with_few_openings_gives_what_it_has():
         contest.openings(rules, 10, plies=9)
 
 
+@pytest.mark.interpreted
 def test_games_in_circles_are_drawn(monkeypatch):
     monkeypatch.setattr(contest, "MOST_PLIES", 6)
     rules = Rules(load_game("mu-torere"))
@@ -132,6 +133,7 @@ def test_games_in_circles_are_drawn(monkeypatch):
     assert played.standing.draws > 0
 
 
+@pytest.mark.interpreted
 def test_a_match_is_the_same_again_and_its_games_can_be_graded():
     book = book_of("tic-tac-toe")
     rules = Rules(book.game)
@@ -202,6 +204,7 @@ def test_what_is_learned_beats_chance_on_a_tiny_game(tmp_path):
     assert found.low > 0.6
 
 
+@pytest.mark.interpreted
 def test_figures_of_a_perfect_guess_are_perfect():
     book = book_of("tic-tac-toe")
     board = folded_board(Rules(book.game))

@@ -219,6 +219,7 @@ class Ring(NamedTuple):
 
 
 @compiled
+@pytest.mark.interpreted
 def test_moves_inside_a_tier_turn_to_retrograde_analysis(tmp_path, monkeypatch):
     by_kernels(monkeypatch)
     (tmp_path / "ring.py").write_text(SAME_TIER.format(tier="0"))
@@ -238,6 +239,7 @@ STARTS = """
 
 
 @pytest.mark.parametrize("kernels", [False, pytest.param(True, marks=compiled)])
+@pytest.mark.interpreted
 def test_the_start_is_solved_though_starts_does_not_name_it(tmp_path, monkeypatch, kernels):
     if kernels:
         by_kernels(monkeypatch)

@@ -179,6 +179,7 @@ def test_a_ranked_book_answers_what_the_instant_one_answers(tmp_path, monkeypatc
 
 
 @pytest.mark.parametrize("text", ["connect-four:3,3,3", pytest.param("dots-and-boxes:2,2", marks=pytest.mark.slow)])
+@pytest.mark.interpreted
 def test_compiled_and_plain_ranked_books_are_the_same_bytes_whatever_the_workers(tmp_path, monkeypatch, text):
     np = pytest.importorskip("numpy")
     pytest.importorskip("numba")

@@ -195,6 +195,7 @@ def test_starts_are_listed_in_parts(monkeypatch):
     assert columns(whole) == columns(frugal)
 
 
+@pytest.mark.interpreted
 def test_what_it_cannot_do_is_refused():
     with pytest.raises(MethodError, match="minimax"):
         swept(load_game("kalah:2,2"), method="retrograde")

@@ -217,6 +217,7 @@ def test_a_disk_too_small_for_the_values_is_refused_unless_anyway(tmp_path, monk
     assert pipeline.solve(load_game("connect-four:4,3"), tmp_path / "book.lmdb", anyway=True).path.exists()
 
 
+@pytest.mark.interpreted
 def test_a_tier_with_cycles_that_memory_cannot_hold_is_refused():
     with pytest.raises(ResourceError, match="states.*GiB of memory.*--memory"):
         swept(load_game("quixo:3"), memory=1 << 13)

@@ -48,7 +48,7 @@ def gather(words, mark, begin, end, found):
         # the high bit of every byte that is zero (Warren, Hacker's Delight, 6-1)
         zeros = ~(((word & LOWEST_BYTES) + LOWEST_BYTES) | word | LOWEST_BYTES)
         while zeros:
-            found[count] = 8 * at + ((zeros & -zeros).bit_length() >> 3) - 1
+            found[count] = 8 * at + (int(zeros & -zeros).bit_length() >> 3) - 1
             zeros &= zeros - 1
             count += 1
     return count, end

@@ -175,7 +175,7 @@ def go_back(table, frames, busy, search, ply, result, nodes):
         return LIMIT
     if result != FAR:
         search[KEPT] += 1
-        work = (nodes - frames[ply, NODES]).bit_length()
+        work = int(nodes - frames[ply, NODES]).bit_length()
         if result >= bound:
             keep(table, frames[ply, KEY], result, WIN, work)
         else:
