@@ -37,6 +37,7 @@ def run(tmp_path, code, **options):
     return json.loads(done.stdout) if done.stdout else done.returncode
 
 
+@pytest.mark.slow
 def test_what_the_other_process_compiles_is_found(tmp_path):
     found = run(
         tmp_path,

@@ -14,7 +14,7 @@ from solver.search import Budget, expectiminimax, value_iteration
 from tests import chance, dice_games
 from tests.games import CHANCE_ACYCLIC, CHANCE_CYCLIC, CHANCE_GAMES
 from tests.oracles import CHANCE_ORACLES, LAST_CHECKERS, PIGLET
-from tests.ways import slow
+from tests.ways import slow, slowly
 
 JUDGED = 3_000  # states that the judge takes in the fast tests
 SMALL_ORACLES = [oracle for oracle in CHANCE_ORACLES if oracle.states is not None and oracle.states <= JUDGED]
@@ -72,7 +72,7 @@ def test_expectiminimax_is_exact(text):
     assert found.value.score == values[game.canonical(game.initial())]
 
 
-@pytest.mark.parametrize("text", [*CHANCE_CYCLIC, "backgammon-bearoff:1", "einstein:3,2"])
+@pytest.mark.parametrize("text", slowly([*CHANCE_CYCLIC, "backgammon-bearoff:1", "einstein:3,2"], "pig:15"))
 def test_value_iteration_keeps_its_error(text):
     game = load_game(text)
     values = chance.solve(game, symmetry=True)

@@ -16,6 +16,7 @@ from solver.base.value import Value
 from solver.cli import COMMANDS, main
 from solver.report.answers import Answers
 from solver.rules.notation import parse_action, show
+from tests.ways import slow
 
 
 def run(*arguments, stdin=None):
@@ -373,7 +374,7 @@ def test_counts_by_tier_and_by_distance(book):
         assert f"{tier['states']:,}" in words
 
 
-@pytest.mark.parametrize("name", ["chart.svg", "chart.png"])
+@pytest.mark.parametrize("name", [*slow("chart.svg"), "chart.png"])
 def test_a_chart_of_a_book(book, tmp_path, name):
     pytest.importorskip("matplotlib")
     path = tmp_path / name

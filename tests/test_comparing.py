@@ -106,18 +106,20 @@ def test_merged_parts_are_the_whole(tmp_path):
     assert diff(tmp_path / "c", tmp_path / "merged").equal
 
 
-def test_merged_books_of_a_game_are_verified(tmp_path, c4):
-    solve("connect-four:4,3", tmp_path / "opening", max_ply=3).close()
-    solve("connect-four:4,3", tmp_path / "entries", method="alphabeta").close()
-    with Book(c4) as book, Book(tmp_path / "opening") as opening, Book(tmp_path / "entries") as entries:
-        assert merge(tmp_path / "opening", c4, tmp_path / "all").digest == book.digest
+def test_merged_books_of_a_game_are_verified(tmp_path):
+    small = tmp_path / "small"
+    solve("connect-four:3,4,3", small).close()
+    solve("connect-four:3,4,3", tmp_path / "opening", max_ply=3).close()
+    solve("connect-four:3,4,3", tmp_path / "entries", method="alphabeta").close()
+    with Book(small) as book, Book(tmp_path / "opening") as opening, Book(tmp_path / "entries") as entries:
+        assert merge(tmp_path / "opening", small, tmp_path / "all").digest == book.digest
         output = ok("merge", opening.path, entries.path, "-o", tmp_path / "both", "--json", "-q")
         assert json.loads(output)["stored"] == len({*opening, *entries})
     assert verify(tmp_path / "both").states == json.loads(output)["stored"]
     assert merge(tmp_path / "opening", tmp_path / "opening", tmp_path / "same").scope == "ply 3"
-    assert merge(c4, tmp_path / "opening", tmp_path / "ranked", "ranked").codec == "ranked"
+    assert merge(small, tmp_path / "opening", tmp_path / "ranked", "ranked").codec == "ranked"
     assert merge(tmp_path / "ranked", tmp_path / "ranked", tmp_path / "again").codec == "ranked"
-    with Book(c4) as book, Book(tmp_path / "again") as again:
+    with Book(small) as book, Book(tmp_path / "again") as again:
         assert dict(again.items()) == dict(book.items())
 
 

@@ -249,6 +249,7 @@ def test_a_checkpoint_of_arrays_wants_the_memory_for_them(tmp_path):
         assert swept(game, work).root.score == 2
 
 
+@pytest.mark.slow
 def test_an_estimate_knows_of_arrays():
     dense = estimation.of_sweep(load_game("dots-and-boxes:2,2"), symmetry=False, seconds=60.0)
     assert (dense.stored, dense.memory, dense.disk) == (4095, (150 << 20) + 3 * 4096, round(1.5 * 4095))

@@ -15,12 +15,12 @@ from solver.solving import pipeline
 from solver.solving.ways import plain
 from tests import chance as judge
 from tests.games import CHANCE_GAMES
-from tests.ways import compiled, what_is_marked_by_kernels
+from tests.ways import compiled, slowly, what_is_marked_by_kernels
 
 __all__ = ["what_is_marked_by_kernels"]  # a fixture
 
 
-@pytest.mark.parametrize("text", CHANCE_GAMES)
+@pytest.mark.parametrize("text", slowly(CHANCE_GAMES, "pig:15"))
 def test_plain_values_are_the_judges(text):
     game = load_game(text)
     found, truth = value_iteration.solve(game, symmetry=False), judge.solve(game)
@@ -109,7 +109,7 @@ PUBLISHED = {  # the winning chance of who begins; Neller and Presser 2004, the 
 }
 
 
-@pytest.mark.parametrize("text", PUBLISHED)
+@pytest.mark.parametrize("text", slowly(PUBLISHED, "pig:15"))
 def test_published_chances(text):
     with pipeline.solve(text) as book:
         assert abs((1 + book.root.score) / 2 - PUBLISHED[text]) < 1e-9

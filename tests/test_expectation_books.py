@@ -93,6 +93,7 @@ def test_altered_values_are_found(tmp_path, pig):
     verify(pig)
 
 
+@pytest.mark.slow
 @compiled
 def test_the_kernels_find_altered_values(tmp_path, monkeypatch, pig):
     from solver.book import write_book

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="Linux")
 def test_odd_command_lines_are_answered_or_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("tests.fuzzing.DEAR", dict.fromkeys(("check", "estimate", "learn", "match", "solve"), 0.0))
-    assert faults(1, 250, tmp_path, run_here) == []
+    assert faults(1, 120, tmp_path, run_here) == []
 
 
 @pytest.mark.stress

@@ -232,7 +232,7 @@ def assert_same_position(game, state, judge, board_state):
         assert game.reward(state, action) == gained
 
 
-@pytest.mark.parametrize("text", ["2,3", "2,4,false", "3,2", "1,7"])
+@pytest.mark.parametrize("text", ["2,3", "2,4,false", *slow("3,2"), "1,7"])
 def test_kalah_is_worth_the_stores_and_what_is_still_to_come(text):
     game, judge = kalah_and_its_judge(text)
     values, states = naive.solve(game), {judge.initial(): game.initial()}

@@ -1,6 +1,7 @@
 """Which rooms may import which, and that the light half stays light."""
 
 import ast
+import functools
 import subprocess
 import sys
 from pathlib import Path
@@ -45,14 +46,16 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
 }  # fmt: skip
 
 
+@functools.cache
 def imports(path, top_level=False):
     """Modules and packages imported by a file, names imported from them included, by their dotted names."""
-    tree = ast.parse(path.read_text())
+    tree, found = ast.parse(path.read_text()), []
     for node in tree.body if top_level else ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            found += [f"{node.module}.{alias.name}" for alias in node.names]
+    return found
 
 
 def packages(path):

@@ -32,7 +32,7 @@ if KERNELS:
 
 
 @pytest.mark.parametrize("symmetry", [True, False])
-@pytest.mark.parametrize("text", ["tic-tac-toe", *slow("connect-four:4,3"), "kalah:2,3", "dots-and-boxes:2,1", "coins"])
+@pytest.mark.parametrize("text", [*slow("tic-tac-toe", "connect-four:4,3"), "kalah:2,3", "dots-and-boxes:2,1", "coins"])
 def test_every_state_to_the_ply_and_no_other_has_its_value(monkeypatch, text, symmetry):
     monkeypatch.setattr(extras, "has_kernels", lambda: False)
     game = load_game(text)
@@ -118,8 +118,9 @@ def test_plies_that_fail_to_compile_are_gone_on_with_plainly(monkeypatch, arrays
 
 
 @pytest.mark.skipif(not KERNELS, reason="the extra [solve] is not installed")
+@pytest.mark.interpreted
 def test_the_book_of_the_kernels_is_the_plain_one(tmp_path, monkeypatch, arrays):
-    game = load_game("connect-four:4,3")
+    game = load_game("connect-four:3,4,3")
     pipeline.solve(game, tmp_path / "one.lmdb", max_ply=5, workers=1)
     pipeline.solve(game, tmp_path / "three.lmdb", max_ply=5, workers=3, table=1 << 12)
     monkeypatch.setattr(extras, "has_kernels", lambda: False)

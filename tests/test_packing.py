@@ -12,6 +12,7 @@ from solver.base.value import Value
 from solver.book import Book, check_book, packing, streaming
 from tests.books import KEYED_BY_STATE, write_values
 from tests.test_cli import ok, run
+from tests.ways import slowly
 
 GAMES = ("tic-tac-toe", "connect-four:4,3", "kalah:2,3", "mu-torere", "nim", "coins:600", "chess-ending:KRK")
 
@@ -23,7 +24,7 @@ def packed_both_ways(path, folder, **options):
     return folder / "compact", folder / "instant"
 
 
-@pytest.mark.parametrize("text", GAMES[:-1])
+@pytest.mark.parametrize("text", slowly(GAMES[:-1], "connect-four:4,3"))
 def test_every_codec_answers_what_the_others_answer(tmp_path, monkeypatch, text):
     """All states, states that are not there, all moves; solved or packed, the bytes are the same."""
     monkeypatch.setattr(extras, "has_kernels", lambda: False)

@@ -128,6 +128,7 @@ def test_a_book_says_what_info_prints(tmp_path, monkeypatch):
     ("text", "method"),
     [("tic-tac-toe", "retrograde"), pytest.param("three-mens-morris:1", "auto", marks=pytest.mark.slow)],
 )
+@pytest.mark.interpreted
 def test_plain_and_compiled_retrograde_books_are_the_same_bytes(tmp_path, monkeypatch, text, method):
     by_kernels(monkeypatch)
     header = pipeline.solve(load_game(text), tmp_path / "fast.lmdb", method=method).header
@@ -146,7 +147,8 @@ def test_retrograde_analysis_refuses_scores(monkeypatch, kernels):
 
 
 @compiled
-@pytest.mark.parametrize("text", ["tic-tac-toe", *slow("kalah:2,3"), "dots-and-boxes:2,2"])
+@pytest.mark.parametrize("text", ["tic-tac-toe", *slow("kalah:2,3"), "dots-and-boxes:1,2"])
+@pytest.mark.interpreted
 def test_plain_and_compiled_books_are_the_same_bytes(tmp_path, monkeypatch, text):
     game = load_game(text)
     pipeline.solve(game, tmp_path / "small.lmdb")
@@ -239,6 +241,7 @@ STARTS = """
 
 
 @pytest.mark.parametrize("kernels", [False, pytest.param(True, marks=compiled)])
+@pytest.mark.interpreted
 @pytest.mark.interpreted
 def test_the_start_is_solved_though_starts_does_not_name_it(tmp_path, monkeypatch, kernels):
     if kernels:

@@ -70,6 +70,7 @@ def children_of(rules, state):
     return {rules.canonical(rules.result(state, action)) for action in rules.actions(state)}
 
 
+@pytest.mark.interpreted
 def test_the_tiers_of_a_game_that_can_be_counted_are_counted(small):
     from solver.sweep import projection
 
@@ -176,6 +177,7 @@ def bytes_of(made):
 @pytest.mark.parametrize(
     ("text", "least"), [("connect-four:4,3", 20), pytest.param("connect-four:5,4", 1 << 17, marks=pytest.mark.slow)]
 )
+@pytest.mark.interpreted
 def test_tasks_and_bytes_are_those_of_a_solve(text, least, counted, monkeypatch):
     from solver.cluster import shards
     from solver.sweep import projection

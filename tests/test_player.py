@@ -19,6 +19,7 @@ from solver.rules.game import Rules, load_game
 from solver.solving import pipeline
 from tests import chance, naive
 from tests.games import SMALL_GAMES
+from tests.ways import slow
 
 
 def lifted(value, same_mover):
@@ -89,7 +90,7 @@ def test_a_state_without_moves_that_is_not_over_is_refused():
 
 @pytest.mark.parametrize("computer", [0, 1])
 @pytest.mark.parametrize(
-    "text", ["tic-tac-toe", "connect-four:4,3", pytest.param("hexapawn:3,4", marks=pytest.mark.slow)]
+    "text", ["tic-tac-toe", *slow("connect-four:4,3", "hexapawn:3,4")]
 )
 def test_a_player_with_an_alphabeta_book_never_does_worse_than_the_value(tmp_path, text, computer):
     """Against every reply, searching anew where play leaves the exact entries."""

@@ -23,6 +23,7 @@ from solver.rules.game import Rules, load_game
 from tests.books import corrupt, deflated
 from tests.games import EDGE_GAMES, SMALL_GAMES
 from tests.test_cli import ok, run
+from tests.ways import slow, slowly
 
 RANKED = [text for text in SMALL_GAMES if Rules(load_game(text)).rank]
 EDGES = [text for text in EDGE_GAMES if Rules(load_game(text)).rank]
@@ -84,7 +85,7 @@ def write_rules(path, ranks):
     return f"{path}::Heaps"
 
 
-@pytest.mark.parametrize("text", RANKED)
+@pytest.mark.parametrize("text", slowly(RANKED, "connect-four:4,3"))
 def test_ranks_are_a_dense_range_and_tell_their_states(text):
     """Of all states that play can reach, each has a rank of its own; the others are few, or no state at all."""
     rules = Rules(load_game(text))
@@ -149,10 +150,10 @@ def test_the_fingerprint_of_the_rules_is_that_without_ranks(tmp_path):
         Book(path, other)
 
 
-ANSWERED = ("tic-tac-toe", "connect-four:3,4,3", "dots-and-boxes:2,2")
+ANSWERED = ("connect-four:3,4,3", "dots-and-boxes:2,2")
 
 
-@pytest.mark.parametrize("text", [*ANSWERED, pytest.param("connect-four:4,3", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("text", [*ANSWERED, *slow("tic-tac-toe", "connect-four:4,3")])
 def test_a_ranked_book_answers_what_the_instant_one_answers(tmp_path, monkeypatch, text):
     """All states, and of all else nothing: neighbours, random numbers, other ranks; the bytes come back."""
     monkeypatch.setattr(extras, "has_kernels", lambda: False)

@@ -11,7 +11,7 @@ from tests import naive
 from tests.games import STORES
 from tests.oracles import ORACLES
 from tests.solutions import columns, swept, values
-from tests.ways import slow
+from tests.ways import slow, slowly
 
 pytest.importorskip("numpy")
 pytest.importorskip("numba")
@@ -94,7 +94,7 @@ def test_published_results(oracle):
         assert max(value.distance for value in solved.palette if value.score > 0) == oracle.longest
 
 
-@pytest.mark.parametrize("text", [*TIERED, "mu-torere"])
+@pytest.mark.parametrize("text", [*slowly(TIERED, "connect-four:4,3", "tic-tac-toe"), "mu-torere"])
 def test_compiled_rules_are_the_plain_rules_on_every_state(text):
     game = load_game(text)
     agreement.compare(game, list(naive.enumerate_states(game)))

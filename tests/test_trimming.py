@@ -24,7 +24,7 @@ from solver.solving.ways import opening
 from solver.verifying import playing
 from tests.books import header_of, write_values
 from tests.test_cli import ok, run
-from tests.ways import slow
+from tests.ways import slow, slowly
 
 KERNELS = extras.has_kernels()
 GAMES = (
@@ -61,7 +61,7 @@ def books(tmp_path_factory):
     return path_of
 
 
-@pytest.mark.parametrize("text", GAMES)
+@pytest.mark.parametrize("text", slowly(GAMES, "connect-four:4,3", "tic-tac-toe"))
 def test_what_a_search_settles_is_answered_as_if_it_were_stored(books, tmp_path, text):
     """Every state, and every move of some hundreds, without a live search."""
     sizes = []
@@ -91,7 +91,7 @@ def test_what_a_search_settles_is_answered_as_if_it_were_stored(books, tmp_path,
     assert not (tmp_path / "no.lmdb").exists()
 
 
-@pytest.mark.parametrize("text", [*GAMES[1:], *slow(GAMES[0])])
+@pytest.mark.parametrize("text", slowly(GAMES, "tic-tac-toe", "connect-four:4,3", "nim"))
 @pytest.mark.parametrize("plies", [*slow(0), 2])
 def test_a_side_needs_nothing_but_its_book(books, tmp_path, monkeypatch, text, plies):
     """Played out against every reply, without a live search, it gets the value of each position, or more."""
@@ -129,7 +129,7 @@ def test_what_a_book_without_distances_lacks_is_played_by_search_not_by_guess(
     assert verify(tmp_path / "side.lmdb", play=True, search=0).played == (side,)
 
 
-@pytest.mark.parametrize("text", ["tic-tac-toe", "hexapawn", "kalah:2,3", "mu-torere"])
+@pytest.mark.parametrize("text", [*slow("tic-tac-toe"), "hexapawn", "kalah:2,3", "mu-torere"])
 def test_what_is_beyond_a_ply_is_searched_live(books, tmp_path, text):
     with Book(books(text)) as whole:
         rules = Rules(whole.game)

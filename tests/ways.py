@@ -15,6 +15,11 @@ def slow(*values):
     return [pytest.param(value, marks=pytest.mark.slow) for value in values]
 
 
+def slowly(values, *some):
+    """All these values, as parameters, of which some are slow."""
+    return [*(value for value in values if value not in some), *slow(*some)]
+
+
 def until(condition):
     """Wait until something is true, and return it; that it is not for minutes, on any machine, is a failure."""
     end = time.monotonic() + 300
