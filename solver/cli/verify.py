@@ -43,7 +43,8 @@ def command(book: str, own: Game | None, as_json: bool, quiet: bool, **given: An
     wrong       5  what is wrong is named: a damaged or foreign book, or a false value
 
     So `solver verify BOOK && publish BOOK` publishes what is proved. The rules run compiled, and as plain Python for a
-    sample of the states, or for all of them if they are few.
+    sample of the states, or for all of them if they are few. Expectations are bounded anew: how far they may be from
+    the truth is said, and in --json as `within`.
 
     \b
     solver verify connect-four-5x5.lmdb
