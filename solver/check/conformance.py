@@ -21,6 +21,7 @@ from solver.base.progress import Progress, silent
 from solver.check.playouts import MOST_MOVES, RandomGame, states_of, worth_of
 from solver.check.soundness import Hints, Twins
 from solver.rules.game import REQUIRED, STATE_LIMIT, Rules, check_signatures, game_text, own_method, validate
+from solver.rules.width import USUAL, outside
 from solver.search.derive import derived
 
 MOST_ACTIONS = 1 << 16  # of one state
@@ -283,8 +284,8 @@ class _Inspector:
     def check_number(self, state: Any, what: str) -> None:
         if type(state) is not int:
             raise self.fault(state, f"{what} is {type(state).__name__}: states are plain ints")
-        if not 0 <= state < STATE_LIMIT:
-            raise self.fault(state, f"{what} is outside [0, 2**63): states are non-negative 63-bit integers")
+        if not 0 <= state < 1 << self.rules.bits:
+            raise self.fault(state, f"{what} {outside(self.rules.bits)}")
         if own_method(self.game, "size") and state >= self.call("size"):
             raise self.fault(state, f"{what} is not below size(), {self.call('size')}: every state must be")
 
@@ -319,7 +320,7 @@ class _Inspector:
 
     def check_rank(self, state: int) -> None:
         """A state's rank and the next one, each of which is that of one state or of none."""
-        if not own_method(self.game, "rank"):
+        if not own_method(self.game, "rank") or self.rules.bits > USUAL:  # then ranks number no books
             return
         rank = self.call("rank", state)
         if type(rank) is not int or not 0 <= rank < STATE_LIMIT:

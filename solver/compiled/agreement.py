@@ -36,6 +36,7 @@ from solver.compiled.edges import (
     CompiledMoves,
     new_edges,
 )
+from solver.compiled.states import more_of, new_states, packed, unpacked
 from solver.rules.game import Game, Rules, own_method
 from solver.rules.sources import source_of
 from solver.search.derive import derived
@@ -57,6 +58,7 @@ class Twins:
         self.rules = Rules(game, symmetry)
         self.own = CompiledMoves(self.rules, tiers)
         self.room = ROOM
+        self._more = more_of(self.rules.bits)
 
     def compare(self, states: Sequence[int]) -> None:
         """Raise UncompiledRules with the first of the states of which they say different things."""
@@ -86,7 +88,7 @@ class Twins:
     def compiled(self, state: int) -> Any:
         """The same from the kernels; the text of an exception if they raise one."""
         try:
-            return self._compiled(np.array([state], np.int64))
+            return self._compiled(packed([state], self._more))
         except FAILURES as error:
             if is_of_compiler(error):
                 raise
@@ -94,19 +96,19 @@ class Twins:
 
     def _compiled(self, one: States) -> Any:
         report, kernels = np.zeros(FIELDS, np.int64), self.own.kernels
-        if not kernels.keep(one, 0, 1, np.empty(1, np.int64), report):
+        if not kernels.keep(one, 0, 1, new_states(1, self._more), report):
             return int(report[WINS] - report[LOSSES]), int(report[LARGEST])
         if report[ERROR]:
             return FAULTS[int(report[ERROR])]
         while True:
-            listed = new_edges(self.room)
+            listed = new_edges(self.room)._replace(keys=new_states(self.room, self._more))
             listed.rewards[:] = listed.weights[:] = 0
             count, done = self.own.listing(one, 0, 1, WIN, listed)
             if done or count < 0 or self.room > MOST_ACTIONS:
                 break
             self.room *= 2
         lists = listed._replace(owners=listed.owners & 1 == 1)
-        return list(zip(*(array[: max(0, count)].tolist() for array in lists), strict=True))
+        return list(zip(*(unpacked(array[: max(0, count)]) for array in lists), strict=True))
 
     def difference(self, state: int, plain: Any, compiled: Any) -> str:
         """One line about a state: the first rule whose answers differ, and the likely cause."""
@@ -119,7 +121,10 @@ class Twins:
 
     def _answers(self, state: int) -> Iterable[tuple[str, tuple[int, ...], Any, Any]]:
         """Each rule about the state with both answers, compiled anew one by one."""
-        game, compiled = self.rules.game, bind(probe, self.rules.game)
+        game = self.rules.game
+        if self._more:  # Python cannot hand a wide number to compiled code
+            return
+        compiled = bind(probe, game)
 
         def both(rule: str, *arguments: int) -> tuple[str, tuple[int, ...], Any, Any]:
             mine = own_method(game, rule)(*arguments)

@@ -32,9 +32,11 @@ from solver.compiled.advice import reason
 from solver.compiled.identity import constants_of, identity_of
 from solver.compiled.inlining import PART
 from solver.compiled.rewriting import Rewriter, methods_of, renamed
+from solver.compiled.states import more_of, width_of
 from solver.rules.fingerprint import sibling_modules
 from solver.rules.game import Game, Rules
 from solver.rules.meaning import names_in
+from solver.rules.width import USUAL
 from solver.store.shared import once_for_constants
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -63,20 +65,21 @@ def bind(
 ) -> Any:
     """A namespace of the module's kernels, compiled for this game when first called; not `cached`: always anew.
 
-    Kernels see `game` and booleans, all constants: `SCORES` (values have no distances: a score game, or `outcomes`
-    alone are asked for), `ALTERNATES` (players strictly alternate), `FOLDS` (fold states by `canonical`), `TIERED` (the
-    rules have tiers), `TIERS` (ask for them), and whether the rules have `AGAIN`, `REWARD`, `PROMISES`, `REPLIES`,
-    `OUTLOOK`, `FOLLOWUP`, `BOUNDS`, `LONGEST`, `EVALUATE`, `FEATURES`.
+    Kernels see `game`, `MORE` (`compiled.states`), `BITS` of a state and booleans, all constants: `SCORES` (values have
+    no distances: a score game, or `outcomes` alone are asked for), `ALTERNATES` (players strictly alternate), `FOLDS`
+    (fold states by `canonical`), `TIERED` (the rules have tiers), `TIERS` (ask for them), and whether the rules have
+    `AGAIN`, `REWARD`, `PROMISES`, `REPLIES`, `OUTLOOK`, `FOLLOWUP`, `BOUNDS`, `LONGEST`, `EVALUATE`, `FEATURES`.
     """
     asked = Rules(game, symmetry)
     if asked.plain_only:
         raise GameError(f"{type(game).__name__} runs in plain Python only: solve it without the compiled kernels")
-    rules = game if isinstance(game, tuple) and len(game) else _with_a_field(type(game))
-    taught = _teach(type(rules))
+    more = more_of(asked.bits)
+    rules = _compiled_rules(game, more)
+    taught = _teach(type(rules), width_of(more) if more else None)
     constants = constants_of(asked, outcomes, tiers)
     scope = _scope_of(module)
     kernels = {name: item for name, item in scope.items() if getattr(item, "is_kernel", False)}
-    scope |= {**constants, "game": rules}
+    scope |= {**constants, "game": rules, "MORE": more, "BITS": max(USUAL, asked.bits)}
     identity = identity_of(asked, constants, str(module.__file__))
     callable_ones = [name for name, function in kernels.items() if not _is_inlined(function)]
     for name, function in kernels.items():
@@ -135,28 +138,41 @@ def _compile(function: Any, scope: dict[str, Any], identity: str, taught: _Taugh
     return once_for_constants(numba.njit(copy, nogil=True, boundscheck=taught.arrays, **options))
 
 
-def _with_a_field(cls: type) -> Any:
-    """The rules of a game without parameters, in a named tuple with a field that nobody reads.
+def _compiled_rules(game: Any, more: tuple[int, ...]) -> Any:
+    """The rules as what kernels have under `game`: itself, or one of a class of their own.
 
-    Numba 0.68 cannot compile the generators of an empty one: it loses `self` among their arguments.
+    Numba 0.68 cannot compile the generators of an empty named tuple, it loses `self` among their arguments: a game
+    without parameters has a field that nobody reads. Where states are wide methods compile to something else.
     """
-    base = collections.namedtuple(cls.__name__, ["unused"])  # type: ignore[misc]  # noqa: PYI024
-    members = {name: item for name, item in vars(cls).items() if not name.startswith("__") and name not in vars(base)}
-    return type(cls.__name__, (base,), members)(0)
+    fields = dict(zip(type(game)._fields, game, strict=True)) if isinstance(game, tuple) else {}  # type: ignore[attr-defined]
+    if fields and not more:
+        return game
+    values = fields or {"unused": 0}
+    return _class_with(type(game), tuple(values), width_of(more))(*values.values())
 
 
 @functools.cache
-def _teach(cls: type) -> _Taught:
-    """Teach Numba the methods of a class of rules.
+def _class_with(cls: type, fields: tuple[str, ...], width: int) -> Any:
+    """A class of named tuples with these fields and the methods of a class of rules, for compiled code of a width."""
+    base = collections.namedtuple(cls.__name__, fields)  # type: ignore[misc]  # noqa: PYI024
+    owners = [one for one in reversed(cls.__mro__) if one not in (tuple, object)]
+    members = {name: item for one in owners for name, item in vars(one).items()}
+    kept = {name: item for name, item in members.items() if not name.startswith("__") and name not in vars(base)}
+    return type(cls.__name__, (base,), kept)
+
+
+@functools.cache
+def _teach(cls: type, width: int | None) -> _Taught:
+    """Teach Numba the methods of a class of rules, whose states are wide if they have a width.
 
     Numba keeps one signature for each method name of all named tuples: where a helper `_line(self, a)` of one game
     meets `_line(self, a, b)` of another, compiled code calls the later one `_line_1`.
     """
     methods = {**_NOT_IN_THE_RULES, **methods_of(cls)}
     names = {name: _compiled_name(name, method) for name, method in methods.items()}
-    rewriter = Rewriter(cls, names)
+    rewriter = Rewriter(cls, names, width)
     for name, method in methods.items():
-        method = rewriter.rewritten(method)
+        method = rewriter.rewritten(method, name)
         code = renamed(method.__code__, names)
         copy = types.FunctionType(code, method.__globals__, name, method.__defaults__, method.__closure__)
         copy.__kwdefaults__ = method.__kwdefaults__

@@ -21,6 +21,7 @@ from solver.base.errors import UncompiledRules
 from solver.base.expectations import MOST_WEIGHT
 from solver.compiled.binding import bind, inlined, kernel
 from solver.compiled.inlining import PART
+from solver.compiled.states import folded, put_in, state_in
 from solver.rules.game import Rules
 from solver.search import INFINITY
 
@@ -28,6 +29,7 @@ lift = register_jitable(**PART)(value.lift)
 terminal_merit = register_jitable(**PART)(value.terminal_merit)
 game: Any = None  # what follows are constants of the bound copies
 SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = TIERS = False
+MORE = ()
 
 OPEN = -(1 << 62)  # instead of a merit: the child is not finished
 ROOM = 512  # moves listed at a time, which stay in the first cache
@@ -58,15 +60,15 @@ FAULTS = {
 def edges(states, begin, end, win, listed):
     """List the moves of unfinished states[begin:end], of as many as fit: their number, and the first state left over.
 
-    For each move: the child, folded (keys, int64), its tier (int64), and its owner: twice its state's place from
-    `begin` on, and one if the same player moves again (int32). Where `win`, the merit of a win at once, is not 0, also
-    what a finished child gives its owner, OPEN for others (merits, int64), and the reward (int64; in games with
-    rewards). A state without moves ends it, with the number -NO_ACTIONS.
+    For each move: the child, folded (keys, int64, as `states`), its tier (int64), and its owner: twice its state's
+    place from `begin` on, and one if the same player moves again (int32). Where `win`, the merit of a win at once, is
+    not 0, also what a finished child gives its owner, OPEN for others (merits, int64), and the reward (int64; in games
+    with rewards). A state without moves ends it, with the number -NO_ACTIONS.
     """
     keys, tiers, owners, merits, rewards, _ = listed
     count = 0
     for i in range(begin, end):
-        state = states[i]
+        state = state_in(states, i, MORE)
         mark = count
         for action in game.actions(state):
             if count == len(keys):
@@ -88,7 +90,7 @@ def edges(states, begin, end, win, listed):
                 if REWARD:
                     rewards[count] = reward
             key = game.canonical(child) if FOLDS else child
-            keys[count] = key
+            put_in(keys, count, key, MORE)
             tiers[count] = game.tier(key) if TIERS else 0
             owners[count] = (i - begin) * 2 + same_mover
             count += 1
@@ -106,7 +108,7 @@ def chance_edges(states, begin, end, win, listed):
     weights = listed.weights
     count = 0
     for i in range(begin, end):
-        state, mark, total = states[i], count, np.int64(0)
+        state, mark, total = state_in(states, i, MORE), count, np.int64(0)
         for weight, child in game.chance(state):
             if count == len(weights):
                 return mark, i
@@ -138,7 +140,7 @@ def _enter(state, child, reward, owner, win, listed, at):
         if game.is_terminal(child):
             listed.merits[at] = lift(game.utility(child), same_mover, True) + reward
     key = game.canonical(child) if FOLDS else child
-    listed.keys[at] = key
+    put_in(listed.keys, at, key, MORE)
     listed.tiers[at] = game.tier(key) if TIERS else 0
     listed.owners[at] = owner + same_mover
 
@@ -150,22 +152,22 @@ def keep(states, begin, end, kept, report):
         report[slot] = 0
     count = 0
     for i in range(begin, end):
-        state = states[i]
+        state = state_in(states, i, MORE)
         if ALTERNATES or AGAIN:
             pass
         elif not 0 <= game.to_move(state) <= 1:
-            report[ERROR], report[CULPRIT] = BAD_MOVER, state
+            report[ERROR], report[CULPRIT] = BAD_MOVER, folded(state)
         if not game.is_terminal(state):
-            kept[count] = state
+            put_in(kept, count, state, MORE)
             count += 1
             continue
         utility = np.int64(game.utility(state))
         if not -MOST_MARGIN <= utility <= MOST_MARGIN:
-            report[ERROR], report[CULPRIT] = BAD_MARGIN, state
+            report[ERROR], report[CULPRIT] = BAD_MARGIN, folded(state)
         if not SCORES and not -1 <= utility <= 1:
-            report[ERROR], report[CULPRIT] = BAD_UTILITY, state
+            report[ERROR], report[CULPRIT] = BAD_UTILITY, folded(state)
         if not 0 <= game.plies_left(state) < MOST_PLIES_LEFT:
-            report[ERROR], report[CULPRIT] = BAD_LEFT, state
+            report[ERROR], report[CULPRIT] = BAD_LEFT, folded(state)
         size = utility if utility > 0 else -utility
         if size > report[LARGEST]:
             report[LARGEST] = size
@@ -184,7 +186,7 @@ def list_starts(begin, starts, tiers):
     for state in game.starts():
         if begin <= count < begin + len(starts):
             key = game.canonical(state) if FOLDS else state
-            starts[count - begin] = key
+            put_in(starts, count - begin, key, MORE)
             tiers[count - begin] = game.tier(key) if TIERS else 0
         count += 1
         if count > MOST_STARTS:

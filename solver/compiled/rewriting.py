@@ -28,6 +28,7 @@ import numpy as np
 
 from solver.base.errors import GameError
 from solver.compiled.reductions import REDUCTIONS, Fold, body_of, fold_of, listed
+from solver.compiled.widening import is_large, large, widened
 from solver.rules.meaning import MISSING, Names, cells_of, known_to, names_in
 from solver.rules.sources import inner, source_of
 
@@ -57,22 +58,23 @@ def methods_of(cls: type) -> dict[str, types.FunctionType]:
 class Rewriter:
     """Rewrites the functions of a class's rules; `names` are other names of its methods in compiled code."""
 
-    def __init__(self, cls: type, names: dict[str, str]) -> None:
+    def __init__(self, cls: type, names: dict[str, str], width: int | None = None) -> None:
         self.cls = cls
         self.names = names
+        self.width = width  # of numbers, where states are wide
         self.arrays = False  # whether the rules read arrays, whose bounds have to be checked
         self._done: dict[Any, types.FunctionType] = {}
 
-    def rewritten(self, function: types.FunctionType) -> types.FunctionType:
-        """The function, or a copy of it that Numba can compile."""
+    def rewritten(self, function: types.FunctionType, method: str = "") -> types.FunctionType:
+        """The function, or a copy of it that Numba can compile; `method`: the name that it has in the rules."""
         if function not in self._done:
             self._done[function] = function  # meanwhile, for recursion
-            self._done[function] = self._rewrite(function)
+            self._done[function] = self._rewrite(function, method)
         return self._done[function]
 
-    def _rewrite(self, function: types.FunctionType) -> types.FunctionType:
+    def _rewrite(self, function: types.FunctionType, method: str) -> types.FunctionType:
         scope = self._substitutes(function)
-        rewrite, tree = self._parsed(function)
+        rewrite, tree = self._parsed(function, method)
         if rewrite is None or not (rewrite.changed or (scope and function.__code__.co_freevars)):
             if not scope or function.__code__.co_freevars:
                 return function
@@ -88,10 +90,10 @@ class Rewriter:
             whole[lifted.name] = types.FunctionType(renamed(code, self.names), whole, lifted.name)
         return _copy(function, codes[tree.name], whole)
 
-    def _parsed(self, function: types.FunctionType) -> tuple[_Rewrite | None, Any]:
+    def _parsed(self, function: types.FunctionType, method: str) -> tuple[_Rewrite | None, Any]:
         """The rewriting of a function and the tree that came of it; None where there is nothing to rewrite, or it has
         no source."""
-        if self._is_plain(function.__code__):
+        if self.width is None and self._is_plain(function.__code__):
             return None, None
         try:
             (tree,) = ast.parse(source_of(function)).body
@@ -100,7 +102,8 @@ class Rewriter:
         if not isinstance(tree, ast.FunctionDef):
             return None, None
         rewrite = _Rewrite(self, function, tree)
-        return rewrite, rewrite.visit(tree)
+        tree = rewrite.visit(tree)
+        return rewrite, tree if self.width is None else widened(rewrite, tree, self.width, method)
 
     def _is_plain(self, code: types.CodeType) -> bool:
         """Whether there is nothing to rewrite, as far as code tells that: to parse takes a millisecond."""
@@ -122,6 +125,8 @@ class Rewriter:
         """A function that compiles, or data as a constant that does; the item itself where it does as it is."""
         if isinstance(item, np.ndarray):
             self.arrays = True
+        if isinstance(item, (list, tuple, int)) and self.width is not None and is_large(item):
+            return large(item, self.width)
         if isinstance(item, (list, tuple)):
             constant = frozen(item)
             self.arrays = self.arrays or any(isinstance(part, np.ndarray) for part in _leaves(constant))

@@ -18,8 +18,11 @@ class Breakthrough(NamedTuple):
     def check(self) -> None:
         if self.width < 1 or self.rows < 1 or self.height < 2 * self.rows:
             raise ValueError("width and rows must be at least 1, height at least twice the rows")
-        if self.width * self.height > 30:
-            raise ValueError("width * height must be at most 30 to fit a state")
+        if self.width * self.height > 100 or self.width > 26:
+            raise ValueError("width * height must be at most 100, width at most 26 to have letters")
+
+    def bits(self) -> int:
+        return max(63, 2 * self.width * self.height + 1)
 
     def initial(self) -> int:
         return pawns.initial(self.width, self.height, self.rows)

@@ -28,10 +28,13 @@ class ConnectFour(NamedTuple):
     def check(self) -> None:
         if self.width < 1 or self.height < 1 or self.connect < 2:
             raise ValueError("width and height must be at least 1, connect at least 2")
-        if self.width * (self.height + 1) > 62:
-            raise ValueError("width * (height + 1) must be at most 62 to fit a state")
+        if self.width * (self.height + 1) > 250:
+            raise ValueError("width * (height + 1) must be at most 250")
         if self.connect > 62:
-            raise ValueError("connect must be at most 62, the cells of the largest board")
+            raise ValueError("connect must be at most 62")
+
+    def bits(self) -> int:
+        return max(63, self.width * (self.height + 1) + 1)
 
     def initial(self) -> int:
         return self._bottom()

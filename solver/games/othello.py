@@ -1,4 +1,4 @@
-"""Othello on small boards: outflank discs in any of eight directions and turn them; pass only when there is no move.
+"""Othello: outflank discs in any of eight directions and turn them; pass only when there is no move.
 
 Standard start, the diagonal of Black, who moves first, from lower left to upper right. The game ends when neither
 can move; the value is the margin of discs, empty cells not awarded. A state is the mover's discs, then the other's:
@@ -23,8 +23,11 @@ class Othello(NamedTuple):
     def check(self) -> None:
         if self.width < 2 or self.height < 2 or self.width % 2 or self.height % 2:
             raise ValueError("width and height must be even, for four discs in the middle at the start, and at least 2")
-        if self.width * self.height > 30:
-            raise ValueError("width * height must be at most 30 to fit a state")
+        if self.width * self.height > 100 or self.width > 26:
+            raise ValueError("width * height must be at most 100, width at most 26 to have letters")
+
+    def bits(self) -> int:
+        return max(63, 2 * self.width * self.height)
 
     def initial(self) -> int:
         low = (self.height // 2 - 1) * self.width + self.width // 2 - 1

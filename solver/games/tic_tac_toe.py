@@ -23,10 +23,13 @@ class TicTacToe(NamedTuple):
     def check(self) -> None:
         if self.width < 1 or self.height < 1 or self.line < 2:
             raise ValueError("width and height must be at least 1, line at least 2")
-        if (self.width + 1) * self.height > 31 or self.width > 26:
-            raise ValueError("(width + 1) * height must be at most 31 to fit a state, width at most 26 to have letters")
+        if (self.width + 1) * self.height > 250 or self.width > 26:
+            raise ValueError("(width + 1) * height must be at most 250, width at most 26 to have letters")
         if self.line > 31:
-            raise ValueError("line must be at most 31, more than the cells of the largest board")
+            raise ValueError("line must be at most 31, more than the longest row")
+
+    def bits(self) -> int:
+        return max(63, 2 * self._bits())
 
     def initial(self) -> int:
         return 0

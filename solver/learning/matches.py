@@ -53,11 +53,12 @@ def match(
     if games < 2:
         raise MethodError(f"{games} games are no match: each opening is played twice, play 2 or more")
     opened = openings(rules, games // 2, plies, seed)
-    starts = np.repeat([opening.state for opening in opened], 2)
+    board = Board(rules)
+    starts = np.repeat(np.array([opening.state for opening in opened], board.dtype), 2)
     seats = np.tile([[0, 1], [1, 0]], (len(opened), 1))
     twice = [opening for opening in opened for _ in range(2)]
     begun = [opening.actions for opening in twice]
-    played = play(Board(rules), starts, seats, [first, second], lines=begun, progress=progress)
+    played = play(board, starts, seats, [first, second], lines=begun, progress=progress)
     scores = (played.scores * np.tile([1, -1], len(opened))).tolist()
     pairs = list(zip(scores[::2], scores[1::2], strict=True))
     lines = [_line(rules, actions) for actions in played.actions]

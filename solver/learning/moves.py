@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,12 @@ from solver.compiled.binding import bind, compiling
 from solver.compiled.edges import MOST_ACTIONS, OPEN, CompiledMoves, new_edges
 from solver.compiled.lookahead import features as kernels
 from solver.compiled.lookahead.evaluation import Evaluation, estimates
+from solver.compiled.states import more_of, new_states, packed, unpacked
 from solver.rules.game import Rules
 
 ROOM = 1 << 16  # moves listed at a time
 COMPARED = 64  # states whose compiled features are held against the plain ones
-States = NDArray[np.int64]
+States = NDArray[Any]  # int64; of a game whose states are wide Python's ints
 Worths = NDArray[np.float64]
 Guess = Callable[[States], Worths]
 """What unfinished states (n,) are thought to be worth for the side to move: from -1 to 1, in a score game margins."""
@@ -48,16 +49,23 @@ class Board:
         self.unit = 1.0 if rules.scores else float(WIN)
         self._moves = CompiledMoves(Rules(rules.game, symmetry), tiers=False)
         self._own = bind(kernels, rules.game)
+        self._more = more_of(rules.bits)
+        self.dtype: Any = np.dtype(object if self._more else np.int64)  # of arrays of states
         if rules.features is not None:
             self.features = len(list(rules.features(rules.game.initial())))
         else:
-            self.features = kernels.BITS if rules.to_move is None else 2 * kernels.BITS
+            bits = max(kernels.BITS, rules.bits)
+            self.features = bits if rules.to_move is None else 2 * bits
+
+    def _packed(self, states: States) -> NDArray[np.int64]:
+        """States as compiled code takes them."""
+        return packed(states.tolist(), self._more) if self._more else states
 
     def tabulate(self, states: States) -> NDArray[np.int16]:
         """The features of unfinished states, (n, features). Raises UncompiledRules where Python yields others."""
         table = np.zeros((len(states), self.features), np.int16)
         with compiling(self.rules.game):
-            whole = self._own.tabulate(states, table)
+            whole = self._own.tabulate(self._packed(states), table)
         if not whole:
             raise UncompiledRules(f"{self.rules.name}: features are not as many for every state: run `solver check`")
         return table
@@ -75,34 +83,39 @@ class Board:
         """The tier of each state."""
         tiers = np.zeros(len(states), np.int64)
         with compiling(self.rules.game):
-            self._own.list_tiers(states, tiers)
+            self._own.list_tiers(self._packed(states), tiers)
         return tiers
 
     def guesses(self, states: States) -> Worths:
         """What the rules' own `evaluate` says of each, 0 without it."""
         found = np.zeros(len(states))
         with compiling(self.rules.game):
-            self._own.guess(states, found)
+            self._own.guess(self._packed(states), found)
         return found
 
     def children(self, states: States) -> Children:
         """The moves of unfinished states."""
-        parts, begin, room = [], 0, ROOM
+        parts, begin, room, words = [], 0, ROOM, self._packed(states)
         with compiling(self.rules.game):
             while begin < len(states):
                 listed = new_edges(room)  # type: ignore[no-untyped-call]
                 listed.rewards[:] = 0
-                count, end = self._moves.kernels.edges(states, begin, len(states), WIN, listed)
+                if self._more:
+                    listed = listed._replace(keys=new_states(room, self._more))
+                count, end = self._moves.kernels.edges(words, begin, len(states), WIN, listed)
                 if count < 0 or (end == begin and room > MOST_ACTIONS):
                     raise UncompiledRules(f"{self.rules.name}: state {states[end]} has no moves, or too many")
                 room = 2 * room if end == begin else room
                 if count:
                     parts.append(self._part(begin, count, listed))
                 begin = end
-        return Children(*(np.concatenate(column) for column in zip(*parts, strict=True))) if parts else _no_children()
+        if not parts:
+            return _no_children(self.dtype)
+        return Children(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
     def _part(self, begin: int, count: int, listed: object) -> Children:
         keys, _, owners, merits, rewards, _ = (column[:count] for column in listed)  # type: ignore[attr-defined]
+        keys = np.array(unpacked(keys), object) if self._more else keys
         ended = merits != OPEN
         worths = np.where(ended, merits / self.unit, 0.0).astype(np.float64)
         return Children(begin + (owners >> 1), keys, ended, worths, owners & 1 == 1, rewards.astype(np.float64))
@@ -116,9 +129,9 @@ class Board:
         return worths
 
 
-def _no_children() -> Children:
+def _no_children(dtype: Any) -> Children:
     none, nothing = np.zeros(0, np.int64), np.zeros(0)
-    return Children(none, none, none == 1, nothing, none == 1, nothing)
+    return Children(none, none.astype(dtype), none == 1, nothing, none == 1, nothing)
 
 
 def first_moves(parents: NDArray[np.int64], states: int) -> NDArray[np.int64]:

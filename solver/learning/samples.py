@@ -113,7 +113,7 @@ def by_play(board: Board, number: int, *, seed: int = 0) -> States:
     plies: list[States] = []
     games = max(64, number // 4)
     for _ in range(8):
-        states = np.full(games, rules.game.initial(), np.int64)
+        states = np.full(games, rules.game.initial(), board.dtype)
         ply = 0
         while len(states) and ply < MOST_PLIES:
             if ply == len(plies):
@@ -138,8 +138,8 @@ def openings(board: Board, number: int, *, seed: int = 0) -> States:
     """So many distinct unfinished states in random order, after as few random plies as lead to that many; or the most
     that any number of plies does."""
     draw = np.random.default_rng(seed)
-    best = np.zeros(0, np.int64)
-    states = np.full(8 * number, board.rules.game.initial(), np.int64)
+    best = np.zeros(0, board.dtype)
+    states = np.full(8 * number, board.rules.game.initial(), board.dtype)
     while len(states) and len(best) < number:
         states = random_children(board, states, draw)
         found = np.unique(states)
@@ -162,7 +162,7 @@ def random_children(board: Board, states: States, draw: np.random.Generator) -> 
 
 def _even(plies: list[States], number: int, draw: np.random.Generator) -> States:
     """So many of the states, as many of each ply, none twice: of two plies that have a state the earlier."""
-    seen = np.zeros(0, np.int64)
+    seen = plies[0][:0]
     parts = []
     for states in plies:
         parts.append(np.setdiff1d(states, seen, assume_unique=True))

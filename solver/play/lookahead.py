@@ -19,11 +19,11 @@ from solver.base import extras
 from solver.base.errors import BudgetExceeded, GameError, MethodError, UncompiledRules
 from solver.play import modules
 from solver.rules.game import Rules
+from solver.rules.width import USUAL
 from solver.search import Budget, Result, heuristic
 from solver.wasm.host import Module
 
 QUICK = 2_000  # nodes that a plain search may take before the compiled one, which takes time to load, is asked
-BITS = 63  # of a state
 
 
 class Compiled:
@@ -190,10 +190,10 @@ def features_of(rules: Rules, state: Any) -> list[Any]:
     key = rules.canonical(state)
     if rules.features is not None:
         return list(rules.features(key))
-    bits = [key >> place & 1 for place in range(BITS)]
+    bits = [key >> place & 1 for place in range(max(USUAL, rules.bits))]
     if rules.to_move is None:
         return bits
-    nobody = [0] * BITS
+    nobody = [0] * len(bits)
     return nobody + bits if rules.to_move(key) else bits + nobody
 
 

@@ -29,7 +29,8 @@ from solver.book.reader import Book
 from solver.play.analysis import MISSING, Answer, Move, Outcome, as_best, best_first, from_moves, likeliest, rank
 from solver.play.live import SECONDS, Live
 from solver.play.lookahead import Foresight
-from solver.rules.game import Game, Rules, check_state, game_text, load_game
+from solver.rules.game import Game, Rules, game_text, load_game
+from solver.rules.width import check_state
 from solver.search import Budget
 from solver.search.settling import Ahead, covers, value_within
 
@@ -98,7 +99,7 @@ class Player:
 
     def value(self, state: int) -> Answer:
         """What a state is worth for the side to move. Raises PositionError for what is no state of any game."""
-        check_state(state)
+        check_state(state, self.rules.bits)
         known = self._known(state)
         return known if known.exact or not self.live else self._search([state], self._budget())[state]
 
@@ -109,7 +110,7 @@ class Player:
         not known either, this is one of the moves that rank highest, as in `analyse`. Raises PositionError where the
         game is over, MissingState where nothing is known of any move.
         """
-        check_state(state)
+        check_state(state, self.rules.bits)
         game, find, folds, alternates = self.game, self._find, self.rules.folds, self.rules.alternates
         canonical, result = self.canonical, game.result
         if self._covers is not None:
@@ -141,7 +142,7 @@ class Player:
 
         A `budget` takes the place of the player's. Raises as `best`.
         """
-        check_state(state)
+        check_state(state, self.rules.bits)
         if self.game.is_terminal(state):
             raise PositionError(f"the game is over at state {state}: no action is left")
         budget = budget or self._budget()
@@ -230,7 +231,7 @@ class Player:
 
     def examine(self, state: int) -> tuple[Answer, list[Move]]:
         """What a state is worth, and every action as in `analyse`, both under one budget; raises as that."""
-        check_state(state)
+        check_state(state, self.rules.bits)
         answer = self._known(state)
         if answer.source == "terminal":
             return answer, []

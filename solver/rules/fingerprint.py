@@ -28,6 +28,7 @@ from typing import Any
 from solver.base.errors import GameError
 from solver.rules.meaning import cells_of, names_in
 from solver.rules.sources import inner, is_generated, text_of, tokens_of
+from solver.rules.width import USUAL, bits_of
 
 RULES = (
     *("initial", "starts", "actions", "result", "is_terminal", "utility"),
@@ -63,6 +64,8 @@ def fingerprint(game: Any, also: tuple[str, ...] = ()) -> str:
         if "__getattr__" in vars(base) or "__getattribute__" in vars(base):
             walk.whole(sys.modules.get(base.__module__))
     parts += [f"{name}: {walk.seen[name]}" for name in sorted(walk.seen)]
+    if bits_of(game) != USUAL:
+        parts.append(f"bits: {bits_of(game)}")
     return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -1,9 +1,10 @@
 """The rules of a game: the protocol; `Rules`, which fills in what a game lacks; and loading a game by its string.
 
 A game is a `typing.NamedTuple` of parameters (int, bool, or one tuple of ints) whose plain methods work on ints. A
-state is an int in [0, 2**63): board and side to move, exact and reversible. An action is a small int >= 0. Values
-and utilities are for the side to move. The methods run twice: as they are, and compiled by Numba; so they use
-64-bit integer arithmetic, plain control flow, `yield`, and helper methods of their own class (or module functions).
+state is an int in [0, 2**63), or below 2**bits where the rules say `bits`: board and side to move, exact and
+reversible. An action is a small int >= 0. Values and utilities are for the side to move. The methods run twice: as they
+are, and compiled by Numba; so they use integer arithmetic, plain control flow, `yield`, and helper methods of their own
+class (or module functions).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import typing
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
-from solver.base.errors import GameError, PositionError
+from solver.base.errors import GameError
 from solver.base.expectations import kind_of
 from solver.base.value import Value, lift, terminal_merit, value_of
 from solver.games import CATALOGUE, FROM_FILES, class_of
@@ -27,6 +28,7 @@ from solver.rules.fingerprint import fingerprint
 from solver.rules.loading import is_user_file, user_class
 from solver.rules.meaning import names_in
 from solver.rules.sources import inner
+from solver.rules.width import bits_of
 
 STATE_LIMIT = 1 << 63
 
@@ -93,8 +95,9 @@ OPTIONAL = {
     "to_text": (),  # with a classmethod from_text(text): parameters in a form of the game's own
 }
 
-# A class attribute, not a method: `score_game = True` says that utilities are margins and distances mean nothing.
-ATTRIBUTES = ("score_game", "plain_only")
+# Class attributes, not methods: `score_game = True` says that utilities are margins and distances mean nothing; `bits`,
+# which may be a method, too, is how wide states are (`width`).
+ATTRIBUTES = ("score_game", "plain_only", "bits")
 
 
 def own_method(game: Any, name: str) -> Any:
@@ -121,7 +124,7 @@ class Rules:
         self.game, self.symmetry, self.wdl = game, symmetry, wdl
         self.margins, self.plain_only = is_score_game(game), bool(getattr(game, "plain_only", False))
         self.kind = kind_of(self.margins, wdl, bool(own_method(game, "chance")))
-        self.scores = self.kind.scores
+        self.scores, self.bits = self.kind.scores, bits_of(game)
         try:
             self.actions: Callable[[Any], Iterator[int]] = game.actions
             self.result: Callable[[Any, int], Any] = game.result
@@ -337,12 +340,7 @@ def validate(game: Any) -> None:
             raise ValueError(f"{name} is out of range: at most 2**63 - 1")
     if own_method(game, "check"):
         game.check()
-
-
-def check_state(state: Any) -> None:
-    """Raise PositionError for a number that is no state of any game."""
-    if isinstance(state, int) and not 0 <= state < STATE_LIMIT:
-        raise PositionError(f"{state} is no state: states are whole numbers from 0 to 2**63 - 1")
+    bits_of(game)
 
 
 def game_text(game: Any) -> str:

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.base.errors import PositionError
-from solver.rules.game import STATE_LIMIT, Rules, own_method
+from solver.rules.game import Rules, own_method
+from solver.rules.width import bits_of
 
 SEPARATORS = str.maketrans("", "", " \t-:")
 
@@ -146,8 +147,9 @@ def moves_played(rules: Rules, text: str) -> Iterator[tuple[Position, int, Posit
 
 def _number(game: Any, text: str) -> int:
     digits = text[1:]
-    if not (digits.isascii() and digits.isdecimal() and len(digits) < 20 and int(digits) < STATE_LIMIT):
-        raise PositionError(f"{_short(text)} is no state: # and a whole number below 2**63")
+    bits = bits_of(game)
+    if not (digits.isascii() and digits.isdecimal() and len(digits) < 160 and int(digits) >> bits == 0):
+        raise PositionError(f"{_short(text)} is no state: # and a whole number below 2**{bits}")
     state = int(digits)
     try:
         stuck = not game.is_terminal(state) and not _legal_actions(game, state)

@@ -15,7 +15,8 @@ from typing import Any
 from solver.base.errors import GameError, MethodError
 from solver.base.progress import Progress, silent
 from solver.base.value import Value
-from solver.rules.game import STATE_LIMIT, Rules
+from solver.rules.game import Rules
+from solver.rules.width import outside
 from solver.search import Budget, Result, Search, Table, Visit, best_move, roots_of, stuck
 
 Chance = Callable[[Any], Iterator[tuple[int, Any]]]
@@ -111,9 +112,6 @@ def outcomes_of(rules: Rules, chance: Chance, state: Any) -> list[tuple[int, Any
                 f"{rules.name}: chance({state}) has the weight {weight!r}: weights are whole numbers from 1 on, of"
                 " which each one's share in their sum is its probability"
             )
-        if isinstance(child, int) and not 0 <= child < STATE_LIMIT:
-            raise GameError(
-                f"{rules.name}: chance({state}) leads to {child}, outside [0, 2**63): states are non-negative 63-bit"
-                " integers"
-            )
+        if isinstance(child, int) and not 0 <= child < 1 << rules.bits:
+            raise GameError(f"{rules.name}: chance({state}) leads to {child}: it {outside(rules.bits)}")
     return outcomes

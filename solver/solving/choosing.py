@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from solver.base.errors import MethodError
+from solver.rules.width import refuse_wide
 from solver.solving.job import Job, Way
 from solver.solving.ways import cluster, entries, opening, plain, sweep
 
@@ -37,6 +38,7 @@ def refuse(job: Job, way: Way) -> None:
     reason = way.refuses(job)
     if reason is not None:
         raise MethodError(reason)
+    refuse_wide(rules, "a book", "solver play, analyse and match search live")
     if options.codec not in (None, rules.kind.codec):
         rules.kind.refuse("codec", rules.name)
 

@@ -22,11 +22,13 @@ from solver.compiled.binding import inlined, kernel
 from solver.compiled.exact.moves import FAR, end_merit, key_of, lifted, look_at, settle_first
 from solver.compiled.exact.table import IDLE, LIMIT, WIN, bucket_of, busy_place, find, high_of, keep, low_of
 from solver.compiled.exact.windows import question
+from solver.compiled.states import BEYOND, COLUMNS, folded, is_missing, put_state, state_at
 from solver.compiled.views import borrowed
 from solver.store.prefetch import prefetch_at
 
 game: Any = None  # constants of the bound copies
 SCORES = REPLIES = LONGEST = False
+MORE = ()
 
 SPLIT_PLIES = 20  # threads that search one state share their work as deep as this
 PROBED = 10  # plies left, as far as the rules say, from which on all children are looked up before one is searched
@@ -53,9 +55,9 @@ FULL = FAR + 1  # in place of a merit: `moves` has too few rows
 def put(moves, at, child, key, choices, asked, promise):
     """Write a row of `moves`; what is asked of the child: sign, plies away, bound."""
     sign, away, bound = asked
-    moves[at, STATE] = child
-    moves[at, KEY] = key
-    moves[at, CHOICES] = choices
+    put_state(moves, at, STATE, child, MORE)
+    put_state(moves, at, KEY, key, MORE)
+    put_state(moves, at, CHOICES, choices, MORE)
     moves[at, SIGN] = sign
     moves[at, AWAY] = away
     moves[at, BOUND] = bound
@@ -114,7 +116,7 @@ def probe_children(table, moves, bound, best, first, last):
     """`best` with what the table knows of moves[first:last], and how many of them are left to be searched."""
     left = last - first
     for j in range(first, last):
-        known = looked_up(table, moves[j, KEY], moves[j, BOUND])
+        known = looked_up(table, state_at(moves, j, KEY, MORE), moves[j, BOUND])
         if known != LIMIT:
             best = max(best, lifted(known, moves[j, SIGN], moves[j, AWAY]))
             if best >= bound:
@@ -127,14 +129,15 @@ def probe_children(table, moves, bound, best, first, last):
 @inlined
 def arrive(table, frames, moves, ply, nodes):
     """Look at the state of frames[ply]: a result, or LIMIT where moves[FIRST:END] have to be searched, or FULL."""
-    state, bound, key, first = frames[ply, STATE], frames[ply, BOUND], frames[ply, KEY], frames[ply, FIRST]
-    choices = frames[ply, CHOICES]
+    state, key = state_at(frames, ply, STATE, MORE), state_at(frames, ply, KEY, MORE)
+    bound, first = frames[ply, BOUND], frames[ply, FIRST]
+    choices = state_at(frames, ply, CHOICES, MORE)
     if ply == 0:
         key = np.int64(-1)
         result, choices = settle_first(state, bound)
         if result != LIMIT:
             return result
-    if key < 0:
+    if is_missing(key, MORE):
         key = key_of(state)
     result = looked_up(table, key, bound)
     if result != LIMIT:
@@ -153,7 +156,7 @@ def arrive(table, frames, moves, ply, nodes):
         if left == 0:
             keep(table, key, -WIN, best, 1)
             return best
-    frames[ply, KEY] = key
+    put_state(frames, ply, KEY, key, MORE)
     frames[ply, BEST] = best
     frames[ply, END] = last
     frames[ply, LEFT] = left
@@ -165,8 +168,9 @@ def arrive(table, frames, moves, ply, nodes):
 def go_back(table, frames, busy, search, ply, result, nodes):
     """Take the result of the next ply's state back to that of frames[ply]: its result, or LIMIT if moves are left."""
     if len(busy) > 1 and ply + 1 < SPLIT_PLIES:
-        place = busy_place(busy, frames[ply + 1, STATE])
-        if busy[place] == frames[ply + 1, STATE]:
+        state = folded(state_at(frames, ply + 1, STATE, MORE))
+        place = busy_place(busy, state)
+        if busy[place] == state:
             busy[place] = IDLE
     result = max(frames[ply, BEST], lifted(result, frames[ply + 1, SIGN], frames[ply + 1, AWAY]))
     bound = frames[ply, BOUND]
@@ -177,10 +181,17 @@ def go_back(table, frames, busy, search, ply, result, nodes):
         search[KEPT] += 1
         work = int(nodes - frames[ply, NODES]).bit_length()
         if result >= bound:
-            keep(table, frames[ply, KEY], result, WIN, work)
+            keep(table, state_at(frames, ply, KEY, MORE), result, WIN, work)
         else:
-            keep(table, frames[ply, KEY], -WIN, result, work)
+            keep(table, state_at(frames, ply, KEY, MORE), -WIN, result, work)
     return result
+
+
+@inlined
+def is_busy(busy, moves, at):
+    """Whether a thread is at the state of a row."""
+    state = folded(state_at(moves, at, STATE, MORE))
+    return busy[busy_place(busy, state)] == state
 
 
 @inlined
@@ -196,16 +207,19 @@ def enter(frames, moves, busy, ply, nodes):
         if moves[j, PROMISE] > moves[top, PROMISE]:
             top = j
     if len(busy) > 1 and ply + 1 < SPLIT_PLIES:
-        if nodes > frames[ply, NODES] and busy[busy_place(busy, moves[top, STATE])] == moves[top, STATE]:
+        if nodes > frames[ply, NODES] and is_busy(busy, moves, top):
             for j in range(first, last):
-                if moves[j, PROMISE] != TAKEN and busy[busy_place(busy, moves[j, STATE])] != moves[j, STATE]:
+                if moves[j, PROMISE] != TAKEN and not is_busy(busy, moves, j):
                     top = j
                     break
-        busy[busy_place(busy, moves[top, STATE])] = moves[top, STATE]
+        state = folded(state_at(moves, top, STATE, MORE))
+        busy[busy_place(busy, state)] = state
     moves[top, PROMISE] = TAKEN
     frames[ply, LEFT] -= 1
     frames[ply + 1, FIRST] = last
     for field in range(PROMISE):
+        frames[ply + 1, field] = moves[top, field]
+    for field in range(BEYOND, BEYOND + COLUMNS * len(MORE)):
         frames[ply + 1, field] = moves[top, field]
 
 
@@ -250,10 +264,10 @@ def solve(table, frames, moves, busy, search, allowance):
     At first search[LOW] and search[HIGH] bound it, search[ASKED] is LIMIT and all other fields are 0.
     May return PAUSED, CROWDED or OUTSIDE, like `prove`.
     """
-    if game.is_terminal(frames[0, STATE]):
-        search[LOW] = search[HIGH] = end_merit(frames[0, STATE])
+    if game.is_terminal(state_at(frames, 0, STATE, MORE)):
+        search[LOW] = search[HIGH] = end_merit(state_at(frames, 0, STATE, MORE))
         return OUTSIDE if search[LOW] == FAR else DONE
-    longest = game.longest(frames[0, STATE]) if LONGEST and not SCORES else np.int64(0)
+    longest = game.longest(state_at(frames, 0, STATE, MORE)) if LONGEST and not SCORES else np.int64(0)
     stop = search[COUNT] + allowance
     while True:
         if search[ENTERING] == 0 and search[PLY] == 0:

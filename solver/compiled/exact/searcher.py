@@ -48,6 +48,7 @@ from solver.compiled.exact.alphabeta import (
 from solver.compiled.exact.moves import SLOW
 from solver.compiled.exact.table import GROWTH, IDLE, LIMIT, LOAD, WIN, Words, exact_entries, new_table, spread
 from solver.compiled.exact.team import Together
+from solver.compiled.states import columns, more_of, places, read_state, write_state
 from solver.rules.game import Game, Rules, is_built_in
 from solver.search import Budget, cycle, refuse_chance
 from solver.search import alphabeta as plain_search
@@ -103,8 +104,9 @@ class Searcher:
         self._room = new_table(table) if isinstance(table, int) else table  # of which the table is the head
         self._smallest = min(SMALLEST // 8, len(self._room)) if isinstance(table, int) else len(table)
         self.table = self._room[: self._smallest]
-        self._frames = np.zeros((128, FRAME), np.int64)
-        self._moves = np.zeros((4096, ROW), np.int64)
+        self._more = more = more_of(rules.bits)
+        self._frames = np.zeros((128, columns(FRAME, more)), np.int64)
+        self._moves = np.zeros((4096, columns(ROW, more)), np.int64)
         self.search = np.zeros(FIELDS, np.int64)
         self.nodes = 0
 
@@ -122,7 +124,7 @@ class Searcher:
             self._compare(check_game(self.game))
         with contextlib.suppress(BudgetExceeded):
             self.value(self.game.initial(), nodes=1)
-        spread(new_table(1024), 4)
+        spread(new_table(1024), 64, self._more)
 
     def _compare(self, states: list[int]) -> None:
         """The compiled rules and the values of states that plain alpha-beta quickly knows."""
@@ -224,13 +226,13 @@ class Searcher:
         search = self.search
         search[:] = 0
         search[LOW], search[HIGH], search[ASKED] = low, high, LIMIT
-        self._frames[0, STATE] = state
+        write_state(self._frames, 0, STATE, state, self._more)
 
     def step(self, busy: Words, allowance: int) -> bool:
         """Search on for so many nodes, while `busy` tells what others are at; whether the merit is found."""
         status = self._solve(self.table, self._frames, self._moves, busy, self.search, allowance)
         if status == OUTSIDE:
-            raise self._too_large(int(self._frames[int(self.search[PLY]), STATE]))
+            raise self._too_large(read_state(self._frames, int(self.search[PLY]), STATE, self._more))
         if status == CROWDED:
             self._give_room()
         return bool(status == DONE)
@@ -248,7 +250,7 @@ class Searcher:
         """Take four times the room for the table, which nobody else may use meanwhile."""
         used = len(self.table)
         self.table = self._room[: GROWTH * used]
-        spread(self.table, used)
+        spread(self.table, used, self._more)
         self.search[KEPT] = 0
 
     def _too_large(self, state: int) -> UncompiledRules:
@@ -260,11 +262,11 @@ class Searcher:
 
     def _give_room(self) -> None:
         """Twice the rows for the path and its moves, unless the path goes in circles."""
-        path = self._frames[: int(self.search[PLY]) + 1, STATE]
-        if len(np.unique(path)) < len(path):
+        path = self._frames[: int(self.search[PLY]) + 1, places(STATE, self._more)]
+        if len(np.unique(path, axis=0)) < len(path):
             raise cycle(self.rules, "alpha-beta")
         if len(path) > SLOW // 2:
-            raise self._too_large(int(path[-1]))
+            raise self._too_large(read_state(self._frames, len(path) - 1, STATE, self._more))
         self._frames = np.concatenate([self._frames, np.zeros_like(self._frames)])
         self._moves = np.concatenate([self._moves, np.zeros_like(self._moves)])
 
@@ -283,7 +285,7 @@ class Searcher:
 
     def exact(self) -> dict[int, int]:
         """Canonical states to merits (`win` being `alphabeta.WIN`): all entries whose bounds have met."""
-        return exact_entries(self.table)
+        return exact_entries(self.table, self._more)
 
 
 class Team:

@@ -7,6 +7,9 @@ in one line of the cache; of two entries in a bucket the cheaper one makes way. 
             a table without locks (Hyatt and Mann, ICGA Journal 25(1), 2002)
     data    lower bound | upper bound << 24 | log2 of the nodes they cost << 48, bounds with LIMIT added
 
+Of a wide state (`compiled.wide`) the further words of the key, treated alike, come behind the data, and an entry is as
+many words as the next power of two.
+
 Zeros are empty entries, so a new table costs nothing until it is used, and a table may begin as the head of a longer
 run of zeros and be `spread` over more of it in place: a bucket's entries stay, or go to buckets that are still empty.
 
@@ -15,11 +18,16 @@ run of zeros and be `spread` over more of it in place: a bucket's entries stay, 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numba.extending import register_jitable
+from numba.extending import overload, register_jitable
 from numpy.typing import NDArray
 
 from solver.base.errors import MethodError
+from solver.compiled.states import MIXER, OPTIONS, folded, unpacked
+from solver.compiled.wide import WORD, Wide
+from solver.compiled.words import raised_to, word_of
 from solver.store.shared import shared
 
 Words = NDArray[np.int64]
@@ -44,21 +52,95 @@ def new_table(size: int) -> Words:
     return room[start : start + words]
 
 
+def size_of(key: Any) -> int:
+    """The words of an entry of such a key."""
+    return 2
+
+
+@overload(size_of, strict=False, jit_options=OPTIONS)
+def _size_of(key: Any) -> Any:
+    size = 1 << (key.width // WORD).bit_length() if isinstance(key, Wide) else 2
+    return lambda key: size
+
+
+def is_at(table: Any, at: Any, key: Any) -> Any:
+    """Whether the entry at a word is that of a key."""
+    return table[at] ^ table[at + 1] == ~key
+
+
+@overload(is_at, strict=False, jit_options=OPTIONS)
+def _is_at(table: Any, at: Any, key: Any) -> Any:
+    if not isinstance(key, Wide):
+        return is_at
+    words = key.width // WORD
+
+    def compared(table, at, key):
+        data = table[at + 1]
+        differs = table[at] ^ data ^ ~word_of(key, 0)
+        for place in range(1, words):
+            differs |= table[at + 1 + place] ^ data ^ ~word_of(key, place)
+        return differs == 0
+
+    return compared
+
+
+def store(table: Any, at: Any, key: Any, data: Any) -> None:
+    """Write an entry."""
+    table[at + 1] = data
+    table[at] = ~key ^ data
+
+
+@overload(store, strict=False, jit_options=OPTIONS)
+def _store(table: Any, at: Any, key: Any, data: Any) -> Any:
+    if not isinstance(key, Wide):
+        return store
+    words = key.width // WORD
+
+    def written(table, at, key, data):
+        table[at + 1] = data
+        table[at] = ~word_of(key, 0) ^ data
+        for place in range(1, words):
+            table[at + 1 + place] = ~word_of(key, place) ^ data
+
+    return written
+
+
+def key_at(table: Any, at: Any, more: Any) -> Any:
+    """The key of the entry at a word; `more` as in `compiled.states`."""
+    return ~(table[at] ^ table[at + 1])
+
+
+@overload(key_at, strict=False, jit_options=OPTIONS)
+def _key_at(table: Any, at: Any, more: Any) -> Any:
+    if not len(more):
+        return key_at
+    words, raised = 1 + len(more), raised_to(WORD * (1 + len(more)))
+
+    def read(table, at, more):
+        data = table[at + 1]
+        key = raised(~(table[at] ^ data), 0)
+        for place in range(1, words):
+            key |= raised(~(table[at + 1 + place] ^ data), place)
+        return key
+
+    return read
+
+
 @register_jitable(forceinline=True)
 def bucket_of(key, words):
     """The first word of a key's bucket in a table of so many words."""
-    mixed = key * np.int64(-7046029254386353131)
-    return (mixed >> 20 ^ mixed >> 42) << 2 & words - 4
+    mixed = folded(key) * MIXER
+    return (mixed >> 20 ^ mixed >> 42) * (2 * size_of(key)) & words - 2 * size_of(key)
 
 
 @register_jitable(forceinline=True)
 def find(table, key):
     """The first word of the entry of a key, or -1."""
     at = bucket_of(key, len(table))
-    if table[at] ^ table[at + 1] == ~key:
+    if is_at(table, at, key):
         return at
-    if table[at + 2] ^ table[at + 3] == ~key:
-        return at + 2
+    if is_at(table, at + size_of(key), key):
+        return at + size_of(key)
     return -1
 
 
@@ -85,39 +167,41 @@ def keep(table, key, low, high, work):
     else:
         at = bucket_of(key, len(table))
         if work >= table[at + 1] >> WORK_SHIFT:
-            table[at + 2] = table[at]
-            table[at + 3] = table[at + 1]
+            for place in range(at, at + size_of(key)):
+                table[place + size_of(key)] = table[place]
         else:
-            at += 2
-    data = low + LIMIT | high + LIMIT << 24 | work << WORK_SHIFT
-    table[at + 1] = data
-    table[at] = ~key ^ data
+            at += size_of(key)
+    store(table, at, key, low + LIMIT | high + LIMIT << 24 | work << WORK_SHIFT)
 
 
 @register_jitable(forceinline=True)
 def busy_place(busy, state):
-    """Where a state that is being searched is noted."""
-    mixed = state * np.int64(-7046029254386353131)
-    return mixed >> 30 & len(busy) - 1
+    """Where a state that is being searched is noted, `folded`."""
+    return state * MIXER >> 30 & len(busy) - 1
 
 
 @shared
-def spread(table, used):
+def spread(table, used, more):
     """Carry the entries of table[:used] over to the whole table, which is empty beyond."""
-    for at in range(0, used, 4):
-        first, first_data, second, second_data = table[at], table[at + 1], table[at + 2], table[at + 3]
-        table[at] = table[at + 1] = table[at + 2] = table[at + 3] = 0
+    size = size_of(key_at(table, 0, more))
+    for at in range(0, used, 2 * size):
+        first, first_data = key_at(table, at, more), table[at + 1]
+        second, second_data = key_at(table, at + size, more), table[at + size + 1]
+        for place in range(at, at + 2 * size):
+            table[place] = 0
         if second_data:
-            keep(table, ~(second ^ second_data), low_of(second_data), high_of(second_data), second_data >> WORK_SHIFT)
+            keep(table, second, low_of(second_data), high_of(second_data), second_data >> WORK_SHIFT)
         if first_data:
-            keep(table, ~(first ^ first_data), low_of(first_data), high_of(first_data), first_data >> WORK_SHIFT)
+            keep(table, first, low_of(first_data), high_of(first_data), first_data >> WORK_SHIFT)
 
 
-def exact_entries(table: Words) -> dict[int, int]:
+def exact_entries(table: Words, more: tuple[int, ...] = ()) -> dict[int, int]:
     """Keys to merits: all entries whose bounds have met."""
-    data = table[1::2]
-    keys = ~(table[::2] ^ data)
+    words = 1 + len(more)
+    entries = table.reshape(-1, 1 << words.bit_length())
+    data = entries[:, 1]
     low = (data & LOW_BITS) - LIMIT
     high = (data >> 24 & LOW_BITS) - LIMIT
     met = (low == high) & (data != 0)
-    return dict(zip(keys[met].tolist(), low[met].tolist(), strict=True))
+    keys = ~(entries[met][:, [0, *range(2, words + 1)]] ^ data[met, None])
+    return dict(zip(unpacked(keys), low[met].tolist(), strict=True))

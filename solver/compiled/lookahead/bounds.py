@@ -8,6 +8,9 @@ entry is four words, of which the last two are floats: `table` is the run as int
     low     lower bound
     high    upper bound
 
+Of a wide state (`compiled.wide`) the further words of the key, inverted, come behind these, and an entry is twice as
+long as one of `exact.table`.
+
 What a state is worth depends on the depth, so a bound is one for that depth alone; but where the end of the game proves
 it, it holds for any greater depth, too. The action is that of the state as it was, which may be another image of the
 key than the next one: a wrong one costs some order and nothing else. Of a bucket's entries the shallower makes way.
@@ -15,12 +18,17 @@ key than the next one: a wrong one costs some order and nothing else. Of a bucke
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numba.extending import register_jitable
+from numba.extending import overload, register_jitable
 from numpy.typing import NDArray
 
-from solver.compiled.exact.table import Words, bucket_of, new_table
+from solver.compiled.exact.table import Words, bucket_of, new_table, size_of
 from solver.compiled.inlining import PART
+from solver.compiled.states import OPTIONS
+from solver.compiled.wide import WORD, Wide
+from solver.compiled.words import word_of
 
 DEPTH_BITS = (1 << 20) - 1
 WHOLE = 1 << 20
@@ -41,14 +49,53 @@ def place_of(key, words):
     return bucket_of(key, words >> 1) << 1
 
 
+def is_of(table: Any, at: Any, key: Any) -> Any:
+    """Whether the entry at a word is that of a key."""
+    return table[at] == ~key
+
+
+@overload(is_of, strict=False, jit_options=OPTIONS)
+def _is_of(table: Any, at: Any, key: Any) -> Any:
+    if not isinstance(key, Wide):
+        return is_of
+    words = key.width // WORD
+
+    def compared(table, at, key):
+        differs = table[at] ^ ~word_of(key, 0)
+        for place in range(1, words):
+            differs |= table[at + 3 + place] ^ ~word_of(key, place)
+        return differs == 0
+
+    return compared
+
+
+def write_key(table: Any, at: Any, key: Any) -> None:
+    """Write the key of an entry."""
+    table[at] = ~key
+
+
+@overload(write_key, strict=False, jit_options=OPTIONS)
+def _write_key(table: Any, at: Any, key: Any) -> Any:
+    if not isinstance(key, Wide):
+        return write_key
+    words = key.width // WORD
+
+    def written(table, at, key):
+        table[at] = ~word_of(key, 0)
+        for place in range(1, words):
+            table[at + 3 + place] = ~word_of(key, place)
+
+    return written
+
+
 @register_jitable(forceinline=True, **PART)
 def find(table, key):
     """The first word of the entry of a key, or -1."""
     at = place_of(key, len(table))
-    if table[at] == ~key:
+    if is_of(table, at, key):
         return at
-    if table[at + 4] == ~key:
-        return at + 4
+    if is_of(table, at + 2 * size_of(key), key):
+        return at + 2 * size_of(key)
     return -1
 
 
@@ -60,8 +107,9 @@ def holds_at(note, depth):
 
 
 @register_jitable(forceinline=True, **PART)
-def remembered(table, bounds, key, depth, alpha, beta, scores):
+def remembered(memory, key, depth, alpha, beta, scores):
     """What the table says of a state: its merit, or a bound outside the window, or else NaN; and the entry's note."""
+    table, bounds = memory
     at = find(table, key)
     if at < 0:
         return np.nan, np.int64(0)
@@ -92,11 +140,12 @@ def keep(table, bounds, key, note, low, high):
     else:
         at = place_of(key, len(table))
         if depth >= table[at + 1] & DEPTH_BITS:
-            table[at + 4], table[at + 5] = table[at], table[at + 1]
-            bounds[at + 6], bounds[at + 7] = bounds[at + 2], bounds[at + 3]
+            for place in range(at, at + 2 * size_of(key)):
+                table[place + 2 * size_of(key)] = table[place]
         else:
-            at += 4
-    table[at], table[at + 1] = ~key, note
+            at += 2 * size_of(key)
+    table[at + 1] = note
+    write_key(table, at, key)
     bounds[at + 2], bounds[at + 3] = low, high
 
 

@@ -59,6 +59,7 @@ from solver.compiled.lookahead.depth import (
     list_moves_at,
 )
 from solver.compiled.lookahead.model import Model
+from solver.compiled.states import BEYOND, COLUMNS, put_state, state_at, state_in
 from solver.compiled.views import borrowed
 from solver.store.shared import shared
 
@@ -79,7 +80,13 @@ def dropped(bound, gain, scores):
 
 
 @register_jitable(forceinline=True, **PART)
-def put_away(memory, path, ply):
+def is_own_image(frames, ply, more):
+    """Whether the frame's state stands for all symmetric ones."""
+    return state_at(frames, ply, STATE, more) == state_at(frames, ply, KEY, more)
+
+
+@register_jitable(forceinline=True, **PART)
+def put_away(memory, path, ply, more):
     """Store what was found of the frame's state; but not of the root, nor of the last ply."""
     frames, windows, moves, _ = path
     if ply > 0 and frames[ply, LEFT] > 1:
@@ -89,11 +96,11 @@ def put_away(memory, path, ply):
         note = frames[ply, LEFT]
         if frames[ply, CUT] == 0:
             note |= WHOLE
-        if frames[ply, STATE] == frames[ply, KEY]:
+        if is_own_image(frames, ply, more):
             note |= OWN_IMAGE
         if low == best:
             note |= moves[frames[ply, BEST_ROW], ACTION] + 1 << ACTION_SHIFT
-        keep(memory[0], memory[1], frames[ply, KEY], note, low, high)
+        keep(memory[0], memory[1], state_at(frames, ply, KEY, more), note, low, high)
 
 
 @register_jitable(forceinline=True, **PART)
@@ -102,7 +109,7 @@ def arrive(rules, memory, path, model, ply):
 
     Or what keeps it from that.
     """
-    address, scores = rules
+    address, scores, more = rules[0], rules[1], rules[2:]
     frames, windows, _, search = path
     left, wanted = frames[ply, LEFT], search[CHOICE]
     if ply > 0:
@@ -111,23 +118,24 @@ def arrive(rules, memory, path, model, ply):
             windows[ply, BEST] = WIN - 1 if alpha >= WIN - 1 else 1 - WIN
             return FOUND
         if left > 1:
-            merit, note = remembered(memory[0], memory[1], frames[ply, KEY], left, alpha, beta, scores)
+            merit, note = remembered(memory, state_at(frames, ply, KEY, more), left, alpha, beta, scores)
             if merit == merit:
                 frames[ply, CUT] = note & WHOLE == 0
                 windows[ply, BEST] = merit
                 return FOUND
-            if (note & OWN_IMAGE != 0) == (frames[ply, STATE] == frames[ply, KEY]):
+            if (note & OWN_IMAGE != 0) == is_own_image(frames, ply, more):
                 wanted = (note >> ACTION_SHIFT) - 1
     status: Any = list_moves_at(address, path, model, ply, wanted)
     if status == FOUND:
-        put_away(memory, path, ply)
+        put_away(memory, path, ply, more)
     return status
 
 
 @register_jitable(forceinline=True, **PART)
-def enter(path, ply, row, again, scores):
+def enter(path, ply, row, again, rules):
     """Put the child of a row on the path. `again`: it is known to be better, and asked by how much."""
     frames, windows, moves, _ = path
+    scores, more = rules[1], rules[2:]
     best, beta = windows[ply, BEST], windows[ply, BETA]
     floor = best if best > windows[ply, ALPHA] else windows[ply, ALPHA]
     scouts = frames[ply, OPEN] != 0 and best > -INFINITY and not again
@@ -140,6 +148,8 @@ def enter(path, ply, row, again, scores):
     frames[ply, SCOUTS] = scouts
     frames[ply + 1, STATE] = moves[row, CHILD]
     frames[ply + 1, KEY] = moves[row, CODE]
+    for column in range(BEYOND, BEYOND + COLUMNS * len(more)):
+        frames[ply + 1, column] = moves[row, column]
     frames[ply + 1, LEFT] = frames[ply, LEFT] - 1
     frames[ply + 1, FIRST] = frames[ply, END]
     frames[ply + 1, OPEN] = frames[ply, OPEN] != 0 and not scouts
@@ -149,12 +159,13 @@ def enter(path, ply, row, again, scores):
 
 
 @register_jitable(forceinline=True, **PART)
-def go_back(memory, path, ply, scores):
+def go_back(memory, path, ply, rules):
     """Take what was found of the next ply's state back to this one's: FOUND if that settles it, OPENED if not.
 
     BETTER: the move is, as far as a narrow window tells, and is to be asked again by how much.
     """
     frames, windows, moves, _ = path
+    scores = rules[1]
     row, best, beta = frames[ply, ROW], windows[ply, BEST], windows[ply, BETA]
     frames[ply, CUT] |= frames[ply + 1, CUT]
     merit = lifted(windows[ply + 1, BEST], moves[row, SIGN], moves[row, GAIN], scores)
@@ -168,7 +179,7 @@ def go_back(memory, path, ply, scores):
         return OPENED
     if merit >= beta:
         frames[ply, KILLER] = moves[row, ACTION] + 1
-    put_away(memory, path, ply)
+    put_away(memory, path, ply, rules[2:])
     return FOUND
 
 
@@ -189,7 +200,8 @@ def take(path, ply):
 def look(rules, memory, path, model, allowance):
     """Search the state of frames[0] to the depth of its LEFT: its merit is then windows[0, BEST].
 
-    rules: the address of `list_moves`, and whether values are scores; memory: table and bounds, see `bounds`.
+    rules: the address of `list_moves`, whether values are scores, and `more` (`compiled.states`), one after the other;
+    memory: table and bounds, see `bounds`.
     search[CHOICE] is the first best action in the game's order, and at first the one to begin with, or -1; frames[0,
     CUT] is whether a state was cut off. Returns PAUSED after `allowance` nodes or CROWDED, to be called again when
     there is room; FOUND, OUTSIDE or STUCK. Before, `begin`.
@@ -210,24 +222,24 @@ def look(rules, memory, path, model, allowance):
         status = arrive(rules, memory, path, model, ply)
         while status == FOUND and ply > 0:
             ply -= 1
-            status = go_back(memory, path, ply, rules[1])
+            status = go_back(memory, path, ply, rules)
         if status != OPENED and status != BETTER:
             search[PLY] = ply
             if status == FOUND:
                 search[CHOICE] = moves[frames[0, BEST_ROW], ACTION]
             return status
         row = take(path, ply) if status == OPENED else frames[ply, ROW]
-        enter(path, ply, row, status == BETTER, rules[1])
+        enter(path, ply, row, status == BETTER, rules)
         ply += 1
 
 
 @shared
-def begin(path, state, depth):
-    """Set out to search a state; what comes first is search[CHOICE]."""
+def begin(path, depth):
+    """Set out to search a state, which is to be written to frames[0]; what comes first is search[CHOICE]."""
     frames, windows, _, search = path
     for field in range(frames.shape[1]):
         frames[0, field] = 0
-    frames[0, STATE], frames[0, LEFT], frames[0, OPEN] = state, depth, 1
+    frames[0, LEFT], frames[0, OPEN] = depth, 1
     windows[0, ALPHA], windows[0, BETA], windows[0, BEST] = -INFINITY, INFINITY, -INFINITY
     search[PLY] = 0
 
@@ -241,7 +253,7 @@ def is_known(path, scores):
 
 @shared
 def choose(rules, memory, path, model, states, depth, found, allowance):
-    """Search unfinished states (n,) int64 from search[PLACE] on, each deepened to `depth`; returns what `look` does.
+    """Search unfinished states (`compiled.states`) from search[PLACE] on, each deepened to `depth`; as `look` returns.
 
     found: their best actions (n,) int64, the places of those among all, (n,) int64, and the merits (n,) float64.
     frames[0, LEFT] is 0 at first.
@@ -253,12 +265,14 @@ def choose(rules, memory, path, model, states, depth, found, allowance):
         place = search[PLACE]
         if frames[0, LEFT] == 0:
             search[CHOICE] = -1
-            begin(path, states[place], 1)
+            begin(path, 1)
+            put_state(frames, 0, STATE, state_in(states, place, rules[2:]), rules[2:])
         status = look(rules, memory, path, model, stop - search[COUNT])
         if status != FOUND:
             return status
         if frames[0, LEFT] < depth and not is_known(path, rules[1]):
-            begin(path, states[place], frames[0, LEFT] + 1)
+            begin(path, frames[0, LEFT] + 1)
+            put_state(frames, 0, STATE, state_in(states, place, rules[2:]), rules[2:])
             continue
         actions[place], places[place], merits[place] = search[CHOICE], frames[0, BEST_ROW], windows[0, BEST]
         frames[0, LEFT] = 0

@@ -22,11 +22,13 @@ from solver.compiled.exact.moves import key_of, sign_of
 from solver.compiled.inlining import PART
 from solver.compiled.lookahead.features import BITS, features  # noqa: F401  (`features`, bound here, reads BITS)
 from solver.compiled.lookahead.model import MODEL, Model, weighed
+from solver.compiled.states import put_state, state_at, told
 from solver.compiled.views import borrowed
 from solver.rules.game import Rules
 
 game: Any = None  # constants of the bound copies
 SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = BOUNDS = FEATURES = PROMISES = False
+MORE = ()
 WIN = value.WIN
 LARGEST = 1 << 53  # above all merits that a float64 holds exactly
 MOST_LEFT = 1 << 30  # plies that an ended game may still take
@@ -110,12 +112,12 @@ def lifted(merit, sign, gain, scores):
 @inlined
 def write_move(moves, row, state, action, child, final):
     """The action's row, but for its promise."""
-    moves[row, CHILD] = child
+    put_state(moves, row, CHILD, child, MORE)
     moves[row, ACTION] = action
     moves[row, SIGN] = sign_of(state, action, child)
     moves[row, GAIN] = game.reward(state, action) if REWARD else np.int64(0)
     if not final:
-        moves[row, CODE] = key_of(child)
+        put_state(moves, row, CODE, key_of(child), MORE)
 
 
 @kernel
@@ -129,7 +131,7 @@ def list_moves(path, model, ply, wanted):
     frames, windows, moves, search = borrowed(frames), borrowed(windows), borrowed(moves), borrowed(search)
     shape, weights, relu, scale, inputs, units = model
     model = Model(borrowed(shape), borrowed(weights), relu, scale, borrowed(inputs), borrowed(units))
-    state, last, left = frames[ply, STATE], frames[ply, FIRST], frames[ply, LEFT]
+    state, last, left = state_at(frames, ply, STATE, MORE), frames[ply, FIRST], frames[ply, LEFT]
     beta = windows[ply, BETA]
     best, best_row, untried, nodes, cut = -INFINITY, np.int64(-1), 0, 0, 0
     for action in game.actions(state):
@@ -147,7 +149,7 @@ def list_moves(path, model, ply, wanted):
                 cut = 1
                 merit = estimate(child, model)
             if merit != merit:
-                search[CULPRIT] = child
+                search[CULPRIT] = told(child, last, MORE)
                 return OUTSIDE
             merit = lifted(merit, moves[last, SIGN], moves[last, GAIN], SCORES)
             if merit > best:
@@ -163,7 +165,7 @@ def list_moves(path, model, ply, wanted):
                 moves[last, PROMISE] = FOREMOST
         last += 1
     search[COUNT] += nodes
-    search[CULPRIT] = state
+    search[CULPRIT] = told(state, -1, MORE)
     frames[ply, END], frames[ply, UNTRIED], frames[ply, BEST_ROW], frames[ply, CUT] = last, untried, best_row, cut
     windows[ply, BEST] = best
     return OPENED if untried else FOUND if last > frames[ply, FIRST] else STUCK

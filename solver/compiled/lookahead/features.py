@@ -2,6 +2,7 @@
 
 A state's bits are its cells, one bit or a few each, in most games; in two sets, one for each player to move, where the
 game has `to_move`. Features are those of the image that `canonical` takes, so that symmetric states have the same.
+Arrays of states are those of `compiled.states`.
 """
 
 from __future__ import annotations
@@ -11,11 +12,14 @@ from typing import Any
 import numpy as np
 
 from solver.compiled.binding import inlined, kernel
+from solver.compiled.states import state_in
+from solver.rules.width import USUAL
 
 game: Any = None  # what follows are constants of the bound copies
 FEATURES = ALTERNATES = AGAIN = FOLDS = False
 
-BITS = 63  # of a state
+MORE = ()
+BITS = USUAL  # of a state
 
 
 @inlined
@@ -31,31 +35,32 @@ def features(state, out):
     mover = 0 if ALTERNATES or AGAIN else game.to_move(state)
     count = BITS if ALTERNATES or AGAIN else 2 * BITS
     for place in range(min(count, len(out))):
-        out[place] = state >> place % BITS & (place // BITS == mover)
+        out[place] = state >> place % BITS & 1 & (place // BITS == mover)
     return count
 
 
 @kernel
 def list_tiers(states, tiers):
-    """The tiers (n,) int64 of states (n,) int64, 0 where the rules know none."""
+    """The tiers (n,) int64 of states, 0 where the rules know none."""
     for i in range(len(states)):
-        tiers[i] = game.tier(states[i])
+        tiers[i] = game.tier(state_in(states, i, MORE))
 
 
 @kernel
 def guess(states, guesses):
-    """What `evaluate` of the rules says of unfinished states (n,) int64 into guesses (n,) float64; 0 without it."""
+    """What `evaluate` of the rules says of unfinished states into guesses (n,) float64; 0 without it."""
     for i in range(len(states)):
-        guesses[i] = game.evaluate(states[i])
+        guesses[i] = game.evaluate(state_in(states, i, MORE))
 
 
 @kernel
 def tabulate(states, table):
-    """The features of unfinished states (n,) int64 as the rows of a table (n, features) int16; False if one has more
+    """The features of unfinished states as the rows of a table (n, features) int16; False if one has more
     or fewer."""
     out = np.empty(table.shape[1], np.int64)
     for i in range(len(states)):
-        if features(game.canonical(states[i]) if FOLDS else states[i], out) != table.shape[1]:
+        state = state_in(states, i, MORE)
+        if features(game.canonical(state) if FOLDS else state, out) != table.shape[1]:
             return False
         for place in range(len(out)):
             table[i, place] = out[place]

@@ -26,6 +26,7 @@ from solver.compiled.lookahead import deepening
 from solver.compiled.lookahead.bounds import DEEPEST, new_bounds
 from solver.compiled.lookahead.depth import (
     BEST,
+    CHILD,
     CHOICE,
     COUNT,
     CROWDED,
@@ -38,12 +39,15 @@ from solver.compiled.lookahead.depth import (
     MOVE,
     OUTSIDE,
     PLACE,
+    PLY,
+    STATE,
     STUCK,
     WINDOW,
     CompiledDepth,
     Path,
 )
 from solver.compiled.lookahead.model import Model, new_model
+from solver.compiled.states import columns, more_of, packed, read_state, write_state
 from solver.rules.game import Game, Rules, is_built_in
 from solver.search import Budget, Counts, Result, heuristic, refuse_chance, stuck
 
@@ -77,12 +81,13 @@ class Lookahead:
         refuse_chance(self.rules, "a search of limited depth")
         with compiling(game):
             self._depth = CompiledDepth(self.rules)
-        self._asked = self._depth.address, self.rules.scores
+        self._more = more = more_of(self.rules.bits)
+        self._asked = self._depth.address, self.rules.scores, *more
         self._memory = new_bounds(table)
         self._path = Path(
-            np.zeros((64, FRAME), np.int64),
+            np.zeros((64, columns(FRAME, more)), np.int64),
             np.zeros((64, WINDOW), np.float64),
-            np.zeros((4096, MOVE), np.int64),
+            np.zeros((4096, columns(MOVE, more)), np.int64),
             np.zeros(FIELDS, np.int64),
         )
         self.nodes = 0
@@ -114,15 +119,22 @@ class Lookahead:
             return Result(heuristic.estimated_value(rules.end(state), rules.scores), None, True, Counts(1), {})
         self._set_out(depth, first)
         with compiling(rules.game):
-            deepening.begin(self._path, state, depth)
+            deepening.begin(self._path, depth)
+            write_state(self._path.frames, 0, STATE, state, self._more)
         self._run(lambda allowance: deepening.look(*self._work(), allowance), budget)
         best = float(self._path.windows[0, BEST])
         value = heuristic.estimated_value(best if -1 < best < 1 or best % 1 else int(best), rules.scores)
         exact = heuristic.is_exact(value, depth if self._path.frames[0, CUT] else None)
         return Result(value, int(self._path.search[CHOICE]), exact, Counts(self.nodes - before), {})
 
+    def packed(self, states: Sequence[int] | States) -> States:
+        """States as an array (`compiled.states`)."""
+        if self._more:
+            return packed([int(state) for state in states], self._more)
+        return np.ascontiguousarray(states, np.int64)
+
     def choose(self, states: States, depth: int, found: Choices) -> None:
-        """Search unfinished states (n,) int64, each deepened to `depth`, into `found`."""
+        """Search unfinished states, an array of them, each deepened to `depth`, into `found`."""
         self._set_out(depth, None)
         self._path.frames[0, LEFT] = self._path.search[PLACE] = 0
         self._run(lambda allowance: deepening.choose(*self._work(), states, depth, tuple(found), allowance), None)
@@ -155,9 +167,18 @@ class Lookahead:
             if status == CROWDED:
                 self._path = self._path._replace(moves=_doubled(self._path.moves))
             elif status in (OUTSIDE, STUCK):
-                raise self._refused(status, int(self._path.search[CULPRIT]))
+                raise self._refused(status, self._culprit())
             elif budget is not None and budget.is_used_up():
                 raise BudgetExceeded("the search has used up its budget: allow more nodes or seconds")
+
+    def _culprit(self) -> int:
+        """The state that something is wrong with."""
+        told, path = int(self._path.search[CULPRIT]), self._path
+        if not self._more:
+            return told
+        if told < 0:
+            return read_state(path.frames, int(path.search[PLY]), STATE, self._more)
+        return read_state(path.moves, told, CHILD, self._more)
 
     def _refused(self, status: int, state: int) -> Exception:
         """What is wrong with a state, as plain Python says; UncompiledRules where it finds nothing."""
@@ -232,7 +253,7 @@ class Chooser:
 
     def choose(self, states: Sequence[int] | States, depth: int) -> Choices:
         """Search unfinished states (n,) int64, each to `depth`. Raises as `Lookahead.search`."""
-        asked = np.ascontiguousarray(states, np.int64)
+        asked = self._members[0].packed(states)
         count = len(asked)
         found = Choices(np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.float64))
         idle = list(self._members)

@@ -20,6 +20,7 @@ from solver.compiled.exact.table import LIMIT, WIN
 from solver.compiled.module import depth, exact
 from solver.compiled.module import rules as of_rules
 from solver.rules.game import Rules, own_method
+from solver.rules.width import refuse_wide
 from solver.wasm import layout
 from solver.wasm.binary import finished
 
@@ -55,6 +56,7 @@ def build(rules: Rules, ranks: bool = False) -> bytes:
     """
     if rules.plain_only:
         raise MethodError(f"{rules.name} runs in plain Python only: it has no module")
+    refuse_wide(rules, "a module", "where Numba is, live search takes it as it is")
     with compiling(rules.game):
         parts = [_Part(of_rules, rules, _exported(rules, ranks))]
         if searches(rules):

@@ -20,6 +20,7 @@ from solver.compiled.lookahead.depth import (
     FIELDS,
     FRAME,
     MOVE,
+    STATE,
     WINDOW,
     Path,
     list_moves,
@@ -85,7 +86,8 @@ def look(state, depth, first):
     path = path_of()
     path.search[CHOICE] = first
     path.search[COUNT] = 0
-    deepening.begin(path, state, depth)
+    deepening.begin(path, depth)
+    path.frames[0, STATE] = state
 
 
 @kernel

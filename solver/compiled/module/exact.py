@@ -63,7 +63,7 @@ def go_on(allowance):
     used = desk[USED]
     if used < desk[TABLE] and search[KEPT] >= LOAD * used // 2:
         grown = min(GROWTH * used, desk[TABLE])
-        spread(words(desk[TABLE_AT], grown), used)
+        spread(words(desk[TABLE_AT], grown), used, ())
         desk[USED] = used = grown
         search[KEPT] = 0
     frames = table_at(desk[FRAMES_AT], desk[FRAMES], FRAME)

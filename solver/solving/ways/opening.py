@@ -28,6 +28,7 @@ from solver.base.files import lock
 from solver.base.options import Options
 from solver.base.value import Value, merit_of
 from solver.rules.game import Rules
+from solver.rules.width import USUAL
 from solver.search import alphabeta, cycle
 from solver.search.derive import derived
 from solver.solving.job import Job, Outcome
@@ -260,7 +261,7 @@ def _derived(rules: Rules, layer: list[int], later: list[int], merits: dict[int,
 
 
 def _may_compile(rules: Rules) -> bool:
-    return not rules.plain_only and extras.has_kernels()
+    return not rules.plain_only and rules.bits <= USUAL and extras.has_kernels()
 
 
 class Journal:

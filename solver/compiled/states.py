@@ -1,0 +1,228 @@
+"""States in arrays: one word of 64 bits each, or as many as the bits of a game take, the lowest first.
+
+An array of states is (n,) int64, of wide ones (n, words) int64. In a table of rows with other columns, too, the first
+word of a state is its column, as it is where one does; the others lie behind BEYOND.
+
+`more` says which: a tuple with a zero for each word of a state beyond its first, and False behind them where those are
+full, so that numbers take one more for their sign. It is a constant of bound kernels (`MORE`), and a type wherever it
+is handed on, so that code for states of one word is what it would be without all this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numba.core import types as nb
+from numba.extending import overload
+from numpy.typing import NDArray
+
+from solver.compiled.inlining import PART
+from solver.compiled.wide import WORD, Constant, Wide
+from solver.compiled.words import raised_to, widen, word_of
+from solver.rules.width import USUAL, words_of
+
+MIXER = np.int64(-7046029254386353131)
+BEYOND = 12  # columns of a row, at most, but for the words of wide states
+COLUMNS = 3  # of states in a row, at most
+OPTIONS: Any = {"forceinline": True, **PART}
+Words = NDArray[np.int64]
+
+
+def more_of(bits: int) -> tuple[int, ...]:
+    """`more` for states of so many bits."""
+    if bits <= USUAL:
+        return ()
+    words = words_of(bits)
+    return (0,) * (words - 1) + ((False,) if bits == words * WORD else ())
+
+
+def width_of(more: tuple[int, ...]) -> int:
+    """The width of the numbers that compiled rules compute with."""
+    return WORD * (1 + len(more))
+
+
+def beyond(more: tuple[int, ...]) -> int:
+    """The words of a state beyond its first."""
+    return sum(one is not False for one in more)
+
+
+def columns(used: int, more: tuple[int, ...]) -> int:
+    """The columns of rows that use so many, with the words of wide states behind them."""
+    return BEYOND + COLUMNS * len(more) if more else used
+
+
+def new_states(count: int, more: tuple[int, ...]) -> Words:
+    """Room for so many states."""
+    return np.zeros((count, 1 + beyond(more)) if more else count, np.int64)
+
+
+def packed(states: Iterable[int], more: tuple[int, ...]) -> Words:
+    """States as an array."""
+    if not more:
+        return np.array(list(states), np.int64)
+    size = 8 * (1 + beyond(more))
+    data = b"".join([state.to_bytes(size, "little") for state in states])
+    return np.frombuffer(data, np.int64).reshape(-1, 1 + beyond(more)).copy()
+
+
+def unpacked(states: Words) -> list[int]:
+    """The states of an array."""
+    if states.ndim == 1:
+        found: list[int] = states.tolist()
+        return found
+    data, size = np.ascontiguousarray(states).tobytes(), 8 * states.shape[1]
+    return [int.from_bytes(data[at : at + size], "little") for at in range(0, len(data), size)]
+
+
+def places(column: int, more: tuple[int, ...]) -> list[int]:
+    """The columns of the words of a state."""
+    first = BEYOND + column * beyond(more)
+    return [column, *range(first, first + beyond(more))]
+
+
+def write_state(rows: Words, at: int, column: int, state: int, more: tuple[int, ...]) -> None:
+    """Put a state into a row; for Python."""
+    rows[at, places(column, more)] = packed([state], more)
+
+
+def read_state(rows: Words, at: int, column: int, more: tuple[int, ...]) -> int:
+    """The state in a row; for Python."""
+    return unpacked(rows[at : at + 1, places(column, more)])[0]
+
+
+def state_at(rows: Any, at: Any, column: Any, more: Any) -> Any:
+    """The state in a column of a row."""
+    return rows[at, column]
+
+
+def put_state(rows: Any, at: Any, column: Any, state: Any, more: Any) -> None:
+    """Write it."""
+    rows[at, column] = state
+
+
+def state_in(states: Any, at: Any, more: Any) -> Any:
+    """One of an array of states."""
+    return states[at]
+
+
+def put_in(states: Any, at: Any, state: Any, more: Any) -> None:
+    """Write it."""
+    states[at] = state
+
+
+def is_missing(state: Any, more: Any) -> Any:
+    """Whether -1 was written in place of a state; of a state of nothing but ones it is said, too."""
+    return state < 0
+
+
+def told(state: Any, row: Any, more: Any) -> Any:
+    """What tells Python of a state in one word: itself, or the row of a table that it is in."""
+    return state
+
+
+def folded(state: Any) -> Any:
+    """An int64 that stands for a state where it need not be told from all others: itself, or a mixture of its words."""
+    return state
+
+
+def _stored(more: Any) -> int:
+    """`beyond` by the type of `more`."""
+    return sum(isinstance(kind, nb.Integer) for kind in more)
+
+
+@overload(state_at, strict=False, jit_options=OPTIONS)
+def _state_at(rows: Any, at: Any, column: Any, more: Any) -> Any:
+    if not len(more):
+        return lambda rows, at, column, more: rows[at, column]
+    extra, raised = _stored(more), raised_to(WORD * (1 + len(more)))
+
+    def read(rows, at, column, more):
+        state = raised(rows[at, column], 0)
+        for place in range(extra):
+            state |= raised(rows[at, BEYOND + column * extra + place], place + 1)
+        return state
+
+    return read
+
+
+@overload(put_state, strict=False, jit_options=OPTIONS)
+def _put_state(rows: Any, at: Any, column: Any, state: Any, more: Any) -> Any:
+    if not len(more):
+
+        def put(rows, at, column, state, more):
+            rows[at, column] = state
+
+        return put
+    extra, wide = _stored(more), widen(WORD * (1 + len(more)))
+
+    def write(rows, at, column, state, more):
+        number = wide(state)
+        rows[at, column] = word_of(number, 0)
+        for place in range(extra):
+            rows[at, BEYOND + column * extra + place] = word_of(number, place + 1)
+
+    return write
+
+
+@overload(state_in, strict=False, jit_options=OPTIONS)
+def _state_in(states: Any, at: Any, more: Any) -> Any:
+    if not len(more):
+        return lambda states, at, more: states[at]
+    words, raised = 1 + _stored(more), raised_to(WORD * (1 + len(more)))
+
+    def read(states, at, more):
+        state = raised(states[at, 0], 0)
+        for place in range(1, words):
+            state |= raised(states[at, place], place)
+        return state
+
+    return read
+
+
+@overload(put_in, strict=False, jit_options=OPTIONS)
+def _put_in(states: Any, at: Any, state: Any, more: Any) -> Any:
+    if not len(more):
+
+        def put(states, at, state, more):
+            states[at] = state
+
+        return put
+    words, wide = 1 + _stored(more), widen(WORD * (1 + len(more)))
+
+    def write(states, at, state, more):
+        number = wide(state)
+        for place in range(words):
+            states[at, place] = word_of(number, place)
+
+    return write
+
+
+@overload(is_missing, strict=False, jit_options=OPTIONS)
+def _is_missing(state: Any, more: Any) -> Any:
+    words = 1 + _stored(more)
+    if words == 1 + len(more):
+        return lambda state, more: state < 0
+    ones = Constant.of((1 << WORD * words) - 1, WORD * (1 + len(more)))
+    return lambda state, more: state < 0 or state == ones
+
+
+@overload(told, strict=False, jit_options=OPTIONS)
+def _told(state: Any, row: Any, more: Any) -> Any:
+    return (lambda state, row, more: row) if len(more) else told
+
+
+@overload(folded, strict=False, jit_options=OPTIONS)
+def _folded(state: Any) -> Any:
+    if not isinstance(state, Wide):
+        return lambda state: state
+    words = state.width // WORD
+
+    def mixture(state):
+        mixed: Any = word_of(state, 0)
+        for place in range(1, words):
+            mixed = (mixed ^ mixed >> 29) * MIXER ^ word_of(state, place)
+        return mixed
+
+    return mixture

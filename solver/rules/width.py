@@ -1,0 +1,49 @@
+"""How wide the states of a game are: the bits that its rules declare, 63 where they say nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from solver.base.errors import GameError, MethodError, PositionError
+
+USUAL = 63  # bits, which compiled code, arrays and books hold in one word
+MOST = 511
+WORD = 64
+
+
+def bits_of(game: Any) -> int:
+    """The bits of a game's states, each of which is below 2**bits: `bits` of the class, a property or a method.
+
+    A parameter of that name says nothing. Raises GameError.
+    """
+    if "bits" in getattr(type(game), "_fields", ()):
+        return USUAL
+    found = getattr(game, "bits", USUAL)
+    bits = found() if callable(found) else found
+    if type(bits) is not int or not 1 <= bits <= MOST:
+        raise GameError(f"{type(game).__name__} has bits = {bits!r}: say how many bits a state takes, from 1 to {MOST}")
+    return bits
+
+
+def words_of(bits: int) -> int:
+    """The words of 64 bits that a state of so many takes in arrays: one as long as an int64 holds it."""
+    return 1 if bits <= USUAL else -(-bits // WORD)
+
+
+def outside(bits: int) -> str:
+    """What is wrong with a state that is none of so many bits."""
+    if bits == USUAL:
+        return "is outside [0, 2**63): states are non-negative 63-bit integers, wider ones if the class says bits = 128"
+    return f"is outside [0, 2**{bits}): states have as many bits as the rules say, raise bits if they need more"
+
+
+def check_state(state: Any, bits: int) -> None:
+    """Raise PositionError for a number that is no state of a game of so many bits."""
+    if isinstance(state, int) and not 0 <= state < 1 << bits:
+        raise PositionError(f"{state} is no state: states are whole numbers from 0 to 2**{bits} - 1")
+
+
+def refuse_wide(rules: Any, what: str, remedy: str) -> None:
+    """Raise MethodError where states do not fit one word, which is all that `what` takes."""
+    if rules.bits > USUAL:
+        raise MethodError(f"{rules.name} has states of {rules.bits} bits, {what} takes {USUAL}: {remedy}")
