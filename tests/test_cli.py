@@ -66,7 +66,7 @@ def test_info_has_the_agreed_shape(book):
     facts = json.loads(ok("info", book, "--json"))
     assert list(facts) == [
         "game", "rules", "method", "scope", "symmetry", "states", "terminal", "stored", "counts", "tiers", "root",
-        "longest", "values", "wdl", "expectation", "trim", "codec", "bytes", "bits_per_state", "digest",
+        "longest", "values", "wdl", "expectation", "estimate", "trim", "codec", "bytes", "bits_per_state", "digest",
     ]  # fmt: skip
     assert (facts["states"], facts["terminal"], facts["stored"]) == (765, 138, 627)  # under the board's symmetries
     assert facts["root"] == {"value": "draw", "score": 0, "distance": None}

@@ -58,6 +58,7 @@ class Expectation(_Fields, Margins):
 
     name = "expectation"
     number = float
+    types = (float,)
     acyclic, cyclic, partial = "expectiminimax", "value-iteration", None
     remedy = "use value iteration"
     codec = "fixed"

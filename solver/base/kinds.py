@@ -22,7 +22,8 @@ class Kind:
     name = "outcome"
     scores = False  # merits are scores: distances mean nothing
     most = WIN - 1  # the largest merit of an unfinished state, the negative of the smallest
-    number: type = int  # what a score is
+    number: type = int  # what a score is, in a table
+    types: tuple[type, ...] = (int,)  # what it may be in a book
     acyclic: str = "minimax"  # the methods that find all values of a game without cycles, and with
     cyclic: str | None = "retrograde"
     partial: str | None = "alphabeta"  # and the one that finds some
@@ -35,6 +36,12 @@ class Kind:
     repeats = ": a draw"  # what it means that play comes back to a position
     step, error = 1.0, 0.0  # what scores are multiples of, and how far one in a book may be from the true one
     expectation: Any = None  # what a book's header says of these two
+    estimate: Any = None  # and of values that are not exact
+
+    @property
+    def basis(self) -> Kind:
+        """The kind of the rules' values, of which a book may hold estimates."""
+        return self
 
     def measured(self, span: int, error: int) -> Kind:
         """The kind of values in a solve in which they reach so far, and are off by so many half units."""

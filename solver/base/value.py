@@ -21,8 +21,8 @@ WIN = 1 << 40
 
 
 class Value(NamedTuple):
-    """`score`: -1, 0, 1, in score games the margin, in games of chance an expectation, the only one that is a float;
-    `distance`: plies to the end, None where it means nothing."""
+    """`score`: -1, 0, 1, in score games the margin, in games of chance an expectation, in grown books perhaps an
+    estimate, which alone are floats; `distance`: plies to the end, None where it means nothing."""
 
     score: float
     distance: int | None = None
@@ -30,9 +30,17 @@ class Value(NamedTuple):
     @property
     def outcome(self) -> str:
         """ "win", "draw" or "loss" for the side to move; "expectation" where chance has still a say."""
-        if isinstance(self.score, float):
-            return "expectation"
+        return "expectation" if isinstance(self.score, float) else self.leaning
+
+    @property
+    def leaning(self) -> str:
+        """The same by the sign alone, as books count their values."""
         return "win" if self.score > 0 else "loss" if self.score < 0 else "draw"
+
+    @property
+    def is_win(self) -> bool:
+        """Whether it is a win whose distance is known."""
+        return self.distance is not None and self.score > 0
 
     def words(self, as_number: bool = False) -> str:
         """The value whatever its game: win in 5, draw; without a distance a win, or `as_number` +1, +3, +0.25."""

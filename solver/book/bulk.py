@@ -25,8 +25,8 @@ MANY = 20_000  # states whose images are worth compiling the rules for
 class Values(NamedTuple):
     """The values of many states, as arrays of the shape that was asked.
 
-    `scores` int64, of expectations float64; `distances` int64, -1 where they mean nothing; where `known` (bool) is
-    False, the other two are 0 and -1 and say nothing.
+    `scores` int64, of expectations and in grown books float64; `distances` int64, -1 where they mean nothing; where
+    `known` (bool) is False, the other two are 0 and -1 and say nothing.
     """
 
     scores: NDArray[np.int64] | NDArray[np.float64]
@@ -116,6 +116,6 @@ def values(indices: NDArray[np.int64], palette: Sequence[Value]) -> Values:
     known = indices >= 0
     if isinstance(palette, Steps):
         return Values(np.where(known, (indices - MIDDLE) * palette.step, 0.0), np.full_like(indices, -1), known)
-    scores = np.array([*(score for score, _ in palette), 0], np.int64)
+    scores = np.array([*(score for score, _ in palette), 0])  # int64; of a grown book, estimates among them, float64
     distances = np.array([*(-1 if distance is None else distance for _, distance in palette), -1], np.int64)
     return Values(scores[indices], distances[indices], known)

@@ -70,7 +70,7 @@ def check_tally(book: Book, stored: int, numbers: Sequence[int], examples: Seque
     if min(numbers, default=1) < 1 or (header.numbers is not None and list(numbers) != header.numbers):
         raise DamagedBook(f"{book.path} has other numbers of states of a value than its header says: solve again")
     if header.longest is not None:
-        example = max((value.distance or 0, place) for place, value in enumerate(header.palette) if value.score > 0)
+        example = max((value.distance, place) for place, value in enumerate(header.palette) if value.is_win)
         if examples[example[1]] != header.longest[1]:
             raise DamagedBook(
                 f"{book.path}: its header says that {header.longest[1]} is the first of the longest wins,"

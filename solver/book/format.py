@@ -6,7 +6,8 @@ Version history
         records of its own; there were no such books before. Nor were there any of the codecs `compact` and `ranked`,
         which earlier readers refuse by their names, or trimmed books and books without distances, which have `trim` and
         `wdl` in their header and which earlier readers refuse by their scope and their values. Nor books of games of
-        chance, which have `expectation` there and which earlier readers refuse by their codec, `fixed`.
+        chance, which have `expectation` there and which earlier readers refuse by their codec, `fixed`; nor grown
+        books, which have `estimate` and floats in their palette, and which earlier readers refuse by their method.
 
 Records of the main database, in key order
     8 bytes, big-endian n         segment n
@@ -40,6 +41,7 @@ from typing import Any, NamedTuple
 import msgpack
 
 from solver.base.errors import DamagedBook, ForeignBook
+from solver.base.estimates import Estimate
 from solver.base.expectations import Expectation
 from solver.base.kinds import Kind, without_chance
 from solver.base.value import Value, merit_of
@@ -61,9 +63,10 @@ PALETTE_PART = 4_000  # values to a palette record
 MOST_VALUES = 1 << 21  # of any palette: a reader takes 200 bytes for each
 MOST_TEXT = 8192  # characters of a game's name
 
-METHODS = ("minimax", "retrograde", "alphabeta", "expectiminimax", "value-iteration")
+METHODS = ("minimax", "retrograde", "alphabeta", "expectiminimax", "value-iteration", "drop-out")
 OF_WHOLES = METHODS[:2]  # of complete books that may be trimmed
-SCOPES = re.compile("complete|exact|ply [0-9]{1,9}")  # of books that hold all that was solved
+OF_PARTS = ("alphabeta", "drop-out")  # of books that are not complete
+SCOPES = re.compile("complete|exact|grown|ply [0-9]{1,9}")  # of books that hold all that was solved
 
 
 class Header(NamedTuple):
@@ -71,7 +74,8 @@ class Header(NamedTuple):
 
     `numbers` are the stored states of each value of the palette; None in a book that did not count them yet. `trim` is
     None in a book that was not trimmed. `wdl`: wins and losses have no distance. `expectation` is what the values of a
-    game of chance are, None elsewhere; with it the palette is empty.
+    game of chance are, None elsewhere; with it the palette is empty. `estimate` is what those of a grown book are, None
+    elsewhere.
     """
 
     game: str
@@ -95,6 +99,7 @@ class Header(NamedTuple):
     trim: Trim | None = None
     wdl: bool = False
     expectation: Expectation | None = None
+    estimate: Estimate | None = None
 
     def identified(self) -> Header:
         """With the book id, which follows from all that is known before the records are written.
@@ -102,9 +107,10 @@ class Header(NamedTuple):
         And without `numbers` where they make the header too long: a book that is packed anew cannot know them.
         """
         header = self if self._is_whole() else self._replace(numbers=None)
-        *facts, trim, wdl, expectation = header._replace(book_id=b"", digest="")
-        facts = msgpack.packb([*facts, *(fact for fact in (trim, wdl, expectation) if fact)])
-        return header._replace(book_id=hashlib.sha256(facts).digest()[:8])
+        facts = header._replace(book_id=b"", digest="")
+        whole, later = facts[: -len(LATER)], facts[-len(LATER) :]
+        packed = msgpack.packb([*whole, *(fact for fact in later if fact)])
+        return header._replace(book_id=hashlib.sha256(packed).digest()[:8])
 
     @property
     def is_gapless(self) -> bool:
@@ -114,7 +120,7 @@ class Header(NamedTuple):
     @property
     def kind(self) -> Kind:
         """That of its values."""
-        return self.expectation or without_chance(self.score_game, self.wdl)
+        return self.expectation or self.estimate or without_chance(self.score_game, self.wdl)
 
     @property
     def values(self) -> Sequence[Value]:
@@ -203,15 +209,19 @@ class Header(NamedTuple):
                 raise ValueError(f"{name} is no count")
         header = cls(**{name: fields[name] for name in cls._fields if name not in ("numbers", *LATER)})
         numbers, trim, expectation = fields.get("numbers"), fields.get("trim"), fields.get("expectation")
-        header = header._replace(expectation=None if expectation is None else Expectation(*expectation))
+        estimate = fields.get("estimate")
+        header = header._replace(
+            expectation=None if expectation is None else Expectation(*expectation),
+            estimate=None if estimate is None else Estimate(*estimate),
+        )
         return header._replace(
             numbers=None if numbers is None else _integers(numbers),
             trim=None if trim is None else Trim(*trim),
             wdl=fields.get("wdl", False),
-            palette=[_value(pair) for pair in header.palette],
+            palette=[header.kind.kept(_value(pair, header.kind.types)) for pair in header.palette],
             counts=dict(zip(OUTCOMES, _integers(header.counts[name] for name in OUTCOMES), strict=True)),
             tiers=None if header.tiers is None else [TierCount(*_integers(row)) for row in header.tiers],
-            root=_value(header.root, header.kind.number),
+            root=header.kind.kept(_value(header.root, header.kind.types)),
             longest=None if header.longest is None else _pair(_integers(header.longest)),
         )
 
@@ -230,7 +240,7 @@ def check_facts(header: Header) -> None:
         raise ValueError("values without distance, which retrograde analysis does not find")
     if header.method not in METHODS or not SCOPES.fullmatch(scope) or header.stored < 0:
         raise ValueError("unknown method or scope")
-    if header.trim is not None and header.method not in (OF_WHOLES if scope == "complete" else ("alphabeta",)):
+    if header.trim is not None and header.method not in (OF_WHOLES if scope == "complete" else OF_PARTS):
         raise ValueError("a trimmed book of a method that makes none such")
     if not header.game.isprintable() or len(header.game) > MOST_TEXT:
         raise ValueError("game is no name of a game")
@@ -240,10 +250,14 @@ def check_facts(header: Header) -> None:
         raise ValueError("method and values differ")
     if header.expectation is not None:
         _check_expectation(header, header.expectation)
+    if header.estimate is not None:
+        header.estimate.check(header.score_game)
+    if (header.estimate is None) != (scope != "grown") or (header.estimate is not None and header.wdl):
+        raise ValueError("estimates where they cannot be, or none")
     _check_palette(header)
     _check_counts(header)
-    slowest = max((value.distance or 0 for value in header.palette if value.score > 0), default=None)
-    if (slowest is None or header.kind.scores) != (header.longest is None):
+    slowest = max((value.distance or 0 for value in header.palette if value.is_win), default=None)
+    if (slowest is None) != (header.longest is None):
         raise ValueError("longest and palette differ")
     if header.longest is not None and (header.longest[0] != slowest or not 0 <= header.longest[1] < 1 << 63):
         raise ValueError("longest and palette differ")
@@ -280,10 +294,10 @@ def _check_counts(header: Header) -> None:
     """Counts add up, by outcome and by tier."""
     counts, tiers, total = header.counts, header.tiers, sum(header.counts.values())
     if header.scope != "complete":
-        partial = header.method == "alphabeta" or header.scope == TRIMMED
+        partial = header.method in OF_PARTS or header.scope == TRIMMED
         if not partial or (header.states, header.terminal, tiers) != (None, None, None):
             raise ValueError("counts of a whole game without one")
-    elif header.method == "alphabeta" or header.states is None or header.terminal is None:
+    elif header.method in OF_PARTS or header.states is None or header.terminal is None:
         raise ValueError("a whole game without its counts")
     elif header.terminal < 0 or not header.stored + header.terminal == header.states == total:
         raise ValueError("states and counts differ")
@@ -302,7 +316,7 @@ def _check_counts(header: Header) -> None:
 KINDS: dict[str, type] = dict.fromkeys(("game", "rules", "method", "scope", "codec", "digest"), str)
 KINDS |= {"symmetry": bool, "score_game": bool, "stored": int}
 OUTCOMES = ("win", "draw", "loss")
-LATER = ("trim", "wdl", "expectation")  # fields that a header has only where they say something
+LATER = ("trim", "wdl", "expectation", "estimate")  # fields that a header has only where they say something
 
 
 def _integers(items: Iterable[Any]) -> list[int]:
@@ -332,9 +346,9 @@ def _long_palette(book_id: bytes, size: int, other: Callable[[bytes], Any]) -> l
     return [(score, None if distance == -1 else distance) for score, distance in zip(*[iter(numbers)] * 2, strict=True)]
 
 
-def _value(pair: Sequence[Any], number: Any = int) -> Value:
+def _value(pair: Sequence[Any], types: tuple[type, ...]) -> Value:
     score, distance = pair
-    if type(score) is not number or not (distance is None or (type(distance) is int and distance >= 0)):
+    if type(score) not in types or not (distance is None or (type(distance) is int and distance >= 0)):
         raise ValueError("a value is no [score, distance]")
     return Value(score, distance)
 

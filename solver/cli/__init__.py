@@ -34,6 +34,7 @@ COMMANDS = {
     "check": ("solver.cli.check", "Check rules without solving."),
     "solve": ("solver.cli.solve", "Solve a game and write its book."),
     "estimate": ("solver.cli.estimate", "Say beforehand what solving a game will take."),
+    "grow": ("solver.cli.grow", "Grow an opening book of a game too large to solve."),
     "pack": ("solver.cli.pack", "Write a book in another codec."),
     "trim": ("solver.cli.trim", "Write a smaller book: what need not be stored is left out."),
     "info": ("solver.cli.info", "Say what a book holds."),
@@ -199,7 +200,7 @@ def _exit_code(error: BaseException) -> int:
 def _how_to_go_on(args: Sequence[str] | None = None, *_: Any, **__: Any) -> str:
     """The command that goes on with an interrupted solve."""
     words = [word for word in (sys.argv[1:] if args is None else args) if word != "--restart"]
-    return f": go on with solver {shlex.join(words)}" if words[:1] == ["solve"] else ""
+    return f": go on with solver {shlex.join(words)}" if words[:1] in (["solve"], ["grow"]) else ""
 
 
 def _say(message: str, code: int) -> int:

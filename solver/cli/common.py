@@ -49,6 +49,20 @@ class Seconds(click.FloatRange):
         return seconds
 
 
+class Duration(click.ParamType):  # type: ignore[type-arg]
+    """A time in seconds: 2h, 30m, 90s, 90."""
+
+    name = "time"
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> float:
+        if isinstance(value, float):
+            return value
+        match = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,6})?)([hms]?)", value.strip(), re.ASCII)
+        if not match:
+            self.fail(f"{value[:40]!r} is no time: 2h, 30m, 90s", parameter, context)
+        return float(match[1]) * {"h": 3600, "m": 60, "s": 1, "": 1}[match[2]]
+
+
 class Span(click.ParamType):  # type: ignore[type-arg]
     """A range of whole numbers, both ends included: 5..9, 5.., ..9 or 5."""
 

@@ -8,6 +8,7 @@ import click
 
 from solver.base.errors import MissingState, PositionError
 from solver.cli.common import (
+    Seconds,
     budget_option,
     evaluate_option,
     game_option,
@@ -17,6 +18,7 @@ from solver.cli.common import (
     quiet_option,
     thinking,
 )
+from solver.play.analysis import nearly_best
 from solver.play.live import SHORT
 from solver.play.player import Player
 from solver.report.words import in_words
@@ -46,20 +48,25 @@ COMMANDS = "hint, undo, swap (sides), help, quit"
     metavar="1..10",
     help="Below 10 it plays a second-best move now and then: nine times in ten at 1.",
 )
-@click.option("--seed", type=int, metavar="N", help="Of the dice; the same ones each time.")
+@click.option(
+    "--variety", type=Seconds(0, 1e6), default=0.0, metavar="V", help="It chooses among moves so nearly as good."
+)
+@click.option("--seed", type=int, metavar="N", help="Of dice and of the computer's choices: the same ones each time.")
 @evaluate_option
 @module_option
 @live_option
 @game_option
 @quiet_option
 def command(
-    source: str, second: bool, start: str, budget: float, method: str, depth: int, level: int, seed: int | None,
-    evaluate: str | None, module: str | None, live: bool, own: Game | None, quiet: bool,
+    source: str, second: bool, start: str, budget: float, method: str, depth: int, level: int, variety: float,
+    seed: int | None, evaluate: str | None, module: str | None, live: bool, own: Game | None, quiet: bool,
 ) -> None:  # fmt: skip
     """Play against a book, or a GAME against the book of it that comes with the package, else against a live search.
 
     At the prompt: a move in the game's notation, or hint, undo, swap, help, quit. Where no book knows, the computer
-    searches within the budget, and says when it does not see the end. Dice are thrown, and cards drawn, for both.
+    searches within the budget, and says when it does not see the end. Dice are thrown, and cards drawn, for both. With
+    --variety 0.05 the computer chooses at random among moves that lose no more than that, of a win, or of a point of
+    the margin; what is won it wins as soon as it can.
 
     \b
     solver play connect-four-5x5.lmdb
@@ -70,8 +77,11 @@ def command(
         raise click.UsageError("negamax asks the rules' own evaluate: --evaluate goes with --method best or heuristic")
     book, game = open_source(source, own, live=live, quiet=quiet)
     player = Player({} if book is None else book, game, seconds=budget, evaluate=evaluate, module=module)
-    opponent = Opponent(player, method, depth, level)
-    table = Table(player, opponent, start, computer=0 if second else 1, dice=random.Random(seed))
+    if variety and method != "best":
+        raise click.UsageError("--variety is among moves that are all valued: it goes with --method best")
+    chance = random.Random(seed)
+    opponent = Opponent(player, method, depth, level, variety, chance)
+    table = Table(player, opponent, start, computer=0 if second else 1, dice=chance)
     if method == "best" and budget > SHORT and player.rules.tiered:  # most others have cycles
         player.prepare(wait=False)
     click.echo(greeting(table, None if book is None else str(book.path), budget))
@@ -95,17 +105,23 @@ def greeting(table: Table, book: str | None, budget: float) -> str:
 class Opponent:
     """How the computer chooses its moves."""
 
-    def __init__(self, player: Player, method: str, depth: int, level: int) -> None:
+    def __init__(
+        self, player: Player, method: str, depth: int, level: int, variety: float, chance: random.Random
+    ) -> None:
         self.player, self.method, self.depth, self.level = player, method, depth, level
+        self.variety, self.chance = variety, chance
         if method == "heuristic" and player.foresight.name is None:
             heuristic.estimates_of(player.rules)  # raises without any
 
     def choose(self, state: int) -> tuple[int, bool]:
         """An action, and whether it is known to be as good as can be, or chosen as it should. Raises MissingState."""
-        if self.level < 10 and random.random() * 10 < 10 - self.level:
+        if self.level < 10 and self.chance.random() * 10 < 10 - self.level:
             second_best = [move for move in self.player.analyse(state) if not move.best]
             if second_best:
                 return second_best[0].action, True
+        if self.variety:
+            move = self.chance.choice(nearly_best(self.player.analyse(state), self.variety))
+            return move.action, move.value is not None or move.estimate is not None
         if self.method == "best":
             move = self.player.choose(state)
             return move.action, move.best or (move.value is not None and move.value.score > 0)

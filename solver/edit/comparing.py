@@ -12,14 +12,17 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.base.errors import BookError, DamagedBook, ForeignBook
+from solver.base.options import Options
 from solver.base.progress import Progress, silent
 from solver.base.value import Value, merit_of
 from solver.book import Book, Header, check_codec, check_target, streaming
 from solver.book.packing import recoded
+from solver.solving import pipeline
+from solver.solving.ways.grown import Plan
 
 FACTS = (
     "game", "rules", "method", "scope", "symmetry", "score_game", "states", "terminal", "stored", "counts", "root",
-    "longest", "trim", "wdl", "expectation",
+    "longest", "trim", "wdl", "expectation", "estimate",
 )  # fmt: skip
 VERIFY = "verify both, one of them was solved wrongly"
 
@@ -85,16 +88,20 @@ def merge(
 ) -> Header:
     """Write a book of the states of two books of one game to `target`; the header as written.
 
-    Where one of the books has all states, its scope and method are those of the merged one, else that is a book of
-    exact entries. `codec` is that of the first book if left out. Raises ForeignBook where the rules differ, BookError
-    where only one is folded by symmetry, DamagedBook where they contradict each other, ResourceError; and leaves
-    `target` as it was.
+    Of two grown books, both by the same searches, it is a grown one, valued anew. Else, where one of the books has all
+    states, its scope and method are those of the merged one; or that is a book of exact entries. `codec` is that of the
+    first book if left out. Raises ForeignBook where the rules differ, BookError where only one is folded by symmetry,
+    DamagedBook where they contradict each other, ResourceError; and leaves `target` as it was.
     """
     if codec is not None:
         check_codec(codec)
     check_target(target)
     with Book(first) as one, Book(second) as other:
         _check_alike(one, other)
+        if one.header.estimate is not None or other.header.estimate is not None:
+            options = Options(codec=codec or one.header.codec, symmetry=one.header.symmetry, restart=True)
+            plan = Plan(books=(str(one.path), str(other.path)))
+            return pipeline.grow(one.game, target, plan, options._replace(workers=workers, progress=progress))
         for book in (one, other):
             book.header.kind.refuse("merge", str(book.path), BookError)
         numbers: Counter[Value] = Counter()
@@ -122,6 +129,8 @@ def _check_alike(one: Book, other: Book) -> None:
     if one.header.wdl != other.header.wdl:
         book = one if one.header.wdl else other
         raise BookError(f"{book.path} has no distances, the other has: trim that with --wdl first")
+    if one.header.estimate is not None or other.header.estimate is not None:
+        return
     if one.root != other.root:
         said = one.root.words(as_number=True), other.root.words(as_number=True)
         raise DamagedBook(f"the start is {said[0]} in {one.path}, {said[1]} in {other.path}: {VERIFY}")

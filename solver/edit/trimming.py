@@ -89,6 +89,8 @@ def _refuse(header: Header, rules: Rules, wanted: Trim, wdl: bool) -> None:
         raise MethodError("nothing is to be left out: say what, as in --drop-plies 2")
     if header.trim is not None:
         raise MethodError(f"the book is trimmed already: trim the one with digest {header.trim.source[:16]} anew")
+    if wanted.side is not None or wanted.plies:
+        header.kind.refuse("settle", rules.name)
     if wanted.side not in (None, *SIDES):
         raise MethodError(f"no side {wanted.side!r}: choose one of {', '.join(SIDES)}")
     if not 0 <= wanted.plies <= MOST_PLIES:
@@ -115,7 +117,11 @@ def _kept(book: Book, rules: Rules, wanted: Trim, workers: int | None, progress:
         return False
 
     if wanted.max_ply is not None:
-        layers = opening.plies(rules, wanted.max_ply, passed)
+        layers = (
+            opening.plies(rules, wanted.max_ply, passed)
+            if book.header.estimate is None
+            else list(_plies_within(book, rules, wanted.max_ply))
+        )
         keys = sorted(int(state) for layer in layers for state in layer)
     if wanted.side is not None:
         return _needed(book, rules, wanted, keys, progress)
@@ -125,6 +131,17 @@ def _kept(book: Book, rules: Rules, wanted: Trim, workers: int | None, progress:
         kept.indices.extend(indices)
         _refuse_beyond(len(kept.states), most)
     return kept
+
+
+def _plies_within(book: Book, rules: Rules, max_ply: int) -> Iterator[list[int]]:
+    """The states of a grown book, by the plies after which play within it first comes to them."""
+    layer = {rules.canonical(state) for state in rules.roots()}
+    seen: set[int] = set()
+    for _ in range(max_ply + 1):
+        layer = {state for state in layer - seen if not rules.is_terminal(state) and book.find(state) is not None}
+        seen |= layer
+        yield sorted(layer)
+        layer = {rules.canonical(rules.result(state, action)) for state in layer for action in rules.actions(state)}
 
 
 def _refuse_beyond(count: int, most: int) -> None:
@@ -225,9 +242,9 @@ def _write(
     ordered = sorted(stored, key=merit_of, reverse=True)
     places = {value: place for place, value in enumerate(ordered)}
     indices = array("i", map([places.get(value, 0) for value in values].__getitem__, kept.indices))
-    slowest = max(((value.distance or 0, place) for value, place in places.items() if value.score > 0), default=None)
+    slowest = max(((value.distance or 0, place) for value, place in places.items() if value.is_win), default=None)
     longest = None
-    if slowest is not None and not header.kind.scores:
+    if slowest is not None:
         longest = slowest[0], states[indices.index(slowest[1])]
     header = header._replace(
         palette=ordered, numbers=[stored[value] for value in ordered], stored=len(states), longest=longest
@@ -235,7 +252,7 @@ def _write(
     if header.trim is not None:
         outcomes: Counter[str] = Counter()
         for value, number in stored.items():
-            outcomes[value.outcome] += number
+            outcomes[value.leaning] += number
         header = header._replace(counts={name: outcomes[name] for name in ("win", "draw", "loss")})
     parts = ((states[at : at + CHUNK], indices[at : at + CHUNK]) for at in range(0, max(1, len(states)), CHUNK))
     return streaming.write(target, header, parts, rules, workers=workers, progress=progress)

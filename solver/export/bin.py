@@ -37,6 +37,7 @@ EXACT = (1 << 53) - 1  # the largest whole number that all JSON readers take as 
 def write(book: Book, path: Path, progress: Progress) -> None:
     """Write the book to a new file; each segment's checksum is verified on the way."""
     header, firsts = book.header, book.directory
+    header.kind.refuse("bin", str(book.path))
     facts = seal(header.book_id, 0, facts_of(header))
     pairs = [(score, -1 if distance is None else distance) for score, distance in header.palette]
     palette = seal(header.book_id, 1, b"".join(VALUE.pack(*pair) for pair in pairs))

@@ -61,8 +61,9 @@ def table_of(book: Book, names: Sequence[str] | None, progress: Progress) -> Tab
         "states": str(header.stored),
         "digest": header.digest,
     }
-    if header.expectation:
-        about |= {name: str(fact) for name, fact in header.expectation._asdict().items()}
+    said = header.expectation or header.estimate
+    if said:
+        about |= {name: str(fact) for name, fact in said._asdict().items()}
     return Table(chosen, _rows(book, cells, progress), about, header.kind.number)
 
 

@@ -28,6 +28,7 @@ class Sample(NamedTuple):
 
 def from_book(book: Book, board: Board, number: int, *, seed: int = 0, progress: Progress = silent) -> Sample:
     """So many stored states of a book, all if there are fewer. Raises MethodError where they are too few."""
+    book.header.kind.refuse("learn", book.path.name)
     counts = _strata(book, board, progress)
     draw = np.random.default_rng(seed)
     wanted = {key: np.sort(draw.choice(count, share, replace=False)) for (key, count), share in _shares(counts, number)}

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
+from solver.base.estimates import is_estimate
 from solver.base.value import Value, keeps, merit_of
+
+Find = Callable[[Any], Value | None]
 
 
 class Answer(NamedTuple):
@@ -46,8 +50,27 @@ class Move(NamedTuple):
     child_value: Value | None
     estimate: float | None = None
 
+    @property
+    def is_told(self) -> bool:
+        """Whether it needs no search: its value is known, or a grown book has an estimate."""
+        return self.value is not None or self.source == "book"
+
 
 MISSING = Answer(None, False, "missing")
+
+
+def told_apart(find: Find, grown: bool) -> tuple[Find, Callable[[Any], Answer]]:
+    """Of a look-up, in a grown book: one of the exact values alone, and answers with estimates."""
+
+    def exact(key: Any) -> Value | None:
+        value = find(key)
+        return None if value is None or is_estimate(value) else value
+
+    def estimated(key: Any) -> Answer:
+        value = find(key)
+        return MISSING if value is None or not is_estimate(value) else Answer(None, False, "book", value.score)
+
+    return (exact, estimated) if grown else (find, lambda key: MISSING)
 
 
 def as_best(move: Move) -> Move:
@@ -88,6 +111,19 @@ def from_moves(moves: list[Move]) -> Answer:
         return Answer(first.value, True, "search")
     estimate = first.estimate if first.value is None else first.value.score
     return MISSING if estimate is None else Answer(None, False, "search", estimate)
+
+
+def nearly_best(moves: list[Move], loss: float) -> list[Move]:
+    """Of moves, best first, those that are known or thought to lose no more; where the first wins, that alone."""
+    first = moves[0]
+    if first.value is not None and first.value.distance is not None and first.value.score > 0:
+        return moves[:1]
+    told = [move for move in moves if move.value is not None or move.estimate is not None]
+    return [move for move in told if _worth(first) - _worth(move) <= loss] or moves[:1]
+
+
+def _worth(move: Move) -> float:
+    return (move.estimate or 0.0) if move.value is None else move.value.score
 
 
 def rank(move: Move) -> tuple[float, bool, float]:

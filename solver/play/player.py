@@ -3,7 +3,7 @@
 Every answer says where it comes from, and whether it is known:
 
     terminal    the rules: the game is over
-    book        the solution
+    book        the solution; in a grown book perhaps an estimate
     search      two plies of look-ahead, whatever is asked, more in a trimmed book that wants more; then, live,
                 alpha-beta, in a game with cycles retrograde analysis, or a win or loss that a search of limited depth
                 forces; where the budget ends, an estimate
@@ -26,7 +26,8 @@ from solver.base.value import Value, drop_value, keeps, lift_value, merit_of
 from solver.book import shipped
 from solver.book.format import Header
 from solver.book.reader import Book
-from solver.play.analysis import MISSING, Answer, Move, Outcome, as_best, best_first, from_moves, likeliest, rank
+from solver.play import analysis
+from solver.play.analysis import Answer, Move, Outcome, as_best, best_first, from_moves, likeliest, rank
 from solver.play.live import SECONDS, Live
 from solver.play.lookahead import Foresight
 from solver.rules.game import Game, Rules, game_text, load_game
@@ -84,7 +85,8 @@ class Player:
         self.live = live and not (header is not None and header.is_gapless) and "live" not in rules.kind.unfit
         self.canonical, self._same_mover = rules.canonical, rules.same_mover
         self._lifted = functools.lru_cache(maxsize=1 << 16)(lift_value)
-        self._find = source.find if isinstance(source, Book) else source.get  # by canonical states
+        find: Any = source.find if isinstance(source, Book) else source.get  # by canonical states
+        self._find, self._estimated = analysis.told_apart(find, header is not None and header.estimate is not None)
         told = Rules(game, rules.symmetry, header is not None and header.wdl)
         self._depth, self._covers = _looking_ahead(told, self._find, header)
         self._ahead = Ahead(told, lambda key: self._find(key) or self._solved.get(key), lambda: len(self._solved))
@@ -101,7 +103,8 @@ class Player:
         """What a state is worth for the side to move. Raises PositionError for what is no state of any game."""
         check_state(state, self.rules.bits)
         known = self._known(state)
-        return known if known.exact or not self.live else self._search([state], self._budget())[state]
+        told = known.exact or known.source == "book" or not self.live
+        return known if told else self._search([state], self._budget())[state]
 
     def best(self, state: int) -> int:
         """A best action: the quickest win, else a draw, else the longest loss; the first of equals.
@@ -149,13 +152,13 @@ class Player:
         moves = self._moves(state)
         if not moves:
             raise self._undecided(state)
-        unknown = [move for move in moves if move.value is None]
+        unknown = [move for move in moves if not move.is_told]
         if unknown or self._covers is not None:
             value = self._known(state).value
             if value is None and self.live:
                 value = self.solve([state], budget)[state].value
                 moves = self._moves(state)
-                unknown = [move for move in moves if move.value is None]
+                unknown = [move for move in moves if not move.is_told]
             if value is not None:
                 attained = self._keeping(state, moves, value) or self._attaining(state, unknown, value, budget)
                 if attained is not None:
@@ -236,7 +239,7 @@ class Player:
         if answer.source == "terminal":
             return answer, []
         moves = self._moves(state)
-        unknown = [move.child for move in moves if move.value is None]
+        unknown = [move.child for move in moves if not move.is_told]
         if unknown and self.live:
             budget, parent = self._budget(), None if answer.exact else state
             asked = unknown if parent is None else [*unknown, parent]
@@ -245,7 +248,7 @@ class Player:
         if not moves:
             return answer, []
         moves = best_first(moves, answer.value)
-        if not answer.exact and self.live:
+        if not answer.exact and self.live and (unknown or answer.source != "book"):
             answer = from_moves(moves)
         return answer, moves
 
@@ -283,7 +286,7 @@ class Player:
             found, sign = value_within(self._ahead.rules, (low, high)), (low > 0) - (high < 0)
             if found is None and sign and not self.rules.scores:  # who wins is known, but not how soon
                 return Answer(None, False, "search", sign)
-        return MISSING if found is None else Answer(found, True, "search")
+        return self._estimated(key) if found is None else Answer(found, True, "search")
 
     def _terminal(self, state: int) -> Answer:
         return Answer(self.rules.ended(state), True, "terminal")

@@ -90,8 +90,9 @@ class Thinker:
         """What the solution, and a look of two plies, know."""
         with contextlib.suppress(MissingState):
             move = self._silent.choose(state)
-            if move.best and move.value is not None:
-                return Thought(move.action, Answer(move.value, True, move.source), 0, 0, self._line(state, move.action))
+            if (move.best and move.value is not None) or all(one.is_told for one in self._silent.analyse(state)):
+                answer = Answer(move.value, move.exact, move.source, move.estimate)
+                return Thought(move.action, answer, 0, 0, self._line(state, move.action))
         return None
 
     def _line(self, state: int, action: int) -> list[int]:

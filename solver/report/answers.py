@@ -12,6 +12,7 @@ import time
 from typing import Any
 
 from solver.base.errors import BookError, GameError, PositionError, SolverError
+from solver.base.value import in_plies
 from solver.book.reader import Book
 from solver.play.analysis import Answer, Move, Outcome
 from solver.play.player import Player
@@ -32,7 +33,8 @@ class Answers:
         self.name = game_text(player.game)
         self.moves = moves
         book = player.solution
-        self._quick = isinstance(book, Book) and (not moves or book.header.scope == "complete")
+        self._grown = book.header.estimate if isinstance(book, Book) else None
+        self._quick = isinstance(book, Book) and (not moves or book.header.scope == "complete") and not self._grown
         self._find = player.solution.get
         self._canonical = player.canonical
         self._mover = player.rules.to_move
@@ -125,6 +127,10 @@ class Answers:
             "source": answer.source,
             "evaluation": self.player.foresight.name if self._is_estimated(answer, moves) else None,
         }
+        if self._grown is not None:
+            facts["depth"] = self._grown.depth if answer.source == "book" and not answer.exact else None
+            if facts["depth"] is not None:
+                facts["evaluation"] = self._grown.evaluation
         if moves is not None:
             facts["best"] = [format_action(self.game, state, move.action) for move in moves if move.best]
             facts["moves"] = [self._move(state, move) for move in moves]
@@ -171,6 +177,7 @@ def text(player: Player, facts: dict[str, Any]) -> str:
     else:
         guessed = facts["estimate"] is not None and (rules.scores or abs(facts["estimate"]) < 1)
         source = f"{facts['source']} by {facts['evaluation']}" if guessed else facts["source"]
+        source += f", {in_plies(facts['depth'])} ahead" if facts.get("depth") else ""
         lines.append(f"{in_all(value, rules, gained, facts['estimate'])} for {side} ({source})")
     if facts.get("moves"):
         moves = facts["moves"]

@@ -21,7 +21,7 @@ def facts(header: Header, size: int | None) -> dict[str, Any]:
         "values": None if numbers is None else [
             {**value._asdict(), "stored": number} for value, number in zip(header.palette, numbers, strict=True)
         ],
-        **{name: facts_of(getattr(header, name)) for name in ("wdl", "expectation", "trim", "codec")},
+        **{name: facts_of(getattr(header, name)) for name in ("wdl", "expectation", "estimate", "trim", "codec")},
         "bytes": size,
         "bits_per_state": size * 8 / header.stored if size and header.stored else None,
         "digest": header.digest or None,
@@ -47,7 +47,8 @@ def text(facts: dict[str, Any], kind: Kind, counts: bool = False) -> str:
     rows = {
         "game": facts["game"],
         "value": kind.verdict(root),
-        "values": facts["expectation"] and expected(facts["expectation"]),
+        "values": (facts["expectation"] and expected(facts["expectation"]))
+        or (facts["estimate"] and estimated(facts["estimate"], facts["values"])),
         "method": f"{facts['method']}, {facts['scope']}, {folded}{wdl if facts['wdl'] else ''}",
         "trimmed": facts["trim"] and trimmed(facts["trim"]),
         "states": None if facts["states"] is None else f"{facts['states']:,}, {facts['terminal']:,} of them terminal",
@@ -72,6 +73,13 @@ def text(facts: dict[str, Any], kind: Kind, counts: bool = False) -> str:
 def expected(expectation: dict[str, Any]) -> str:
     """What a book's expectations are."""
     return "expected {of}, steps of {step:.3g}, within {error:.3g}".format(**expectation)
+
+
+def estimated(estimate: dict[str, Any], values: list[dict[str, Any]] | None) -> str:
+    """What a grown book's values are."""
+    said = "estimates of searches {depth} plies deep by {evaluation} ({identity:.8})".format(**estimate)
+    exact = None if values is None else sum(one["stored"] for one in values if not isinstance(one["score"], float))
+    return said if exact is None else f"{exact:,} exact, the others {said}"
 
 
 def longest(distance: int, position: str) -> str:

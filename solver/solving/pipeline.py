@@ -25,7 +25,8 @@ from solver.check.conformance import blamed
 from solver.rules.game import Game, Rules, game_text, load_game, validate
 from solver.solving.choosing import refuse, way_of
 from solver.solving.job import Job, Outcome, Way
-from solver.solving.ways import imported
+from solver.solving.ways import grown, imported
+from solver.solving.ways.grown import Plan
 
 MOST_TIERS = 1024  # a header lists no more
 MOST_VALUES = 1 << 16  # nor counts more of them
@@ -103,6 +104,23 @@ def import_values(
         return _write(job.target, job, outcome)
 
 
+def grow(
+    game: Game | str, path: str | os.PathLike[str], plan: Plan, options: Options
+) -> Header:
+    """Write a grown book, or let the one at `path` grow further (`ways.grown`); its header as it is in the end.
+
+    It is written now and then, too, so that what is interrupted goes on there. Raises what `solve` does, BookError and
+    ForeignBook where the book cannot grow, PositionError for games that are none; and leaves the book as it was.
+    """
+    way = grown.Growing(plan)
+    job, _ = _prepared(game, path, options._replace(method="alphabeta"), way)
+    with _blaming():
+        for outcome in way.stages(job):
+            assert job.target is not None
+            header = _write(job.target, job, outcome)
+    return header
+
+
 def run(game: Game | str, path: str | os.PathLike[str] | None, options: Options) -> Header:
     """Solve a game as `solve` does, but write no book without a path: then the header has no digest."""
     job, way = _prepared(game, path, options)
@@ -134,23 +152,27 @@ def _prepared(
 
 @contextlib.contextmanager
 def _solved(job: Job, way: Way) -> Iterator[Outcome]:
-    """The solution, while its files are open. What was kept of it is removed if nothing is raised meanwhile.
-
-    What a user's rules raise, wherever they do, becomes a line that names the state.
-    """
+    """The solution, while its files are open. What was kept of it is removed if nothing is raised meanwhile."""
     with job.files:
-        try:
+        with _blaming():
             outcome = way.solve(job)
-        except SolverError:
-            raise
-        except (Exception, SystemExit) as error:
-            fault = blamed(error)
-            if fault is None:
-                raise
-            raise fault from error
         yield outcome
         if outcome.remove is not None:
             outcome.remove()
+
+
+@contextlib.contextmanager
+def _blaming() -> Iterator[None]:
+    """Make of what a user's rules raise, wherever they do, a line that names the state."""
+    try:
+        yield
+    except SolverError:
+        raise
+    except (Exception, SystemExit) as error:
+        fault = blamed(error)
+        if fault is None:
+            raise
+        raise fault from error
 
 
 def _header(job: Job, outcome: Outcome) -> Header:
@@ -178,6 +200,7 @@ def _header(job: Job, outcome: Outcome) -> Header:
         numbers=solved.numbers if len(solved.numbers or ()) <= MOST_VALUES else None,
         wdl=rules.wdl,
         expectation=solved.kind.expectation,
+        estimate=solved.kind.estimate,
     )
 
 

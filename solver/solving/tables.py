@@ -32,7 +32,7 @@ def solved_by(
     stored = Counter(table[state] for state in states)
     merits = units.kind.listed(stored)
     index = number_of if merits is None else {merit: place for place, merit in enumerate(merits)}.__getitem__
-    slowest = min((merit for merit in stored if merit > 0), default=None)
+    slowest = min((merit for merit in stored if merit > 0 and not isinstance(merit, float)), default=None)
     longest = None
     if slowest is not None and not rules.scores:
         longest = WIN - slowest, next(state for state in states if table[state] == slowest)

@@ -103,7 +103,7 @@ def _has_no_gaps(book: Book, rules: Rules, memory: int, progress: Progress) -> b
     """
     trim = book.trim
     scope = book.header.scope if trim is None else trim.scope
-    if scope == "exact":
+    if scope in ("exact", "grown"):
         return True  # whatever it holds
     last = None
     if trim is not None and trim.max_bytes is not None:
@@ -165,7 +165,7 @@ def _played(book: Book, rules: Rules, progress: Progress) -> playing.Proof | Non
     None where it ends before the game does, or play may not end.
     """
     trim = book.trim
-    if trim is None or trim.scope == "exact" or trim.max_bytes is not None:
+    if trim is None or trim.scope in ("exact", "grown") or trim.max_bytes is not None:
         return None
     limit = _limit(trim.scope, trim)
     try:

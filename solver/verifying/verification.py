@@ -33,7 +33,7 @@ from solver.book.check import check_book, check_counts
 from solver.book.solution import TierCount
 from solver.rules.game import Game, Rules, is_built_in, is_score_game
 from solver.search.derive import derived
-from solver.verifying import bounding, claims, playing
+from solver.verifying import bounding, claims, estimates, playing
 from solver.verifying.claims import Means
 
 FEW = 20_000  # states that are verified in plain Python alone
@@ -101,16 +101,26 @@ def verify(
             verdict, basis, within = _judged(book, rules, means, progress)
             by_search, to_search, proof = 0, 0, None
         else:
-            check_book(path, progress, game)
-            _check_root(book, rules)
-            values = _Plain(book, rules, closed)
-            _check_values(values, progress)
-            plain = len(book)
-            proved, basis, by_search, to_search, proof = claims.judge(book, rules, values.unproved, means, progress)
-            verdict, within = PROVED if proved else CONSISTENT, None
+            verdict, basis, by_search, to_search, proof = _claimed(book, rules, means, progress)
+            plain, within = len(book), None
         played, positions = (proof or playing.prove(book, book.game, progress)) if play else ((), 0)
         passed = time.perf_counter() - started
         return Report(verdict, basis, len(book), closed, passed, plain, played, positions, by_search, to_search, within)
+
+
+def _claimed(book: Book, rules: Rules, means: Means, progress: Progress) -> tuple[str, str, int, int, Any]:
+    """The verdict on a book that is not complete, what it rests on, what was searched for, and played out."""
+    check_book(book.path, progress, book.game)
+    _check_root(book, rules)
+    if book.header.estimate is not None:
+        unproved, exact = estimates.check(book, rules, progress)
+        found = claims.judge(book, rules, unproved, means, progress)
+        basis = f"{exact:,} values are exact: {found.basis}; the others are estimates"
+        return CONSISTENT, basis, found.by_search, found.to_search, found.played
+    values = _Plain(book, rules, False)
+    _check_values(values, progress)
+    found = claims.judge(book, rules, values.unproved, means, progress)
+    return PROVED if found.proved else CONSISTENT, found.basis, found.by_search, found.to_search, found.played
 
 
 def _judged(book: Book, rules: Rules, means: Means, progress: Progress) -> tuple[str, str, float | None]:
@@ -139,7 +149,7 @@ def _check_claims(book: Book, rules: Rules) -> None:
         raise DamagedBook(f"{book.path}: its header says score_game {header.score_game}, the rules do not: solve again")
     if header.symmetry and not rules.folds:
         raise DamagedBook(f"{book.path}: its header says that it is folded, the rules know no symmetry: solve again")
-    if header.kind.name != rules.kind.name:
+    if header.kind.basis.name != rules.kind.name:
         raise DamagedBook(f"{book.path}: header and rules differ on whether it is a game of chance: solve again")
     if header.tiers is not None and not rules.tiered:
         raise DamagedBook(f"{book.path}: its header lists tiers, the rules know none: solve again")

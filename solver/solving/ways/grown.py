@@ -1,0 +1,290 @@
+"""Grown books: of games that nobody can solve, positions where play is most likely, with exact values and estimates.
+
+Drop-out expansion (Lincke, Strategies for the automatic construction of opening books, 2000; Buro, Toward opening book
+learning, 1999): the leaves to which the likeliest play leads are expanded, their children valued, values backed up, and
+so on. A round is ROUND leaves; each leaf's children are searched together by one thread, from empty tables and within
+nodes, not seconds, so that what is found depends on nobody's pace. The book itself is the checkpoint: written between
+rounds, it holds all that the next round depends on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from solver.base import extras
+from solver.base.errors import BookError, BudgetExceeded, DamagedBook, ForeignBook, PositionError
+from solver.base.estimates import Estimate
+from solver.base.kinds import Units
+from solver.base.parallel import Workers
+from solver.base.value import merit_of
+from solver.book import Book
+from solver.book.codecs import rules_of
+from solver.rules.fingerprint import fingerprint
+from solver.rules.game import Rules
+from solver.rules.notation import moves_played
+from solver.solving.job import Job, Outcome
+from solver.solving.tables import solved_by
+from solver.solving.tree import Tree
+
+ROUND = 64  # leaves
+EXACT = 1 << 15  # nodes of an exact search of a state
+DEPTH = 8  # plies of a search of limited depth
+ERRORS = {"outcome": 0.1, "margin": 1.0}  # that are followed
+CHECKPOINT = 30.0  # seconds between two books
+SIDES = ("first", "second")
+RESTART = "--restart begins anew in its place, or name another file"
+
+
+class Plan(NamedTuple):
+    """How a book is to grow: to so many `positions`, or for so many `seconds`.
+
+    `depth` of searches, DEPTH or that of the book that grows if None, by the evaluation in the file `evaluate`, or the
+    rules' own; `games`, lines of moves played, whose positions are put in first; for a `side`, "first" or "second", or
+    both; an `error` that is still followed. `books` are grown ones that are put together, and nothing else is done.
+    """
+
+    positions: int | None = None
+    seconds: float | None = None
+    depth: int | None = None
+    evaluate: str | None = None
+    games: Sequence[str] = ()
+    side: str | None = None
+    error: float | None = None
+    books: Sequence[str] = ()
+
+
+class Growing:
+    """The way of solving that is no solving: `stages` are books, each larger than the one before."""
+
+    name = "growing a book"
+    heeds = {"workers", "restart", "checkpoint"}
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    def refuses(self, job: Job) -> str | None:
+        """Games of chance, and those of which no tiers say that play ends; what has no evaluation, or no compiler."""
+        rules, plan = job.rules, self.plan
+        if plan.books:
+            return None
+        if rules.chance is not None:
+            return f"{rules.name} is a game of chance, which growing cannot value: solve it"
+        if not rules.tiered:
+            return f"{rules.name} has no tier(state), which says that play does not come back: add it, or solve it"
+        if plan.evaluate is None and rules.evaluate is None:
+            return f"{rules.name} has no evaluate(state): name an evaluation that solver learn wrote, --evaluate"
+        if not extras.has_kernels() or rules.plain_only:
+            return extras.remedy() if not extras.has_kernels() else f"{rules.name} runs in plain Python only: solve it"
+        return None
+
+    def solve(self, job: Job) -> Outcome:
+        """The last of the `stages`."""
+        *_, last = self.stages(job)
+        return last
+
+    def stages(self, job: Job) -> Iterator[Outcome]:
+        """What has grown, now and then, and in the end. Raises what `pipeline.solve` does, PositionError for games."""
+        rules, options, plan = job.rules, job.options, self.plan
+        if plan.books:
+            yield self._grown(_together(rules, plan.books))
+            return
+        evaluation = None if plan.evaluate is None else _read(plan.evaluate, rules)
+        played = positions_of(rules, plan.games)
+        kind, earlier = self._begun(job)
+        tree = Tree(rules, kind)
+        job.checked()
+        due = pause = CHECKPOINT if options.checkpoint is None else options.checkpoint
+        with _Team(rules, kind, evaluation, options.workers) as team:
+            tree.add(earlier or team.valued([[rules.canonical(state)] for state in rules.roots()]))
+            began = time.monotonic()
+            due += began
+            while leaves := self._next(tree, played, time.monotonic() - began):
+                tree.add(team.valued(_shared_out(tree, leaves)))
+                said = f"{kind.words(kind.value(self._root(tree)))}"
+                options.progress("growing", len(tree.merits), plan.positions, said)
+                if time.monotonic() >= due:
+                    yield self._grown(tree)
+                    due = time.monotonic() + pause
+        yield self._grown(tree)
+
+    def _begun(self, job: Job) -> tuple[Estimate, list[tuple[Any, Any]]]:
+        """What the values are, and those of the book that is to grow further."""
+        rules, plan, path = job.rules, self.plan, job.target
+        name, identity = "evaluate", fingerprint(rules.game, ("evaluate",))
+        if plan.evaluate is not None:
+            file = Path(plan.evaluate)
+            name, identity = file.name[:200], hashlib.sha256(file.read_bytes()).hexdigest()
+        kind = Estimate(rules.kind.name, plan.depth or DEPTH, name, identity)
+        if path is None or not path.exists() or job.options.restart:
+            return kind, []
+        with Book(path) as book:
+            found = _growing(book, rules, kind, plan.depth)
+            return found, [(state, found.kept_merit(value)) for state, value in book.items()]
+
+    def _next(self, tree: Tree, played: list[list[Any]], passed: float) -> list[Any]:
+        """The leaves of the next round: of games, then of likely play; none in the end."""
+        plan = self.plan
+        while played:
+            left = [state for state in played[0] if not tree.is_expanded(state)]
+            if left:
+                return left[:ROUND]
+            played.pop(0)
+        if (plan.positions or len(tree.merits) + 1) <= len(tree.merits):
+            return []
+        if plan.seconds is not None and passed >= plan.seconds:
+            return []
+        error = ERRORS[tree.kind.of] if plan.error is None else plan.error
+        return tree.leaves(ROUND, error, None if plan.side is None else SIDES.index(plan.side))
+
+    def _root(self, tree: Tree) -> Any:
+        return tree.merits[tree.rules.canonical(tree.rules.game.initial())]
+
+    def _grown(self, tree: Tree) -> Outcome:
+        return Outcome(solved_by(tree.rules, tree.merits, units=Units(tree.kind)), tree.kind.partial, "grown")
+
+
+def _together(rules: Rules, paths: Sequence[str]) -> Tree:
+    """The tree of several books. Raises BookError where they do not go together, DamagedBook where they differ."""
+    merits: dict[Any, Any] = {}
+    kinds = set()
+    for path in paths:
+        with Book(path, rules.game) as book:
+            if book.header.estimate is None or book.header.trim is not None:
+                raise BookError(f"{path} is {'trimmed' if book.header.trim else 'not grown'}: merge books of one kind")
+            kind = book.header.estimate
+            kinds.add((kind.depth, kind.identity))
+            if len(kinds) > 1:
+                raise BookError(f"{path} was grown by other searches than {paths[0]}: merge books of one evaluation")
+            for state, value in book.items():
+                merit, before = kind.kept_merit(value), merits.get(state)
+                if before is not None and before != merit and not isinstance(before, float):
+                    if not isinstance(merit, float):
+                        raise DamagedBook(f"state {state} has two exact values in {' and '.join(paths)}: verify both")
+                    continue
+                merits[state] = merit
+    tree = Tree(rules, kind)
+    tree.add(sorted(merits.items()))
+    return tree
+
+
+def _read(path: str, rules: Rules) -> Any:
+    """An evaluation of these rules. Raises BookError, ForeignBook."""
+    from solver.compiled.lookahead.evaluation import game_of, read
+
+    found = read(path)
+    game_of(found, rules.game)
+    return found
+
+
+def _growing(book: Book, rules: Rules, kind: Estimate, depth: int | None) -> Estimate:
+    """What the values of a book are, if it can grow further. Raises BookError or ForeignBook."""
+    header, path = book.header, book.path
+    said = header.estimate
+    if header.rules != rules_of(rules.game, header.codec):
+        raise ForeignBook(
+            f"{path} was made by rules {header.rules[:8]} ({header.game}), these are of {rules.name}: {RESTART}"
+        )
+    if said is None or header.trim is not None:
+        raise BookError(f"{path} is {'no' if said is None else 'a trimmed'} grown book: {RESTART}")
+    if header.symmetry != rules.folds:
+        raise BookError(f"{path} is{'' if header.symmetry else ' not'} folded by symmetry: {RESTART}")
+    if said.identity != kind.identity:
+        raise ForeignBook(
+            f"{path} was grown by another evaluation ({said.evaluation}, {said.identity[:8]}; this is"
+            f" {kind.evaluation}, {kind.identity[:8]}): {RESTART}"
+        )
+    if depth not in (None, said.depth):
+        raise BookError(f"{path} was grown by searches {said.depth} plies deep: --depth {said.depth}; {RESTART}")
+    return said
+
+
+def positions_of(rules: Rules, games: Sequence[str]) -> list[list[Any]]:
+    """The unfinished positions of games, one a line, by ply. Raises PositionError that names line and move."""
+    plies: list[dict[Any, None]] = []
+    for number, line in enumerate(games, 1):
+        try:
+            for ply, (before, _, after) in enumerate(moves_played(rules, line.strip())):
+                for place, position in ((ply, before), (ply + 1, after)):
+                    if len(plies) == place:
+                        plies.append({})
+                    if not rules.is_terminal(position.state):
+                        plies[place][rules.canonical(position.state)] = None
+        except PositionError as error:
+            raise PositionError(f"line {number}: {error}") from None
+    return [list(states) for states in plies]
+
+
+def _shared_out(tree: Tree, leaves: Sequence[Any]) -> list[list[Any]]:
+    """The children of each leaf that are to be valued, each state once."""
+    seen: set[Any] = set()
+    tasks = []
+    for leaf in leaves:
+        new = [child for child in tree.children(leaf) if child not in tree.merits and child not in seen]
+        seen.update(new)
+        tasks.append(new)
+    return tasks
+
+
+class _Team:
+    """Searches on all cores, by threads."""
+
+    def __init__(self, rules: Rules, kind: Estimate, evaluation: Any, workers: int | None) -> None:
+        self._workers = Workers(workers)
+        self._idle = [_Member(rules, kind, evaluation) for _ in range(self._workers.count)]
+        self._idle[0].warm()
+
+    def valued(self, tasks: Sequence[Sequence[Any]]) -> list[tuple[Any, Any]]:
+        """States with their merits, task by task."""
+        return [pair for pairs in self._workers.map(self._do, tasks) for pair in pairs]
+
+    def _do(self, states: Sequence[Any]) -> list[tuple[Any, Any]]:
+        member = self._idle.pop()  # there are as many as threads
+        try:
+            return member.valued(states)
+        finally:
+            self._idle.append(member)
+
+    def __enter__(self) -> _Team:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._workers.__exit__(*raised)
+
+
+class _Member:
+    """The searches of one thread."""
+
+    def __init__(self, rules: Rules, kind: Estimate, evaluation: Any) -> None:
+        from solver.compiled.exact.searcher import Searcher
+        from solver.compiled.lookahead.model import model_of
+        from solver.compiled.lookahead.searches import SMALL, Lookahead
+
+        self.rules, self.kind = rules, kind
+        self._model = None if evaluation is None else model_of(evaluation)
+        self._ahead = Lookahead(rules.game, model=self._model, symmetry=rules.symmetry, table=SMALL)
+        self._searcher = Searcher(rules, table=SMALL)
+
+    def warm(self) -> None:
+        """Compile what is needed, and hold a user's rules against plain Python."""
+        self._ahead.warm()
+        self._searcher.warm()
+
+    def valued(self, states: Sequence[Any]) -> list[tuple[Any, Any]]:
+        """States with their merits, by searches that know nothing of others before."""
+        self._ahead.use(self._model)
+        self._searcher.clear()
+        return [(state, self._merit(state)) for state in states]
+
+    def _merit(self, state: Any) -> Any:
+        found = self._ahead.search(state, depth=self.kind.depth)
+        if found.exact:
+            score, distance = found.value
+            return merit_of(found.value._replace(score=int(score), distance=distance))
+        try:
+            return merit_of(self._searcher.value(state, nodes=EXACT))
+        except BudgetExceeded:
+            return self.kind.estimated(float(merit_of(found.value)))
