@@ -4,6 +4,7 @@ import gzip
 import json
 import pickle
 import random
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -14,7 +15,7 @@ import pytest
 from solver import Player, load_game
 from solver.base import extras
 from solver.base.errors import BookError, BudgetExceeded, DamagedBook, ForeignBook, UncompiledRules
-from solver.base.value import Value
+from solver.base.value import Value, lift_value, merit_of
 from solver.play import modules
 from solver.rules.game import Rules
 from solver.search import Budget, heuristic
@@ -27,6 +28,7 @@ from tests.test_cli import ok, run
 from tests.ways import slow
 
 pytest.importorskip("wasmtime")
+WIN = 8_388_607  # of modules
 SHIPPED = sorted(path.name.removesuffix(".wasm.gz") for path in modules.FOLDER.glob("*.wasm.gz"))
 
 
@@ -278,3 +280,30 @@ def test_the_same_rules_give_the_same_bytes(tmp_path):
     for name in ("one", "two"):
         subprocess.run([sys.executable, "-m", "solver", "build", "coins", "-o", tmp_path / name], check=True)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (shutil.which("wasm2c") and shutil.which("cc")), reason="wabt, or a C compiler, is missing")
+def test_the_example_in_c_values_every_move(tmp_path):
+    module, game = module_of("connect-four"), load_game("connect-four")
+    (tmp_path / "game.wasm").write_bytes(data_of("connect-four"))
+    subprocess.run(["wasm2c", "game.wasm", "-n", "game", "-o", "game.c"], cwd=tmp_path, check=True)
+    example = Path(__file__).parent.parent / "examples" / "player.c"
+    command = ["cc", "-O1", "-w", "-I.", example, "game.c", "-lwasm-rt-impl", "-lm", "-o", "player"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    for line in ("44444432525", "112233", "1122334"):
+        output = subprocess.run([tmp_path / "player", *line], capture_output=True, text=True, check=True).stdout
+        (_, merit), *moves = (words.split() for words in output.splitlines())
+        state = game.initial()
+        for move in line:
+            state = game.result(state, int(move) - 1)
+        if game.is_terminal(state):
+            assert moves == [] and int(merit) == -WIN
+            continue
+        assert int(merit) == merit_of(module.value(state), WIN)
+        lifted = {}
+        for action in game.actions(state):
+            child = game.result(state, action)
+            value = Value(-1, 0) if game.is_terminal(child) else module.value(child)
+            lifted[str(action + 1)] = str(merit_of(lift_value(value, False), WIN))
+        assert dict(moves) == lifted
