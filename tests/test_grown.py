@@ -22,9 +22,11 @@ from solver.solving.ways import grown
 from solver.solving.ways.grown import Plan, positions_of
 from solver.verifying.verification import verify
 from tests import naive
+from tests.interpreted import interpret
 from tests.test_cli import run
 from tests.test_depth import evaluation
 
+pytestmark = pytest.mark.interpreted
 GAME = "connect-four:4,3"
 KIND = Estimate("outcome", 2, "evaluate", "0" * 64)
 
@@ -93,21 +95,23 @@ def test_games_in_which_play_comes_back_are_refused():
 @pytest.fixture(autouse=True)
 def few_nodes(monkeypatch):
     """So few that a small game has estimates; and small rounds, so that there are some."""
-    monkeypatch.setattr(grown, "EXACT", 20)
-    monkeypatch.setattr(grown, "ROUND", 8)
+    monkeypatch.setattr(grown, "EXACT", 28)
+    monkeypatch.setattr(grown, "ROUND", 4)
 
 
 def grow(path, plan, game=GAME, **options):
-    return pipeline.grow(game, path, plan._replace(depth=plan.depth or 2), Options(**options))
+    return pipeline.grow(game, path, plan._replace(depth=plan.depth or 1), Options(**options))
 
 
 @pytest.fixture(scope="module")
-def book(tmp_path_factory):
+def book(tmp_path_factory, pytestconfig):
     path = tmp_path_factory.mktemp("grown") / "a.lmdb"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(grown, "EXACT", 20)
-        patch.setattr(grown, "ROUND", 8)
-        grow(path, Plan(positions=300, error=2.0))
+        if not pytestconfig.getoption("compile"):
+            interpret(patch)
+        patch.setattr(grown, "EXACT", 28)
+        patch.setattr(grown, "ROUND", 4)
+        grow(path, Plan(positions=120, error=2.0))
     return path
 
 
@@ -116,32 +120,25 @@ def test_what_is_exact_is_right_and_estimates_are_their_moves(book):
     with Book(book) as opened:
         exact = [state for state, value in opened.items() if not is_estimate(value)]
         assert all(opened[state] == truth[state] for state in exact)
-        assert 20 < len(exact) < len(opened) - 20 and len(opened) >= 300
+        assert 20 < len(exact) < len(opened) - 20 and len(opened) >= 120
         scores = opened.lookup(list(opened)).scores
         assert [value.score for value in opened.values()] == scores.tolist()
     report = verify(book)
     assert report.verdict == "consistent" and f"{len(exact):,} values are exact" in report.basis
 
 
-@pytest.mark.parametrize("workers", [1, 3])
-def test_the_same_bytes_for_any_workers_and_whatever_interrupts(book, tmp_path, workers):
-    path = tmp_path / "b.lmdb"
-    for positions in (40, 150, 150, 300):
-        grow(path, Plan(positions=positions, error=2.0), workers=workers, checkpoint=0)
-    assert path.read_bytes() == book.read_bytes()
-
-
-def test_a_book_goes_on_where_it_was_interrupted(book, tmp_path):
-    path = tmp_path / "b.lmdb"
+def test_the_same_bytes_for_any_workers_in_steps_and_interrupted(book, tmp_path):
+    path, whole = tmp_path / "b.lmdb", Plan(positions=120, error=2.0)
 
     def stop(step, done, total, note=""):
-        if step == "growing" and done > 150:
+        if step == "growing" and done > 80:
             raise KeyboardInterrupt
 
+    grow(path, whole._replace(positions=40), workers=3)
     with pytest.raises(KeyboardInterrupt):
-        grow(path, Plan(positions=300, error=2.0), checkpoint=0, progress=stop)
-    assert 0 < len(Book(path)) < 300
-    grow(path, Plan(positions=300, error=2.0))
+        grow(path, whole, workers=2, checkpoint=0, progress=stop)
+    assert 40 < len(Book(path)) < 120
+    grow(path, whole)
     assert path.read_bytes() == book.read_bytes()
 
 
@@ -168,7 +165,7 @@ def test_growing_ends_where_nothing_is_left(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"depth": 3}, BookError, "searches 2 plies deep: --depth 2"),
+        ({"depth": 3}, BookError, "searches of 1 ply: --depth 1"),
         ({"game": "connect-four:4,4"}, ForeignBook, "made by rules"),
         ({"symmetry": False}, BookError, "folded by symmetry: --restart"),
         ({"game": "nim"}, MethodError, "no evaluate"),
@@ -192,12 +189,12 @@ def test_another_evaluation_begins_anew_only_if_told_to(book, tmp_path):
     path, model = tmp_path / "a.lmdb", tmp_path / "c4.eval"
     shutil.copy(book, path)
     write(model, evaluation(load_game(GAME)))
-    plan = Plan(positions=60, depth=2, evaluate=str(model))
+    plan = Plan(positions=30, depth=1, evaluate=str(model))
     with pytest.raises(ForeignBook, match=r"another evaluation \(evaluate, .*c4.eval, .*--restart"):
         grow(path, plan)
     header = grow(path, plan, restart=True)
-    assert header.estimate.evaluation == "c4.eval" and header.stored < 200
-    assert grow(path, plan._replace(positions=120)).stored >= 120
+    assert header.estimate.evaluation == "c4.eval" and header.stored < 50
+    assert grow(path, plan._replace(positions=50)).stored >= 50
 
 
 @pytest.mark.slow
@@ -219,10 +216,10 @@ def test_margins_grow_too(tmp_path, text):
 
 def test_query_says_what_is_an_estimate(book):
     facts = json.loads(run("query", book, "start", "--json")[1])
-    assert facts["source"] == "book" and not facts["exact"] and facts["depth"] == 2
+    assert facts["source"] == "book" and not facts["exact"] and facts["depth"] == 1
     assert facts["evaluation"] == "evaluate" and facts["score"] is None and -1 < facts["estimate"] < 1
     assert all(move["source"] == "book" for move in facts["moves"])
-    assert "(book by evaluate, 2 plies ahead)" in run("query", book, "start")[1]
+    assert "(book by evaluate, 1 ply ahead)" in run("query", book, "start")[1]
     assert json.loads(run("query", book, "start", "--json", "--no-moves")[1])["estimate"] == facts["estimate"]
     line = json.loads(run("query", book, "--no-moves", "-", stdin=f"#{facts['state']}\n")[1])
     assert line["estimate"] == facts["estimate"] and line["exact"] is False
@@ -243,8 +240,8 @@ def test_a_player_takes_the_book_s_word_and_searches_beyond_it(book):
 
 def test_info_verify_trim_pack_and_export(book, tmp_path):
     facts = json.loads(run("info", book, "--json")[1])
-    assert facts["estimate"]["depth"] == 2 and facts["scope"] == "grown" and facts["root"]["value"] == "estimate"
-    assert "exact, the others estimates of searches 2 plies deep by evaluate" in run("info", book)[1]
+    assert facts["estimate"]["depth"] == 1 and facts["scope"] == "grown" and facts["root"]["value"] == "estimate"
+    assert "exact, the others estimates of searches of 1 ply by evaluate" in run("info", book)[1]
     assert run("verify", book, "-q")[0] == 7
     assert run("trim", book, "-o", tmp_path / "t.lmdb", "--max-ply", 2, "-q")[0] == 0
     with Book(tmp_path / "t.lmdb") as trimmed, Book(book) as whole:

@@ -77,7 +77,7 @@ def expected(expectation: dict[str, Any]) -> str:
 
 def estimated(estimate: dict[str, Any], values: list[dict[str, Any]] | None) -> str:
     """What a grown book's values are."""
-    said = "estimates of searches {depth} plies deep by {evaluation} ({identity:.8})".format(**estimate)
+    said = "estimates of searches of {} by {evaluation} ({identity:.8})".format(in_plies(estimate["depth"]), **estimate)
     exact = None if values is None else sum(one["stored"] for one in values if not isinstance(one["score"], float))
     return said if exact is None else f"{exact:,} exact, the others {said}"
 

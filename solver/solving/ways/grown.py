@@ -20,7 +20,7 @@ from solver.base.errors import BookError, BudgetExceeded, DamagedBook, ForeignBo
 from solver.base.estimates import Estimate
 from solver.base.kinds import Units
 from solver.base.parallel import Workers
-from solver.base.value import merit_of
+from solver.base.value import in_plies, merit_of
 from solver.book import Book
 from solver.book.codecs import rules_of
 from solver.rules.fingerprint import fingerprint
@@ -198,7 +198,7 @@ def _growing(book: Book, rules: Rules, kind: Estimate, depth: int | None) -> Est
             f" {kind.evaluation}, {kind.identity[:8]}): {RESTART}"
         )
     if depth not in (None, said.depth):
-        raise BookError(f"{path} was grown by searches {said.depth} plies deep: --depth {said.depth}; {RESTART}")
+        raise BookError(f"{path} was grown by searches of {in_plies(said.depth)}: --depth {said.depth}; {RESTART}")
     return said
 
 
