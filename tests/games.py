@@ -25,6 +25,7 @@ ACYCLIC = (
     "kalah:3,2",
     "othello:4,2",
     "fox-and-hounds:4",
+    "hex:2",
 )
 CYCLIC = (
     "mu-torere",
@@ -37,6 +38,7 @@ CYCLIC = (
     "quixo:2",
     "quixo:2,true",
     "hare-and-hounds",
+    "checkers:4",
 )
 SMALL_GAMES = ACYCLIC + CYCLIC
 

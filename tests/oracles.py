@@ -16,6 +16,7 @@ over them for the side to move; `root` score and distance of the start (None: no
     straffin Philip Straffin, Mathematics Magazine, 1995 (pong hau k'i)
     tanaka  Tanaka, Bonnet, Tixeuil and Tamura, arXiv:2007.15895 (quixo)
     closed  closed formula: misere coins are lost iff n % (most + 1) == 1
+    hexwiki HexWiki, maps of winning openings; the counts by a program written apart
     own     a program written apart from this package
 """
 
@@ -116,6 +117,8 @@ ORACLES = (
     Oracle("kalah:4,2", "iru", (6, None), size=60_000),
     Oracle("kalah:4,4", "iru", (2, None), size=6_000_000),
     Oracle("kalah:5,1", "iru", (0, None), size=6_000),
+    Oracle("hex:2", "hexwiki", (1, 3), 32),
+    Oracle("hex:3", "hexwiki", (1, 5), 5514),
     Oracle("othello:4,2", "ipsj", (0, None), size=10),
     Oracle("othello:4,4", "ipsj", (-8, None), size=60_000),
     Oracle("mu-torere", "wiki", (0, None), 1_180, (208, 844, 128), 5),

@@ -10,7 +10,9 @@ from solver import Player
 from solver.base.errors import GameError, MethodError, PositionError
 from solver.base.value import Value
 from solver.check.conformance import check_game
+from solver.games.checkers import Checkers
 from solver.games.connect_four import ConnectFour
+from solver.games.hex import Hex
 from solver.games.othello import Othello
 from solver.play.lookahead import features_of
 from solver.rules.fingerprint import fingerprint
@@ -23,6 +25,10 @@ from tests.ways import slow
 
 # Perft of othello 8x8 from the start, passes counted as moves
 OTHELLO = (4, 12, 56, 244, 1396, 8200, 55092, 390216, 3005288)
+
+
+# Perft of English draughts, a capture counted as one move
+CHECKERS = (7, 49, 302, 1469, 7361, 36768, 179740, 845931)
 
 
 class Declared(ConnectFour):
@@ -121,6 +127,11 @@ def test_perft_of_othello():
     assert [perft(game, game.initial(), depth) for depth in range(1, 5)] == list(OTHELLO[:4])
 
 
+def test_perft_of_checkers():
+    game = Checkers()
+    assert [perft(game, game.initial(), depth) for depth in range(1, 4)] == list(CHECKERS[:3])
+
+
 def test_features_without_the_method_are_the_bits():
     rules = Rules(Stairs())
     assert features_of(rules, 5 << 80) == [0] * 80 + [1, 0, 1] + [0] * 7
@@ -193,7 +204,42 @@ def test_numbers_compute_as_pythons(width):
         assert third == pytest.approx(x / 3)
 
 
-WIDE = ("othello:8,8", "breakthrough:8,8,2", "connect-four:9,7", "tic-tac-toe:11,11,5")
+@pytest.mark.parametrize(
+    ("size", "openings"), [(2, {"b1": 3, "a2": 3}), (3, {"b2": 5, "c1": 7, "a3": 7, "a2": 9, "c2": 9})]
+)
+def test_winning_openings_of_hex(size, openings):
+    """The published first moves that win, and in how many plies with them."""
+    game, found, table = Hex(size), {}, {}
+    for action in game.actions(game.initial()):
+        value = alphabeta.solve(game, game.result(game.initial(), action), table=table).value
+        if value.score < 0:
+            found[game.format_action(game.initial(), action)] = value.distance + 1
+    assert found == openings
+
+
+def test_checkers_jumps_are_forced_and_carried_on():
+    game, squares = Checkers(), 32
+
+    def board(black, white, kings=(), turn=0):
+        bits = [1 << one - 1 for one in black] + [1 << squares + one - 1 for one in white]
+        return sum(bits) + sum(1 << 2 * squares + one - 1 for one in kings) + (turn << 3 * squares)
+
+    def moves(state):
+        return [game.format_action(state, action) for action in game.actions(state)]
+
+    assert moves(board([10, 1], [14, 23])) == ["10x17"]
+    assert moves(board([10], [14, 22, 15])) == ["10x17x26", "10x19"]
+    assert moves(board([19], [24, 26, 25])) == ["19x28"]
+    crowned = board([22], [25, 26])
+    assert moves(crowned) == ["22x29", "22x31"]  # which becomes a king and stops
+    king = board([11], [7, 8, 15, 16], kings=[11])
+    assert moves(king) == ["11x2", "11x4", "11x18", "11x20"]
+    after = game.result(board([10], [14, 22]), next(game.actions(board([10], [14, 22]))))
+    assert after == board([26], [], turn=1) and game.is_terminal(after)
+    assert moves(board([18], [27], turn=1)) == ["27-23", "27-24"]
+
+
+WIDE = ("othello:8,8", "breakthrough:8,8,2", "connect-four:9,7", "tic-tac-toe:11,11,5", "hex:11", "checkers")
 
 
 @slow
@@ -272,19 +318,20 @@ def test_a_player_searches_learns_and_meets_others_on_a_wide_board():
 
 
 @slow
-def test_perft_of_othello_to_ply_9():
+@pytest.mark.parametrize(("game", "published"), [(Othello(8, 8), OTHELLO), (Checkers(), CHECKERS)])
+def test_perft_compiled(game, published):
     pytest.importorskip("numba")
     import numpy as np
 
     from solver.learning.moves import Board
 
-    board = Board(Rules(Othello(8, 8)))
-    states, counts = np.array([Othello(8, 8).initial()], object), []
-    for _ in OTHELLO:
+    board = Board(Rules(game))
+    states, counts = np.array([game.initial()], object), []
+    for _ in published:
         children = board.children(states)
         counts.append(len(children.states))
         states = children.states[~children.ended]
-    assert tuple(counts) == OTHELLO
+    assert tuple(counts) == published
 
 
 # FFO endgame test positions 40 to 44 (Marc Tastet), rows from the top, and their scores for the side to move

@@ -1,0 +1,158 @@
+"""Hex (Piet Hein 1942, John Nash 1948): the first player joins the lowest row to the highest, the second the sides.
+
+Cells are named by column and row, a1 in a corner; a cell's neighbours are the four beside it, and those up to the left
+and down to the right. On a full board exactly one player has joined, so there are no draws, and the first player wins
+by stealing the second's strategy; there is no swap. A state is the first player's stones, then the second's, row by
+row; their number tells who is to move.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+
+class Hex(NamedTuple):
+    """Put stones on a rhombus of hexagons in turns; who joins both edges of one's own wins."""
+
+    size: int = 3
+
+    def check(self) -> None:
+        if not 1 <= self.size <= 15:
+            raise ValueError("size must be from 1 to 15")
+
+    def bits(self) -> int:
+        return max(63, 2 * self.size * self.size)
+
+    def initial(self) -> int:
+        return 0
+
+    def actions(self, state: int) -> Iterator[int]:
+        free = self._free(state)
+        while free:
+            cell = free & -free
+            yield cell.bit_length() - 1
+            free ^= cell
+
+    def result(self, state: int, action: int) -> int:
+        return state | 1 << action + self._second(state) * self.size * self.size
+
+    def is_terminal(self, state: int) -> bool:
+        second = 1 - self._second(state)  # who moved last
+        row = (1 << self.size) - 1
+        column = self._column()
+        stones = self._stones(state, second)
+        joined = stones & (column if second else row)
+        last = 0
+        while joined != last:
+            last = joined
+            joined |= self._beside(joined) & stones
+        return joined & (column << self.size - 1 if second else row << self.size * (self.size - 1)) != 0
+
+    def utility(self, state: int) -> int:
+        return -1
+
+    def tier(self, state: int) -> int:
+        return state.bit_count()
+
+    def longest(self, state: int) -> int:
+        return self.size * self.size - state.bit_count()
+
+    def canonical(self, state: int) -> int:
+        """The half turn keeps both players' edges."""
+        return min(state, self._turned(state))
+
+    def evaluate(self, state: int) -> float:
+        """The cells that the other still needs at least, less those that the mover needs, as a part of a row."""
+        mover = self._second(state)
+        return (self._needed(state, 1 - mover) - self._needed(state, mover)) / (self.size + 1)
+
+    def features(self, state: int) -> Iterator[int]:
+        """Who moves, the cells that both need, what both can reach in a stone or two, and the cells' balance.
+
+        Cells count as their images by the half turn.
+        """
+        mover = self._second(state)
+        yield 1 - mover
+        yield state.bit_count()
+        yield self._needed(state, mover)
+        yield self._needed(state, 1 - mover)
+        mine, theirs = self._stones(state, mover), self._stones(state, 1 - mover)
+        free = self._free(state)
+        yield (self._beside(mine) & mine).bit_count()
+        yield (self._beside(theirs) & theirs).bit_count()
+        yield (self._beside(mine) & free).bit_count()
+        yield (self._beside(theirs) & free).bit_count()
+        last = self.size * self.size - 1
+        for cell in range(last // 2 + 1):
+            both = 1 << cell | 1 << last - cell
+            yield (mine & both).bit_count() - (theirs & both).bit_count()
+
+    def format_action(self, state: int, action: int) -> str:
+        return "abcdefghijklmnopqrstuvwxyz"[action % self.size] + str(action // self.size + 1)
+
+    def show(self, state: int) -> str:
+        rows = [" " * i + f"{i + 1:2} " + " ".join(row) for i, row in enumerate(self.cells(state, 0))]
+        return "\n".join(["   " + " ".join("abcdefghijklmnopqrstuvwxyz"[: self.size]), *rows])
+
+    def cells(self, state: int, mover: int) -> Iterator[str]:
+        cells = self.size * self.size
+        for row in range(self.size):
+            places = range(row * self.size, row * self.size + self.size)
+            yield "".join("X" if state >> i & 1 else "o" if state >> cells + i & 1 else "." for i in places)
+
+    def place(self, state: int, action: int) -> Iterator[int]:
+        yield action
+
+    def _second(self, state: int) -> int:
+        """Whether the second player is to move."""
+        return state.bit_count() % 2
+
+    def _stones(self, state: int, second: int) -> int:
+        cells = self.size * self.size
+        return state >> second * cells & (1 << cells) - 1
+
+    def _free(self, state: int) -> int:
+        cells = self.size * self.size
+        return (1 << cells) - 1 & ~(state | state >> cells)
+
+    def _column(self) -> int:
+        """The first cell of each row."""
+        return ((1 << self.size * self.size) - 1) // ((1 << self.size) - 1)
+
+    def _beside(self, cells: int) -> int:
+        """The neighbours of cells."""
+        first = self._column()
+        left, right = cells & ~first, cells & ~(first << self.size - 1)
+        found = left >> 1 | right << 1 | cells >> self.size | cells << self.size
+        found |= left << self.size - 1 | right >> self.size - 1
+        return found & (1 << self.size * self.size) - 1
+
+    def _needed(self, state: int, second: int) -> int:
+        """The least number of free cells with which a player would join the edges; more than a row where none do."""
+        stones, free, column, row = self._stones(state, second), self._free(state), self._column(), (1 << self.size) - 1
+        reached = 0
+        goal = column << self.size - 1 if second else row << self.size * (self.size - 1)
+        frontier = column if second else row
+        for needed in range(self.size * self.size + 1):
+            last = -1
+            while reached != last:
+                last = reached
+                reached |= (self._beside(reached) | frontier) & stones
+            if reached & goal:
+                return min(needed, self.size)
+            reached |= (self._beside(reached) | frontier) & free
+        return self.size
+
+    def _turned(self, state: int) -> int:
+        """The half turn of both boards: rows from the last to the first, then each row from its end."""
+        cells = self.size * self.size
+        rows = (1 << self.size) - 1 | (1 << self.size) - 1 << cells
+        flipped = 0
+        for i in range(self.size):
+            flipped |= (state >> i * self.size & rows) << cells - (i + 1) * self.size
+        columns = self._column() | self._column() << cells
+        turned = 0
+        for i in range(self.size):
+            turned |= (flipped >> i & columns) << self.size - 1 - i
+        return turned
