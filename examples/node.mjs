@@ -20,8 +20,8 @@ const book = await Book.open(await readFile(`${folder}/book.bin`), { rules });
 const { end, value, moves } = await examine(game, book, { ...about, wdl: book.facts.wdl }, position);
 if (end) console.log("the game is over");
 else if (moves.some((move) => move.best)) console.log({ by: "the book", best: chosen(moves).name, ...value });
-else if (about.search) {
-  const search = await Search.open(`${folder}/game.wasm`, about.search);
+else if (about.searches) {
+  const search = await Search.open(`${folder}/game.wasm`, about.module);
   const { action, value, exact } = await search.best(position.state, { milliseconds: 1000 });
   const { name } = moves[search.actions(position.state).indexOf(action)];
   console.log({ by: "the search", best: name, exact, ...value });

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from solver.export import site
+from solver.export import script, site
 from solver.rules.notation import first_position, next_position
 
 STRANGE = '''
@@ -116,8 +116,8 @@ def str_of(part):
 
 
 def node(command, *arguments):
-    script = Path(__file__).parent / "port.mjs"
-    done = subprocess.run(["node", script, command, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+    port = Path(__file__).parent / "port.mjs"
+    done = subprocess.run(["node", port, command, *map(str, arguments)], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -131,9 +131,14 @@ def modules(tmp_path_factory):
     return folder
 
 
+def named(rules):
+    """The methods that a page has of a game without a module."""
+    return [*script.numbers_of(rules), *script.text_of(rules)]
+
+
 def ported(folder, name, rules, records):
     path = folder / f"{re.sub('[^a-z0-9]', '_', name)}.js"
-    path.write_text(f"{site.translation(rules)}\nexport const records = {json.dumps(records)};\n")
+    path.write_text(script.ported({}, *script.translation(rules, named(rules)), records))
     return path
 
 

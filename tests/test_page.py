@@ -9,7 +9,7 @@ import pytest
 
 from solver.base.errors import GameError, MethodError
 from solver.book import Book
-from solver.export import export, site
+from solver.export import export, script, site
 from solver.export.records import all_of, record_of, sampled
 from solver.games import CATALOGUE
 from solver.play.player import Player
@@ -19,6 +19,7 @@ from solver.rules.notation import first_position, format_action
 from solver.solving import pipeline
 from tests.books import write_values
 from tests.exports import needs_node
+from tests.modules import node as search_node
 from tests.pages import STRANGE, node, positions_of
 from tests.test_cli import ok, run
 from tests.ways import slow
@@ -39,7 +40,7 @@ def pages(tmp_path_factory):
             folder = tmp_path_factory.mktemp("page")
             shutil.copy(site.WEB / "package.json", folder)
             text, _, codec = name.partition(" ")
-            pipeline.solve(load_game(text), folder / "book.lmdb", codec=codec or "instant").close()
+            pipeline.solve(load_game(text), folder / "book.lmdb", codec=codec or None).close()
             with Book(folder / "book.lmdb") as book:
                 export(book, f"{folder}/site/")
             made[name] = folder
@@ -176,10 +177,127 @@ def test_rules_without_translation_are_a_table_where_the_game_is_small(tabled, t
     assert answers[0]["words"] == in_words(player.value(0).value, rules)
 
 
-def test_a_large_game_without_translation_is_refused(tabled, tmp_path, monkeypatch):
-    monkeypatch.setattr(site, "TABLED", 5)
-    with pytest.raises(MethodError, match=r"Strange.show, line \d+ of tabled.py: 'import re' has no translation"):
-        export(tabled, f"{tmp_path}/site/")
+@needs_node
+def test_text_without_translation_is_numbers_where_the_game_is_large(tabled, tmp_path, monkeypatch):
+    monkeypatch.setattr(script, "TABLED", 5)
+    (note,) = export(tabled, f"{tmp_path}/site/")
+    assert re.match(r"Strange.show, line \d+ of tabled.py: 'import re' has .*: the page shows states by", note)
+    shutil.copy(site.WEB / "package.json", tmp_path)
+    assert node("differences", tmp_path / "site" / "game.js") == {}
+    (tmp_path / "asked").write_text(json.dumps([["3", 1, 0]]))
+    (answer,) = node("answers", tmp_path / "site", tmp_path / "asked")
+    assert answer["record"]["board"] == "#3" and answer["moves"][0][0] == "+1"
+
+
+def refusing(name):
+    """A translation that refuses a method of the rules."""
+    translated = script.translation
+
+    def translation(rules, names, ranked=False):
+        if name in names:
+            raise MethodError(f"{name}, line 1: 'try' has no translation to JavaScript")
+        return translated(rules, names, ranked)
+
+    return translation
+
+
+@needs_node
+@pytest.mark.parametrize("name", ["actions", "canonical", "cells", "format_action"])
+def test_where_rules_have_no_translation_the_module_tells_them(pages, tmp_path, monkeypatch, name):
+    """The shipped one: that of a book that is whole is there for its rules, and searches nothing."""
+    monkeypatch.setattr(script, "TABLED", 5)
+    monkeypatch.setattr(script, "translation", refusing(name))
+    by_module = name in ("actions", "canonical")
+    with Book(pages("tic-tac-toe") / "book.lmdb") as book:
+        notes = export(book, f"{tmp_path}/site/")
+    instead = {"cells": "boards as text", "format_action": "moves by their numbers"}
+    assert by_module != bool(notes) and all(note.endswith(instead[name]) for note in notes)
+    assert (tmp_path / "site" / "game.wasm").exists() == by_module
+    assert ("'wasm-unsafe-eval'" in (tmp_path / "site" / "index.html").read_text()) == by_module
+    assert '"searches":false' in (tmp_path / "site" / "game.js").read_text()
+    shutil.copy(site.WEB / "package.json", tmp_path)
+    assert node("differences", tmp_path / "site" / "game.js") == {}
+
+
+@needs_node
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["pig:10", "kalah:2,2", "connect-four:4,3 ranked"])
+def test_modules_are_built_for_rules_that_have_no_translation(pages, tmp_path, monkeypatch, name):
+    """Dice, moves again and what they score, ranks."""
+    monkeypatch.setattr(script, "TABLED", 5)
+    monkeypatch.setattr(script, "translation", refusing("rank" if "ranked" in name else "is_terminal"))
+    with Book(pages(name) / "book.lmdb") as book:
+        assert export(book, f"{tmp_path}/site/") == []
+    shutil.copy(site.WEB / "package.json", tmp_path)
+    assert "...module.rules" in (tmp_path / "site" / "game.js").read_text()
+    assert node("differences", tmp_path / "site" / "game.js") == {}
+
+
+KAYLES = '''
+from typing import NamedTuple
+
+class Kayles(NamedTuple):
+    """Knock down one of `pins` pins in a row, or two neighbours; who knocks down the last wins."""
+
+    pins: int = 16
+
+    def initial(self): return (1 << self.pins) - 1
+
+    def actions(self, state):
+        for pin in range(self.pins):
+            for last in (pin, pin + 1):
+                for one in range(pin, last + 1):
+                    if not state >> one & 1:
+                        break
+                else:
+                    yield 2 * pin + last - pin
+
+    def result(self, state, action):
+        try:
+            return state & ~((3 if action % 2 else 1) << action // 2)
+        except Exception:
+            return 0
+
+    def is_terminal(self, state): return state == 0
+
+    def utility(self, state): return -1
+
+    def tier(self, state):
+        count = 0
+        for pin in range(self.pins):
+            count += 1 - (state >> pin & 1)
+        return count
+
+    def show(self, state): return " ".join("|" if state >> pin & 1 else "." for pin in range(self.pins))
+
+    def format_action(self, state, action): return f"{action // 2 + 1}{'-' * (action % 2)}"
+'''
+
+
+@needs_node
+@pytest.mark.slow
+def test_rules_that_compile_have_pages_though_they_do_not_translate(tmp_path):
+    """`else` after a loop, `try`; without a book. Who begins wins, by keeping the two halves alike."""
+    (tmp_path / "kayles.py").write_text(KAYLES)
+    rules = Rules(load_game(f"{tmp_path}/kayles.py::Kayles"))
+    assert "else of a loop" in str(script.refusal(rules, ["actions"])) and script.refusal(rules, ["result"])
+    assert export(rules.game, f"{tmp_path}/site/") == []
+    shutil.copy(site.WEB / "package.json", tmp_path)
+    game = tmp_path / "site" / "game.js"
+    assert node("differences", game) == {} and "$show" in game.read_text() and "$actions" not in game.read_text()
+    (tmp_path / "asked").write_text(json.dumps([str(rules.game.initial())]))
+    (answer,) = search_node("answers", tmp_path / "site" / "game.wasm", tmp_path / "asked")
+    assert answer["value"][0] == 1
+
+
+def test_rules_that_neither_translate_nor_compile_are_refused(pages, tmp_path, monkeypatch):
+    monkeypatch.setattr(script, "TABLED", 5)
+    monkeypatch.setattr(script, "translation", refusing("actions"))
+    monkeypatch.setattr(script.modules, "data_of", lambda rules: None)
+    monkeypatch.setattr("solver.base.extras.has_kernels", lambda: False)
+    refused = pytest.raises(MethodError, match="'try' has no translation to JavaScript, and tic-tac-toe wants a module")
+    with Book(pages("tic-tac-toe") / "book.lmdb") as book, refused:
+        export(book, f"{tmp_path}/site/")
     assert not (tmp_path / "site").exists()
 
 

@@ -14,6 +14,7 @@ import pytest
 import solver
 from solver.base.errors import MethodError
 from solver.base.extras import INSTALL
+from solver.base.progress import silent
 from solver.base.value import Value, lift_value, merit_of
 from solver.export import export, site
 from solver.play import modules
@@ -180,6 +181,20 @@ def test_a_page_of_a_game_alone_has_its_rules_and_its_module(module_of, tmp_path
     shutil.copy(site.WEB / "package.json", tmp_path)
     assert port("differences", page / "game.js") == {} and '"digest"' not in (page / "game.js").read_text()
     assert "627 states" in ok("export", QUICK, "-o", f"{tmp_path}/site/")  # a shipped book goes first
+
+
+def test_modules_tell_a_page_the_rules(tmp_path):
+    """Moves again, what they score, cycles, symmetry: as Python does on the records of a page."""
+    for name in (one.name.partition(".")[0] for one in modules.FOLDER.glob("*.wasm.gz")):
+        made = site.script_of(Rules(load_game(name)), None, silent)
+        assert not made.notes and "...module.rules" in made.text and "$actions" not in made.text
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "game.js").write_text(made.text)
+        (tmp_path / name / "game.wasm").write_bytes(made.module)
+        for file in ("site/python.js", "site/rules.js", "reader/search.js"):
+            shutil.copy(site.WEB / file, tmp_path / name)
+    shutil.copy(site.WEB / "package.json", tmp_path)
+    assert port("differences", *sorted(tmp_path.glob("*/game.js"))) == {}
 
 
 def test_a_game_alone_that_no_page_can_search_is_refused_in_one_line(tmp_path, monkeypatch):

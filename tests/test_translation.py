@@ -3,12 +3,12 @@
 import pytest
 
 from solver.base.errors import MethodError
-from solver.export import site
+from solver.export import script
 from solver.export.records import all_of, sampled
 from solver.rules.game import Rules, load_game
 from tests.exports import needs_node
 from tests.games import EDGE_GAMES, LARGE_GAMES, SMALL_GAMES
-from tests.pages import STRANGE, modules, node, ported
+from tests.pages import STRANGE, modules, named, node, ported
 from tests.ways import slow
 
 __all__ = ["modules"]  # a fixture
@@ -69,4 +69,4 @@ def test_what_has_no_translation_is_named_by_its_line(tmp_path, kind):
     rules = Rules(load_game(f"{file}::Strange"))
     line = 1 + file.read_text()[: file.read_text().index("def utility")].count("\n")
     with pytest.raises(MethodError, match=rf"^Strange.utility, line ({line + 1}|{line + 2}) of {file.name}: .* has no"):
-        site.translation(rules)
+        script.translation(rules, named(rules))

@@ -51,19 +51,15 @@ def command(source: str, file: str, columns: str | None, live: bool, own: Game |
     solver export my_game.py::Hexapawn:4,4 -o site/
     """
     from solver.export import export, is_page
-    from solver.export.site import MODULE
 
     if live and not is_page(file):
         raise MethodError(f"{file} holds a book: --live goes with a page, a folder with a slash")
     with _opened(source, own, is_page(file), live, quiet) as opened, Bars(quiet) as bars:
         names = None if columns is None else [name.strip() for name in columns.split(",")]
-        export(opened, file, names, progress=bars)
+        notes = export(opened, file, names, progress=bars)
         parts = [os.path.join(file, name) for name in os.listdir(file)] if os.path.isdir(file) else [file]
-        book = opened if isinstance(opened, Book) else None
-        what = "a game without a book" if book is None else f"{len(book):,} states"
-        click.echo(f"{file}: {what}, {sum(map(os.path.getsize, parts)):,} bytes")
-        if is_page(file) and book is not None and not book.header.is_gapless and MODULE not in os.listdir(file):
-            click.echo("past the book the page does not search: that wants solverbook[solve], and rules that compile")
+        what = f"{len(opened):,} states" if isinstance(opened, Book) else "a game without a book"
+        click.echo("\n".join([f"{file}: {what}, {sum(map(os.path.getsize, parts)):,} bytes", *notes]))
 
 
 def _opened(

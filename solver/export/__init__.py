@@ -43,36 +43,37 @@ def export(
     columns: Sequence[str] | None = None,
     *,
     progress: Progress = silent,
-) -> None:
+) -> list[str]:
     """Write a book to a file whose name's ending says the form; `columns` of a table, all that fit if left out.
 
     A folder, one that is there or a name that ends in a slash, becomes a page for browsers; of a book that ends early
     one that searches on, if the search of its game is shipped or Numba is there to build it. A page takes a game in
-    place of a book: then it answers by its search alone. What is written is there whole or not at all. Raises
-    MethodError for another ending or column, for rules that cannot run in a page, and for games alone that cannot be
-    searched there; GameError, BookError, ResourceError.
+    place of a book: then it answers by its search alone. What is written is there whole or not at all. Returns what a
+    page does without, and why, a line each. Raises MethodError for another ending or column, for rules that cannot run
+    in a page, and for games alone that cannot be searched there; GameError, BookError, ResourceError.
     """
     target = Path(os.path.realpath(path) if is_page(path) else path)
     if columns is not None and (is_page(path) or target.suffix.lower() == BINARY):
         raise MethodError(f"{path} holds the whole book: columns are chosen for {', '.join(TABLES)}")
     try:
         if is_page(path):
-            _write_page(source, target, progress)
-        else:
-            _write_file(source, target, columns, progress)
+            return _write_page(source, target, progress)
+        _write_file(source, target, columns, progress)
+        return []
     except BookError:  # an OSError, too
         raise
     except OSError as error:
         raise ResourceError(f"{target} cannot be written ({error.strerror or error}): make room, then again") from None
 
 
-def _write_page(source: Book | Game, target: Path, progress: Progress) -> None:
+def _write_page(source: Book | Game, target: Path, progress: Progress) -> list[str]:
     book = source if isinstance(source, Book) else None
     rules = Rules(source) if book is None else Rules(book.game, book.header.symmetry)
     site.check_folder(target)
-    module = site.module_of(rules, book, progress)
+    script = site.script_of(rules, book, progress)
     with replacing_folder(target) as folder:
-        site.write(rules, book, folder, progress, module)
+        site.write(script, rules.game, book, folder, progress)
+    return script.notes
 
 
 def _write_file(source: Book | Game, target: Path, columns: Sequence[str] | None, progress: Progress) -> None:

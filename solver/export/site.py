@@ -3,21 +3,18 @@
     index.html page.css page.js ...   the page, as it lies in `web/site`
     book.js instant.js compact.js ... the book's reader, as it lies in `web/reader`
     book.bin                          the book; a page without one answers by its search
-    game.js                           the rules, translated to JavaScript, or as a table of all positions where they
-                                      have no translation; and records of positions from Python. A ranked book's have
-                                      what it asks of them (`book.codec_keys`), and want the translation
-    game.wasm                         where the book ends early, or there is none: the module of the game, by which the
-                                      page searches on, if it is shipped or can be built
+    game.js                           the rules, as far as they are translated to JavaScript, or as a table of all
+                                      positions; and records of positions from Python (`export.script`)
+    game.wasm                         the module of the game, if it is shipped or can be built: where the book ends
+                                      early, or there is none, the page searches by it. Where it is, it is the rules
 
 The page answers nothing before its rules have agreed with Python's on the records.
 """
 
 from __future__ import annotations
 
-import hashlib
 import html
 import inspect
-import json
 import re
 from importlib import resources
 from pathlib import Path
@@ -27,39 +24,49 @@ from solver.base.errors import BookError, MethodError, SolverError
 from solver.base.progress import Progress
 from solver.book import Book, check_target
 from solver.book.writer import nameable
-from solver.export import bin
+from solver.export import bin, script
 from solver.export import module as building
-from solver.export.javascript import Port
-from solver.export.records import all_of, is_all_drawn, is_drawn, sampled
+from solver.export.script import MARK, Script
 from solver.play import modules
-from solver.rules.game import Rules, game_text, own_method
+from solver.rules.game import Game, Rules, game_text, own_method
 
-MARK = "// The game of a page of solverbook."  # by which a folder is known to be one that may be replaced
-CHECKED = 64  # positions of random games
-TABLED = 10_000  # positions at most of a game whose rules have no translation
 WEB = resources.files("solver") / "web"
 BOOK, GAME, MODULE = "book.bin", "game.js", "game.wasm"
 WRITTEN = {BOOK, GAME, MODULE}
 SCRIPTS = "script-src 'self'"  # of the policy; a module is compiled only where it allows that
-RULES = ("initial", "actions", "result", "is_terminal", "utility")
-OPTIONAL = ("plies_left", "to_move", "again", "reward", "chance", "format_action")
+SILENT = "past the book the page does not search: that wants solverbook[solve], and rules that compile"
 SMALL_WORDS = ("and", "of", "the", "to")  # in titles
 
 
-def write(rules: Rules, book: Book | None, folder: Path, progress: Progress, module: bytes | None = None) -> None:
-    """Write the page of a game into a new folder: of its book; with its module it searches on where that ends.
+def script_of(rules: Rules, book: Book | None, progress: Progress) -> Script:
+    """The game of a page, of its book or without one. Raises MethodError where its rules cannot run in a page."""
+    about: dict[str, Any] = {
+        "game": rules.name,
+        "summary": summary_of(rules.game),
+        "scores": rules.scores,
+        "adds": rules.reward is not None,
+    }
+    if book is not None:
+        about["digest"] = book.header.digest
+        if book.expectation:
+            about["expects"] = book.expectation.of
+    module = module_of(rules, book, progress)
+    made = script.script_of(rules, None if book is None else book.codec_keys, about, module, progress)
+    ends = book is not None and not book.header.is_gapless and rules.chance is None
+    return made._replace(notes=[*made.notes, SILENT]) if ends and module is None else made
 
-    Raises MethodError where its rules cannot run in a page.
-    """
-    game, title = game_of(rules, book, module), html.escape(title_of(rules.game))
+
+def write(made: Script, game: Game, book: Book | None, folder: Path, progress: Progress) -> None:
+    """Write the page of a game and its book into a new folder."""
+    title = html.escape(title_of(game))
     folder.mkdir()
     for name, text in _copied().items():
-        if module is not None:
+        if made.module is not None:
             text = text.replace(SCRIPTS, f"{SCRIPTS} 'wasm-unsafe-eval'")
         (folder / name).write_text(text.replace("GAME-TITLE", title), "utf-8", newline="\n")
-    (folder / GAME).write_text(game, "utf-8", newline="\n")
-    if module is not None:
-        (folder / MODULE).write_bytes(module)
+    (folder / GAME).write_text(made.text, "utf-8", newline="\n")
+    if made.module is not None:
+        (folder / MODULE).write_bytes(made.module)
     if book is not None:
         bin.write(book, folder / BOOK, progress)
 
@@ -120,42 +127,6 @@ def _copied() -> dict[str, str]:
     return {part.name: part.read_text("utf-8") for part in sorted(parts, key=lambda part: part.name)}
 
 
-def game_of(rules: Rules, book: Book | None, module: bytes | None = None) -> str:
-    """The text of game.js, for a page with that book and that module.
-
-    Raises MethodError with the line of the rules that has no translation.
-    """
-    keys = None if book is None else book.codec_keys
-    asked = () if keys is None else keys.ASKED
-    about = {
-        "game": rules.name,
-        "summary": summary_of(rules.game),
-        "scores": rules.scores,
-        "adds": rules.reward is not None,
-    }
-    if book is not None:
-        about["digest"] = book.header.digest
-        if book.expectation:
-            about["expects"] = book.expectation.of
-    if module is not None:
-        checksum = hashlib.sha256(module).hexdigest()
-        about["search"] = {"sha256": checksum, "rules": rules.fingerprint, "symmetry": rules.folds}
-    try:
-        port = translation(rules, asked)
-    except MethodError as error:
-        if asked:
-            raise MethodError(f"{error}: write it otherwise, or pack the book compact first") from None
-        records = all_of(rules, TABLED)
-        if records is None:
-            raise MethodError(f"{error}: write it otherwise (a game of {TABLED:,} positions needs none)") from None
-        table = f"export const rules = undefined;\nexport const game = tabled({_json(records)});"
-        port = f'import {{ tabled }} from "./rules.js";\n\n{table}\n'
-        samples = "[]"
-    else:
-        samples = _json(sampled(rules, CHECKED, keys=keys))
-    return f"{MARK}\n{port}\nexport const about = {_json(about)};\nexport const records = {samples};\n"
-
-
 def title_of(game: Any) -> str:
     """What a person calls a game: its name, the size of its board, and what else is not as it is by default.
 
@@ -191,30 +162,3 @@ def _said(name: str, value: Any) -> str:
     if isinstance(value, bool):
         return name if value else f"without {name}"
     return f"{name} {' '.join(map(str, value)) if isinstance(value, tuple) else value}"
-
-
-def translation(rules: Rules, asked: tuple[str, ...] = ()) -> str:
-    """The part of game.js that has the rules, with those that the book's keys ask.
-
-    Raises MethodError with the line that has no translation.
-    """
-    game = rules.game
-    drawn = ("cells", "place") if is_drawn(game) else ()
-    text = () if is_all_drawn(rules) else ("view", "show")
-    wanted = (*OPTIONAL, *drawn, *text, *(name for name in asked if name != "size"))
-    names = [*RULES, *(name for name in wanted if own_method(game, name) is not None)]
-    if rules.folds:
-        names.append("canonical")
-    port = Port(game)
-    listed = {name: port.method(name) for name in names}
-    if "rank" in asked and "rank" not in listed:
-        listed |= dict.fromkeys(("rank", "unrank"), f"within({port.method('size')})")
-    methods = ", ".join(f"{name}: {function}" for name, function in listed.items())
-    return (
-        'import * as py from "./python.js";\nimport { translated, within } from "./rules.js";\n\n'
-        f"{port.text()}\n\nexport const rules = {{ {methods} }};\nexport const game = translated(rules);\n"
-    )
-
-
-def _json(item: object) -> str:
-    return json.dumps(item, separators=(",", ":"), ensure_ascii=True)

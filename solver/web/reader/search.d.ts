@@ -71,6 +71,8 @@ export class Search implements Asked {
   isTerminal(state: bigint): boolean;
   actions(state: bigint): bigint[];
   result(state: bigint, action: bigint): bigint;
+  /** By their names in Python; `rules` of a book's reader. */
+  readonly rules: { [name: string]: (...asked: bigint[]) => any };
   value: Asked["value"];
   reaches: Asked["reaches"];
   analyse: Asked["analyse"];

@@ -28,6 +28,7 @@ const LOOK_WORDS = 1n << 20n;
 const SEAL = 32; // bytes
 const [PAUSED, DONE] = [0n, 1n];
 const RULES = ["initial", "actions", "result", "is_terminal", "utility"];
+const MORE_RULES = ["plies_left", "to_move", "again", "reward", "canonical", "rank", "unrank", "outlook", "replies"];
 const EXACT = ["begin", "go_on", "found", "spent", "forget"]; // with lay_out
 const AHEAD = ["look", "look_on", "merit", "cut", "looked"]; // with lay_out_look
 const LOOK_WIN = 2 ** 40; // a win at once, as `look` has it
@@ -58,9 +59,9 @@ async function bytesOf(source) {
 }
 
 /** The last bytes of a module are the checksum of all before them. */
-function checkSeal(bytes) {
-  const seal = [...bytes.subarray(-SEAL)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  if (bytes.length > SEAL && sha256(bytes.subarray(0, -SEAL)) === seal) return;
+async function checkSeal(bytes) {
+  const seal = inHex(bytes.subarray(-SEAL));
+  if (bytes.length > SEAL && (await checksum(bytes.subarray(0, -SEAL))) === seal) return;
   throw new ForeignModule("this is no module as `solver build` writes them, or it is damaged: build it again");
 }
 
@@ -134,6 +135,7 @@ export class Search {
   #module;
   #exports;
   #table;
+  #isLaidOut;
   #turn = Promise.resolve();
 
   /**
@@ -154,8 +156,8 @@ export class Search {
 
   static async #compiled(source, sum) {
     const bytes = await bytesOf(source);
-    if (sum !== undefined && sha256(bytes) !== sum) throw new ForeignModule("the module fails its checksum: fetch it again");
-    checkSeal(bytes);
+    if (sum === undefined) await checkSeal(bytes);
+    else if ((await checksum(bytes)) !== sum) throw new ForeignModule("the module fails its checksum: fetch it again");
     return compiled(bytes);
   }
 
@@ -171,28 +173,30 @@ export class Search {
   }
 
   #start() {
-    try {
+    this.#isLaidOut = false;
+    orForeign(() => {
       this.#exports = new WebAssembly.Instance(this.#module).exports;
-      this.#layOut();
-    } catch (error) {
-      throw new ForeignModule(`the module does not start: ${error.message}`);
-    }
+      const { memory, lay_out, lay_out_look } = this.#exports;
+      const wanted = [RULES, lay_out ? EXACT : [], lay_out_look ? AHEAD : []].flat();
+      const lacks = wanted.filter((name) => typeof this.#exports[name] !== "function");
+      if (lacks.length) throw new Error(`it lacks ${lacks.join(", ")}`);
+      if (grows(memory, MOST_PAGES)) throw new Error("its memory has no bound");
+    });
   }
 
-  /** Make room in the memory, for a module that exports what its searches are. */
+  /** Make room in the memory for the searches, before the first is asked: the rules want none. */
   #layOut() {
     const { memory, lay_out, forget, lay_out_look } = this.#exports;
-    const wanted = [RULES, lay_out ? EXACT : [], lay_out_look ? AHEAD : []].flat();
-    const lacks = wanted.filter((name) => typeof this.#exports[name] !== "function");
-    if (lacks.length) throw new Error(`it lacks ${lacks.join(", ")}`);
-    if (grows(memory, MOST_PAGES)) throw new Error("its memory has no bound");
     const reach = (end) => memory.grow(Math.max(0, Math.ceil((Number(end) - memory.buffer.byteLength) / PAGE)));
-    let end = BigInt(2 * PAGE);
-    if (lay_out) {
-      reach((end = lay_out(...PATH, this.#table)));
-      forget();
-    }
-    if (lay_out_look) reach(lay_out_look(end, ...LOOK_PATH, LOOK_WORDS));
+    orForeign(() => {
+      let end = BigInt(2 * PAGE);
+      if (lay_out) {
+        reach((end = lay_out(...PATH, this.#table)));
+        forget();
+      }
+      if (lay_out_look) reach(lay_out_look(end, ...LOOK_PATH, LOOK_WORDS));
+    });
+    this.#isLaidOut = true;
   }
 
   // the rules
@@ -209,15 +213,30 @@ export class Search {
 
   /** The actions of an unfinished state, in the order of the rules. */
   actions(state) {
-    const { actions, memory } = this.#exports;
-    const count = Number(actions(state, BigInt(ROOM), BigInt(ROOM_WORDS)));
-    if (count > ROOM_WORDS) throw new RangeError(`state ${state} has ${count} actions: there is room for ${ROOM_WORDS}`);
+    return this.#written("actions", state);
+  }
+
+  /** The words that the rules write to the memory. */
+  #written(name, state) {
+    const { [name]: write, memory } = this.#exports;
+    const count = Number(write(state, BigInt(ROOM), BigInt(ROOM_WORDS)));
+    if (count > ROOM_WORDS) throw new RangeError(`${name} of state ${state} are ${count} words: there is room for ${ROOM_WORDS}`);
     return [...new BigInt64Array(memory.buffer, ROOM, count)];
   }
 
   /** The state after an action. */
   result(state, action) {
     return this.#exports.result(state, action);
+  }
+
+  /** The rules that the module has, by their names in Python, on BigInts: a book's reader takes them as `rules`. */
+  get rules() {
+    const rules = { actions: (state) => this.actions(state) };
+    for (const name of [...RULES, ...MORE_RULES]) {
+      if (!rules[name] && this.#exports[name]) rules[name] = (...asked) => this.#exports[name](...asked);
+    }
+    if (this.#exports.chance) rules.chance = (state) => pairs(this.#written("chance", state));
+    return rules;
   }
 
   // what is asked
@@ -272,7 +291,8 @@ export class Search {
 
   /** One question after another: they share the memory. A trap leaves it as it happens to be, so a new one takes its place. */
   #alone(task) {
-    const mine = this.#turn.then(task).catch((error) => {
+    const ready = () => this.#isLaidOut || this.#layOut();
+    const mine = this.#turn.then(ready).then(task).catch((error) => {
       if (!(error instanceof WebAssembly.RuntimeError || error instanceof RangeError)) throw error; // a full stack is one
       this.#start();
       throw new Error(`the rules of ${this.facts.game} raise an error there: ${error.message}`);
@@ -608,6 +628,15 @@ async function newWorker() {
   return thread.on("error", (error) => thread.onerror(error));
 }
 
+/** Do what a module has to bear. Throws ForeignModule if it does not. */
+function orForeign(task) {
+  try {
+    task();
+  } catch (error) {
+    throw new ForeignModule(`the module does not start: ${error.message}`);
+  }
+}
+
 /** Whether a memory takes so many pages more: it then has them. */
 function grows(memory, pages) {
   try {
@@ -618,6 +647,8 @@ function grows(memory, pages) {
   }
 }
 
+const pairs = (words) => words.flatMap((word, at) => (at % 2 ? [] : [[word, words[at + 1]]]));
+
 /** A state as BigInt. Raises TypeError for a Number that may have been rounded, and for all that is no number. */
 function stateOf(state) {
   if (typeof state === "bigint") return state;
@@ -625,7 +656,15 @@ function stateOf(state) {
   throw new TypeError(`${state} is no state: a BigInt, or a Number up to 2^53 - 1`);
 }
 
-/** The checksum of FIPS 180-4, in hex: browsers have one for pages of https alone. */
+const inHex = (bytes) => [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+
+/** A promise of the SHA-256 of bytes, in hex. */
+async function checksum(bytes) {
+  const quick = globalThis.crypto?.subtle;
+  return quick ? inHex(new Uint8Array(await quick.digest("SHA-256", bytes))) : sha256(bytes);
+}
+
+/** The checksum of FIPS 180-4, in hex: browsers have their own, for pages of https alone. */
 export function sha256(bytes) {
   const primes = [];
   for (let number = 2; primes.length < 64; number++) if (primes.every((prime) => number % prime)) primes.push(number);

@@ -8,7 +8,6 @@
 import { Book, remote } from "./book.js";
 import { createBoard } from "./board.js";
 import { legend, news, odds, thrown } from "./dice.js";
-import { about, game, records, rules } from "./game.js";
 import { firstDifference } from "./rules.js";
 import { Background } from "./search.js";
 import { chosen, examine, finalMargin, inAll, inWords, isSettled, joined, kindOf, unexamined } from "./values.js";
@@ -24,6 +23,8 @@ const LONGEST = 60000; // that it searches while a position is looked at
 const NO_BOOK = { get: async () => undefined, facts: {} };
 
 const $ = (id) => document.getElementById(id);
+const never = new Promise(() => {});
+const { about, game, records, rules } = await import("./game.js").catch((error) => (fail(error.message), never));
 let book = NO_BOOK;
 let search; // past the end of the book; undefined where the page has no module
 let line = []; // { state, mover, gained }, and from the second on the name and the place of the move that led there, and
@@ -48,7 +49,7 @@ async function begin() {
   $("legend").hidden = !game.text;
   listen();
   await readAddress();
-  if (about.digest && about.search) searchOn();
+  if (about.digest && about.searches) searchOn();
 }
 
 async function openBook() {
@@ -59,7 +60,7 @@ async function openBook() {
 
 /** Have the module at hand, by which the page searches. */
 async function openSearch() {
-  search = await Background.open("game.wasm", about.search);
+  search = await Background.open("game.wasm", about.module);
 }
 
 /** Search on where the book ends. */
@@ -372,7 +373,7 @@ function listHistory() {
 
 function listFacts() {
   const checked = records.length ? `agree with Python's on ${records.length} positions, as just tried` : "a table of all positions";
-  const { rules, digest } = about.digest ? book.facts : about.search;
+  const { rules, digest } = about.digest ? book.facts : about.module;
   const facts = {
     game: about.game,
     ...(about.digest ? factsOf(book) : { values: "searched here, for a minute a position; there is no book" }),

@@ -1,5 +1,6 @@
 /**
- * The game as the page sees it, from translated rules or from a table.
+ * The game as the page sees it: from rules, whose numbers are those of the game's module or translated from Python, and
+ * whose text is translated; or from a table.
  *
  *     initial                 the state at the start, a BigInt
  *     mover(state)            who is to move if nothing came before, 0 or 1
@@ -18,8 +19,8 @@
 
 import * as py from "./python.js";
 
-/** The game of functions that were translated from Python. */
-export function translated(rules) {
+/** The game of rules: functions by their names in Python. */
+export function gameOf(rules) {
   const { initial, actions, result, is_terminal, utility, plies_left, canonical, to_move, again, reward, chance } = rules;
   const sameMover = (state, action, child) => {
     if (again) return py.truth(again(state, action));
@@ -69,7 +70,7 @@ function toldBy({ rank, outlook, replies }, key) {
 }
 
 /** The ranks of a game whose states are all numbers below its size, and the states of those: the same. */
-export const within = (size) => (number) => (py.lt(number, size()) ? number : -1n);
+export const within = (size) => (number) => (number < size ? number : -1n);
 
 /** The game of a table: the records of all positions, the first of them the start. */
 export function tabled(records) {
