@@ -290,3 +290,14 @@ def test_the_command_line(book, tmp_path):
     assert run("grow", GAME, "-o", path, "--time", "soon")[0] == 2
     code, out, _ = run("play", book, "--second", "--variety", 0.5, "--seed", 1, stdin="quit\n")
     assert code == 0 and "computer:" in out
+
+
+def test_a_grown_book_plays_matches_and_an_evaluation_goes_on_where_it_ends(book, tmp_path):
+    words = ("match", f"{book}@2", "evaluate@2", "--games", 4, "--plies", 0, "--json", "-q")
+    facts = json.loads(run(*words)[1])
+    assert facts["wins"] + facts["draws"] + facts["losses"] == facts["games"]
+    write(tmp_path / "c4.eval", evaluation(load_game(GAME)))
+    grow(tmp_path / "a.lmdb", Plan(positions=1, evaluate=str(tmp_path / "c4.eval")))
+    words = ("match", tmp_path / "a.lmdb", "random", "--games", 2, "-q")
+    assert "--evaluate names it" in run(*words)[2]
+    assert run(*words, "--evaluate", tmp_path / "c4.eval")[0] == 0

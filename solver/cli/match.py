@@ -22,6 +22,7 @@ from solver.rules.game import Rules
 @click.option("--depth", type=click.IntRange(1, 99), default=1, metavar="N", help="Plies that evaluations look; 1.")
 @click.option("--plies", type=click.IntRange(0, 200), metavar="N", help="Of openings; as few as give enough of them.")
 @click.option("--budget", type=Seconds(0.001, 1e6), default=1.0, metavar="SECONDS", help="Of alphabeta, engines: 1.")
+@click.option("--evaluate", type=click.Path(), metavar="FILE", help="Plays where a grown book ends.")
 @click.option("--seed", type=click.IntRange(0, 2**31 - 2), default=0, metavar="S", help="Other openings; 0.")
 @click.option("--book", "judge", metavar="BOOK|GAME", help="Says how often each keeps what a position is worth.")
 @click.option(
@@ -33,13 +34,13 @@ from solver.rules.game import Rules
 def command(first: str, second: str, as_json: bool, quiet: bool, **asked: Any) -> None:
     """Let two players meet: evaluations, books and methods, from random openings, each played with both colours.
 
-    A and B are files of evaluations (`solver learn`) or of complete books, games whose book comes with the package,
-    `evaluate` (the rules' own), `random`, `alphabeta` (exact where the budget allows it), or engine:COMMAND, a program
-    that speaks the Universal Game Interface as `solver ugi` does. An evaluation looks --depth plies ahead, or as
-    c4.eval@6 says; an engine has --budget for a move, or the plies after its @, and runs once, or --workers times. An
-    engine that ends, says no legal move, or says nothing for 5 s beyond its budget (60 s at a depth) loses that game,
-    and this is said. The interval is of 95 %, with each opening's two games as one observation. A game is drawn after
-    2,000 plies.
+    A and B are files of evaluations (`solver learn`), of complete or of grown books, games whose book comes with the
+    package, `evaluate` (the rules' own), `random`, `alphabeta` (exact where the budget allows it), or engine:COMMAND, a
+    program that speaks the Universal Game Interface as `solver ugi` does. An evaluation looks --depth plies ahead, or
+    as c4.eval@6 says; and so does, where a grown book ends, the rules' own, or --evaluate. An engine has --budget for a
+    move, or the plies after its @, and runs once, or --workers times. One that ends, says no legal move, or says
+    nothing for 5 s beyond its budget (60 s at a depth) loses that game, and this is said. The interval is of 95 %, with
+    each opening's two games as one observation. A game is drawn after 2,000 plies.
 
     \b
     solver match c4.eval evaluate
@@ -51,6 +52,7 @@ def command(first: str, second: str, as_json: bool, quiet: bool, **asked: Any) -
     if not extras.has_kernels():
         raise MethodError(extras.remedy())
     from solver.book import check_target
+    from solver.compiled.lookahead.evaluation import read
     from solver.learning.contenders import Setting, chooser, contender, game_between
     from solver.learning.matches import judged, match
     from solver.rules.game import load_game
@@ -60,7 +62,8 @@ def command(first: str, second: str, as_json: bool, quiet: bool, **asked: Any) -
         check_target(asked["save"])
     both = contender(first, own), contender(second, own)
     rules = Rules(game_between(both, asked["named"]))
-    setting = Setting(rules, asked["depth"], asked["seed"], asked["budget"], asked["workers"])
+    evaluation = None if asked["evaluate"] is None else read(asked["evaluate"])
+    setting = Setting(rules, asked["depth"], asked["seed"], asked["budget"], asked["workers"], evaluation)
     with contextlib.ExitStack() as ended:
         players = []
         for number, one in enumerate(both):

@@ -40,6 +40,7 @@ class Setting(NamedTuple):
     seed: int = 0
     seconds: float = 1.0
     workers: int | None = None
+    evaluation: Evaluation | None = None  # by which grown books go on where they end
 
 
 def contender(text: str, game: Game | None = None) -> Contender:
@@ -64,8 +65,9 @@ def contender(text: str, game: Game | None = None) -> Contender:
             f" or {ENGINE}COMMAND"
         )
         raise MethodError(f"no player {name!r}: name {choice}")
-    if depth is not None and (isinstance(file, Book) or name in ("random", "alphabeta")):
-        raise MethodError(f"{text}: only evaluations look some plies ahead")
+    exact = isinstance(file, Book) and file.header.estimate is None
+    if depth is not None and (exact or name in ("random", "alphabeta")):
+        raise MethodError(f"{text}: only evaluations look some plies ahead, and grown books where they end")
     return Contender(name, file, depth)
 
 
@@ -90,6 +92,8 @@ def chooser(one: Contender, setting: Setting) -> Chooser:
     """
     rules, depth = setting.rules, one.depth or setting.depth
     refuse_chance(rules, "a match", SOLVE_IT)
+    if setting.evaluation is not None:
+        game_of(setting.evaluation, rules.game)
     if one.name.startswith(ENGINE):
         limits = Limits(setting.seconds, one.depth)
         return Engine(rules, one.name.removeprefix(ENGINE), limits, setting.workers or 1)
@@ -99,7 +103,12 @@ def chooser(one: Contender, setting: Setting) -> Chooser:
         player = Player({}, rules.game, seconds=setting.seconds)
         return Asked(rules, player.best, 1)
     if isinstance(one.file, Book):
-        return ByBook(Board(rules), one.file)
+        board, estimate = Board(rules), one.file.header.estimate
+        if estimate is None:
+            return ByBook(board, one.file)
+        if estimate.evaluation != "evaluate" and setting.evaluation is None:
+            raise MethodError(f"{one.name} was grown by {estimate.evaluation}: --evaluate names it for where it ends")
+        return ByBook(board, one.file, Deep(board, setting.evaluation, depth, setting.workers))
     if one.file is None and rules.evaluate is None:
         raise MethodError(f"{rules.name} has no evaluate(state): name an evaluation's file")
     return Deep(Board(rules), one.file, depth, setting.workers)

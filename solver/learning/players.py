@@ -59,18 +59,29 @@ class Random:
 
 
 class ByBook:
-    """A best move of a complete book: the quickest win, else a draw, else the longest loss."""
+    """A best move of a book: the quickest win, else what is worth most, else the longest loss.
 
-    def __init__(self, board: Board, book: Book) -> None:
-        self.board, self.book = board, book
+    The book is complete, or `beyond` plays where it does not know all moves.
+    """
+
+    def __init__(self, board: Board, book: Book, beyond: Deep | None = None) -> None:
+        self.board, self.book, self.beyond = board, book, beyond
         self.rules = Rules(book.game, book.header.symmetry)
 
     def choose(self, turn: Turn) -> Numbers:
-        return best_moves(turn.children.parents, self.board.worths(turn.children, self._values), len(turn.states))
+        children, count = turn.children, len(turn.states)
+        chosen = best_moves(children.parents, self.board.worths(children, self._values), count)
+        if self.beyond is not None:
+            known = children.ended.copy()
+            known[~known] = self.book.lookup(children.states[~children.ended]).known
+            lost = np.bincount(children.parents[~known], minlength=count) > 0
+            if lost.any():
+                chosen[lost] = self.beyond.choose(turn)[lost]
+        return chosen
 
     def _values(self, states: Numbers) -> Worths:
         values = self.book.lookup(states)
-        if not values.known.all():
+        if self.beyond is None and not values.known.all():
             state = states[~values.known][0]
             raise MissingState(f"{self.book.path.name} lacks state {state}: play by a complete book")
         scores: Worths = values.scores.astype(np.float64)
