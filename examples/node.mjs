@@ -16,10 +16,11 @@ for (const name of line) {
   if (!move) throw new Error(`${name} is not legal there`);
   position = { state: move.child, mover: move.mover };
 }
-const book = await Book.open(await readFile(`${folder}/book.bin`), { rules });
+const none = { get: async () => undefined, facts: {} }; // of a page without a book
+const book = about.digest ? await Book.open(await readFile(`${folder}/book.bin`), { rules }) : none;
 const { end, value, moves } = await examine(game, book, { ...about, wdl: book.facts.wdl }, position);
 if (end) console.log("the game is over");
-else if (moves.some((move) => move.best)) console.log({ by: "the book", best: chosen(moves).name, ...value });
+else if (moves.some((move) => move.best)) console.log({ by: "the book, or two plies ahead of it", best: chosen(moves).name, ...value });
 else if (about.searches) {
   const search = await Search.open(`${folder}/game.wasm`, about.module);
   const { action, value, exact } = await search.best(position.state, { milliseconds: 1000 });
