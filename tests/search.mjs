@@ -13,11 +13,11 @@ async function outcome(source, options) {
   return Search.open(source, options).then(() => "open", (error) => `${error.name}: ${error.message}`);
 }
 
-/** What asking an altered module in a worker ends with: outcomes, or an error. */
+/** What asking an altered module ends with: outcomes, or an error; in a worker, which is slow to start, if it compiles. */
 async function end(copy) {
   let search;
   try {
-    search = await Background.open(copy, { patience: Number(patience) });
+    search = await (WebAssembly.validate(copy) ? Background : Search).open(copy, { patience: Number(patience) });
     const budget = { milliseconds: 1000 };
     const found = [await search.value(0n, budget), (await search.best(0n, budget))?.value];
     return found.map((value) => value?.outcome).join(" ");
