@@ -123,7 +123,7 @@ def test_what_is_exact_is_right_and_estimates_are_their_moves(book):
         assert 20 < len(exact) < len(opened) - 20 and len(opened) >= 120
         scores = opened.lookup(list(opened)).scores
         assert [value.score for value in opened.values()] == scores.tolist()
-    report = verify(book)
+    report = verify(book, search=0.05)
     assert report.verdict == "consistent" and f"{len(exact):,} values are exact" in report.basis
 
 
@@ -208,7 +208,7 @@ def test_margins_grow_too(tmp_path, text):
     with Book(path) as opened:
         exact = [state for state, value in opened.items() if not is_estimate(value)]
         assert exact and all(opened[state] == truth[state] for state in exact)
-    assert verify(path).verdict == "consistent"
+    assert verify(path, search=0.05).verdict == "consistent"
 
 
 # -- what is made of it
@@ -242,11 +242,11 @@ def test_info_verify_trim_pack_and_export(book, tmp_path):
     facts = json.loads(run("info", book, "--json")[1])
     assert facts["estimate"]["depth"] == 1 and facts["scope"] == "grown" and facts["root"]["value"] == "estimate"
     assert "exact, the others estimates of searches of 1 ply by evaluate" in run("info", book)[1]
-    assert run("verify", book, "-q")[0] == 7
+    assert run("verify", book, "-q", "--search", 0.05)[0] == 7
     assert run("trim", book, "-o", tmp_path / "t.lmdb", "--max-ply", 2, "-q")[0] == 0
     with Book(tmp_path / "t.lmdb") as trimmed, Book(book) as whole:
         assert 0 < len(trimmed) < len(whole) and all(whole[state] == value for state, value in trimmed.items())
-    assert verify(tmp_path / "t.lmdb").verdict == "consistent"
+    assert verify(tmp_path / "t.lmdb", search=0.05).verdict == "consistent"
     assert "--max-ply or --max-bytes" in run("trim", book, "-o", tmp_path / "t.lmdb", "--for", "first")[2]
     assert run("pack", book, "-o", tmp_path / "p.lmdb", "-q")[0] == 0
     assert dict(Book(tmp_path / "p.lmdb")) == dict(Book(book))

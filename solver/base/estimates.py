@@ -37,11 +37,12 @@ class _Fields(NamedTuple):
     depth: int
     evaluation: str
     identity: str
+    nodes: int = 0
 
 
 class Estimate(_Fields, Kind):
     """What the values of a grown book are: of "outcome" or "margin", by searches `depth` plies deep and an evaluation:
-    its name, and a hash that tells it from others."""
+    its name, and a hash that tells it from others; the exact ones by searches of so many `nodes`, when it last grew."""
 
     name = "estimate"
     number = float
@@ -62,6 +63,8 @@ class Estimate(_Fields, Kind):
         """Raise ValueError for fields that make no sense, or are not of a game of margins or none."""
         if self.of != ("margin" if margins else "outcome") or type(self.depth) is not int or self.depth < 1:
             raise ValueError("estimates of an unknown kind")
+        if type(self.nodes) is not int or self.nodes < 0:
+            raise ValueError("exact searches of no nodes")
         named = type(self.evaluation) is str and self.evaluation.isprintable() and len(self.evaluation) < 256
         if not named or type(self.identity) is not str or not HASH.fullmatch(self.identity):
             raise ValueError("estimates by an unknown evaluation")

@@ -55,7 +55,6 @@ class Tree:
             self._parents.setdefault(child, []).append(state)
         for parent in self._parents.get(state, ()):
             self._missing[parent] -= 1
-            self._check_acyclic(parent)
             self._mark(parent)
         self._check_acyclic(state)
         self._mark(state)
@@ -84,7 +83,7 @@ class Tree:
         return not isinstance(self.merits[state], float)
 
     def _check_acyclic(self, state: Any) -> None:
-        """Raise MethodError if play comes back to a state, by states of its tier that are in the tree."""
+        """Raise MethodError if play comes back to a new state, by states of its tier that are in the tree."""
         tier = self.rules.tier
         level, seen = tier(state), {state}
         todo = [state]

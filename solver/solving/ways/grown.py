@@ -2,9 +2,9 @@
 
 Drop-out expansion (Lincke, Strategies for the automatic construction of opening books, 2000; Buro, Toward opening book
 learning, 1999): the leaves to which the likeliest play leads are expanded, their children valued, values backed up, and
-so on. A round is ROUND leaves; each leaf's children are searched together by one thread, from empty tables and within
-nodes, not seconds, so that what is found depends on nobody's pace. The book itself is the checkpoint: written between
-rounds, it holds all that the next round depends on.
+so on. A round is some leaves, as many as the size of the book says; each leaf's children are searched together by one
+thread, from empty tables and within nodes, not seconds, so that what is found depends on nobody's pace. The book itself
+is the checkpoint: written between rounds, it holds all that the next round depends on.
 """
 
 from __future__ import annotations
@@ -30,8 +30,10 @@ from solver.solving.job import Job, Outcome
 from solver.solving.tables import solved_by
 from solver.solving.tree import Tree
 
-ROUND = 64  # leaves
+ROUND, WIDEST = 16, 64  # leaves, in a small book and in a large one, of 16,384 positions or more
 EXACT = 1 << 15  # nodes of an exact search of a state
+NODE_BYTES = 8  # of its table, for each
+MOST_TABLE = 64 << 20
 DEPTH = 8  # plies of a search of limited depth
 ERRORS = {"outcome": 0.1, "margin": 1.0}  # that are followed
 CHECKPOINT = 30.0  # seconds between two books
@@ -43,14 +45,16 @@ class Plan(NamedTuple):
     """How a book is to grow: to so many `positions`, or for so many `seconds`.
 
     `depth` of searches, DEPTH or that of the book that grows if None, by the evaluation in the file `evaluate`, or the
-    rules' own; `games`, lines of moves played, whose positions are put in first; for a `side`, "first" or "second", or
-    both; an `error` that is still followed. `books` are grown ones that are put together, and nothing else is done.
+    rules' own; nodes of the `exact` search of each position, EXACT or as before if None; `games`, lines of moves
+    played, whose positions are put in first; for a `side`, "first" or "second", or both; an `error` that is still
+    followed. `books` are grown ones that are put together, and nothing else is done.
     """
 
     positions: int | None = None
     seconds: float | None = None
     depth: int | None = None
     evaluate: str | None = None
+    exact: int | None = None
     games: Sequence[str] = ()
     side: str | None = None
     error: float | None = None
@@ -118,11 +122,12 @@ class Growing:
         if plan.evaluate is not None:
             file = Path(plan.evaluate)
             name, identity = file.name[:200], hashlib.sha256(file.read_bytes()).hexdigest()
-        kind = Estimate(rules.kind.name, plan.depth or DEPTH, name, identity)
+        kind = Estimate(rules.kind.name, plan.depth or DEPTH, name, identity, plan.exact or EXACT)
         if path is None or not path.exists() or job.options.restart:
             return kind, []
         with Book(path) as book:
             found = _growing(book, rules, kind, plan.depth)
+            found = found if plan.exact is None else found._replace(nodes=plan.exact)
             return found, [(state, found.kept_merit(value)) for state, value in book.items()]
 
     def _next(self, tree: Tree, played: list[list[Any]], passed: float) -> list[Any]:
@@ -131,14 +136,14 @@ class Growing:
         while played:
             left = [state for state in played[0] if not tree.is_expanded(state)]
             if left:
-                return left[:ROUND]
+                return left[: _width(tree)]
             played.pop(0)
         if (plan.positions or len(tree.merits) + 1) <= len(tree.merits):
             return []
         if plan.seconds is not None and passed >= plan.seconds:
             return []
         error = ERRORS[tree.kind.of] if plan.error is None else plan.error
-        return tree.leaves(ROUND, error, None if plan.side is None else SIDES.index(plan.side))
+        return tree.leaves(_width(tree), error, None if plan.side is None else SIDES.index(plan.side))
 
     def _root(self, tree: Tree) -> Any:
         return tree.merits[tree.rules.canonical(tree.rules.game.initial())]
@@ -169,6 +174,11 @@ def _together(rules: Rules, paths: Sequence[str]) -> Tree:
     tree = Tree(rules, kind)
     tree.add(sorted(merits.items()))
     return tree
+
+
+def _width(tree: Tree) -> int:
+    """The leaves of a round."""
+    return max(ROUND, min(WIDEST, len(tree.merits) // (4 * WIDEST)))
 
 
 def _read(path: str, rules: Rules) -> Any:
@@ -266,7 +276,7 @@ class _Member:
         self.rules, self.kind = rules, kind
         self._model = None if evaluation is None else model_of(evaluation)
         self._ahead = Lookahead(rules.game, model=self._model, symmetry=rules.symmetry, table=SMALL)
-        self._searcher = Searcher(rules, table=SMALL)
+        self._searcher = Searcher(rules, table=min(MOST_TABLE, max(SMALL, NODE_BYTES * kind.nodes)))
 
     def warm(self) -> None:
         """Compile what is needed, and hold a user's rules against plain Python."""
@@ -285,6 +295,6 @@ class _Member:
             score, distance = found.value
             return merit_of(found.value._replace(score=int(score), distance=distance))
         try:
-            return merit_of(self._searcher.value(state, nodes=EXACT))
+            return merit_of(self._searcher.value(state, nodes=self.kind.nodes))
         except BudgetExceeded:
             return self.kind.estimated(float(merit_of(found.value)))
