@@ -18,7 +18,7 @@ from click.testing import CliRunner
 
 from solver import __main__
 from solver.book import Book, shipped
-from solver.book.format import seal, segment_key
+from solver.book.sealing import seal, segment_key
 from solver.cli import COMMANDS, main
 from tests.books import rewritten
 

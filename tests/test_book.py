@@ -18,7 +18,7 @@ from solver.base.value import Value
 from solver.book import Book, Header, check_book, write_book
 from solver.book.codecs import CODECS, compact, instant
 from solver.book.codecs.instant import GROUP
-from solver.book.format import SEGMENT_SIZE, palette_key
+from solver.book.sealing import SEGMENT_SIZE, palette_key
 from solver.book.segments import groups_of
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import load_game

@@ -10,7 +10,8 @@ import pytest
 from solver.base.errors import DamagedBook, ForeignBook, GameError, MissingState
 from solver.base.value import Value
 from solver.book import Book, write_book
-from solver.book.format import HEADER_KEY, seal
+from solver.book.format import HEADER_KEY
+from solver.book.sealing import seal
 from solver.games import CATALOGUE, FROM_FILES
 from tests.books import header_of, rewritten, sample_values, write_values
 

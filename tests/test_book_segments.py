@@ -14,7 +14,7 @@ from solver.base import extras
 from solver.base.errors import DamagedBook
 from solver.book import Book, check_book, write_book
 from solver.book.codecs import CODECS, compact
-from solver.book.format import seal, segment_key
+from solver.book.sealing import seal, segment_key
 from solver.book.segments import groups_of, laid_out, segment_of
 from tests.books import (
     EVERY_KEYED,

@@ -11,7 +11,7 @@ import pytest
 
 from solver.base.value import Value
 from solver.book import Book
-from solver.book.format import seal
+from solver.book.sealing import seal
 from solver.export import export, script, site
 from solver.export.bin import PREFIX
 from solver.export.records import all_of, record_of, sampled

@@ -14,7 +14,7 @@ from solver.base.value import Value
 from solver.book import Book, check_book, packing, streaming
 from solver.book.codecs import CODECS, ranked
 from solver.book.codecs.ranked import TOLD
-from solver.book.format import seal
+from solver.book.sealing import seal
 from solver.book.segments import segment_of
 from solver.check.conformance import check_game
 from solver.games.common import choices

@@ -6,10 +6,15 @@ from typing import NamedTuple
 
 import pytest
 
-from solver import Player
-from solver.base.errors import GameError, MethodError, PositionError
+from solver import Book, Player, verify
+from solver.base.errors import BookError, DamagedBook, GameError, MethodError, PositionError
 from solver.base.value import Value
+from solver.book.check import check_book
+from solver.book.codecs import wide
+from solver.book.trim import Trim
 from solver.check.conformance import check_game
+from solver.edit.trimming import trim
+from solver.export import export
 from solver.games.checkers import Checkers
 from solver.games.connect_four import ConnectFour
 from solver.games.hex import Hex
@@ -21,7 +26,6 @@ from solver.rules.notation import parse_position
 from solver.rules.width import bits_of
 from solver.search import alphabeta, heuristic, minimax
 from solver.solving.pipeline import solve
-from tests.ways import slow
 
 # Perft of othello 8x8 from the start, passes counted as moves
 OTHELLO = (4, 12, 56, 244, 1396, 8200, 55092, 390216, 3005288)
@@ -117,9 +121,49 @@ def test_a_player_and_notation_take_wide_states():
         parse_position(game, f"#{1 << 128}")
 
 
-def test_what_cannot_take_them_says_so_in_a_line():
-    with pytest.raises(MethodError, match="othello:8,8 has states of 128 bits, a book takes 63: solver play"):
+def test_what_cannot_take_them_says_so_in_a_line(tmp_path):
+    with pytest.raises(MethodError, match="othello:8,8 has states of 128 bits, the sweep takes 63: an opening book"):
         solve("othello:8,8")
+    with pytest.raises(BookError, match="has states of 90 bits, this codec takes 63: leave --codec out"):
+        solve(Stairs(), codec="compact", max_ply=3)
+    with solve(Stairs(), tmp_path / "stairs.lmdb", max_ply=3), pytest.raises(MethodError, match="an export takes 63"):
+        export(Book(tmp_path / "stairs.lmdb", Stairs()), tmp_path / "stairs.bin")
+    with pytest.raises(MethodError, match="a trimmed book takes 63"):
+        trim(tmp_path / "stairs.lmdb", tmp_path / "small.lmdb", Trim(max_ply=1), Stairs())
+    with pytest.raises(BookError, match="the codec wide is for more"):
+        solve("tic-tac-toe", codec="wide")
+
+
+def test_an_opening_book_of_wide_states(tmp_path):
+    game, path = Stairs(40), tmp_path / "stairs.lmdb"
+    with solve(game, path, max_ply=6) as book:
+        values = {state: alphabeta.solve(game, state).value for state in book}
+        assert dict(book.items()) == values and book.header.longest == (27, 40 << 80)
+        assert all(book.find(state) == value for state, value in values.items())
+        assert [book.get(state) for state in (0, -1, 5, 1 << 200, 41 << 80, "4", None)] == [None] * 7
+        assert verify(path, game=game).verdict == "proved"
+        assert check_book(path, game=game) == book.header
+        assert book.lookup(list(book)).known.all()
+    assert bytes(path.read_bytes()) == bytes((solve(game, tmp_path / "again", max_ply=6).path).read_bytes())
+
+
+@pytest.mark.parametrize("count", [1, 2, 255, 256, 257, 3000])
+def test_the_wide_codec_keeps_what_it_is_given(count):
+    draw = random.Random(count)
+    keys = sorted({draw.getrandbits(draw.choice((20, 70, 129))) for _ in range(count)})
+    indices = [draw.randrange(300) for _ in keys]
+    payload, counts, lengths = wide.encode_chunk(keys, indices, 300, 2)
+    begin, at = 0, 0
+    for states, length in zip(counts, lengths, strict=True):
+        body, some = memoryview(payload)[begin : begin + length], keys[at : at + states]
+        assert wide.decode(body, some[0], 2) == (some, indices[at : at + states])
+        segment = body, [some[0]], [0, length], 2
+        assert [wide.find(segment, key) for key in some] == indices[at : at + states]
+        others = {key + step for key in some for step in (-1, 1, 1 << 64)} - {*some}
+        assert {wide.find(segment, key) for key in others if key > some[0]} <= {None}
+        begin, at = begin + length, at + states
+    with pytest.raises(DamagedBook):
+        wide.decode(memoryview(payload)[: lengths[0] - 1], keys[0], 2)
 
 
 def test_perft_of_othello():
@@ -141,11 +185,12 @@ def computed_in(width):
     """A kernel of two wide numbers and a distance, which writes the words of what it computes into rows."""
     import numba
 
-    from solver.compiled import wide, words
+    from solver.compiled import wide as numbers
+    from solver.compiled import words
 
     raised, left, word = words.raised_to(width), words.left(width), words.word_of
-    number = wide.Constant.of((1 << 100) | 5, width)
-    pair = wide.Constant.of(7, width), wide.Constant.of(1 << 90, width)
+    number = numbers.Constant.of((1 << 100) | 5, width)
+    pair = numbers.Constant.of(7, width), numbers.Constant.of(1 << 90, width)
 
     @numba.njit
     def write(out, i, x):
@@ -180,7 +225,7 @@ def expected(x, y, n):
     return numbers, int("".join(map(str, map(int, (x < y, x <= y, x > y, x == y, x != 3, not x, bool(y))))), 2)
 
 
-@slow
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [128, 192])
 def test_numbers_compute_as_pythons(width):
     pytest.importorskip("numba")
@@ -242,7 +287,7 @@ def test_checkers_jumps_are_forced_and_carried_on():
 WIDE = ("othello:8,8", "breakthrough:8,8,2", "connect-four:9,7", "tic-tac-toe:11,11,5", "hex:11", "checkers")
 
 
-@slow
+@pytest.mark.slow
 @pytest.mark.parametrize("text", WIDE)
 def test_compiled_rules_are_the_plain_ones(text):
     pytest.importorskip("numba")
@@ -263,7 +308,7 @@ def test_compiled_rules_are_the_plain_ones(text):
     assert guesses == [game.evaluate(state) for state in unfinished[:1000]]
 
 
-@slow
+@pytest.mark.slow
 def test_what_leaves_the_width_is_noticed():
     pytest.importorskip("numba")
     from solver.base.errors import UncompiledRules
@@ -271,13 +316,13 @@ def test_what_leaves_the_width_is_noticed():
 
     class Leaving(Declared):
         def tier(self, state):
-            return (state << 110 >> 110).bit_count()
+            return (state << 120 >> 120).bit_count()
 
     with pytest.raises(UncompiledRules, match="in Python and"):
         agreement.compare(Leaving(4, 3), states_of(Leaving(4, 3), 20))
 
 
-@slow
+@pytest.mark.slow
 @pytest.mark.parametrize("cls", [Declared, Full])
 def test_searches_find_what_they_find_in_63_bits(cls):
     pytest.importorskip("numba")
@@ -301,7 +346,7 @@ def test_searches_find_what_they_find_in_63_bits(cls):
     assert all((one == other).all() for one, other in zip(*several, strict=True))
 
 
-@slow
+@pytest.mark.slow
 def test_a_player_searches_learns_and_meets_others_on_a_wide_board():
     pytest.importorskip("numba")
     from solver.learning.matches import match
@@ -317,7 +362,7 @@ def test_a_player_searches_learns_and_meets_others_on_a_wide_board():
     assert played.standing.wins > played.standing.losses
 
 
-@slow
+@pytest.mark.slow
 @pytest.mark.parametrize(("game", "published"), [(Othello(8, 8), OTHELLO), (Checkers(), CHECKERS)])
 def test_perft_compiled(game, published):
     pytest.importorskip("numba")

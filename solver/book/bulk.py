@@ -63,10 +63,11 @@ def filled(
     states: Any,
     images: Callable[[NDArray[np.int64]], Any],
     places: Callable[[Any], NDArray[np.int64]],
+    wide: bool = False,
 ) -> NDArray[np.int64]:
     """Places, of which those that are missing are looked up by the images of their states."""
     missing = found < 0
-    found[missing] = places(images(_integers(states)[missing]))
+    found[missing] = places(images((pythons(states) if wide else _integers(states))[missing]))
     return found
 
 
@@ -76,16 +77,24 @@ def images_by(rules: Callable[[], Rules], image: Callable[[int], int]) -> Callab
     def images(states: NDArray[np.int64]) -> Any:
         from solver.compiled import folding
 
-        found = folding.images(rules(), states) if len(states) >= MANY else None
+        found = folding.images(rules(), states) if len(states) >= MANY and states.dtype != object else None
         return [*map(image, states.tolist())] if found is None else found
 
     return images
 
 
-def one_by_one(states: Any, index: Callable[[int], int]) -> NDArray[np.int64]:
+def one_by_one(states: Any, index: Callable[[int], int], wide: bool = False) -> NDArray[np.int64]:
     """`places` by a function of one state."""
-    asked = _integers(states)
+    asked = pythons(states) if wide else _integers(states)
     return np.array([index(state) for state in asked.ravel().tolist()], np.int64).reshape(asked.shape)
+
+
+def pythons(states: Any) -> NDArray[Any]:
+    """States of any width as an array of Python's ints. Raises TypeError."""
+    asked = np.asarray(states, object)
+    if not all(isinstance(state, (int, np.integer)) for state in asked.ravel()):
+        raise TypeError("states are integers: give an array of them")
+    return asked
 
 
 def _integers(states: Any) -> NDArray[np.int64]:

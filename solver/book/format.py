@@ -7,7 +7,9 @@ Version history
         which earlier readers refuse by their names, or trimmed books and books without distances, which have `trim` and
         `wdl` in their header and which earlier readers refuse by their scope and their values. Nor books of games of
         chance, which have `expectation` there and which earlier readers refuse by their codec, `fixed`; nor grown
-        books, which have `estimate` and floats in their palette, and which earlier readers refuse by their method.
+        books, which have `estimate` and floats in their palette, and which earlier readers refuse by their method. Nor
+        books of states of more than 63 bits, which have `state_bytes` in their header, first states of so many bytes
+        and the state of `longest` as bytes, and which earlier readers refuse by their codec, `wide`.
 
 Records of the main database, in key order
     8 bytes, big-endian n         segment n
@@ -20,7 +22,7 @@ All integers but the keys are little-endian. A crc32 runs over the book id, the 
 of the record, so a record of another book or another place does not pass.
 
 Segment, at most 65,520 bytes: whole pages of LMDB
-    u32 crc32 | u16 groups n | u8 codec: 0 instant, 1 compact, 2 ranked, 3 fixed | u8 bytes of an index: 1, 2 or 4
+    u32 crc32 | u16 groups n | u8 codec: 0 instant, 1 compact, 2 ranked, 3 fixed, 4 wide | u8 bytes of an index
     n u64 first state of each group | n + 1 u16 where each group begins, and the end | groups, as their codec has them
 
 Why so, in bits a state on connect-four 5x4: one LMDB record a state 161, fixed-width offsets 26, this 12; its
@@ -33,7 +35,6 @@ import hashlib
 import math
 import re
 import struct
-import zlib
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -45,20 +46,18 @@ from solver.base.estimates import Estimate
 from solver.base.expectations import Expectation
 from solver.base.kinds import Kind, without_chance
 from solver.base.value import Value, merit_of
-from solver.book.codecs import CODECS, DEFAULT, fixed, keys_of
+from solver.book.codecs import CODECS, DEFAULT, fixed, keys_of, wide
 from solver.book.codecs.keys import States
+from solver.book.sealing import palette_key, seal, unseal
 from solver.book.solution import TierCount
 from solver.book.trim import HASH, TRIMMED, Trim, check_trim
 from solver.rules.game import Rules
 
 MAGIC = "solverbook"
 VERSION = 1
-SEGMENT_SIZE = 65_520
 HEADER_SIZE = 1 << 20
 HEADER_KEY = b"header"
-DIRECTORY_KEY = b"directory"
 DIRECTORY_PART = 8_000  # first states to a directory record
-PALETTE_KEY = b"palette"
 PALETTE_PART = 4_000  # values to a palette record
 MOST_VALUES = 1 << 21  # of any palette: a reader takes 200 bytes for each
 MOST_TEXT = 8192  # characters of a game's name
@@ -75,7 +74,7 @@ class Header(NamedTuple):
     `numbers` are the stored states of each value of the palette; None in a book that did not count them yet. `trim` is
     None in a book that was not trimmed. `wdl`: wins and losses have no distance. `expectation` is what the values of a
     game of chance are, None elsewhere; with it the palette is empty. `estimate` is what those of a grown book are, None
-    elsewhere.
+    elsewhere. `state_bytes` are those of a state, 0 of one word.
     """
 
     game: str
@@ -100,6 +99,7 @@ class Header(NamedTuple):
     wdl: bool = False
     expectation: Expectation | None = None
     estimate: Estimate | None = None
+    state_bytes: int = 0
 
     def identified(self) -> Header:
         """With the book id, which follows from all that is known before the records are written.
@@ -108,9 +108,21 @@ class Header(NamedTuple):
         """
         header = self if self._is_whole() else self._replace(numbers=None)
         facts = header._replace(book_id=b"", digest="")
+        facts = facts._replace(longest=facts._longest())
         whole, later = facts[: -len(LATER)], facts[-len(LATER) :]
         packed = msgpack.packb([*whole, *(fact for fact in later if fact)])
         return header._replace(book_id=hashlib.sha256(packed).digest()[:8])
+
+    def _longest(self) -> Any:
+        """`longest` as msgpack takes it."""
+        if self.longest is None or not self.state_bytes:
+            return self.longest
+        return self.longest[0], self.longest[1].to_bytes(self.state_bytes, "little")
+
+    @property
+    def key_bytes(self) -> int:
+        """The bytes of a first state."""
+        return self.state_bytes or 8
 
     @property
     def is_gapless(self) -> bool:
@@ -160,6 +172,7 @@ class Header(NamedTuple):
     def _packed(self) -> bytes:
         group = CODECS[self.codec].GROUP
         fields = {"magic": MAGIC, "version": VERSION, "byte_order": "little", "group": group, **self._asdict()}
+        fields["longest"] = self._longest()
         for name in LATER:
             if not fields[name]:
                 del fields[name]
@@ -209,12 +222,18 @@ class Header(NamedTuple):
                 raise ValueError(f"{name} is no count")
         header = cls(**{name: fields[name] for name in cls._fields if name not in ("numbers", *LATER)})
         numbers, trim, expectation = fields.get("numbers"), fields.get("trim"), fields.get("expectation")
-        estimate = fields.get("estimate")
+        estimate, state_bytes = fields.get("estimate"), fields.get("state_bytes", 0)
+        if type(state_bytes) is not int or (state_bytes != 0) != (header.codec == wide.NAME):
+            raise ValueError("states of another size than their codec's")
+        if state_bytes and header.longest is not None:
+            distance, state = fields["longest"]
+            header = header._replace(longest=(distance, int.from_bytes(state, "little")))
         header = header._replace(
             expectation=None if expectation is None else Expectation(*expectation),
             estimate=None if estimate is None else Estimate(*estimate),
         )
         return header._replace(
+            state_bytes=state_bytes,
             numbers=None if numbers is None else _integers(numbers),
             trim=None if trim is None else Trim(*trim),
             wdl=fields.get("wdl", False),
@@ -238,6 +257,8 @@ def check_facts(header: Header) -> None:
         raise ValueError("values without distance where they cannot be")
     if header.method == "retrograde" and (header.wdl or header.score_game):
         raise ValueError("values without distance, which retrograde analysis does not find")
+    if header.state_bytes and (header.state_bytes % 8 or not 8 <= header.state_bytes <= 64):
+        raise ValueError("states of no size")
     if header.method not in METHODS or not SCOPES.fullmatch(scope) or header.stored < 0:
         raise ValueError("unknown method or scope")
     if header.trim is not None and header.method not in (OF_WHOLES if scope == "complete" else OF_PARTS):
@@ -259,7 +280,8 @@ def check_facts(header: Header) -> None:
     slowest = max((value.distance or 0 for value in header.palette if value.is_win), default=None)
     if (slowest is None) != (header.longest is None):
         raise ValueError("longest and palette differ")
-    if header.longest is not None and (header.longest[0] != slowest or not 0 <= header.longest[1] < 1 << 63):
+    most = 1 << (8 * header.state_bytes or 63)
+    if header.longest is not None and (header.longest[0] != slowest or not 0 <= header.longest[1] < most):
         raise ValueError("longest and palette differ")
 
 
@@ -316,7 +338,7 @@ def _check_counts(header: Header) -> None:
 KINDS: dict[str, type] = dict.fromkeys(("game", "rules", "method", "scope", "codec", "digest"), str)
 KINDS |= {"symmetry": bool, "score_game": bool, "stored": int}
 OUTCOMES = ("win", "draw", "loss")
-LATER = ("trim", "wdl", "expectation", "estimate")  # fields that a header has only where they say something
+LATER = ("trim", "wdl", "expectation", "estimate", "state_bytes")  # that a header has only where they say something
 
 
 def _integers(items: Iterable[Any]) -> list[int]:
@@ -367,34 +389,3 @@ def _fields(record: bytes) -> dict[str, Any]:
     if not isinstance(fields, dict):
         raise ForeignBook("the header is no map")
     return fields
-
-
-def segment_key(number: int) -> bytes:
-    return number.to_bytes(8, "big")
-
-
-def directory_key(part: int) -> bytes:
-    return DIRECTORY_KEY + part.to_bytes(4, "big")
-
-
-def palette_key(part: int) -> bytes:
-    return PALETTE_KEY + part.to_bytes(4, "big")
-
-
-def seal(book_id: bytes, number: int, body: bytes) -> bytes:
-    """The record: its checksum, then the body."""
-    return struct.pack("<I", _checksum(book_id, number, body)) + body
-
-
-def unseal(
-    book_id: bytes, number: int, record: bytes | memoryview, name: str, most: int = SEGMENT_SIZE
-) -> bytes | memoryview:
-    """The body of a record whose checksum holds; raises DamagedBook otherwise."""
-    fits = 4 <= len(record) <= most
-    if not fits or int.from_bytes(record[:4], "little") != _checksum(book_id, number, record[4:]):
-        raise DamagedBook(f"{name} fails its checksum: fetch or solve the book again")
-    return record[4:]
-
-
-def _checksum(book_id: bytes, number: int, body: bytes | memoryview) -> int:
-    return zlib.crc32(body, zlib.crc32(book_id + number.to_bytes(8, "little")))

@@ -20,16 +20,9 @@ import lmdb
 from solver.base.errors import BookError, DamagedBook, ForeignBook
 from solver.book import pages
 from solver.book.codecs import CODECS
-from solver.book.format import (
-    DIRECTORY_KEY,
-    HEADER_KEY,
-    Header,
-    directory_key,
-    palette_key,
-    segment_key,
-    unseal,
-)
-from solver.book.segments import Segment, segment_of
+from solver.book.format import HEADER_KEY, Header
+from solver.book.sealing import DIRECTORY_KEY, directory_key, palette_key, segment_key, unseal
+from solver.book.segments import Segment, segment_of, states_of
 from solver.book.trim import HASH
 
 HASHED = 1 << 20  # bytes at a time
@@ -98,11 +91,12 @@ class Mapped:
         while self.transaction.get(palette_key(others - 1 - len(parts))) is not None:
             others += 1
         segments = self.environment.stat()["entries"] - others
-        if len(directory) != 8 * segments:
-            raise DamagedBook(f"{self.path}: {len(directory) // 8} directory entries for {segments} segments")
+        size = self.header.key_bytes
+        if len(directory) != size * segments:
+            raise DamagedBook(f"{self.path}: {len(directory) // size} directory entries for {segments} segments")
         if not segments <= self.header.stored <= segments * self.codec.GROUPS * self.codec.GROUP:
             raise DamagedBook(f"{self.path}: {segments} segments cannot hold {self.header.stored} states")
-        return directory.cast("Q").tolist()
+        return list(states_of(directory, size))
 
 
 class _Registered:

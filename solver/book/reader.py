@@ -89,9 +89,14 @@ class Book(Mapping[int, Value]):
         """The one of symmetric states that a folded book would store; -1 of what is no state."""
         try:
             number = operator.index(state)
-            return self._canonical(number) if 0 <= number < STATE_LIMIT else -1
+            return self._canonical(number) if 0 <= number < self._limit else -1
         except (ArithmeticError, LookupError, TypeError, ValueError):  # rules need not bear what is no state
             return -1
+
+    @property
+    def _limit(self) -> int:
+        """What all states are below."""
+        return 1 << 8 * self.header.state_bytes if self.header.state_bytes else STATE_LIMIT
 
     @functools.cached_property
     def _canonical(self) -> Callable[[int], int]:
@@ -136,7 +141,7 @@ class Book(Mapping[int, Value]):
             places = self._places(states)
             if self.header.symmetry and bool((places < 0).any()):
                 images = bulk.images_by(lambda: Rules(self.game), self._image)
-                places = bulk.filled(places, states, images, self._places)
+                places = bulk.filled(places, states, images, self._places, self.header.state_bytes > 0)
             return bulk.values(places, self._open().values)
         except OFTEN_WRONG as error:
             if isinstance(error, TypeError):
@@ -149,7 +154,7 @@ class Book(Mapping[int, Value]):
 
         mapped, keys = self._open(), self.codec_keys
         if keys.ASKED or not hasattr(mapped.codec, "find_all"):
-            return bulk.one_by_one(states, lambda state: keys.index(state, self._index))
+            return bulk.one_by_one(states, lambda state: keys.index(state, self._index), self.header.state_bytes > 0)
         segments, load = mapped.segments, mapped.load
         return bulk.places(states, mapped.directory, lambda one: segments[one] or load(one), mapped.codec.find_all)
 
@@ -193,7 +198,7 @@ class Book(Mapping[int, Value]):
 
         Raises DamagedBook for what no book holds: checksums can be made anew.
         """
-        if max(indices) >= len(self.header.values) or keys[-1] >= STATE_LIMIT:
+        if max(indices) >= len(self.header.values) or keys[-1] >= self._limit:
             raise DamagedBook(f"{self.path}: a value of state {keys[0]} or after is outside the palette: solve again")
         return self.codec_keys.states(keys, indices, self._index)
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from solver.base.errors import DamagedBook
 from solver.book.codecs import CODECS
-from solver.book.format import Header, seal, unseal
+from solver.book.format import Header
+from solver.book.sealing import seal, unseal
 
 HEAD = struct.Struct("<HBB")  # groups, number of the codec, bytes of a palette index
 CHECKSUM = 4
 AT = CHECKSUM + HEAD.size  # where the first states of the groups begin
-ENTRY = 8 + 2  # a group's first state, and where it begins
+PLACE = 2  # bytes that say where a group begins
 SMALLEST = AT + 2  # of no groups
 
-Segment = tuple[memoryview, memoryview, memoryview, int]
+Segment = tuple[memoryview, Any, memoryview, int]
 """All bytes, first states of the groups, where groups begin and the last ends, bytes of a palette index."""
 
 
@@ -25,25 +27,26 @@ def packed(header: Header, groups: Iterable[tuple[int, bytes]], most: int) -> It
     most_groups = CODECS[header.codec].GROUPS
     firsts: list[int] = []
     bodies: list[bytes] = []
+    entry = header.key_bytes + PLACE
     size = SMALLEST
     number = 0
     for first, body in groups:
-        if size + ENTRY + len(body) > most or len(firsts) == most_groups:
+        if size + entry + len(body) > most or len(firsts) == most_groups:
             yield firsts[0], _record(header, number, firsts, bodies)
             firsts, bodies, size, number = [], [], SMALLEST, number + 1
         firsts.append(first)
         bodies.append(body)
-        size += ENTRY + len(body)
+        size += entry + len(body)
     if firsts:
         yield firsts[0], _record(header, number, firsts, bodies)
 
 
 def _record(header: Header, number: int, firsts: Sequence[int], bodies: Sequence[bytes]) -> bytes:
-    ends = [SMALLEST + ENTRY * len(firsts)]
+    ends = [SMALLEST + (header.key_bytes + PLACE) * len(firsts)]
     for body in bodies:
         ends.append(ends[-1] + len(body))
     head = HEAD.pack(len(firsts), CODECS[header.codec].NUMBER, header.index_bytes)
-    places = struct.pack(f"<{len(firsts)}Q{len(ends)}H", *firsts, *ends)
+    places = states_packed(firsts, header.key_bytes) + struct.pack(f"<{len(ends)}H", *ends)
     return seal(header.book_id, number, head + places + b"".join(bodies))
 
 
@@ -55,11 +58,11 @@ def segment_of(path: Path, header: Header, number: int, first: int, record: memo
         raise DamagedBook(f"{name} is malformed: fetch or solve the book again")
     count, *layout = HEAD.unpack_from(record, CHECKSUM)
     expected = [CODECS[header.codec].NUMBER, header.index_bytes]
-    most = min(CODECS[header.codec].GROUPS, (len(record) - SMALLEST) // ENTRY)
+    size = header.key_bytes
+    most = min(CODECS[header.codec].GROUPS, (len(record) - SMALLEST) // (size + PLACE))
     if layout != expected or not 0 < count <= most:
         raise DamagedBook(f"{name} is malformed: fetch or solve the book again")
-    firsts = record[AT : AT + 8 * count].cast("Q")
-    starts = record[AT + 8 * count : SMALLEST + ENTRY * count].cast("H")
+    firsts, starts = _head(record, count, size)
     if starts[count] != len(record):
         raise DamagedBook(f"{name} ends elsewhere than it says: fetch or solve the book again")
     if firsts[0] != first:
@@ -67,17 +70,36 @@ def segment_of(path: Path, header: Header, number: int, first: int, record: memo
     return record, firsts, starts, header.index_bytes
 
 
-def laid_out(record: bytes) -> Segment:
-    """A checked segment."""
+def _head(record: memoryview, count: int, size: int) -> tuple[Any, memoryview]:
+    """First states of so many groups, of so many bytes each, and where groups begin."""
+    end = AT + size * count
+    return states_of(record[AT:end], size), record[end : end + PLACE * (count + 1)].cast("H")
+
+
+def states_packed(states: Sequence[int], size: int) -> bytes:
+    """States of so many bytes each, side by side."""
+    if size == 8:
+        return struct.pack(f"<{len(states)}Q", *states)
+    return b"".join([state.to_bytes(size, "little") for state in states])
+
+
+def states_of(packed: memoryview, size: int) -> Any:
+    """They again: a view, or a list where they are wide."""
+    if size == 8:
+        return packed.cast("Q")
+    return [int.from_bytes(packed[at : at + size], "little") for at in range(0, len(packed), size)]
+
+
+def laid_out(record: bytes, size: int = 8) -> Segment:
+    """A checked segment, whose first states take so many bytes each."""
     view = memoryview(record)
     count, _, index_bytes = HEAD.unpack_from(view, CHECKSUM)
-    end = AT + 8 * count
-    return view, view[AT:end].cast("Q"), view[end : SMALLEST + ENTRY * count].cast("H"), index_bytes
+    return view, *_head(view, count, size), index_bytes
 
 
-def bodies_of(record: bytes) -> Iterator[tuple[memoryview, int, int]]:
+def bodies_of(record: bytes, size: int = 8) -> Iterator[tuple[memoryview, int, int]]:
     """The bytes of each group of a checked segment, its first key, and the bytes of an index."""
-    view, firsts, starts, index_bytes = laid_out(record)
+    view, firsts, starts, index_bytes = laid_out(record, size)
     for first, begin, end in zip(firsts, starts, starts[1:], strict=False):
         yield view[begin:end], first, index_bytes
 
@@ -85,5 +107,5 @@ def bodies_of(record: bytes) -> Iterator[tuple[memoryview, int, int]]:
 def groups_of(header: Header, record: bytes) -> Iterator[tuple[list[int], list[int]]]:
     """States and palette indices of each group of a checked segment. Raises DamagedBook."""
     decode = CODECS[header.codec].decode
-    for body in bodies_of(record):
+    for body in bodies_of(record, header.key_bytes):
         yield decode(*body)

@@ -11,7 +11,6 @@ import errno
 import hashlib
 import os
 import shutil
-import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,17 +21,9 @@ from solver.base.errors import BookError, ResourceError
 from solver.base.files import sweep_up, sync_folder
 from solver.base.progress import Progress, silent
 from solver.book.codecs import CODECS
-from solver.book.format import (
-    DIRECTORY_PART,
-    HEADER_KEY,
-    MOST_VALUES,
-    SEGMENT_SIZE,
-    Header,
-    directory_key,
-    seal,
-    segment_key,
-)
-from solver.book.segments import packed
+from solver.book.format import DIRECTORY_PART, HEADER_KEY, MOST_VALUES, Header
+from solver.book.sealing import SEGMENT_SIZE, directory_key, seal, segment_key
+from solver.book.segments import packed, states_packed
 from solver.book.solution import Part
 
 CHUNK = 1 << 18  # states, of which every BLOCK of a codec is a part
@@ -167,9 +158,10 @@ def _build(path: Path, header: Header, groups: Iterable[tuple[int, bytes]]) -> H
                 put(batch)
                 batch = []
         put(batch)
-        for part, begin in enumerate(range(0, len(firsts), DIRECTORY_PART)):
-            some = firsts[begin : begin + DIRECTORY_PART]
-            put([(directory_key(part), seal(header.book_id, part, struct.pack(f"<{len(some)}Q", *some)))])
+        most = DIRECTORY_PART * 8 // header.key_bytes
+        for part, begin in enumerate(range(0, len(firsts), most)):
+            some = states_packed(firsts[begin : begin + most], header.key_bytes)
+            put([(directory_key(part), seal(header.book_id, part, some))])
         palette = header.palette_records()
         _count(digest, palette)
         header = header._replace(digest=digest.hexdigest())

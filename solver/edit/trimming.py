@@ -29,6 +29,7 @@ from solver.book.trim import MOST_PLIES, SIDES, TRIMMED, Trim
 from solver.book.writer import CHUNK
 from solver.edit.strategy import needed
 from solver.rules.game import Game, Rules
+from solver.rules.width import refuse_wide
 from solver.search.settling import settled
 from solver.solving.ways import opening
 
@@ -85,6 +86,7 @@ def trim(
 def _refuse(header: Header, rules: Rules, wanted: Trim, wdl: bool) -> None:
     """Raise MethodError for what cannot be done."""
     header.kind.refuse("trim", rules.name)
+    refuse_wide(rules.name, rules.bits, "a trimmed book", "keep it whole")
     if not wdl and wanted == Trim():
         raise MethodError("nothing is to be left out: say what, as in --drop-plies 2")
     if header.trim is not None:

@@ -18,7 +18,8 @@ from solver.base.progress import Progress, silent
 from solver.book import Book, check_target
 from solver.export import bin, site, tables
 from solver.export.columns import COLUMNS, table_of
-from solver.rules.game import Game, Rules
+from solver.rules.game import Game, Rules, game_text
+from solver.rules.width import bits_of, refuse_wide
 
 TABLES = {
     ".csv": tables.write_csv,
@@ -52,6 +53,10 @@ def export(
     page does without, and why, a line each. Raises MethodError for another ending or column, for rules that cannot run
     in a page, and for games alone that cannot be searched there; GameError, BookError, ResourceError.
     """
+    if isinstance(source, Book):
+        refuse_wide(source.path.name, 8 * source.header.state_bytes, "an export", "Python reads the book")
+    else:
+        refuse_wide(game_text(source), bits_of(source), "a page", "solver play searches live")
     target = Path(os.path.realpath(path) if is_page(path) else path)
     if columns is not None and (is_page(path) or target.suffix.lower() == BINARY):
         raise MethodError(f"{path} holds the whole book: columns are chosen for {', '.join(TABLES)}")

@@ -21,7 +21,8 @@ from typing import Any
 from solver.base.progress import Progress
 from solver.book import Book, Header
 from solver.book.codecs import CODECS
-from solver.book.format import LATER, seal
+from solver.book.format import LATER
+from solver.book.sealing import seal
 
 MAGIC = b"solver\r\n"
 VERSION = 1

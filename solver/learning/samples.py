@@ -81,7 +81,7 @@ def _parts(book: Book, progress: Progress, name: str) -> Any:
         progress(name, done, total, note)
 
     for states, indices in streaming.pieces(book, renamed):
-        yield np.asarray(states, np.int64), np.asarray(indices, np.int64)
+        yield np.asarray(states, object if book.header.state_bytes else np.int64), np.asarray(indices, np.int64)
 
 
 def _keys(board: Board, states: States, signs: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from solver.base.errors import GameError, MethodError, PositionError
+from solver.base.errors import GameError, MethodError, PositionError, SolverError
 
 USUAL = 63  # bits, which compiled code, arrays and books hold in one word
 MOST = 511
@@ -43,7 +43,7 @@ def check_state(state: Any, bits: int) -> None:
         raise PositionError(f"{state} is no state: states are whole numbers from 0 to 2**{bits} - 1")
 
 
-def refuse_wide(rules: Any, what: str, remedy: str) -> None:
-    """Raise MethodError where states do not fit one word, which is all that `what` takes."""
-    if rules.bits > USUAL:
-        raise MethodError(f"{rules.name} has states of {rules.bits} bits, {what} takes {USUAL}: {remedy}")
+def refuse_wide(name: str, bits: int, what: str, remedy: str, error: type[SolverError] = MethodError) -> None:
+    """Raise an error where the states of a game or a book of that name do not fit one word, which `what` needs."""
+    if bits > USUAL:
+        raise error(f"{name} has states of {bits} bits, {what} takes {USUAL}: {remedy}")

@@ -38,7 +38,11 @@ def refuse(job: Job, way: Way) -> None:
     reason = way.refuses(job)
     if reason is not None:
         raise MethodError(reason)
-    refuse_wide(rules, "a book", "solver play, analyse and match search live")
+    if way in (sweep, cluster, plain):
+        remedy = "an opening book by alpha-beta, --max-ply N, or solver grow take them"
+        refuse_wide(rules.name, rules.bits, way.name, remedy)
+    if rules.kind.codec is not None:
+        refuse_wide(rules.name, rules.bits, f"the codec {rules.kind.codec}", "live search takes them")
     if options.codec not in (None, rules.kind.codec):
         rules.kind.refuse("codec", rules.name)
 

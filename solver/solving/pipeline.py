@@ -19,10 +19,12 @@ from solver.base.errors import GameError, ResourceError, SolverError
 from solver.base.memory import working_memory
 from solver.base.options import Options, Say, quiet
 from solver.base.progress import Progress, silent
-from solver.book import DEFAULT, Book, Header, check_codec, check_target, streaming
-from solver.book.codecs import rules_of
+from solver.book import Book, Header, check_codec, check_target, streaming
+from solver.book.codecs import codec_of, rules_of
+from solver.book.codecs.wide import NAME as WIDE
 from solver.check.conformance import blamed
 from solver.rules.game import Game, Rules, game_text, load_game, validate
+from solver.rules.width import words_of
 from solver.solving.choosing import refuse, way_of
 from solver.solving.job import Job, Outcome, Way
 from solver.solving.ways import grown, imported
@@ -178,7 +180,7 @@ def _blaming() -> Iterator[None]:
 def _header(job: Job, outcome: Outcome) -> Header:
     """The header of a solution: who it belongs to, how complete it is, and its counts."""
     rules, solved = job.rules, outcome.solved
-    codec = solved.kind.codec or job.options.codec or DEFAULT
+    codec = codec_of(rules, job.options.codec)
     tiers = solved.tiers
     complete = outcome.scope == "complete"
     return Header(
@@ -201,6 +203,7 @@ def _header(job: Job, outcome: Outcome) -> Header:
         wdl=rules.wdl,
         expectation=solved.kind.expectation,
         estimate=solved.kind.estimate,
+        state_bytes=8 * words_of(rules.bits) if codec == WIDE else 0,
     )
 
 

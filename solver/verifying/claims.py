@@ -9,7 +9,6 @@ tiers, but for what those few plies settle; in one for a side all that the side 
 from __future__ import annotations
 
 import functools
-from array import array
 from collections import ChainMap
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -49,7 +48,7 @@ class Found(NamedTuple):
     played: playing.Proof | None
 
 
-def judge(book: Book, rules: Rules, unproved: array[int], means: Means, progress: Progress) -> Found:
+def judge(book: Book, rules: Rules, unproved: list[int], means: Means, progress: Progress) -> Found:
     """Prove what is left of a book whose values agree with their children's: `unproved` lack some of those.
 
     Raises DamagedBook that names a state which is missing, or whose value is another.

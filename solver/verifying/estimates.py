@@ -5,7 +5,6 @@ Nothing proves an estimate; that it is the one which a search of the book's dept
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter
 from typing import Any
 
@@ -16,10 +15,10 @@ from solver.book import Book
 from solver.rules.game import Rules
 
 
-def check(book: Book, rules: Rules, progress: Progress) -> tuple[array[int], int]:
+def check(book: Book, rules: Rules, progress: Progress) -> tuple[list[int], int]:
     """Compare each value whose moves are all known with what they make of it; the exact ones that do not follow from
     them, and how many are exact. Raises DamagedBook that names a state."""
-    kind, unproved, exact = book.header.estimate, array("q"), 0
+    kind, unproved, exact = book.header.estimate, list[int](), 0
     assert kind is not None
     counts: Counter[str] = Counter()
     for done, (state, value) in enumerate(book.items()):

@@ -15,7 +15,6 @@ import math
 import os
 import random
 import time
-from array import array
 from collections import Counter
 from collections.abc import Iterator
 from decimal import ROUND_CEILING, Context
@@ -267,7 +266,7 @@ class _Plain:
         self.canonical, self.kind = rules.canonical, book.header.kind
         self.reached: set[int] = set()  # canonical children, finished ones included
         self.stays = False  # whether some move to an unfinished state does not raise the tier
-        self.unproved = array("q")  # states that do not follow from their children
+        self.unproved: list[int] = []  # states that do not follow from their children
         self.outcomes = Counter[str]()
         self.by_distance = not rules.scores
         self.asks = book.header.method in ACYCLIC or not (closed or self.by_distance)  # about tiers

@@ -31,17 +31,23 @@ from __future__ import annotations
 from typing import Any
 
 from solver.base.errors import BookError
-from solver.book.codecs import compact, fixed, instant, ranked
+from solver.book.codecs import compact, fixed, instant, ranked, wide
 from solver.book.codecs.compact import OFTEN_WRONG
 from solver.book.codecs.keys import States
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Game, Rules
+from solver.rules.width import USUAL
 
 DEFAULT = instant.NAME
 CHOICES = (instant.NAME, compact.NAME, ranked.NAME)  # of games without chance, whose books are all `fixed`
-CODECS: dict[str, Any] = {codec.NAME: codec for codec in (instant, compact, ranked, fixed)}
+CODECS: dict[str, Any] = {codec.NAME: codec for codec in (instant, compact, ranked, fixed, wide)}
 
-__all__ = ["CHOICES", "CODECS", "DEFAULT", "OFTEN_WRONG", "check_codec", "keys_of", "rules_of"]
+__all__ = ["CHOICES", "CODECS", "DEFAULT", "OFTEN_WRONG", "check_codec", "codec_of", "keys_of", "rules_of"]
+
+
+def codec_of(rules: Rules, asked: str | None) -> str:
+    """The codec of a game's books: the one that is asked for, or the only one that takes the game."""
+    return rules.kind.codec or asked or (wide.NAME if rules.bits > USUAL else DEFAULT)
 
 
 def keys_of(codec: str) -> type[States]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from solver.base.errors import BookError
 from solver.base.value import Value
 from solver.book.solution import Part
 from solver.rules.game import Rules
+from solver.rules.width import refuse_wide
 
 Index = Callable[[int], int | None]  # the palette index that a book has under a key, or None
 Lists = tuple[list[int], list[int]]
@@ -30,6 +32,7 @@ class States:
     @classmethod
     def check(cls, rules: Rules, scope: str) -> None:
         """Raise BookError for a game, or so few of its states, that have no such keys."""
+        refuse_wide(rules.name, rules.bits, "this codec", "leave --codec out", BookError)
 
     def value(self, state: int, find: Index) -> Value | None:
         """The value of a state; `find(key)` is the index that the book has there, None for a key it lacks."""

@@ -56,7 +56,7 @@ def build(rules: Rules, ranks: bool = False) -> bytes:
     """
     if rules.plain_only:
         raise MethodError(f"{rules.name} runs in plain Python only: it has no module")
-    refuse_wide(rules, "a module", "where Numba is, live search takes it as it is")
+    refuse_wide(rules.name, rules.bits, "a module", "where Numba is, live search takes it as it is")
     with compiling(rules.game):
         parts = [_Part(of_rules, rules, _exported(rules, ranks))]
         if searches(rules):

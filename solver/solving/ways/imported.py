@@ -15,6 +15,7 @@ from solver.base.files import lines, open_input
 from solver.base.progress import Progress
 from solver.base.value import WIN, Value, merit_of
 from solver.rules.game import STATE_LIMIT, Rules
+from solver.rules.width import refuse_wide
 from solver.search.derive import derived
 from solver.solving.job import Job, Outcome
 from solver.solving.tables import solved_by
@@ -38,7 +39,8 @@ class Values:
     heeds = set[str]()
 
     def refuses(self, job: Job) -> str | None:
-        """Games of chance."""
+        """Games of chance, and wide states."""
+        refuse_wide(job.rules.name, job.rules.bits, "an import", "solver grow and opening books take them")
         return job.rules.kind.refusal("import", job.rules.name)
 
     def solve(self, job: Job) -> Outcome:

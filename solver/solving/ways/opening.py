@@ -28,7 +28,7 @@ from solver.base.files import lock
 from solver.base.options import Options
 from solver.base.value import Value, merit_of
 from solver.rules.game import Rules
-from solver.rules.width import USUAL
+from solver.rules.width import USUAL, words_of
 from solver.search import alphabeta, cycle
 from solver.search.derive import derived
 from solver.solving.job import Job, Outcome
@@ -38,7 +38,7 @@ from solver.solving.ways import plain
 name = "an opening book (--max-ply)"
 heeds = {"memory", "workers", "restart", "table", "wdl"}
 
-RECORD = struct.Struct("<QqI")  # state, merit, crc32 of both and of the header
+RECORD = struct.Struct("<8sqI")  # state, merit, crc32 of both and of the header; wide states take more bytes
 SYNCED = 2.0  # seconds between two syncs of the journal
 STATE_BYTES = 400  # of memory that a state takes in dictionaries; assumed
 MANY = 20_000  # states of a ply whose moves plain Python lists while a compiler gets ready
@@ -73,7 +73,7 @@ def merits_to(job: Job) -> dict[int, int]:
     rules, options, journal, max_ply = job.rules, job.options, job.beside(".journal"), job.options.max_ply or 0
     layers = plies(rules, max_ply, functools.partial(_go_on, max_ply, options))
     try:
-        with Journal(journal, header_of(rules, max_ply), options.restart) as done:
+        with Journal(journal, header_of(rules, max_ply), options.restart, 8 * words_of(rules.bits)) as done:
             todo = dealt(state for state in layers[-1] if state not in done.merits)
             earlier, parents = len(done.merits), mean_parents(rules, layers)
             for pairs, nodes in search_all(job, todo):
@@ -267,9 +267,11 @@ def _may_compile(rules: Rules) -> bool:
 class Journal:
     """What is solved so far: a header that says of what, then records, each with a checksum of its own."""
 
-    def __init__(self, path: Path | None, header: bytes, restart: bool) -> None:
+    def __init__(self, path: Path | None, header: bytes, restart: bool, size: int = 8) -> None:
         self.path = path
         self.header = header
+        self.size = size  # bytes of a state
+        self._record = RECORD if size == 8 else struct.Struct(f"<{size}sqI")
         self.seed = zlib.crc32(header)
         self.merits: dict[int, int] = {}
         self._file: Any = None
@@ -284,7 +286,7 @@ class Journal:
         if self._file is None:
             return
         with self._writing():
-            self._file.write(b"".join([RECORD.pack(*pair, self._sum(*pair)) for pair in found]))
+            self._file.write(b"".join([self._packed(*pair) for pair in found]))
         if time.monotonic() - self._synced > SYNCED:
             self._sync()
 
@@ -297,8 +299,9 @@ class Journal:
                 self._sync()
             self._file.close()
 
-    def _sum(self, state: int, merit: int) -> int:
-        return zlib.crc32(struct.pack("<Qq", state, merit), self.seed)
+    def _packed(self, state: int, merit: int) -> bytes:
+        record = state.to_bytes(self.size, "little") + merit.to_bytes(8, "little", signed=True)
+        return record + zlib.crc32(record, self.seed).to_bytes(4, "little")
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
@@ -334,14 +337,15 @@ class Journal:
             raise ResourceError(f"{path} belongs to another solve: --restart discards it, or name another book")
         end = len(self.header)
         if len(begin) == end:
-            for record in iter(lambda: self._file.read(RECORD.size), b""):
-                if len(record) < RECORD.size:
+            for record in iter(lambda: self._file.read(self._record.size), b""):
+                if len(record) < self._record.size:
                     break
-                state, merit, found = RECORD.unpack(record)
-                if found != self._sum(state, merit):
+                key, merit, _ = self._record.unpack(record)
+                state = int.from_bytes(key, "little")
+                if record != self._packed(state, merit):
                     break
                 self.merits[state] = merit
-                end += RECORD.size
+                end += self._record.size
             self._file.seek(end)
         else:  # new, or killed while the header was written
             self._file.seek(0)

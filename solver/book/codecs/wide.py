@@ -1,0 +1,116 @@
+"""The `wide` codec: for states of more than 63 bits, in opening books and grown ones. A look-up takes 2 to 4 us.
+
+The header says how many bytes a state takes (`state_bytes`), a multiple of 8: as long are the first states in the
+directory and in the heads of segments.
+
+Group, up to 256 states
+    u8 states - 1 | u8 bytes of a key
+    keys of all states but the first: state - first, side by side
+    palette indices of all states, side by side
+
+Worked group: states 5, 2**80 + 5, 2**80 + 6 with the indices 1, 0, 1, of a byte each
+    02 | 0b | 00 00 00 00 00 00 00 00 00 00 01 | 01 00 00 00 00 00 00 00 00 00 01 | 01 00 01
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+
+from solver.base.errors import BookError, DamagedBook
+from solver.book.codecs.keys import States
+from solver.rules.game import Rules
+from solver.rules.width import MOST, USUAL
+
+NAME, NUMBER = "wide", 4
+GROUP = BLOCK = 256
+GROUPS = 128  # of 531 bytes, but for the last
+HEAD = 2
+MOST_BYTES = MOST // 8 + 1  # of a key
+OFTEN_WRONG = (IndexError, ValueError, TypeError, OverflowError)
+
+
+class WideStates(States):
+    """States that do not fit one word: known by themselves, and read and written in plain Python."""
+
+    plain_only = True
+
+    @classmethod
+    def check(cls, rules: Rules, scope: str) -> None:
+        if rules.bits <= USUAL:
+            raise BookError(f"{rules.name} has states of {rules.bits} bits, the codec wide is for more: leave it out")
+
+
+KEYS = WideStates
+
+
+def encode_chunk(
+    keys: Sequence[int], indices: Sequence[int], palette_size: int, index_bytes: int
+) -> tuple[bytes, list[int], list[int]]:
+    """The groups of the states one after the other, the states and the bytes of each."""
+    bodies = [
+        _encoded(keys[at : at + GROUP], indices[at : at + GROUP], index_bytes) for at in range(0, len(keys), GROUP)
+    ]
+    counts = [min(GROUP, len(keys) - at) for at in range(0, len(keys), GROUP)]
+    return b"".join(bodies), counts, [len(body) for body in bodies]
+
+
+def _encoded(keys: Sequence[int], indices: Sequence[int], index_bytes: int) -> bytes:
+    first = keys[0]
+    size = (keys[-1] - first).bit_length() + 7 >> 3
+    parts = [bytes((len(keys) - 1, size))]
+    parts += [(key - first).to_bytes(size, "little") for key in keys[1:]]
+    parts += [index.to_bytes(index_bytes, "little") for index in indices]
+    return b"".join(parts)
+
+
+def bound(count: int, index_bytes: int) -> int:
+    """An upper bound of the bytes that count states encode to."""
+    return count * (MOST_BYTES + index_bytes) + (count // GROUP + 1) * (HEAD + MOST_BYTES + 2)
+
+
+def finder() -> Callable[..., int | None]:
+    """`find`."""
+    return find
+
+
+def find(segment: tuple[memoryview, Sequence[int], Sequence[int], int], key: int) -> int | None:
+    """The palette index of a state, None without one."""
+    view, firsts, starts, index_bytes = segment
+    group = bisect_right(firsts, key) - 1
+    at, offset = starts[group], key - firsts[group]
+    count, size = view[at] + 1, view[at + 1]
+    at += HEAD
+    low, high = 0, count - 1  # the place of the state, if it is there, is from low to high
+    while low < high:
+        middle = low + high + 1 >> 1
+        place = at + (middle - 1) * size
+        if int.from_bytes(view[place : place + size], "little") <= offset:
+            low = middle
+        else:
+            high = middle - 1
+    place = at + (low - 1) * size
+    if offset != (int.from_bytes(view[place : place + size], "little") if low else 0):
+        return None
+    place = at + (count - 1) * size + low * index_bytes
+    if place + index_bytes > starts[group + 1]:
+        raise IndexError("a group is shorter than its head says")
+    return int.from_bytes(view[place : place + index_bytes], "little")
+
+
+def decode(body: memoryview, first: int, index_bytes: int) -> tuple[list[int], list[int]]:
+    """The states and palette indices of a group; raises DamagedBook if they do not fit together."""
+    if len(body) < HEAD:
+        raise DamagedBook("a group is malformed (it has no head)")
+    count, size = body[0] + 1, body[1]
+    values = HEAD + (count - 1) * size
+    if size > MOST_BYTES or len(body) != values + count * index_bytes:
+        raise DamagedBook("a group is malformed (it has another length than its head says)")
+    keys = [first] + [first + int.from_bytes(body[at : at + size], "little") for at in _places(HEAD, count - 1, size)]
+    return keys, [
+        int.from_bytes(body[at : at + index_bytes], "little") for at in _places(values, count, index_bytes)
+    ]
+
+
+def _places(begin: int, count: int, size: int) -> Sequence[int]:
+    return [begin + place * size for place in range(count)]

@@ -1,0 +1,43 @@
+"""Records of a book: the keys they lie under, and the checksum that each begins with."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+
+from solver.base.errors import DamagedBook
+
+SEGMENT_SIZE = 65_520
+DIRECTORY_KEY = b"directory"
+PALETTE_KEY = b"palette"
+
+
+def segment_key(number: int) -> bytes:
+    return number.to_bytes(8, "big")
+
+
+def directory_key(part: int) -> bytes:
+    return DIRECTORY_KEY + part.to_bytes(4, "big")
+
+
+def palette_key(part: int) -> bytes:
+    return PALETTE_KEY + part.to_bytes(4, "big")
+
+
+def seal(book_id: bytes, number: int, body: bytes) -> bytes:
+    """The record: its checksum, then the body."""
+    return struct.pack("<I", _checksum(book_id, number, body)) + body
+
+
+def unseal(
+    book_id: bytes, number: int, record: bytes | memoryview, name: str, most: int = SEGMENT_SIZE
+) -> bytes | memoryview:
+    """The body of a record whose checksum holds; raises DamagedBook otherwise."""
+    fits = 4 <= len(record) <= most
+    if not fits or int.from_bytes(record[:4], "little") != _checksum(book_id, number, record[4:]):
+        raise DamagedBook(f"{name} fails its checksum: fetch or solve the book again")
+    return record[4:]
+
+
+def _checksum(book_id: bytes, number: int, body: bytes | memoryview) -> int:
+    return zlib.crc32(body, zlib.crc32(book_id + number.to_bytes(8, "little")))
