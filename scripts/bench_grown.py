@@ -5,10 +5,10 @@ python scripts/bench_grown.py elo BOOK [--evaluate FILE] [--games N] [--plies N]
 
 `keeps` takes positions of the book at random all of whose moves it knows, and asks exact search, and the book that
 comes with the package, whether its best move keeps what the position is worth: a win a win, a draw a draw. Beside it
-stand the move of the search of the book's depth without the book, and any move. Lost positions are left out, where
-every move does. Then as many of its exact values as the seconds allow are searched for. `elo` lets the book meet the
-same search without a book at equal depth, from openings of random moves, each with both colours. Seconds are of the
-exact searches.
+stand the move of the search of the book's depth without the book, and any move. Lost positions are left out, but of
+`with_lost`: there every move does. Then as many of its exact values as the seconds allow are searched for. `elo` lets
+the book meet the same search without a book at equal depth, from openings of random moves, each with both colours.
+Seconds are of the exact searches.
 """
 
 from __future__ import annotations
@@ -99,11 +99,12 @@ def keeps(path: str, evaluate: str | None, sample: int, seconds: float) -> dict[
         assert estimate is not None
         tallies = {"book": [0, 0], "search": [0, 0], "any": [0, 0]}
         states = expanded(book, rules, draw)
-        tiers, judged = [], 0
+        tiers, judged, lost = [], 0, 0
         for state in states:
             if judged == sample or judge.seconds > seconds:
                 break
             worth = judge.sign(state)
+            lost += not rules.scores and worth is not None and worth < 0
             if worth is None or (not rules.scores and worth < 0):
                 continue
             chosen = {
@@ -120,8 +121,9 @@ def keeps(path: str, evaluate: str | None, sample: int, seconds: float) -> dict[
                 tallies[name][0] += 1
                 tallies[name][1] += bool(kept)
         return {
-            "positions": len(book), "expanded": len(states), "judged": judged, "given_up": judge.given_up,
+            "positions": len(book), "expanded": len(states), "judged": judged, "lost": lost, "given_up": judge.given_up,
             "mean_tier": sum(tiers) / max(1, len(tiers)),
+            "with_lost": (tallies["book"][1] + lost) / max(1, judged + lost),
             **{name: kept / max(1, count) for name, (count, kept) in tallies.items()},
             **right(book, rules, draw, seconds),
         }  # fmt: skip

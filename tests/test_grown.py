@@ -3,6 +3,8 @@
 import json
 import random
 import shutil
+import subprocess
+import sys
 
 import pytest
 
@@ -25,6 +27,7 @@ from tests import naive
 from tests.interpreted import interpret
 from tests.test_cli import run
 from tests.test_depth import evaluation
+from tests.ways import until
 
 pytestmark = pytest.mark.interpreted
 GAME = "connect-four:4,3"
@@ -140,6 +143,24 @@ def test_the_same_bytes_for_any_workers_in_steps_and_interrupted(book, tmp_path)
     assert 40 < len(Book(path)) < 120
     grow(path, whole)
     assert path.read_bytes() == book.read_bytes()
+
+
+@pytest.mark.faults
+def test_a_killed_grow_goes_on_to_the_same_bytes(tmp_path):
+    def begun(name):
+        words = "-m solver grow connect-four --positions 600 --depth 4 --checkpoint 0 -q -o".split()
+        return subprocess.Popen([sys.executable, *words, tmp_path / name], stdout=subprocess.DEVNULL)
+
+    path, whole = tmp_path / "a.lmdb", begun("b.lmdb")
+    for _ in range(3):
+        before = path.stat().st_mtime_ns if path.exists() else None
+        process = begun(path.name)
+        until(lambda: (path.exists() and path.stat().st_mtime_ns != before) or process.poll() is not None)  # noqa: B023
+        process.kill()
+        process.wait()
+    assert 0 < len(Book(path)) < 600
+    assert begun(path.name).wait() == whole.wait() == 0
+    assert path.read_bytes() == (tmp_path / "b.lmdb").read_bytes()
 
 
 def test_games_are_put_in_first(tmp_path):
