@@ -148,8 +148,8 @@ def test_the_same_bytes_for_any_workers_in_steps_and_interrupted(book, tmp_path)
 @pytest.mark.faults
 def test_a_killed_grow_goes_on_to_the_same_bytes(tmp_path):
     def begun(name):
-        words = "-m solver grow connect-four --positions 600 --depth 4 --checkpoint 0 -q -o".split()
-        return subprocess.Popen([sys.executable, *words, tmp_path / name], stdout=subprocess.DEVNULL)
+        words = ["-m", "solver", "grow", "connect-four", "-q", "--checkpoint", "0", "--depth", "4", "--positions"]
+        return subprocess.Popen([sys.executable, *words, "600", "-o", tmp_path / name], stdout=subprocess.DEVNULL)
 
     path, whole = tmp_path / "a.lmdb", begun("b.lmdb")
     for _ in range(3):

@@ -290,11 +290,16 @@ class _Member:
         return [(state, self._merit(state)) for state in states]
 
     def _merit(self, state: Any) -> Any:
-        found = self._ahead.search(state, depth=self.kind.depth)
+        """Exact, or the mean of the last two depths: who has the last move would count for more than the moves do."""
+        before = found = self._ahead.look(state, 1)
+        for deeper in range(2, self.kind.depth + 1):
+            if not found.exact:
+                before, found = found, self._ahead.look(state, deeper, found.action)
         if found.exact:
-            score, distance = found.value
-            return merit_of(found.value._replace(score=int(score), distance=distance))
+            return merit_of(found.value._replace(score=int(found.value.score)))
         try:
             return merit_of(self._searcher.value(state, nodes=self.kind.nodes))
         except BudgetExceeded:
-            return self.kind.estimated(float(merit_of(found.value)))
+            last, last_but_one = (float(merit_of(one.value)) for one in (found, before))
+            sure = not self.kind.scores and max(abs(last), abs(last_but_one)) >= 1
+            return self.kind.estimated(last if sure else (last + last_but_one) / 2)
