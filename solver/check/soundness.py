@@ -14,6 +14,7 @@ from typing import Any
 from solver.base.errors import BudgetExceeded, GameError, MethodError
 from solver.base.value import WIN, Value, merit_of
 from solver.rules.game import Rules, own_method
+from solver.rules.width import USUAL
 
 NODES = 3_000  # of searches for the values of one play-out
 SECONDS = 0.3  # for those of all
@@ -173,8 +174,8 @@ class Hints:
         """Those of the children that `replies` names, or all; none where it names illegal actions."""
         if self._replies is None:
             return list(children)
-        bits = self._replies(state)
-        named = [(action, child) for action, child in children if action < 63 and bits >> action & 1]
+        bits, most = self._replies(state), max(USUAL, self.rules.bits)
+        named = [(action, child) for action, child in children if action < most and bits >> action & 1]
         return named if sum(1 << action for action, _ in named) == bits else []
 
     def _look_beyond(self, state: Any, replies: Children) -> str | None:
