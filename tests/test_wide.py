@@ -284,7 +284,7 @@ def test_checkers_jumps_are_forced_and_carried_on():
     assert moves(board([18], [27], turn=1)) == ["27-23", "27-24"]
 
 
-WIDE = ("othello:8,8", "breakthrough:8,8,2", "connect-four:9,7", "tic-tac-toe:11,11,5", "hex:11", "checkers")
+WIDE = ("othello:8,8", "breakthrough:8,8,2", "connect-four:9,7", "tic-tac-toe:8,8,5", "hex:11", "checkers")
 
 
 @pytest.mark.slow
