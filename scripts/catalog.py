@@ -28,9 +28,9 @@ GAMES = (
     "connect-four:4,3", "connect-four:4,4", "connect-four:4,5", "connect-four:5,3", "connect-four:5,4",
     "connect-four:5,5", "coins", "nim", "hexapawn", "hexapawn:4,4", "hexapawn:4,5", "breakthrough",
     "breakthrough:3,4,2", "breakthrough:4,4,2", "dots-and-boxes", "dots-and-boxes:3,2", "kalah:3,3", "kalah:4,2",
-    "kalah:4,3", "othello", "fox-and-hounds", "fox-and-hounds:6,1", "mu-torere", "mu-torere:false", "three-mens-morris",
-    "three-mens-morris:1", "nine-holes", "achi", "tapatan", "pong-hau-ki", "quixo", "quixo:4", "l-game",
-    "hare-and-hounds", "hare-and-hounds:true", "neutreeko", "teeko", "chess-ending:KQK", "chess-ending:KRK",
+    "kalah:4,3", "othello", "hex", "fox-and-hounds", "fox-and-hounds:6,1", "mu-torere", "mu-torere:false",
+    "three-mens-morris", "three-mens-morris:1", "nine-holes", "achi", "tapatan", "pong-hau-ki", "quixo", "quixo:4",
+    "l-game", "hare-and-hounds", "hare-and-hounds:true", "neutreeko", "teeko", "chess-ending:KQK", "chess-ending:KRK",
     "chess-ending:KPK", "chess-ending:KBNK", "pig", "pig:15", "piglet", "backgammon-bearoff", "nannon", "einstein",
 )  # fmt: skip
 
