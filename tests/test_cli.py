@@ -156,7 +156,7 @@ def test_an_estimate_is_no_value():
     assert {"value": None, "score": None, "distance": None}.items() <= facts["moves"][0]["child"].items()
     text = ok("query", "connect-four:5,5", "1213", "--budget", "0.1")
     assert "unknown, looks" in text and "draw" not in text
-    assert "unknown, looks" in ok("play", "connect-four:5,5", "--budget", "0.1", stdin="hint\n")
+    assert "unknown, looks" in ok("play", "connect-four:5,5", "--budget", "0.1", stdin="hint\nquit\n")
 
 
 def test_a_line_put_together_by_hand_says_what_ask_says(book):
@@ -258,7 +258,7 @@ def test_play_to_the_end_with_hints_and_undo(book):
     second = ok("play", book, "--second", stdin="QUIT\n")
     assert "X" in second and "the computer begins" in second and second.endswith("bye\n")
     assert "O" in ok("play", book, stdin="B2\nquit\n")
-    heuristic = ok("play", "othello:4,4", "--method", "heuristic", "--depth", "1", "--second", stdin="")
+    heuristic = ok("play", "othello:4,4", "--method", "heuristic", "--depth", "1", "--second", stdin="quit\n")
     assert "heuristic of depth 1" in heuristic
     code, _, err = run("play", "hexapawn", "--method", "heuristic")
     assert code == 2 and "no evaluate" in err
