@@ -14,7 +14,7 @@ from solver.base.value import Value, merit_of
 from solver.book import Header, write_book
 
 KEYED_BY_STATE = ("instant", "compact")  # the codecs that take any states and values; ranked ones are of a game
-EVERY_KEYED = (*KEYED_BY_STATE, "fixed")  # and expectations
+EVERY_KEYED = (*KEYED_BY_STATE, "fixed", "wide")  # and expectations, and states of more than 63 bits
 PART = 1 << 16  # a block of any codec
 VALUES = [Value(0), *(Value(1, one) for one in range(1, 30)), *(Value(-1, one) for one in range(30))]
 
@@ -76,7 +76,11 @@ def write_expectations(path, values, *, part=PART):
 
 
 def write_sample(path, values, codec):
-    """A book of a dict of values in a codec, of expectations in the codec that is theirs; what it holds."""
+    """A book of a dict of values in a codec, of expectations or wide states in their own; what it holds."""
+    if codec == "wide":
+        values = {state << 90 | state: value for state, value in values.items()}
+        write_values(path, values, facts={"codec": codec, "state_bytes": 16})
+        return values
     if codec != "fixed":
         write_values(path, values, facts={"codec": codec})
         return values

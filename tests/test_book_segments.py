@@ -94,7 +94,8 @@ def test_whoever_reads_a_hostile_segment_is_told_of_damage_or_has_values(tmp_pat
     refused = 0
     with Book(path) as book:
         (record,) = book.segments()
-        (start,) = struct.unpack_from("<H", record, 8 + 8 * record[4])  # of the first group
+        size = book.header.state_bytes or 8
+        (start,) = struct.unpack_from("<H", record, 8 + size * record[4])  # of the first group
         readers = [
             lambda: dict(book.items()),
             lambda: list(book),
@@ -113,7 +114,7 @@ def test_whoever_reads_a_hostile_segment_is_told_of_damage_or_has_values(tmp_pat
                     read()
                 except DamagedBook:
                     refused += 1
-    assert refused > 60
+    assert refused > (20 if codec == "wide" else 60)  # whose groups are keys for the most part
 
 
 def decoded(header, record, numba_too):

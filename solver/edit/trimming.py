@@ -11,7 +11,7 @@ import itertools
 import os
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, MutableSequence, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,7 +29,7 @@ from solver.book.trim import MOST_PLIES, SIDES, TRIMMED, Trim
 from solver.book.writer import CHUNK
 from solver.edit.strategy import needed
 from solver.rules.game import Game, Rules
-from solver.rules.width import refuse_wide
+from solver.rules.width import USUAL, column_of
 from solver.search.settling import settled
 from solver.solving.ways import opening
 
@@ -42,8 +42,8 @@ TRIES = 20
 class Kept(NamedTuple):
     """States, ascending, and the indices of their values."""
 
-    states: array[int]
-    indices: array[int]
+    states: MutableSequence[int]
+    indices: MutableSequence[int]
 
 
 def trim(
@@ -86,7 +86,6 @@ def trim(
 def _refuse(header: Header, rules: Rules, wanted: Trim, wdl: bool) -> None:
     """Raise MethodError for what cannot be done."""
     header.kind.refuse("trim", rules.name)
-    refuse_wide(rules.name, rules.bits, "a trimmed book", "keep it whole")
     if not wdl and wanted == Trim():
         raise MethodError("nothing is to be left out: say what, as in --drop-plies 2")
     if header.trim is not None:
@@ -127,7 +126,7 @@ def _kept(book: Book, rules: Rules, wanted: Trim, workers: int | None, progress:
         keys = sorted(int(state) for layer in layers for state in layer)
     if wanted.side is not None:
         return _needed(book, rules, wanted, keys, progress)
-    kept = Kept(array("q"), array("i"))
+    kept = Kept(column_of(rules.bits), array("i"))
     for states, indices in _unsettled(book, rules, wanted.plies, keys, workers, progress):
         kept.states.extend(states)
         kept.indices.extend(indices)
@@ -159,13 +158,13 @@ def _needed(book: Book, rules: Rules, wanted: Trim, keys: list[int] | None, prog
         return book.find(state) if allowed is None or state in allowed else None
 
     sides = range(2) if wanted.side == "both" else (SIDES.index(wanted.side or ""),)
-    return _found(book, sorted(needed(rules, find, sides, wanted.plies, progress)))
+    return _found(book, rules, sorted(needed(rules, find, sides, wanted.plies, progress)))
 
 
-def _found(book: Book, keys: Iterable[int]) -> Kept:
+def _found(book: Book, rules: Rules, keys: Iterable[int]) -> Kept:
     """Those of the states that a book has."""
     place = {value: index for index, value in enumerate(book.header.palette)}
-    kept = Kept(array("q"), array("i"))
+    kept = Kept(column_of(rules.bits), array("i"))
     for state in keys:
         value = book.find(state)
         if value is not None:
@@ -178,9 +177,10 @@ def _unsettled(
     book: Book, rules: Rules, plies: int, keys: list[int] | None, workers: int | None, progress: Progress
 ) -> Iterator[Part]:
     """What a search of so many plies does not settle of a book, or of these states in it."""
-    found = None if keys is None else _found(book, keys)
+    found = None if keys is None else _found(book, rules, keys)
     merits = [merit_of(rules.kind.kept(value)) for value in book.header.palette]
-    if len(book if found is None else found.states) <= FEW or rules.plain_only or not extras.has_kernels():
+    few = len(book if found is None else found.states) <= FEW
+    if few or rules.plain_only or rules.bits > USUAL or not extras.has_kernels():
         parts: Iterable[Part] = streaming.lists(book, progress) if found is None else [found]
         for states, indices in parts:
             kept = [_is_kept(book, rules, plies, state, merits[i]) for state, i in zip(states, indices, strict=True)]
@@ -260,9 +260,9 @@ def _write(
     return streaming.write(target, header, parts, rules, workers=workers, progress=progress)
 
 
-def _by_tier(rules: Rules, states: array[int]) -> list[int]:
+def _by_tier(rules: Rules, states: Sequence[int]) -> list[int]:
     """The places of the states, those of the first tiers first."""
-    if len(states) <= FEW or rules.plain_only or not extras.has_kernels():
+    if len(states) <= FEW or rules.plain_only or rules.bits > USUAL or not extras.has_kernels():
         tiers = [rules.tier(state) for state in states]
         return sorted(range(len(states)), key=tiers.__getitem__)
     from solver.compiled.exact.settling import Settling
@@ -286,7 +286,9 @@ def _fitted(
 
     def write(number: int) -> tuple[Header, int]:
         places = sorted(order[:number])
-        some = Kept(*(array(column.typecode, map(column.__getitem__, places)) for column in kept))
+        some = Kept(column_of(rules.bits), array("i"))
+        some.states.extend(kept.states[place] for place in places)
+        some.indices.extend(kept.indices[place] for place in places)
         return _write(path, header, rules, palette, some, workers, progress), path.stat().st_size
 
     fits, least, number = 0, len(order) + 1, len(order)

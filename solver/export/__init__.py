@@ -53,9 +53,10 @@ def export(
     page does without, and why, a line each. Raises MethodError for another ending or column, for rules that cannot run
     in a page, and for games alone that cannot be searched there; GameError, BookError, ResourceError.
     """
-    if isinstance(source, Book):
-        refuse_wide(source.path.name, 8 * source.header.state_bytes, "an export", "Python reads the book")
-    else:
+    if isinstance(source, Book) and (is_page(path) or Path(path).suffix.lower() == BINARY):
+        what = f"an export to {BINARY} or a page"
+        refuse_wide(source.path.name, 8 * source.header.state_bytes, what, f"tables take them, {', '.join(TABLES)}")
+    if not isinstance(source, Book):
         refuse_wide(game_text(source), bits_of(source), "a page", "solver play searches live")
     target = Path(os.path.realpath(path) if is_page(path) else path)
     if columns is not None and (is_page(path) or target.suffix.lower() == BINARY):

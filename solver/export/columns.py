@@ -34,17 +34,19 @@ Cell = Callable[[int, Value], Any]
 class Table(NamedTuple):
     """A table to write: its columns' names, the rows once, as tuples, and what the book says of itself.
 
-    `number`: what scores are.
+    `number`: what scores are; `state`: what states are, text where they take more than 63 bits.
     """
 
     names: list[str]
     rows: Iterator[tuple[Any, ...]]
     about: dict[str, str]
     number: type = int
+    state: type = int
 
     def kinds(self) -> list[type]:
         """What the columns hold: int, float, str, or list, of str; None may stand for a distance or best moves."""
-        return [self.number if name == "score" else COLUMNS[name] for name in self.names]
+        own = {"score": self.number, "state": self.state}
+        return [own.get(name, COLUMNS[name]) for name in self.names]
 
 
 def table_of(book: Book, names: Sequence[str] | None, progress: Progress) -> Table:
@@ -64,7 +66,12 @@ def table_of(book: Book, names: Sequence[str] | None, progress: Progress) -> Tab
     said = header.expectation or header.estimate
     if said:
         about |= {name: str(fact) for name, fact in said._asdict().items()}
-    return Table(chosen, _rows(book, cells, progress), about, header.kind.number)
+    return Table(chosen, _rows(book, cells, progress), about, header.kind.number, _kind(book))
+
+
+def _kind(book: Book) -> type:
+    """What states are in all of a book's rows: databases hold no more than 63 bits."""
+    return str if book.header.state_bytes else int
 
 
 def _fitting(book: Book) -> list[str]:
@@ -85,8 +92,9 @@ def _checked(names: Sequence[str]) -> list[str]:
 
 def _cells(book: Book, names: list[str]) -> list[Cell]:
     """What makes each column's entry of a state and its value; the rules are loaded only where a column needs them."""
+    kind = _kind(book)
     cells: dict[str, Cell] = {
-        "state": lambda state, value: state,
+        "state": lambda state, value: kind(state),
         "value": lambda state, value: value.outcome,
         "score": lambda state, value: value.score,
         "distance": lambda state, value: value.distance,

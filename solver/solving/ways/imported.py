@@ -14,8 +14,7 @@ from solver.base.errors import BookError, DamagedBook, MethodError, ResourceErro
 from solver.base.files import lines, open_input
 from solver.base.progress import Progress
 from solver.base.value import WIN, Value, merit_of
-from solver.rules.game import STATE_LIMIT, Rules
-from solver.rules.width import refuse_wide
+from solver.rules.game import Rules
 from solver.search.derive import derived
 from solver.solving.job import Job, Outcome
 from solver.solving.tables import solved_by
@@ -39,8 +38,7 @@ class Values:
     heeds = set[str]()
 
     def refuses(self, job: Job) -> str | None:
-        """Games of chance, and wide states."""
-        refuse_wide(job.rules.name, job.rules.bits, "an import", "solver grow and opening books take them")
+        """Games of chance."""
         return job.rules.kind.refusal("import", job.rules.name)
 
     def solve(self, job: Job) -> Outcome:
@@ -86,9 +84,9 @@ def _entry(rules: Rules, line: str) -> tuple[int, int]:
     if not isinstance(fields, dict) or not {"state", "score"} <= fields.keys():
         raise ValueError("no state and score")
     state, score, distance = fields["state"], fields["score"], fields.get("distance")
-    if isinstance(state, str) and state.isdecimal() and state.isascii() and len(state) < 20:
+    if isinstance(state, str) and state.isdecimal() and state.isascii() and len(state) <= rules.bits:
         state = int(state)  # as JavaScript must write it
-    if type(state) is not int or not 0 <= state < STATE_LIMIT:
+    if type(state) is not int or not 0 <= state < 1 << rules.bits:
         raise ValueError(f"{json.dumps(state)[:40]} is no state")
     if rules.scores:
         fits = type(score) is int and abs(score) < MOST_MARGIN and distance is None

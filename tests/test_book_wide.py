@@ -1,0 +1,139 @@
+"""Books of states of more than 63 bits: the codec `wide`, and the books that such games have."""
+
+import contextlib
+import json
+import sqlite3
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from solver import Player
+from solver.base import extras
+from solver.base.errors import MethodError
+from solver.base.value import Value
+from solver.book import Book, check_book
+from solver.book.format import check_facts
+from solver.book.trim import Trim
+from solver.edit.comparing import diff, merge
+from solver.edit.sampling import sample
+from solver.edit.trimming import trim
+from solver.export import export
+from solver.games.connect_four import ConnectFour
+from solver.solving import pipeline
+from solver.verifying.verification import verify
+from tests.books import VALUES, header_of, write_values
+
+FACTS = {"codec": "wide", "state_bytes": 16}
+
+
+class Declared(ConnectFour):
+    """Connect-four in more bits than it takes."""
+
+    bits = 128
+
+
+states = st.one_of(st.integers(0, (1 << width) - 1) for width in (8, 64, 65, 128))
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    values=st.dictionaries(states, st.sampled_from(VALUES), max_size=600),
+    base=st.integers(0, (1 << 511) - (1 << 128)),
+)
+def test_what_is_written_is_read(tmp_path_factory, values, base):
+    path = tmp_path_factory.mktemp("books") / "random.lmdb"
+    values = {base + state: value for state, value in values.items()}
+    header = write_values(path, values, facts={"codec": "wide", "state_bytes": 64})
+    with Book(path) as book:
+        assert book.header == header
+        assert list(book.items()) == sorted(values.items())
+        assert all(book[state] == value for state, value in values.items())
+        near = {state + step for state in values for step in (-1, 1, 1 << 64, -(1 << 64))} - set(values)
+        assert all(book.get(state) is None for state in near)
+    assert check_book(path).stored == len(values)
+
+
+def test_many_segments_and_parts_of_the_directory(tmp_path, monkeypatch):
+    monkeypatch.setattr("solver.book.writer.DIRECTORY_PART", 16)
+    values = {number * 3**300: Value(number % 2) if number % 2 == 0 else Value(1, number) for number in range(5000)}
+    write_values(tmp_path / "book.lmdb", values, facts={**FACTS, "state_bytes": 64})
+    with Book(tmp_path / "book.lmdb") as book:
+        assert len(book.directory) > 4 and dict(book.items()) == values
+        assert book.header.longest == (4999, 4999 * 3**300)
+        assert all(book[state] == value for state, value in [*values.items()][::37])
+        asked = [3**300 * number + number % 2 for number in range(90)]
+        known = [book.get(state) is not None for state in asked]
+        if extras.has_kernels():
+            assert book.lookup(asked).known.tolist() == known
+            assert book.lookup([3**300, 1 << 64, -1]).scores.tolist() == [1, 0, 0]
+
+
+@pytest.mark.parametrize("changes", [{"state_bytes": 12}, {"state_bytes": 72}, {"longest": (1, 1 << 128)}])
+def test_headers_that_contradict_themselves_are_refused(changes):
+    header = header_of({1 << 100: Value(1, 1)}, digest="0" * 64, **FACTS)
+    check_facts(header)
+    with pytest.raises(ValueError, match="differ|no size"):
+        check_facts(header._replace(**changes))
+
+
+# -- books of games
+
+
+@pytest.fixture(scope="module")
+def opening(tmp_path_factory):
+    """Opening books of one game, declared once with 63 bits and once with 128."""
+    folder = tmp_path_factory.mktemp("opening")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(extras, "has_kernels", lambda: False)
+        patch.setattr("solver.solving.job.check_game", lambda game: [])
+        for game in (ConnectFour(3, 3, 3), Declared(3, 3, 3)):
+            path = folder / f"{type(game).__name__}.lmdb"
+            pipeline.solve(game, path, max_ply=3).close()
+    return folder / "ConnectFour.lmdb", folder / "Declared.lmdb"
+
+
+def test_an_opening_book_has_the_same_values_in_any_width(opening):
+    narrow, path = opening
+    with Book(narrow) as one, Book(path, Declared(3, 3, 3)) as book:
+        assert dict(book.items()) == dict(one.items())
+        assert (book.header.codec, book.header.state_bytes, one.header.state_bytes) == ("wide", 16, 0)
+        assert book.header.longest == one.header.longest
+        player, other = Player(book), Player(one)
+        start = book.game.initial()
+        assert player.analyse(start) == other.analyse(start)
+        images = [other.rules.canonical(state) for state in one]
+        assert all(book[state] == one[state] for state in images)
+    assert verify(path, Declared(3, 3, 3)).verdict == "proved"
+
+
+def test_what_is_made_of_a_book_takes_wide_states(opening, tmp_path):
+    _, path = opening
+    trim(path, tmp_path / "trimmed.lmdb", Trim(max_ply=1), Declared(3, 3, 3))
+    trim(path, tmp_path / "small.lmdb", Trim(max_bytes=path.stat().st_size), Declared(3, 3, 3))
+    trim(path, tmp_path / "first.lmdb", Trim(side="first", plies=1), Declared(3, 3, 3))
+    for name in ("trimmed", "small", "first"):
+        assert verify(tmp_path / f"{name}.lmdb", Declared(3, 3, 3)).verdict == "proved"
+    difference = diff(tmp_path / "trimmed.lmdb", path)
+    assert difference.only_second > 0 == difference.only_first == difference.other_values
+    merge(tmp_path / "trimmed.lmdb", path, tmp_path / "merged.lmdb")
+    with Book(tmp_path / "merged.lmdb") as merged, Book(path, Declared(3, 3, 3)) as book:
+        assert dict(merged.items()) == dict(book.items()) and merged.header.state_bytes == 16
+        assert dict(sample(book, 10)).items() <= dict(book.items()).items()
+
+
+def test_tables_have_wide_states_as_text_and_are_imported(opening, tmp_path):
+    _, path = opening
+    with Book(path, Declared(3, 3, 3)) as book:
+        for ending in (".jsonl", ".sqlite", ".csv"):
+            export(book, tmp_path / f"table{ending}")
+        rows = [json.loads(line) for line in (tmp_path / "table.jsonl").read_text().splitlines()]
+        assert [row["state"] for row in rows] == [str(state) for state in book]
+        with contextlib.closing(sqlite3.connect(tmp_path / "table.sqlite")) as table:
+            assert {int(state) for (state,) in table.execute("select state from states")} == set(book)
+        values = dict(book.items())
+        with pytest.raises(MethodError, match="has states of 128 bits, an export to .bin or a page takes 63: tables"):
+            export(book, tmp_path / "book.bin")
+    pipeline.import_values(Declared(3, 3, 3), tmp_path / "table.jsonl", tmp_path / "again.lmdb")
+    with Book(tmp_path / "again.lmdb") as book:
+        assert dict(book.items()) == values
