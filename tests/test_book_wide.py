@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from solver import Player
 from solver.base import extras
 from solver.base.errors import MethodError
+from solver.base.options import Options
 from solver.base.value import Value
 from solver.book import Book, check_book
 from solver.book.format import check_facts
@@ -21,6 +22,7 @@ from solver.edit.trimming import trim
 from solver.export import export
 from solver.games.connect_four import ConnectFour
 from solver.solving import pipeline
+from solver.solving.ways.grown import Plan
 from solver.verifying.verification import verify
 from tests.books import VALUES, header_of, write_values
 
@@ -137,3 +139,21 @@ def test_tables_have_wide_states_as_text_and_are_imported(opening, tmp_path):
     pipeline.import_values(Declared(3, 3, 3), tmp_path / "table.jsonl", tmp_path / "again.lmdb")
     with Book(tmp_path / "again.lmdb") as book:
         assert dict(book.items()) == values
+
+
+@pytest.mark.slow
+def test_a_grown_book_has_the_same_values_in_any_width(tmp_path, monkeypatch):
+    """Grown in two steps."""
+    pytest.importorskip("numba")
+    monkeypatch.setattr("solver.solving.ways.grown.ROUND", 4)
+    plan = Plan(positions=60, depth=2, error=2.0, exact=40)
+    for game in (ConnectFour(4, 4), Declared(4, 4)):
+        name = type(game).__name__
+        pipeline.grow(game, tmp_path / name, plan, Options(workers=1))
+        pipeline.grow(game, tmp_path / name, plan._replace(positions=120), Options(workers=2))
+    path = tmp_path / "Declared"
+    with Book(tmp_path / "ConnectFour") as one, Book(path, Declared(4, 4)) as book:
+        assert dict(book.items()) == dict(one.items()) and book.header.codec == "wide"
+    assert verify(path, Declared(4, 4)).verdict == "consistent"
+    trim(path, tmp_path / "trimmed", Trim(max_ply=1), Declared(4, 4))
+    assert diff(tmp_path / "trimmed", path).only_second > 0
