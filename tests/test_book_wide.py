@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from solver import Player
 from solver.base import extras
-from solver.base.errors import MethodError
+from solver.base.errors import BookError, MethodError
 from solver.base.options import Options
 from solver.base.value import Value
 from solver.book import Book, check_book
 from solver.book.format import check_facts
+from solver.book.packing import pack
 from solver.book.trim import Trim
 from solver.edit.comparing import diff, merge
 from solver.edit.sampling import sample
@@ -122,6 +123,15 @@ def test_what_is_made_of_a_book_takes_wide_states(opening, tmp_path):
     with Book(tmp_path / "merged.lmdb") as merged, Book(path, Declared(3, 3, 3)) as book:
         assert dict(merged.items()) == dict(book.items()) and merged.header.state_bytes == 16
         assert dict(sample(book, 10)).items() <= dict(book.items()).items()
+
+
+def test_another_codec_is_refused(opening, tmp_path):
+    with pytest.raises(BookError, match="has states of 128 bits, the codec compact takes 63: leave it as it is"):
+        pack(opening[1], tmp_path / "packed.lmdb")
+    with pytest.raises(BookError, match="has states of 63 bits, the codec wide is for more"):
+        pack(opening[0], tmp_path / "packed.lmdb", "wide", ConnectFour(3, 3, 3))
+    assert pack(opening[1], tmp_path / "packed.lmdb", "wide", Declared(3, 3, 3)).state_bytes == 16
+    assert (tmp_path / "packed.lmdb").read_bytes() == opening[1].read_bytes()
 
 
 def test_tables_have_wide_states_as_text_and_are_imported(opening, tmp_path):

@@ -9,6 +9,7 @@ from solver.base.progress import Progress, silent
 from solver.book import Book, Header, check_codec, check_target, streaming
 from solver.book.codecs import keys_of, rules_of
 from solver.rules.game import Game, Rules
+from solver.rules.width import refuse_wide
 
 
 def pack(
@@ -32,6 +33,7 @@ def pack(
     with Book(path, game) as book:
         if codec != book.header.codec:
             book.header.kind.refuse("pack", str(path), BookError)
+            refuse_wide(str(path), 8 * book.header.state_bytes, f"the codec {codec}", "leave it as it is", BookError)
         header, rules = recoded(book, book.header, codec)
         return streaming.write(target, header, streaming.pieces(book), rules, workers=workers, progress=progress)
 
