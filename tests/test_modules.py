@@ -14,7 +14,7 @@ import pytest
 
 from solver import Player, load_game
 from solver.base import extras
-from solver.base.errors import BookError, BudgetExceeded, DamagedBook, ForeignBook, UncompiledRules
+from solver.base.errors import BookError, BudgetExceeded, DamagedBook, ForeignBook, MethodError, UncompiledRules
 from solver.base.value import Value, lift_value, merit_of
 from solver.play import modules
 from solver.rules.game import Rules
@@ -270,6 +270,9 @@ def test_what_is_shipped_is_what_is_built_now(name):
         try:
             value = native.value(state, nodes=50_000)
         except BudgetExceeded:
+            continue
+        except MethodError:  # a game with cycles
+            assert built.look(state, 4).value == shipped.look(state, 4).value
             continue
         assert built.value(state) == shipped.value(state) == value
 
