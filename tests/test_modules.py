@@ -14,7 +14,7 @@ import pytest
 
 from solver import Player, load_game
 from solver.base import extras
-from solver.base.errors import BookError, BudgetExceeded, DamagedBook, ForeignBook, MethodError, UncompiledRules
+from solver.base.errors import BookError, BudgetExceeded, DamagedBook, ForeignBook, UncompiledRules
 from solver.base.value import Value, lift_value, merit_of
 from solver.play import modules
 from solver.rules.game import Rules
@@ -29,6 +29,7 @@ from tests.ways import slow
 
 pytest.importorskip("wasmtime")
 WIN = 8_388_607  # of modules
+CYCLIC = ("teeko", "three-mens-morris")  # searched some plies ahead
 SHIPPED = sorted(path.name.removesuffix(".wasm.gz") for path in modules.FOLDER.glob("*.wasm.gz"))
 
 
@@ -267,12 +268,12 @@ def test_what_is_shipped_is_what_is_built_now(name):
             path.append(state)
             state = rules.result(state, chance.choice(list(rules.actions(state))))
         state = chance.choice(path[len(path) // 2 :])
+        if name in CYCLIC:
+            assert built.look(state, 4).value == shipped.look(state, 4).value
+            continue
         try:
             value = native.value(state, nodes=50_000)
         except BudgetExceeded:
-            continue
-        except MethodError:  # a game with cycles
-            assert built.look(state, 4).value == shipped.look(state, 4).value
             continue
         assert built.value(state) == shipped.value(state) == value
 
