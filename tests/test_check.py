@@ -161,3 +161,8 @@ def test_a_step_that_counts_nothing_has_a_line(monkeypatch):
         progress("compile", 0, 0)
         progress("forward", 3, None)
     assert "compile ..." in terminal.getvalue() and "forward: 3" in terminal.getvalue()
+
+
+@pytest.mark.slow
+def test_rules_of_wide_states_are_checked():
+    assert "keep the protocol" in ok("check", "hex:8", "--quick")

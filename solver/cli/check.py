@@ -13,6 +13,7 @@ from solver.check.playouts import RandomGame, endless, states_of
 from solver.cli.common import Bars, json_option, note, quiet_option, tell
 from solver.report import checks
 from solver.rules.game import Rules, load_game
+from solver.rules.width import USUAL
 
 
 @click.command("check")
@@ -44,7 +45,8 @@ def command(game: str, seed: int, quick: bool, boards: bool, as_json: bool, quie
         raise click.UsageError("--show prints boards: leave --json out")
     rules = Rules(load_game(game))
     with Bars(quiet) as progress:
-        job = Job(rules, None, Options(progress=progress))
+        # wide states are in opening books alone
+        job = Job(rules, None, Options(progress=progress, max_ply=1 if rules.bits > USUAL else None))
         refuse(job, way_of(job))
         games = random_games(rules.game, seed=seed, progress=progress)
         refuse_repeated(rules, games)
@@ -59,7 +61,7 @@ def _run(job: Any, games: Sequence[RandomGame], quick: bool) -> dict[str, Any]:
     """What solve would do at first: how many states it values in plain Python, or whether the rules compile."""
     from solver.solving.ways.plain import tried
 
-    outcome = None if quick else tried(job)
+    outcome = None if quick or job.rules.bits > USUAL else tried(job)
     if outcome is not None:
         solved = sum(tier.states for tier in outcome.solved.tiers)
         return {"solved": solved, "compiled": None, "reason": "so small a game is solved in plain Python"}
@@ -79,7 +81,7 @@ def _compiled(rules: Rules, states: list[int]) -> tuple[bool, str | None]:
     from solver.compiled import agreement
     from solver.solving.ways.sweep import unswept
 
-    reason = unswept(rules)
+    reason = unswept(rules) if rules.bits <= USUAL else None
     if reason is not None:
         return False, reason
     try:
