@@ -207,7 +207,7 @@ def test_unsound_chance_is_named(search):
         search.solve(Ways((0,)), 1)
     with pytest.raises(GameError, match=r"chance\(1\) has the weight 0.5: weights are whole"):
         search.solve(Ways((0.5,)), 1)
-    with pytest.raises(GameError, match=r"chance\(1\) leads to 9223372036854775810, outside \[0, 2\*\*63\)"):
+    with pytest.raises(GameError, match=r"chance\(1\) leads to 9223372036854775810: it is outside \[0, 2\*\*63\)"):
         search.solve(Ways((1 << 63,)), 1)
     with pytest.raises(MethodError, match=r"no chance\(state\): use minimax"):
         search.solve(load_game("coins"))
