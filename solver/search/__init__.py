@@ -19,6 +19,7 @@ from solver.base.kinds import MARGIN
 from solver.base.progress import Progress, silent
 from solver.base.value import Value, drop, value_of
 from solver.rules.game import Rules
+from solver.rules.width import USUAL
 
 Table = dict[Hashable, Any]
 Visit = Generator[Any, Any, Any]
@@ -225,7 +226,8 @@ def refuse_chance(rules: Rules, method: str, remedy: str = "use expectiminimax")
 
 def cycle(rules: Rules, method: str) -> MethodError:
     """The refusal of a game in which a state comes again."""
-    return MethodError(f"{rules.name} has cycles, which {method} cannot solve: {rules.kind.remedy}")
+    remedy = rules.kind.remedy if rules.bits <= USUAL else "states so wide are searched live alone"
+    return MethodError(f"{rules.name} has cycles, which {method} cannot solve: {remedy}")
 
 
 def stuck(rules: Rules, state: Any) -> GameError:
