@@ -222,8 +222,6 @@ def test_another_evaluation_begins_anew_only_if_told_to(book, tmp_path):
 @pytest.mark.parametrize("text", ["othello:4,4", "kalah:3,2", "dots-and-boxes:2,2"])
 def test_margins_grow_too(tmp_path, text):
     path, game = tmp_path / "a.lmdb", load_game(text)
-    if Rules(game).evaluate is None:
-        pytest.skip("no evaluate")
     grow(path, Plan(positions=300, error=9.0), game=text)
     truth = unfinished(game)
     with Book(path) as opened:

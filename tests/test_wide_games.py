@@ -1,0 +1,111 @@
+"""Games of boards beyond 63 bits against what has been published of them: positions by ply, openings, endgames."""
+
+import pytest
+
+from solver.games.checkers import Checkers
+from solver.games.hex import Hex
+from solver.games.othello import Othello
+from solver.rules.game import Rules
+from solver.search import alphabeta
+
+# Perft of othello 8x8 from the start, passes counted as moves
+OTHELLO = (4, 12, 56, 244, 1396, 8200, 55092, 390216, 3005288)
+# Perft of English draughts, a capture counted as one move
+CHECKERS = (7, 49, 302, 1469, 7361, 36768, 179740, 845931)
+
+
+def perft(game, state, depth):
+    if depth == 0 or game.is_terminal(state):
+        return 1
+    return sum(perft(game, game.result(state, action), depth - 1) for action in game.actions(state))
+
+
+def test_perft_of_othello():
+    game = Othello(8, 8)
+    assert [perft(game, game.initial(), depth) for depth in range(1, 5)] == list(OTHELLO[:4])
+
+
+def test_perft_of_checkers():
+    game = Checkers()
+    assert [perft(game, game.initial(), depth) for depth in range(1, 4)] == list(CHECKERS[:3])
+
+
+@pytest.mark.parametrize(
+    ("size", "openings"), [(2, {"b1": 3, "a2": 3}), (3, {"b2": 5, "c1": 7, "a3": 7, "a2": 9, "c2": 9})]
+)
+def test_winning_openings_of_hex(size, openings):
+    """The published first moves that win, and in how many plies with them."""
+    game, found, table = Hex(size), {}, {}
+    for action in game.actions(game.initial()):
+        value = alphabeta.solve(game, game.result(game.initial(), action), table=table).value
+        if value.score < 0:
+            found[game.format_action(game.initial(), action)] = value.distance + 1
+    assert found == openings
+
+
+def test_checkers_jumps_are_forced_and_carried_on():
+    game, squares = Checkers(), 32
+
+    def board(black, white, kings=(), turn=0):
+        bits = [1 << one - 1 for one in black] + [1 << squares + one - 1 for one in white]
+        return sum(bits) + sum(1 << 2 * squares + one - 1 for one in kings) + (turn << 3 * squares)
+
+    def moves(state):
+        return [game.format_action(state, action) for action in game.actions(state)]
+
+    assert moves(board([10, 1], [14, 23])) == ["10x17"]
+    assert moves(board([10], [14, 22, 15])) == ["10x17x26", "10x19"]
+    assert moves(board([19], [24, 26, 25])) == ["19x28"]
+    crowned = board([22], [25, 26])
+    assert moves(crowned) == ["22x29", "22x31"]  # which becomes a king and stops
+    king = board([11], [7, 8, 15, 16], kings=[11])
+    assert moves(king) == ["11x2", "11x4", "11x18", "11x20"]
+    after = game.result(board([10], [14, 22]), next(game.actions(board([10], [14, 22]))))
+    assert after == board([26], [], turn=1) and game.is_terminal(after)
+    assert moves(board([18], [27], turn=1)) == ["27-23", "27-24"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("game", "published"), [(Othello(8, 8), OTHELLO), (Checkers(), CHECKERS)])
+def test_perft_compiled(game, published):
+    pytest.importorskip("numba")
+    import numpy as np
+
+    from solver.learning.moves import Board
+
+    board = Board(Rules(game))
+    states, counts = np.array([game.initial()], object), []
+    for _ in published:
+        children = board.children(states)
+        counts.append(len(children.states))
+        states = children.states[~children.ended]
+    assert tuple(counts) == published
+
+
+# FFO endgame test positions 40 to 44 (Marc Tastet), rows from the top, and their scores for the side to move
+FFO = {
+    40: ("O--OOOOX-OOOOOOXOOXXOOOXOOXOOOXXOOOOOOXX---OOOOX----O--X--------", "X", 38),
+    41: ("-OOOOO----OOOOX--OOOOOO-XXXXXOO--XXOOX--OOXOXX----OXXO---OOO--O-", "X", 0),
+    42: ("--OOO-------XX-OOOOOOXOO-OOOOXOOX-OOOXXO---OOXOO---OOOXO--OOOO--", "X", 6),
+    43: ("--XXXXX---XXXX---OOOXX---OOXXXX--OOXXXO-OOOOXOO----XOX----XXXXX-", "O", -12),
+    44: ("--O-X-O---O-XO-O-OOXXXOOOOOOXXXOOOOOXX--XXOOXO----XXXX-----XXX--", "O", -14),
+}
+
+
+def of_diagram(text, mover):
+    bits = [1 << cell for cell in range(64)]
+    mine = sum(bit for bit, mark in zip(bits, text, strict=True) if mark == mover)
+    theirs = sum(bit for bit, mark in zip(bits, text, strict=True) if mark not in ("-", mover))
+    return mine | theirs << 64
+
+
+@pytest.mark.stress
+@pytest.mark.parametrize("number", FFO)
+def test_ffo_endgames(number):
+    pytest.importorskip("numba")
+    from solver.compiled.exact.searcher import Team
+
+    text, mover, score = FFO[number]
+    with Team(Othello(8, 8), table=1 << 30) as team:
+        found = team.value(of_diagram(text, mover), seconds=1200).score
+    assert found == score
