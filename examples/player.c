@@ -1,7 +1,7 @@
 // A perfect player of connect-four in C, without Python and without a runtime of WebAssembly: ./player 4 4 3
 //
 //     solver build connect-four -o game.wasm
-//     wasm2c game.wasm -n game -o game.c        # of wabt 1.0.32; later ones give the names in the comments below
+//     wasm2c game.wasm -n game -o game.c        # tried with wabt 1.0.32; names of later ones, untried: see below
 //     cc -O2 -I. examples/player.c game.c -lwasm-rt-impl -lm -o player
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 """Kernels as plain Python: what they decide shows without the seconds that compiling takes."""
 
+import contextlib
 import functools
 import importlib
 import pkgutil
@@ -96,7 +97,8 @@ def _modules():
     rooms = [importlib.import_module(f"solver.{name}") for name in ROOMS]
     for room in rooms:
         for found in pkgutil.walk_packages(room.__path__, f"{room.__name__}."):
-            importlib.import_module(found.name)
+            with contextlib.suppress(ImportError):  # of an extra that is not installed
+                importlib.import_module(found.name)
     return [item for name, item in sys.modules.items() if name.startswith("solver.")]
 
 
