@@ -106,6 +106,7 @@ def test_merged_parts_are_the_whole(tmp_path):
     assert diff(tmp_path / "c", tmp_path / "merged").equal
 
 
+@pytest.mark.interpreted
 def test_merged_books_of_a_game_are_verified(tmp_path):
     small = tmp_path / "small"
     solve("connect-four:3,4,3", small).close()

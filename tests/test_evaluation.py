@@ -236,6 +236,7 @@ def test_features_are_as_many_for_every_state_and_the_same_for_its_image(name):
 
 @pytest.mark.parametrize("name", ["connect-four:4,3", *slow("tic-tac-toe", "hexapawn", "kalah:2,3", "othello")]
 )
+@pytest.mark.interpreted
 def test_compiled_features_are_those_of_plain_python(name):
     rules = Rules(load_game(name))
     states = [state for state in check_game(rules.game, playouts=5) if not rules.is_terminal(state)]

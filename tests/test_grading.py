@@ -65,6 +65,7 @@ def test_a_book_that_plays_itself_makes_no_mistake(tmp_path):
     assert grades.total == (12, 12, 12) and grades.sides == [(6, 6, 6)] * 2 and grades.blunders == []
 
 
+@pytest.mark.interpreted
 def test_what_a_book_does_not_know_is_not_judged(tmp_path):
     solve("connect-four:4,3", tmp_path / "opening.lmdb", max_ply=3).close()
     with Book(tmp_path / "opening.lmdb") as book:

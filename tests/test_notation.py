@@ -137,7 +137,7 @@ def test_every_move_is_read_as_it_is_written(text):
                 states.append(game.result(state, action))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.text(max_size=30))
 def test_any_text_is_a_position_or_a_position_error(text):
     for game in (FOUR, PAWNS):

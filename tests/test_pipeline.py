@@ -242,7 +242,6 @@ STARTS = """
 
 @pytest.mark.parametrize("kernels", [False, pytest.param(True, marks=compiled)])
 @pytest.mark.interpreted
-@pytest.mark.interpreted
 def test_the_start_is_solved_though_starts_does_not_name_it(tmp_path, monkeypatch, kernels):
     if kernels:
         by_kernels(monkeypatch)

@@ -214,6 +214,7 @@ def test_the_plan_as_json():
     assert phases == ["advance", "gather", "request", "answer", "fold"]
 
 
+@pytest.mark.interpreted
 def test_the_command_refuses_what_it_cannot_plan():
     assert run("connect-four:4,3", "--cluster", "many").exit_code == 2
     assert run("connect-four:4,3", "--cluster", "local:2", "--max-ply", "3").exit_code == 2

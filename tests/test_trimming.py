@@ -192,6 +192,7 @@ def test_a_book_fits_into_the_bytes_given(books, tmp_path):
 @pytest.mark.parametrize(
     "text", ["connect-four:4,3", *slow("kalah:2,3", "dots-and-boxes:2,2")]
 )
+@pytest.mark.interpreted
 def test_compiled_and_plain_trimming_are_the_same_bytes_whatever_the_workers(books, tmp_path, monkeypatch, text):
     path = books(text)
     wdl = text.startswith("connect")

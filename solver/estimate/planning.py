@@ -75,7 +75,7 @@ def measured(rules: Rules) -> Costs:
     from solver.compiled.edges import CompiledMoves
     from solver.sweep import projection
 
-    bits = max(state.bit_length() for state in check_game(rules.game))
+    bits = max(state.bit_length() for state in check_game(rules.game, playouts=projection.PLAYOUTS))
     return Costs(projection.pace(CompiledMoves(rules)).move, projection.sorting(bits))
 
 

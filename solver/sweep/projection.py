@@ -32,6 +32,7 @@ from solver.sweep.batch import next_edges
 from solver.sweep.expansion import COUNT, KEPT, LOWEST_TIER, Expansion, expand
 from solver.sweep.forward import Forward
 
+PLAYOUTS = 20  # random games whose states are paced
 SAMPLE = 1 << 17  # states of a tier
 PACED = 1 << 16  # states whose moves are listed to see how long that takes
 SORTED = 1 << 20  # keys sorted to see how long that takes
@@ -140,7 +141,7 @@ class Pace(NamedTuple):
 def pace(compiled: CompiledMoves) -> Pace:
     """What listing moves takes, on average of the states of random games."""
     expansion = Expansion(compiled)
-    kept = np.resize(expansion.keep(np.array(check_game(compiled.rules.game), np.int64))[0], PACED)
+    kept = np.resize(expansion.keep(np.array(check_game(compiled.rules.game, playouts=PLAYOUTS), np.int64))[0], PACED)
     listed, done, moves, report = new_edges(ROOM), 0, 0, np.zeros(FIELDS, np.int64)
     expand(expansion.moves, kept, 0, min(1, len(kept)), LOWEST_TIER, KEPT, listed, report)  # compiles
     begun = time.thread_time()
