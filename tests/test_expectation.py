@@ -35,7 +35,7 @@ MORE = [pytest.param(text, marks=pytest.mark.slow) for text in ("pig:7,4", "nann
 
 @compiled
 @pytest.mark.interpreted
-@pytest.mark.parametrize("text", ["piglet:10", pytest.param("backgammon-bearoff:2,4", marks=pytest.mark.slow), *MORE])
+@pytest.mark.parametrize("text", ["piglet:5", pytest.param("backgammon-bearoff:2,4", marks=pytest.mark.slow), *MORE])
 def test_plain_and_compiled_books_are_the_same_bytes(tmp_path, monkeypatch, text):
     game, fast, other = load_game(text), tmp_path / "fast.lmdb", tmp_path / "other.lmdb"
     pipeline.solve(game, fast).close()

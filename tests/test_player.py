@@ -201,6 +201,7 @@ def test_the_moves_that_are_easy_are_exact_though_others_are_not():
         list(player.line(state))
 
 
+@pytest.mark.interpreted
 def test_the_chosen_move_keeps_the_value_without_valuing_all_moves():
     pytest.importorskip("numba")
     game = load_game("connect-four:4,3")

@@ -19,7 +19,7 @@ pytest.importorskip("numba")
 from solver.base.parallel import Workers  # noqa: E402
 from solver.store import column, runs  # noqa: E402
 from solver.store.work import Work  # noqa: E402
-from solver.sweep import backward, exhaustive, expansion, ordered, retrograde  # noqa: E402
+from solver.sweep import backward, exhaustive, expansion, ordered, projection, retrograde  # noqa: E402
 from tests.solutions import swept  # noqa: E402
 
 
@@ -202,6 +202,7 @@ def test_a_full_disk_is_stopped_at_before_it_is_full(tmp_path, monkeypatch):
 
 def test_a_game_that_the_disk_cannot_hold_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(exhaustive, "TRIAL", 0.3)
+    monkeypatch.setattr(projection, "SAMPLE", 1 << 14)
     monkeypatch.setattr(Work, "free", lambda self: 10 << 30)
     with pytest.raises(ResourceError, match="GiB of disk, 10 GiB are free.*--anyway"):
         pipeline.solve(load_game("connect-four"), tmp_path / "book.lmdb")
