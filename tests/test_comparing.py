@@ -109,9 +109,9 @@ def test_merged_parts_are_the_whole(tmp_path):
 @pytest.mark.interpreted
 def test_merged_books_of_a_game_are_verified(tmp_path):
     small = tmp_path / "small"
-    solve("connect-four:3,4,3", small).close()
-    solve("connect-four:3,4,3", tmp_path / "opening", max_ply=3).close()
-    solve("connect-four:3,4,3", tmp_path / "entries", method="alphabeta").close()
+    solve("connect-four:3,3,3", small).close()
+    solve("connect-four:3,3,3", tmp_path / "opening", max_ply=3).close()
+    solve("connect-four:3,3,3", tmp_path / "entries", method="alphabeta").close()
     with Book(small) as book, Book(tmp_path / "opening") as opening, Book(tmp_path / "entries") as entries:
         assert merge(tmp_path / "opening", small, tmp_path / "all").digest == book.digest
         output = ok("merge", opening.path, entries.path, "-o", tmp_path / "both", "--json", "-q")

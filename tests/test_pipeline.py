@@ -138,9 +138,9 @@ def test_plain_and_compiled_retrograde_books_are_the_same_bytes(tmp_path, monkey
     assert (tmp_path / "plain.lmdb").read_bytes() == (tmp_path / "fast.lmdb").read_bytes()
 
 
-@pytest.mark.parametrize("kernels", [False, pytest.param(True, marks=compiled)])
-def test_retrograde_analysis_refuses_scores(monkeypatch, kernels):
-    if not kernels:
+@pytest.mark.parametrize("arrays", [False, pytest.param(True, marks=compiled)])
+def test_retrograde_analysis_refuses_scores(monkeypatch, arrays):
+    if not arrays:
         plainly(monkeypatch)
     with pytest.raises(MethodError, match="minimax"):
         pipeline.solve(load_game("kalah:2,2"), method="retrograde")
@@ -240,10 +240,10 @@ STARTS = """
 """
 
 
-@pytest.mark.parametrize("kernels", [False, pytest.param(True, marks=compiled)])
+@pytest.mark.parametrize("arrays", [False, pytest.param(True, marks=compiled)])
 @pytest.mark.interpreted
-def test_the_start_is_solved_though_starts_does_not_name_it(tmp_path, monkeypatch, kernels):
-    if kernels:
+def test_the_start_is_solved_though_starts_does_not_name_it(tmp_path, monkeypatch, arrays):
+    if arrays:
         by_kernels(monkeypatch)
     text = SAME_TIER.replace("(state + action) % self.size", "state + action").replace("state == 0", "state >= 9")
     (tmp_path / "several.py").write_text(text.format(tier="state") + STARTS)

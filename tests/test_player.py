@@ -329,6 +329,7 @@ def test_loading_code_is_not_of_the_budget(monkeypatch):
     assert left and set(left) == {5}
 
 
+@pytest.mark.interpreted
 def test_threads_may_share_a_player():
     pytest.importorskip("numba")
     game = load_game("connect-four:4,3")

@@ -181,6 +181,7 @@ def test_chunks_of_any_size_agree(monkeypatch):
 
 
 @pytest.mark.parametrize("memory", [100_000, 10_000])
+@pytest.mark.interpreted
 def test_an_index_beyond_the_memory_is_built_in_ranges(memory):
     game = load_game("three-mens-morris:1")
     whole, frugal = swept(game, symmetry=False), swept(game, symmetry=False, memory=memory * 10)

@@ -112,6 +112,7 @@ def test_a_side_needs_nothing_but_its_book(books, tmp_path, monkeypatch, text, p
 
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("side", ["first", "second"])
+@pytest.mark.interpreted
 def test_what_a_book_without_distances_lacks_is_played_by_search_not_by_guess(
     books, tmp_path, monkeypatch, side, compiled
 ):

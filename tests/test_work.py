@@ -68,9 +68,10 @@ STOPPED = ("connect-four:4,3", "kalah:2,3", "nim:2,3,4", "three-mens-morris:1", 
 @pytest.mark.parametrize(
     ("text", "memory", "times"),
     [
-        *[(text, None, 2) for text in STOPPED[:-1]],
+        (STOPPED[0], None, 2),
+        *[pytest.param(text, None, 2, marks=pytest.mark.interpreted) for text in STOPPED[1:-1]],
         pytest.param(STOPPED[-1], None, 2, marks=pytest.mark.slow),
-        ("three-mens-morris:1", 1 << 16, 2),
+        pytest.param("three-mens-morris:1", 1 << 16, 2, marks=pytest.mark.slow),
         *[pytest.param(text, memory, 10, marks=pytest.mark.slow) for text in STOPPED for memory in (None, 1 << 16)],
     ],
 )
@@ -112,6 +113,7 @@ def interrupted(tmp_path, text="connect-four:4,3"):
     return tmp_path / "book.lmdb.work"
 
 
+@pytest.mark.interpreted
 def test_another_game_is_refused_and_restart_discards(tmp_path):
     folder = interrupted(tmp_path)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -294,6 +296,7 @@ def test_runs_of_far_keys_keep_few_files_open(tmp_path, monkeypatch):
         assert not [name for name in work.columns if name.startswith("runs")]
 
 
+@pytest.mark.interpreted
 def test_tiers_with_cycles_need_no_checkpoint_each(tmp_path, monkeypatch):
     """Only what the last checkpoint has of a tier whose states are taken back asks for another."""
     saved, checkpoint = [], Work.checkpoint
