@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pythons
 
-EXTRAS = ("solve", "learn", "cluster", "live", "plot", "parquet")  # those that the tests use
+EXTRAS = ("solve", "learn", "cluster", "live", "plot", "parquet", "serve")  # those that the tests use
 TOOLS = ("pytest>=8", "pytest-xdist>=3", "hypothesis>=6.100")
 NAMES = "import importlib.metadata as m, sys; print(*(f'{name} {m.version(name)}' for name in sys.argv[1:]), sep=', ')"
 

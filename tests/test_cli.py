@@ -174,7 +174,7 @@ def test_a_line_put_together_by_hand_says_what_ask_says(book):
                 except PositionError as error:
                     expected = {"position": text, "error": str(error)}
                 assert facts == json.loads(json.dumps(expected))
-            quick = [answers._stored(f"#{state}") is not None for state in states]
+            quick = [answers.stored(f"#{state}") is not None for state in states]
             assert all(quick)
 
 

@@ -348,7 +348,7 @@ def test_threads_may_share_a_player():
 
 def test_a_thread_that_waits_for_others_keeps_to_its_budget():
     player = Player({}, "connect-four:5,5", seconds=0.01)
-    with player._searching.turn(player._budget()):
+    with player._searching.turn(player.budget()):
         assert player.value(player.game.initial()).exact is False
 
 

@@ -54,6 +54,14 @@ def cluster_remedy() -> str:
     return CLUSTER if not all(importlib.util.find_spec(name) for name in ("ray", "fsspec")) else remedy()
 
 
+SERVE = "pip install 'solverbook[serve]' brings starlette and uvicorn"
+
+
+def has_serving() -> bool:
+    """Whether the extra [serve], starlette and uvicorn, is at hand."""
+    return all(importlib.util.find_spec(name) for name in ("starlette", "uvicorn"))
+
+
 @functools.cache
 def _defect() -> str | None:
     """Why the extra [solve] cannot be used, in one line; None if it can."""

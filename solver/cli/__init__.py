@@ -42,6 +42,7 @@ COMMANDS = {
     "line": ("solver.cli.line", "Print the best play from a position to the end."),
     "play": ("solver.cli.play", "Play in the terminal."),
     "ugi": ("solver.cli.ugi", "Play as an engine: the Universal Game Interface."),
+    "serve": ("solver.cli.serve", "Serve books and games: pages, and an interface for scripts."),
     "sample": ("solver.cli.sample", "Choose stored states at random."),
     "grade": ("solver.cli.grade", "Judge games by a book."),
     "learn": ("solver.cli.learn", "Learn to evaluate positions."),

@@ -18,7 +18,7 @@ deepened for all that are left, so that their estimates compare.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from solver.base.errors import GameError, MissingState, PositionError
@@ -99,12 +99,12 @@ class Player:
         said = {"seconds": self.seconds, "nodes": self.nodes, "live": self.live, "evaluate": self._given}
         return functools.partial(Player, **said, module=self.foresight.module), (self.solution, self.game)
 
-    def value(self, state: int) -> Answer:
+    def value(self, state: int, budget: Budget | None = None) -> Answer:
         """What a state is worth for the side to move. Raises PositionError for what is no state of any game."""
         check_state(state, self.rules.bits)
         known = self._known(state)
         told = known.exact or known.source == "book" or not self.live
-        return known if told else self._search([state], self._budget())[state]
+        return known if told else self._search([state], budget or self.budget())[state]
 
     def best(self, state: int) -> int:
         """A best action: the quickest win, else a draw, else the longest loss; the first of equals.
@@ -148,7 +148,7 @@ class Player:
         check_state(state, self.rules.bits)
         if self.game.is_terminal(state):
             raise PositionError(f"the game is over at state {state}: no action is left")
-        budget = budget or self._budget()
+        budget = budget or self.budget()
         moves = self._moves(state)
         if not moves:
             raise self._undecided(state)
@@ -232,7 +232,7 @@ class Player:
         """
         return self.examine(state)[1]
 
-    def examine(self, state: int) -> tuple[Answer, list[Move]]:
+    def examine(self, state: int, budget: Budget | None = None) -> tuple[Answer, list[Move]]:
         """What a state is worth, and every action as in `analyse`, both under one budget; raises as that."""
         check_state(state, self.rules.bits)
         answer = self._known(state)
@@ -241,7 +241,7 @@ class Player:
         moves = self._moves(state)
         unknown = [move.child for move in moves if not move.is_told]
         if unknown and self.live:
-            budget, parent = self._budget(), None if answer.exact else state
+            budget, parent = budget or self.budget(), None if answer.exact else state
             asked = unknown if parent is None else [*unknown, parent]
             answers = self._search(asked, budget, parent)
             moves, answer = self._moves(state, answers), self._known(state)
@@ -257,8 +257,9 @@ class Player:
         if self._searching is not None:
             self._searching.prepare(wait)
 
-    def _budget(self) -> Any:
-        return Budget(self.nodes, self.seconds)
+    def budget(self, stop: Callable[[], bool] | None = None) -> Budget:
+        """That of one answer, from now on; `stop()` ends it, too."""
+        return Budget(self.nodes, self.seconds, stop)
 
     def _remedy(self) -> str:
         unfit = self.rules.kind.unfit.get("live")

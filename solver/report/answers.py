@@ -25,13 +25,16 @@ DUMPS = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 
 
 class Answers:
-    """The answers of one player: of each position its value and, with `moves`, all its moves, best first."""
+    """The answers of one player: of each position its value and, with `moves`, all its moves, best first.
 
-    def __init__(self, player: Player, *, moves: bool = True) -> None:
+    `timed` answers say how long they took; without it the same book always gives the same bytes.
+    """
+
+    def __init__(self, player: Player, *, moves: bool = True, timed: bool = True) -> None:
         self.player = player
         self.game = player.game
         self.name = game_text(player.game)
-        self.moves = moves
+        self.moves, self.timed = moves, timed
         book = player.solution
         self._grown = book.header.estimate if isinstance(book, Book) else None
         self._quick = isinstance(book, Book) and (not moves or book.header.scope == "complete") and not self._grown
@@ -45,12 +48,15 @@ class Answers:
     def line(self, position: str) -> str:
         """The facts of a position, or its error, as a line of JSON."""
         try:
-            return self._stored(position) or DUMPS(self.ask(position)) + "\n"
+            return self.stored(position) or DUMPS(self.ask(position)) + "\n"
         except SolverError as error:
             return DUMPS({"position": position, "error": str(error)}) + "\n"
 
-    def _stored(self, position: str) -> str | None:
-        """The line of a state's number that the book holds, put together by hand: that takes a third of the time."""
+    def stored(self, position: str) -> str | None:
+        """The line of a state's number that the book holds, put together by hand: that takes a third of the time.
+
+        None of any other position, for which `ask` is there.
+        """
         started = time.perf_counter()
         digits = position[1:]
         if not (self._quick and position[:1] == "#" and digits.isdecimal() and digits.isascii() and len(digits) < 19):
@@ -71,10 +77,10 @@ class Answers:
             return None
         if value is None or found is None:
             return None
+        taken = f',"elapsed_us":{(time.perf_counter() - started) * 1e6:.1f}' if self.timed else ""
         return (
             f'{self._head}{digits}","state":{state},"to_move":{mover},"ply":null,"gained":null,"terminal":false,'
-            f'{self._fields(value)},"estimate":null,"exact":true,"source":"book","evaluation":null,{found}'
-            f'"elapsed_us":{(time.perf_counter() - started) * 1e6:.1f}}}\n'
+            f'{self._fields(value)},"estimate":null,"exact":true,"source":"book","evaluation":null{found}{taken}}}\n'
         )
 
     def _move_fields(self, state: int, moves: list[Move]) -> str | None:
@@ -90,29 +96,30 @@ class Answers:
                 f'{{"move":{name},{fields(value)},"estimate":null,"exact":true,"source":"{source}",'
                 f'"best":{"true" if is_best else "false"},"child":{{"state":{child},{fields(child_value)}}}}}'
             )
-        return f'"best":[{",".join(best)}],"moves":[{",".join(texts)}],' if texts else None
+        return f',"best":[{",".join(best)}],"moves":[{",".join(texts)}]' if texts else None
 
-    def ask(self, position: str) -> dict[str, Any]:
-        """The facts of a position. Raises PositionError."""
+    def ask(self, position: str, budget: Any = None) -> dict[str, Any]:
+        """The facts of a position; a `budget` takes the place of the player's. Raises PositionError."""
         started = time.perf_counter()
         parsed = parse_position(self.game, position)
         try:
-            facts = self._facts(position, parsed)
+            facts = self._facts(position, parsed, budget)
         except Exception as error:  # rules need not bear numbers that are no states
             expected = isinstance(error, (SolverError, MemoryError)) and not isinstance(error, GameError)
             if parsed.ply is not None or expected:
                 raise
             raise PositionError(f"{position} is no state of {self.name}: {type(error).__name__}") from None
-        facts["elapsed_us"] = round((time.perf_counter() - started) * 1e6, 1)
+        if self.timed:
+            facts["elapsed_us"] = round((time.perf_counter() - started) * 1e6, 1)
         return facts
 
-    def _facts(self, position: str, parsed: Position) -> dict[str, Any]:
+    def _facts(self, position: str, parsed: Position, budget: Any) -> dict[str, Any]:
         state = parsed.state
         moves: list[Move] | None = None
         if self.moves:
-            answer, moves = self.player.examine(state)
+            answer, moves = self.player.examine(state, budget)
         else:
-            answer = self.player.value(state)
+            answer = self.player.value(state, budget)
         facts = {
             "game": self.name,
             "position": position,

@@ -29,8 +29,13 @@ def facts(name: str) -> dict[str, Any]:
         "about": (cls.__doc__ or "").strip().splitlines()[0],
         "parameters": {"file": "FILE.json"} if own_text else dict(cls._field_defaults),
         "score_game": is_score_game(cls),
-        "supports": [feature for method, feature in FEATURES.items() if own_method(cls, method)],
+        "supports": supports(cls),
     }
+
+
+def supports(cls: Any) -> list[str]:
+    """What a game's class supports."""
+    return [feature for method, feature in FEATURES.items() if own_method(cls, method)]
 
 
 def about(game: dict[str, Any]) -> str:

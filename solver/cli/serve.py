@@ -1,0 +1,81 @@
+"""`solver serve`."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from solver.base import extras
+from solver.base.errors import SolverError
+from solver.base.parallel import cores
+from solver.book import Book, shipped
+from solver.cli.common import Seconds, game_option, open_source, quiet_option
+from solver.games import CATALOGUE
+from solver.rules.game import Game, is_built_in, load_game
+
+if TYPE_CHECKING:
+    from solver.serve.shelf import Served
+
+
+@click.command("serve")
+@click.argument("sources", nargs=-1, metavar="[BOOK|GAME]...")
+@click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="Where to listen; 127.0.0.1, this machine alone.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, help="8000; 0 takes one that is free.")
+@click.option(
+    "--live",
+    type=Seconds(0.001, 3600),
+    metavar="SECONDS",
+    help="Search where no book knows, so long for an answer at most; nothing is searched if left out.",
+)
+@click.option(
+    "--workers", type=click.IntRange(1, 256), metavar="N", help="Processes that answer; one a core if left out."
+)
+@click.option("--open", "opens", is_flag=True, help="Open the page in a browser.")
+@game_option
+@quiet_option
+def command(
+    sources: tuple[str, ...], host: str, port: int, live: float | None, workers: int | None, opens: bool,
+    own: Game | None, quiet: bool,
+) -> None:  # fmt: skip
+    """Serve books and games over HTTP: a page for each, JSON for scripts, the interfaces of other programs.
+
+    Each BOOK is named by its game. Without arguments all books that come with the package are served, and all games. A
+    GAME without a book has values where --live finds them. /v1/openapi.json describes the interface, docs/serve.md
+    explains it. It needs solverbook[serve].
+
+    \b
+    solver serve --open
+    solver serve connect-four-5x5.lmdb hex --port 9000
+    solver serve connect-four --live 5 --workers 2
+    curl http://127.0.0.1:8000/v1/books/connect-four:4,4/positions/11242
+    """
+    if not extras.has_serving():
+        raise SolverError(f"there is nothing to serve with: {extras.SERVE}")
+    from solver.serve import application, pages, running, shelf
+
+    served = shelf.Shelf(_named(sources, own) if sources else shelf.all_shipped(CATALOGUE, load_game))
+    count = (workers or cores()) if hasattr(os, "fork") else 1
+    sockets = running.bound(host, port, count)
+    url = running.url_of(sockets[0])
+    with tempfile.TemporaryDirectory(prefix="solver-serve-") as folder:
+        if not quiet:
+            click.echo(f"{url}  {len(served)} games, {len(served.books)} with books, {count} workers")
+        if opens:
+            click.launch(url)
+        make = lambda: application.Application(served, pages.Pages(served, Path(folder)), live)  # noqa: E731
+        running.run(make, sockets, count, live or 0)
+
+
+def _named(sources: tuple[str, ...], own: Game | None) -> Iterator[Served]:
+    """What the command line names."""
+    from solver.serve.shelf import Served
+
+    for source in sources:
+        foreign = own is not None and shipped.is_file(source) and not is_built_in(Book(source).header.game)
+        book, game = open_source(source, own if foreign else None, quiet=True)
+        yield Served(game, book)

@@ -1,0 +1,215 @@
+"""What `/v1` answers: one method for each of `operations.OPERATIONS`, from a request to a reply."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import anyio
+import anyio.to_thread
+from starlette.responses import StreamingResponse
+
+from solver.book.reader import Book
+from solver.export.site import title_of
+from solver.report import books, lines
+from solver.report.answers import DUMPS, Answers
+from solver.report.facts import facts_of
+from solver.serve.operations import MOST_BYTES, MOST_LINE, MOST_QUESTIONS, MOST_TEXT, document
+from solver.serve.reply import AGAIN, FOREVER, NDJSON, NEVER, Refused, Reply, dumps, tag_of
+from solver.serve.searches import Searches
+from solver.serve.shelf import Served, Shelf
+
+PATIENCE = 30.0  # seconds in which a batch has to arrive
+AT_ONCE = 64  # positions of a batch between two looks at the other requests
+TOLD = ("states", "terminal", "stored", "counts", "tiers", "values")
+
+
+class Handlers:
+    """The answers of a shelf, and of live searches where it does not know."""
+
+    def __init__(self, shelf: Shelf, searches: Searches) -> None:
+        self.shelf, self.searches = shelf, searches
+
+    async def games(self, request: Any) -> Reply:
+        """All games."""
+        return _listed("games", [one.facts() for one in self.shelf])
+
+    async def game(self, request: Any) -> Reply:
+        """One of them."""
+        return _listed("game", self.any_game(request).facts())
+
+    async def books(self, request: Any) -> Reply:
+        """All books."""
+        return _listed("books", [_row(one, book) for one, book in self.shelf.books])
+
+    async def book(self, request: Any) -> Reply:
+        """What a book holds."""
+        _, book = self.any_book(request)
+        return _listed("book", books.facts(book.header, book.size))
+
+    async def counts(self, request: Any) -> Reply:
+        """What of it is counted."""
+        _, book = self.any_book(request)
+        facts = books.facts(book.header, None)
+        return _listed("counts", {name: facts[name] for name in TOLD})
+
+    async def openapi(self, request: Any) -> Reply:
+        """The document of all this."""
+        return _listed("openapi", document())
+
+    async def book_position(self, request: Any) -> Reply:
+        """A position of a book."""
+        return await self._position(request, self.any_book(request)[0])
+
+    async def game_position(self, request: Any) -> Reply:
+        """A position of a game."""
+        return await self._position(request, self.any_game(request))
+
+    async def _position(self, request: Any, one: Served) -> Reply:
+        text, moves = position_in(request), _truth(request, "moves")
+        answers = one.answers(moves)
+        found = answers.stored(text) if one.is_quick else None
+        if found is not None:
+            return Reply(found.encode(), cache=FOREVER, tag=tag_of("position", one.digest, text, str(moves)))
+        facts, cache = await self.known(request, one, text, moves)
+        tag = None if cache == NEVER else tag_of("position", one.digest, text, str(moves))
+        return Reply(dumps(facts), cache=cache, tag=tag)
+
+    async def known(self, request: Any, one: Served, text: str, moves: bool = True) -> tuple[dict[str, Any], str]:
+        """The facts of a position, by what is known at once, else by live search, if there is any; how long to keep."""
+        ask = one.answers(moves).ask
+        facts = ask(text) if one.is_quick else await anyio.to_thread.run_sync(ask, text)
+        if is_told(facts):
+            return facts, FOREVER
+        if self.searches.serves(one):
+            return await self.searches.position(request, one, text, moves), NEVER
+        return facts, AGAIN
+
+    async def book_line(self, request: Any) -> Reply:
+        """Best play by a book."""
+        one, _ = self.any_book(request)
+        text, most = position_in(request), _whole(request, "most", 1, MOST_LINE)
+        facts = await anyio.to_thread.run_sync(lines.facts, one.player, text, most)
+        return Reply(dumps(facts), cache=FOREVER, tag=tag_of("line", one.digest, text, str(most)))
+
+    async def book_positions(self, request: Any) -> Any:
+        """Many positions of a book: read whole, answered bit by bit."""
+        one, _ = self.any_book(request)
+        answers = one.answers(_truth(request, "moves"))
+        questions = [line for line in (await _body(request)).splitlines() if line.strip()]
+        if len(questions) > MOST_QUESTIONS:
+            raise Refused(413, f"{len(questions):,} lines: at most {MOST_QUESTIONS:,} a batch")
+        told = (_answer(answers, line) for line in questions)
+        headers = {"cache-control": NEVER, "access-control-allow-origin": "*", "vary": "Accept-Encoding"}
+        stream = _in_threads(told)
+        if b"gzip" in request.headers.get("accept-encoding", "").encode():
+            stream, headers["content-encoding"] = _compressed(stream), "gzip"
+        return StreamingResponse(stream, media_type=NDJSON, headers=headers)
+
+    def any_game(self, request: Any) -> Served:
+        """What the path names. Raises Refused."""
+        name = request.path_params["game"]
+        one = self.shelf.get(name)
+        if one is None:
+            raise Refused(404, f"no game {name[:80]!r} is served: /v1/games lists those that are")
+        return one
+
+    def any_book(self, request: Any) -> tuple[Served, Book]:
+        """The same of books."""
+        name = request.path_params["book"]
+        one = self.shelf.get(name)
+        if one is None or one.book is None:
+            raise Refused(404, f"no book {name[:80]!r} is served: /v1/books lists those that are")
+        return one, one.book
+
+
+def is_told(facts: dict[str, Any]) -> bool:
+    """Whether no search would know more: all is exact, or an estimate of a book."""
+    return all(one["exact"] or one["source"] == "book" for one in (facts, *facts.get("moves", ())))
+
+
+def position_in(request: Any) -> str:
+    """The position that a path names. Raises Refused."""
+    text: str = request.path_params["position"]
+    if len(text) > MOST_TEXT:
+        raise Refused(414, f"a position of {len(text):,} characters: at most {MOST_TEXT:,}")
+    return text
+
+
+def _row(one: Served, book: Book) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "title": title_of(one.game),
+        "verdict": book.header.kind.verdict(book.root),
+        "root": facts_of(book.root),
+        "states": book.states,
+        "stored": len(book),
+        "bytes": book.size,
+        "digest": book.digest,
+    }
+
+
+def _listed(name: str, facts: Any) -> Reply:
+    """What is the same until the server is started again with other books."""
+    body = dumps(facts)
+    return Reply(body, cache=AGAIN, tag=tag_of(name, body.decode()))
+
+
+def _truth(request: Any, name: str) -> bool:
+    text = request.query_params.get(name, "true")
+    if text not in ("true", "false"):
+        raise Refused(400, f"{name}={text[:40]!r}: say true or false")
+    return bool(text == "true")
+
+
+def _whole(request: Any, name: str, least: int, most: int) -> int:
+    text = request.query_params.get(name, str(most))
+    if not (text.isascii() and text.isdecimal() and len(text) < 10 and least <= int(text) <= most):
+        raise Refused(400, f"{name}={text[:40]!r}: say a whole number from {least:,} to {most:,}")
+    return int(text)
+
+
+async def _body(request: Any) -> bytes:
+    """The body of a request. Raises Refused where it is too large, or too slow."""
+    body = bytearray()
+    with anyio.move_on_after(PATIENCE) as limit:
+        async for piece in request.stream():
+            body += piece
+            if len(body) > MOST_BYTES:
+                raise Refused(413, f"more than {MOST_BYTES:,} bytes: send several batches", {"Connection": "close"})
+    if limit.cancelled_caught:
+        raise Refused(408, f"the batch did not arrive within {PATIENCE:g} s", {"Connection": "close"})
+    return bytes(body)
+
+
+def _answer(answers: Answers, line: bytes) -> str:
+    """The line that answers a line of a batch."""
+    try:
+        said = json.loads(line)
+    except (ValueError, RecursionError):
+        said = None
+    text = said.get("position") if isinstance(said, dict) else said
+    if isinstance(text, str) and len(text) <= MOST_TEXT:
+        return answers.line(text)
+    remedy = f'a line is a text of at most {MOST_TEXT:,} characters, "11242", or {{"position": "11242"}}'
+    return DUMPS({"position": line[:80].decode("utf-8", "replace"), "error": remedy}) + "\n"
+
+
+async def _in_threads(lines: Iterator[str]) -> AsyncIterator[bytes]:
+    """Lines, some at a time, each lot made in a thread."""
+
+    def lot() -> str:
+        return "".join(line for _, line in zip(range(AT_ONCE), lines, strict=False))
+
+    while some := await anyio.to_thread.run_sync(lot):
+        yield some.encode()
+
+
+async def _compressed(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The same as gzip, sent as it comes."""
+    packer = zlib.compressobj(6, wbits=31)
+    async for some in stream:
+        yield packer.compress(some) + packer.flush(zlib.Z_SYNC_FLUSH)
+    yield packer.flush()

@@ -1,0 +1,132 @@
+"""What can be asked of `/v1`: the one table that routes requests and that the OpenAPI document is made of."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from solver import __version__
+from solver.serve.reply import JSON, NDJSON
+from solver.serve.schemas import BOOL, SCHEMAS, TEXT, Schema, named
+
+MOST_TEXT = 2_000  # characters of a position
+MOST_LINE = 1_000  # plies
+MOST_QUESTIONS = 10_000  # of a batch
+MOST_BYTES = 1 << 20  # of a batch
+
+
+class Parameter(NamedTuple):
+    """A parameter of a path or a query; those of paths are required."""
+
+    name: str
+    about: str
+    schema: Schema
+    example: Any
+    place: str = "query"
+
+
+class Operation(NamedTuple):
+    """A method and a path, which `serve.handlers.Handlers` has a method of this `name` for."""
+
+    name: str
+    path: str
+    about: str
+    gives: str
+    parameters: tuple[Parameter, ...] = ()
+    refuses: tuple[int, ...] = ()
+    method: str = "GET"
+    media: str = JSON
+
+
+BOOK = Parameter("book", "The name of a book: that of its game", TEXT, "connect-four:4,4", "path")
+GAME = Parameter("game", "The name of a game", TEXT, "connect-four:4,4", "path")
+POSITION = Parameter(
+    "position",
+    "The moves from the start, `start`, `#` and a state's number (`%23` in an address), or what else the game reads",
+    {"type": "string", "minLength": 1, "maxLength": MOST_TEXT},
+    "11242",
+    "path",
+)
+MOVES = Parameter("moves", "Whether every move is told", {**BOOL, "default": True}, False)
+MOST = Parameter(
+    "most", "Plies of the line", {"type": "integer", "minimum": 1, "maximum": MOST_LINE, "default": MOST_LINE}, 10
+)
+OPERATIONS = (
+    Operation(
+        "book_position", "/v1/books/{book}/positions/{position}", "A position of a book: its value and every move's",
+        "Position", (BOOK, POSITION, MOVES), (400, 404, 414, 503),
+    ),
+    Operation(
+        "game_position", "/v1/games/{game}/positions/{position}",
+        "A position of a game: by its book, if one is served, else by a look two plies ahead, and live search",
+        "Position", (GAME, POSITION, MOVES), (400, 404, 414, 503),
+    ),
+    Operation(
+        "book_positions", "/v1/books/{book}/positions",
+        f"Many positions of a book, none searched live: a line of JSON each, a text or an object with a `position`, at"
+        f" most {MOST_QUESTIONS:,} lines and {MOST_BYTES:,} bytes; a line for each comes back, in their order",
+        "Answer", (BOOK, MOVES), (400, 404, 408, 413), "POST", NDJSON,
+    ),
+    Operation(
+        "book_line", "/v1/books/{book}/lines/{position}", "The best play from a position to the end, by a book",
+        "Line", (BOOK, POSITION, MOST), (400, 404, 414),
+    ),
+    Operation("counts", "/v1/books/{book}/counts", "How many states by tier and by value", "Counts", (BOOK,), (404,)),
+    Operation("book", "/v1/books/{book}", "What a book holds", "Book", (BOOK,), (404,)),
+    Operation("books", "/v1/books", "The books", "Books"),
+    Operation("game", "/v1/games/{game}", "A game", "Game", (GAME,), (404,)),
+    Operation("games", "/v1/games", "The games, those without a book, too", "Games"),
+    Operation("openapi", "/v1/openapi.json", "This document", "OpenAPI"),
+)  # fmt: skip
+REASONS = {
+    400: "What was asked is no position of the game, or no such parameter's value",
+    404: "No such book or game is served, or nothing is known of the position",
+    408: "The batch did not arrive in time",
+    413: "The batch is too large",
+    414: "The position's text is too long",
+    503: "Too many searches wait: Retry-After says how many seconds",
+}
+
+
+def document() -> dict[str, Any]:
+    """The OpenAPI document."""
+    paths: dict[str, Any] = {}
+    for one in OPERATIONS:
+        paths.setdefault(one.path, {})[one.method.lower()] = _described(one)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "solverbook",
+            "version": __version__,
+            "description": "Solved games: the value of every position and move. Values are for the side to move.",
+        },
+        "paths": paths,
+        "components": {"schemas": {**SCHEMAS, "OpenAPI": {"type": "object"}}},
+    }
+
+
+def _described(one: Operation) -> dict[str, Any]:
+    shape = named(one.gives)
+    responses: dict[str, Any] = {"200": {"description": one.about, "content": {one.media: {"schema": shape}}}}
+    if one.method == "GET":
+        responses["304"] = {"description": "What If-None-Match names has not changed"}
+    for status in one.refuses:
+        error = {JSON: {"schema": named("Error")}}
+        responses[str(status)] = {"description": REASONS[status], "content": error}
+    found: dict[str, Any] = {"operationId": one.name, "summary": one.about, "responses": responses}
+    if one.parameters:
+        found["parameters"] = [_parameter(parameter) for parameter in one.parameters]
+    if one.method == "POST":
+        batch = {"schema": named("Question"), "example": '"11242"\n{"position":"start"}\n'}
+        found["requestBody"] = {"required": True, "content": {NDJSON: batch}}
+    return found
+
+
+def _parameter(one: Parameter) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "in": one.place,
+        "required": one.place == "path",
+        "description": one.about,
+        "schema": one.schema,
+        "example": one.example,
+    }

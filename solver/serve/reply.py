@@ -1,0 +1,124 @@
+"""What goes out: bodies that are made once, in both encodings, and errors as one line of JSON.
+
+A reply is an ASGI application, as Starlette's responses are. What comes from a book alone never changes: such replies
+carry a strong ETag, and are `Kept`, so that who asks again gets the same bytes without a rule being run.
+"""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import hashlib
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from solver import __version__
+
+JSON, HTML, NDJSON, MARKDOWN = "application/json", "text/html; charset=utf-8", "application/x-ndjson", "text/markdown"
+FOREVER, AGAIN, NEVER = "public, max-age=31536000, immutable", "no-cache", "no-store"
+SMALL = 1_000  # bytes that are not worth compressing
+MOST_KEPT = 64 << 20  # bytes of replies, in both encodings
+OVERHEAD = 2_000  # bytes of a reply that is kept, besides its body
+
+Headers = list[tuple[bytes, bytes]]
+
+
+class Refused(Exception):
+    """A request that gets an error: the status, one line that names the remedy, and headers."""
+
+    def __init__(self, status: int, message: str, headers: dict[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.status, self.message, self.headers = status, message, headers or {}
+
+    def reply(self) -> Reply:
+        """The error as it is sent."""
+        body = {"error": " ".join(self.message.split())}
+        return Reply(dumps(body), status=self.status, cache=NEVER, headers=self.headers.items())
+
+
+def dumps(facts: Any) -> bytes:
+    """Facts as a line of JSON."""
+    return json.dumps(facts, separators=(",", ":")).encode() + b"\n"
+
+
+def tag_of(*parts: str) -> str:
+    """A strong ETag: of the book's digest, what was asked, and the program, whose answers may look otherwise."""
+    return hashlib.blake2b("\0".join((__version__, *parts)).encode("utf-8", "replace"), digest_size=12).hexdigest()
+
+
+class Reply:
+    """A status, headers and a body: compressed for who takes that, empty for who has it or asks for the head alone."""
+
+    def __init__(
+        self, body: bytes, media: str = JSON, *, status: int = 200, cache: str = AGAIN, tag: str | None = None,
+        headers: Iterable[tuple[str, str]] = (),
+    ) -> None:  # fmt: skip
+        self.body, self.status, self.tag, self.cache = body, status, tag, cache
+        self._headers: Headers = [
+            (b"content-type", media.encode()),
+            (b"cache-control", cache.encode()),
+            (b"access-control-allow-origin", b"*"),
+            (b"access-control-expose-headers", b"ETag, Retry-After"),
+            (b"vary", b"Accept-Encoding"),
+            (b"x-content-type-options", b"nosniff"),
+            *((name.lower().encode(), value.encode("latin-1", "replace")) for name, value in headers),
+        ]
+
+    @functools.cached_property
+    def _plain(self) -> tuple[bytes, Any, Any]:
+        return self._variant(self.body, "")
+
+    @functools.cached_property
+    def _compressed(self) -> tuple[bytes, Any, Any]:
+        return self._variant(gzip.compress(self.body, 6, mtime=0), "-gzip")
+
+    def _variant(self, body: bytes, suffix: str) -> tuple[bytes, Any, Any]:
+        """A body, the message that begins its response, and the one that says that it has not changed."""
+        headers = list(self._headers)
+        if self.tag is not None:
+            headers.append((b"etag", f'"{self.tag}{suffix}"'.encode()))
+        unchanged = {"type": "http.response.start", "status": 304, "headers": headers[1:]}
+        headers = [*headers, (b"content-length", str(len(body)).encode())]
+        if suffix:
+            headers.append((b"content-encoding", b"gzip"))
+        return body, {"type": "http.response.start", "status": self.status, "headers": headers}, unchanged
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Send it, as ASGI has it."""
+        seen, compress = b"", False
+        for name, value in scope["headers"]:
+            if name == b"if-none-match":
+                seen = value
+            elif name == b"accept-encoding":
+                compress = len(self.body) > SMALL and b"gzip" in value and b"gzip;q=0" not in value.replace(b" ", b"")
+        body, start, unchanged = self._compressed if compress else self._plain
+        if seen and self.tag is not None and (self.tag.encode() in seen or seen.strip() == b"*"):
+            start, body = unchanged, b""
+        await send(start)
+        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+
+
+class Kept:
+    """Replies by what was asked, the oldest going when there are too many bytes of them."""
+
+    def __init__(self, most: int = MOST_KEPT) -> None:
+        self._replies: dict[tuple[bytes, bytes], Reply] = {}
+        self._most, self._size = most, 0
+        self.get = self._replies.get
+
+    def keep(self, scope: Any, reply: Reply) -> Reply:
+        """Keep the reply to a request, if it never changes."""
+        key = scope["raw_path"], scope["query_string"]
+        if reply.cache == FOREVER and key not in self._replies:
+            self._replies[key] = reply
+            self._size += _size(key, reply)
+            while self._size > self._most:
+                oldest = next(iter(self._replies))
+                self._size -= _size(oldest, self._replies.pop(oldest))
+        return reply
+
+
+def _size(key: tuple[bytes, bytes], reply: Reply) -> int:
+    """About as many bytes as it takes, compressed or not."""
+    return len(key[0]) + len(key[1]) + len(reply.body) + len(reply.body) // 2 + OVERHEAD

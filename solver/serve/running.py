@@ -1,0 +1,150 @@
+"""Workers: processes that share a port, from the first connection to the last answer.
+
+Where the system spreads connections over sockets of one port (Linux) each worker has one of its own; elsewhere they
+share one. They listen before the workers start, and are the parent's: a connection waits for its worker, or for the
+successor of one that died. SIGTERM and SIGINT let requests that are under way end; a worker whose parent has gone ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import uvicorn
+
+from solver.base.errors import ResourceError
+from solver.base.signals import Terminated
+
+KEEP_ALIVE = 30  # seconds that a connection may be idle
+CONNECTIONS = 1_000  # of a worker
+BACKLOG = 1_024
+DRAIN = 10.0  # seconds that requests under way have to end, besides those of a search
+YOUNG = 2.0  # seconds in which a worker that dies is not replaced
+
+
+def bound(host: str, port: int, workers: int) -> list[socket.socket]:
+    """Sockets that listen at an address, one for each worker where the system spreads connections, else one.
+
+    Raises ResourceError where it cannot be had.
+    """
+    spreads = workers > 1 and sys.platform == "linux"
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        first = _socket(family, address)
+        if not spreads:
+            return [first]
+        address = first.getsockname()  # nobody else listens there: with SO_REUSEPORT that would be no error
+        first.close()
+        return [_socket(family, address, socket.SO_REUSEPORT) for _ in range(workers)]
+    except (OSError, UnicodeError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        remedy = "--port 0 takes one that is free"
+        raise ResourceError(f"{host}:{port} cannot be listened on ({reason}): {remedy}") from None
+
+
+def _socket(family: int, address: Any, *options: int) -> socket.socket:
+    made = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        for option in (socket.SO_REUSEADDR, *options):
+            made.setsockopt(socket.SOL_SOCKET, option, 1)
+        made.bind(address)
+        made.listen(BACKLOG)
+    except BaseException:
+        made.close()
+        raise
+    return made
+
+
+def url_of(listening: socket.socket) -> str:
+    """Where a browser finds it."""
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+
+
+def run(make: Callable[[], Any], sockets: list[socket.socket], workers: int, seconds: float) -> None:
+    """Serve what `make()` makes in each worker until a signal ends it, which is raised; searches take such `seconds`.
+
+    Raises ResourceError where workers die as soon as they start.
+    """
+    if workers == 1:
+        _server(make(), seconds).run(sockets)
+    else:
+        _Team(make, sockets, seconds).run(workers)
+
+
+def _server(application: Any, seconds: float) -> Any:
+    """The server of one process."""
+    return uvicorn.Server(
+        uvicorn.Config(
+            application, log_config=None, access_log=False, lifespan="off", ws="none", server_header=False,
+            proxy_headers=False, timeout_keep_alive=KEEP_ALIVE, limit_concurrency=CONNECTIONS, backlog=BACKLOG,
+            timeout_graceful_shutdown=int(seconds + DRAIN),
+        )
+    )  # fmt: skip
+
+
+class _Team:
+    """The parent of some workers: it starts them, and replaces one that dies."""
+
+    def __init__(self, make: Callable[[], Any], sockets: list[socket.socket], seconds: float) -> None:
+        self._make, self._sockets, self._seconds = make, sockets, seconds
+        self._started: dict[int, tuple[int, float]] = {}  # by process: its number, and when
+        self._alive = os.pipe()  # the workers' end has something to read when the parent has gone
+
+    def run(self, workers: int) -> None:
+        """Until a signal is raised."""
+        try:
+            for number in range(workers):
+                self._start(number)
+            while True:
+                process, _ = os.waitpid(-1, 0)
+                number, since = self._started.pop(process)
+                if time.monotonic() - since < YOUNG:
+                    raise ResourceError("a worker has died as soon as it was started: --workers 1 says why")
+                self._start(number)
+        finally:
+            self._end()
+
+    def _start(self, number: int) -> None:
+        process = os.fork()
+        if process == 0:
+            self._work(number)
+        self._started[process] = number, time.monotonic()
+
+    def _work(self, number: int) -> NoReturn:
+        code = 1
+        try:
+            os.close(self._alive[1])
+            server = _server(self._make(), self._seconds)
+            threading.Thread(target=self._outlive, args=(server,), daemon=True).start()
+            with contextlib.suppress(KeyboardInterrupt, Terminated):
+                server.run([self._sockets[number % len(self._sockets)]])
+            code = 0
+        except (KeyboardInterrupt, Terminated):
+            code = 0
+        except BaseException:
+            sys.excepthook(*sys.exc_info())
+        finally:
+            os._exit(code)
+
+    def _outlive(self, server: Any) -> None:
+        os.read(self._alive[0], 1)
+        server.should_exit = True
+
+    def _end(self) -> None:
+        """Have all end, and wait for them: they have limits of their own."""
+        for process in self._started:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGTERM)
+        for process in self._started:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(process, 0)
+        for end in self._alive:
+            os.close(end)

@@ -1,0 +1,102 @@
+"""Live searches of one process: one at a time, few in the queue, none for a client that has gone.
+
+A search runs in a thread, beside the answers from books. Its player and tables are kept for the games that were asked
+last: memory does not grow with what is asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import anyio.to_thread
+
+from solver.play.player import Player
+from solver.report.answers import Answers
+from solver.serve.reply import Refused
+from solver.serve.shelf import Served
+
+WAITING = 8  # in the queue of a process, the one that is under way among them
+GAMES = 4  # whose searches are kept
+ANSWERS = 2_000  # of a game, after which its tables are made anew
+Found = TypeVar("Found")
+
+
+class Searches:
+    """Searches of `seconds` for an answer at most, loading a game's search aside; None of seconds: there are none."""
+
+    def __init__(self, seconds: float | None, most: int = WAITING) -> None:
+        self.seconds, self.most = seconds, most
+        self.under_way = 0  # and waiting
+        self._turn = asyncio.Semaphore(1)
+        self._players: dict[str, Player] = {}
+        self._answered: dict[str, int] = {}
+
+    def serves(self, one: Served) -> bool:
+        """Whether it is searched for what is asked of it."""
+        return self.seconds is not None and one.can_search
+
+    async def position(self, request: Any, one: Served, text: str, moves: bool) -> dict[str, Any]:
+        """The facts of a position, as far as the seconds go; raises as `Answers.ask`, and Refused."""
+
+        def search(stop: Callable[[], bool]) -> dict[str, Any]:
+            player = self._player(one)
+            return Answers(player, moves=moves, timed=False).ask(text, player.budget(stop))
+
+        return await self.run(request, search)
+
+    def _player(self, one: Served) -> Player:
+        """The player of a game, the last of those that are kept; in its turn alone."""
+        player, answered = self._players.pop(one.name, None), self._answered.get(one.name, 0)
+        if player is None or answered >= ANSWERS:
+            player, answered = Player(one.book or {}, one.game, seconds=self.seconds), 0
+        self._players[one.name], self._answered[one.name] = player, answered + 1
+        while len(self._players) > GAMES:
+            self._players.pop(next(iter(self._players)))
+        return player
+
+    async def run(self, request: Any, search: Callable[[Callable[[], bool]], Found]) -> Found:
+        """What `search(stop)` finds, in its turn; `stop()` becomes true when the client goes.
+
+        Raises Refused, 503, where too many wait.
+        """
+        if self.under_way >= self.most:
+            seconds = max(1, math.ceil((self.seconds or 0) * self.under_way))
+            message = f"{self.under_way} searches are under way or wait, no more are taken: ask again in {seconds} s"
+            raise Refused(503, message, {"Retry-After": str(seconds)})
+        stop, begun = threading.Event(), asyncio.Event()
+        found = asyncio.ensure_future(self._in_turn(search, stop, begun))
+        gone = asyncio.ensure_future(_gone(request))
+        self.under_way += 1
+        try:
+            await asyncio.wait({found, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if not found.done():
+                stop.set()
+                if not begun.is_set():
+                    found.cancel()
+            return await found
+        except asyncio.CancelledError:
+            if not gone.done():  # the server ends, and waits no longer
+                raise
+            raise Refused(499, "the client has gone") from None
+        finally:
+            self.under_way -= 1
+            stop.set()
+            gone.cancel()
+
+    async def _in_turn(
+        self, search: Callable[[Callable[[], bool]], Found], stop: threading.Event, begun: asyncio.Event
+    ) -> Found:
+        async with self._turn:
+            begun.set()
+            found: Found = await anyio.to_thread.run_sync(search, stop.is_set, abandon_on_cancel=True)
+            return found
+
+
+async def _gone(request: Any) -> None:
+    """Return when the client has gone."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,113 @@
+"""What is served: books and games by their names, each opened once, before the workers part.
+
+A name is the game's string, `connect-four:4,4`. Requests choose among these names; none becomes a path.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from solver.base.errors import BookError, GameError
+from solver.book import shipped
+from solver.book.reader import Book
+from solver.export.site import summary_of, title_of
+from solver.play.player import Player
+from solver.report import games
+from solver.report.answers import Answers
+from solver.rules.game import Game, Rules, game_text, is_built_in
+
+
+class Served:
+    """A game, and its book if there is one: what is known of positions without a live search."""
+
+    def __init__(self, game: Game, book: Book | None) -> None:
+        self.name, self.game, self.book = game_text(game), game, book
+        self.rules = Rules(game, book is None or book.header.symmetry)
+
+    @functools.cached_property
+    def player(self) -> Player:
+        """One that searches no further than the look-ahead that costs no budget."""
+        return Player({} if self.book is None else self.book, self.game, live=False)
+
+    @functools.cached_property
+    def _with_moves(self) -> Answers:
+        return Answers(self.player, timed=False)
+
+    @functools.cached_property
+    def _without_moves(self) -> Answers:
+        return Answers(self.player, moves=False, timed=False)
+
+    def answers(self, moves: bool = True) -> Answers:
+        """Its answers, the same bytes to the same question."""
+        return self._with_moves if moves else self._without_moves
+
+    @property
+    def digest(self) -> str:
+        """What tells its answers from those of other books and rules."""
+        return self.rules.fingerprint if self.book is None else self.book.digest
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether an answer is a few look-ups."""
+        return self.book is not None and self.book.header.is_gapless and self.book.header.codec != "ranked"
+
+    @property
+    def can_search(self) -> bool:
+        """Whether a live search may know more."""
+        return "live" not in self.rules.kind.unfit and not (self.book is not None and self.book.header.is_gapless)
+
+    def facts(self) -> dict[str, Any]:
+        """What a list of games says of it."""
+        return {
+            "name": self.name,
+            "title": title_of(self.game),
+            "about": summary_of(self.game),
+            "score_game": self.rules.margins,
+            "supports": games.supports(type(self.game)),
+            "book": self.book is not None,
+            "searches": self.can_search,
+        }
+
+
+class Shelf:
+    """All that is served, by name. Raises BookError where two have one name, and what opening them raises."""
+
+    def __init__(self, served: Iterable[Served]) -> None:
+        self._served: dict[str, Served] = {}
+        for one in served:
+            if one.name in self._served:
+                raise BookError(f"{one.name} is named twice: serve each game once, another book of it on another port")
+            self._served[one.name] = one
+
+    def get(self, name: str) -> Served | None:
+        """What is served by a name."""
+        return self._served.get(name)
+
+    def __iter__(self) -> Iterator[Served]:
+        return iter(self._served.values())
+
+    def __len__(self) -> int:
+        return len(self._served)
+
+    @property
+    def books(self) -> list[tuple[Served, Book]]:
+        """What has a book, and the book."""
+        return [(one, one.book) for one in self if one.book is not None]
+
+
+def all_shipped(names: Iterable[str], load: Any) -> Iterator[Served]:
+    """Every book that comes with the package, then the games of these names of which there is none."""
+    seen = set()
+    for path in shipped.paths():
+        book = Book(path)
+        seen.add(book.header.game)
+        yield Served(book.game, book)
+    for name in names:
+        if name in seen or not is_built_in(name):
+            continue
+        try:
+            yield Served(load(name), None)
+        except GameError:  # it has no parameters that it could do without
+            continue
