@@ -1,8 +1,8 @@
 """What scripts ask tablebases of chess endings: `/standard?fen=` and `/standard/mainline?fen=`, as lichess has them.
 
 By the README of lila-tablebase. The endings are those whose books are served, of pieces against a bare king, whichever
-colour has them. `dtm` is in plies. Nothing is zeroed on the way to a mate without pawns, so that `dtz` is the same; with
-a pawn it is null. Of a move all is told from the opponent's view. Books know no fifty-move rule, which none of
+colour has them. `dtm` is in plies. Nothing is zeroed on the way to a mate without pawns, so that `dtz` is the same;
+with a pawn it is null. Of a move all is told from the opponent's view. Books know no fifty-move rule, which none of
 these endings needs.
 """
 
