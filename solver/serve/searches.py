@@ -11,6 +11,7 @@ import asyncio
 import functools
 import math
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -25,6 +26,7 @@ from solver.serve.shelf import Served
 WAITING = 8  # in the queue of a process, the one that is under way among them
 GAMES = 4  # whose searches are kept
 ANSWERS = 2_000  # of a game, after which its tables are made anew
+QUICK = SHORT / 2  # seconds of a first search, for which nothing is loaded
 Found = TypeVar("Found")
 
 
@@ -37,6 +39,7 @@ class Searches:
         self._turn = asyncio.Semaphore(1)
         self._players: dict[str, Player] = {}
         self._answered: dict[str, int] = {}
+        self._loaded: weakref.WeakSet[Player] = weakref.WeakSet()
 
     def serves(self, one: Served) -> bool:
         """Whether it is searched for what is asked of it."""
@@ -45,12 +48,20 @@ class Searches:
     async def position(self, request: Any, one: Served, text: str, moves: bool) -> dict[str, Any]:
         """The facts of a position, as far as the seconds go; raises as `Answers.ask`, and Refused."""
 
-        player = self._player(one)
+        player, seconds = self._player(one), self.seconds or 0
 
-        def search(stop: Callable[[], bool]) -> dict[str, Any]:
-            return Answers(player, moves=moves, timed=False).ask(text, player.budget(stop))
+        def search(stop: Callable[[], bool], share: float = 1.0) -> dict[str, Any]:
+            return Answers(player, moves=moves, timed=False).ask(text, player.budget(stop).part(share))
 
-        return await self.run(request, search, player.prepare if (self.seconds or 0) > SHORT else None)
+        if seconds <= SHORT:
+            return await self.run(request, search)
+        if player not in self._loaded:  # what is easy need not wait for a compiler
+            facts = await self.run(request, functools.partial(search, share=QUICK / seconds))
+            if is_told(facts):
+                return facts
+        facts = await self.run(request, search, player.prepare)
+        self._loaded.add(player)
+        return facts
 
     def _player(self, one: Served) -> Player:
         """The player of a game, the last of those that are kept."""
@@ -102,6 +113,11 @@ class Searches:
             begun.set()
             found: Found = await anyio.to_thread.run_sync(search, abandon_on_cancel=True)
             return found
+
+
+def is_told(facts: dict[str, Any]) -> bool:
+    """Whether no search would know more than these answers: all is exact, or an estimate of a book."""
+    return all(one["exact"] or one["source"] == "book" for one in (facts, *facts.get("moves", ())))
 
 
 async def _gone(request: Any) -> None:
