@@ -84,12 +84,14 @@ def test_everything_has_a_name_and_a_role(page):
     named = [(node.get("role", {}).get("value"), node.get("name", {}).get("value", "")) for node in tree
              if not node["ignored"]]  # fmt: skip
     names = {role: [name for one, name in named if one == role] for role, _ in named}
-    assert all(names["button"]) and {"Undo", "Redo", "Play best", "New game"} <= set(names["button"])
+    controls = {"Undo", "Redo", "Play best", "Watch", "New game", "Dark theme", "Set up", "Copy JSON"}
+    assert all(names["button"]) and controls <= set(names["button"])
     dice = page.book.expectation is not None
     assert set(names["radio"]) == {"both", "first", "second"}
     assert names["checkbox"] == (["Show values", "Real dice"] if dice else ["Show values"])
     assert ("Throw" in names["button"]) == dice
-    assert names["heading"] == [title_of(page.book.game), "Throws" if page.by_chance else "Moves", "This game"]
+    assert names["heading"] == [title_of(page.book.game), "Throws" if page.by_chance else "Moves", "This game",
+                                "This position"]  # fmt: skip
     for name, (value, best) in page.moves.items():
         said = [one.replace("\u2212", "-") for one in names["button"]]
         assert any(name in one and value in one and (not best or "best" in one) for one in said), name
@@ -108,11 +110,11 @@ const frame = (one, out) => { // with the outline
 const ends = [["left", "right"], ["top", "bottom"]];
 const inside = (one, other) => ends.every(([low, high]) => one[low] >= other[low] && one[high] <= other[high]);
 const apart = (one, other) => ends.some(([low, high]) => one[high] <= other[low] || other[high] <= one[low]);
-return [...document.querySelectorAll(".cell .chip:not(:empty)")].filter((chip) => {
-  const [cell, disc] = [chip.closest(".cell"), chip.parentElement.querySelector(".disc")];
+const chips = [...document.querySelectorAll(".cell .chip:not(:empty)")];
+return chips.filter((chip) => {
   const taken = frame(chip, chip.classList.contains("best") ? 2 : 0);
-  const fits = chip.scrollWidth <= chip.clientWidth && inside(taken, frame(cell, 0));
-  return !fits || (disc && !apart(taken, frame(disc, 0)));
+  const fits = chip.scrollWidth <= chip.clientWidth && inside(taken, frame(chip.closest(".cell"), 0.5));
+  return !fits || chips.some((other) => other !== chip && !apart(taken, frame(other, 0)));
 }).map((chip) => chip.parentElement.outerHTML);
 """
 
@@ -139,12 +141,13 @@ return [...document.querySelectorAll("body *")].filter((one) => one.checkVisibil
 @one_page(0)
 def test_stones_fall_where_a_column_is_clicked(page):
     page.open()
-    page.click(".cell:nth-child(2)")  # the top of the second column
-    page.click(".cell:nth-child(14)")  # the lowest cell of the same, which is taken
+    page.click(".cell[aria-label^='column 2, row 4']")  # the top of the second column
+    page.click(".cell[aria-label^='column 2, row 1']")  # the lowest cell of the same, which is taken
     assert page.played() == ["2", "2"] and page.agrees()
     labels = [cell.get_attribute("aria-label") for cell in page.find(".cell")]
-    assert labels[13] == "column 2, row 1: X, play 2: " + page.moves["2"][0] + (", best" if page.moves["2"][1] else "")
-    assert labels[9].startswith("column 2, row 2: O, play 2") and len(labels) == 16
+    value, best = page.moves["2"]
+    assert labels[13] == f"column 2, row 1: red, play 2: {value}" + (", best" if best else "")
+    assert labels[9].startswith("column 2, row 2: yellow, play 2") and len(labels) == 16
 
 
 @one_page(0)
@@ -224,15 +227,15 @@ def test_dice_are_thrown_or_chosen(page):
     assert page.by_chance and page.find("#throw")[0].is_enabled()
     assert [one.text for one in page.find(".odds")] == ["1/6"] * 6
     page.press("5")  # as real dice show it
-    assert page.status.startswith("First player threw 5 (player 1 to move, 5 in this turn). First player to move")
+    assert page.status.startswith("Blue threw 5. Blue to move") and len(page.find("#dice .pip")) == 5
     page.click("#moves button")
     page.throws(0.999)
     page.press("t")
-    assert page.played() == ["roll", "5", "roll", "6"] and page.status.endswith("First player wins.")
+    assert page.played() == ["roll", "5", "roll", "6"] and page.status.endswith("Blue wins.")
     page.press("u")
     page.throws(0)
     page.press("b")  # throws, too
-    assert page.played()[-1] == "1" and "Second player to move" in page.status and page.agrees()
+    assert page.played()[-1] == "1" and "Red to move" in page.status and page.agrees()
 
 
 @one_page(6)
@@ -247,20 +250,20 @@ def test_the_page_throws_for_the_other_side_unless_the_dice_are_real(page):
         page.press("1")
         page.press("t")
         if real:
-            page.wait(lambda: "Second player to throw" in page.status)
+            page.wait(lambda: "Red to throw" in page.status)
             assert len(page.played()) == before + 3
             page.find("#moves button")[0].click()
-        page.wait(lambda: page.status.endswith("Best: roll.") and "First player to move" in page.status)
+        page.wait(lambda: page.status.endswith("Best: roll.") and "Blue to move" in page.status)
         assert page.played()[before:] == ["roll", "1", "roll", "1"]
 
 
 @one_page(7)
 def test_what_was_thrown_stands_beside_the_board(page):
     page.open()
-    assert page.find("#legend")[0].text == "AB throws" and not page.find(".cell.open")
+    assert page.find("#dice .pip-text")[0].text == "?" and not page.find(".cell.open")
     page.press("2")
-    assert page.find("#legend")[0].text == "AB has thrown 2"
-    assert [one.text for one in page.find(".edge")] == ["3", "2", "1", "", "a", "b", "c"]
+    assert page.find("#dice svg")[0].get_attribute("aria-label") == "thrown: 2"
+    assert [one.text for one in page.find(".edge")] == ["3", "2", "1", "a", "b", "c"]
     cells = page.find(".cell")
     cells[7].click()
     page.after(cells[8].click)
@@ -289,14 +292,14 @@ def test_past_its_book_the_page_searches_on(page, books, host, short):
     assert "drawn" in page.status and len(page.played()) == 16
     page.find("input[value='0']")[0].click()
     page.press("n")
-    while "X to move" in page.status:
+    while "Red to move" in page.status:
         before = len(page.played())
         page.wait(lambda: "Searching" not in page.status)
         assert page.agrees()
         page.find("#moves button")[0].click()
         page.wait(lambda before=before: len(page.played()) == before + 2 or not page.moves)
-        page.wait(lambda: "X to move" in page.status or not page.moves)
-    assert "O wins" in page.status or "drawn" in page.status
+        page.wait(lambda: "Red to move" in page.status or not page.moves)
+    assert "Yellow wins" in page.status or "drawn" in page.status
 
 
 @one_page(0)
@@ -389,7 +392,7 @@ def test_where_the_book_ends_the_page_says_so_and_plays_on(page, books, host, sh
     assert not page.find("#best")[0].is_enabled() and {value for value, _ in page.moves.values()} == {"unknown"}
     page.find("input[value='0']")[0].click()
     page.wait(lambda: len(page.played()) == 4)  # the page's side has moved
-    page.wait(lambda: "X to move" in page.status)
+    page.wait(lambda: "Red to move" in page.status)
     assert page.status.endswith("The page plays on as well as it can.")
 
 

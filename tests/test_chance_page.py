@@ -227,8 +227,8 @@ def test_what_a_throw_brings_is_told_in_the_words_of_the_board(pages):
         asked.append([before[name], game.show(child), list(game.cells(child, 0)) if hasattr(game, "cells") else None])
     asked += [["a\nb", "c\nd", None], ["#12", "#15", None]]  # of a game without `show`
     assert page_node("told", json.dumps(asked)) == [
-        ["player 1 to move, 2 in this turn", None],
-        ["player 1 plays 2 1", None],
+        ["player 1 to move, 2 in this turn", "player 1: 0   player 2: 0   of 10\nplayer 1 to move, 2 in this turn"],
+        ["player 1 plays 2 1", "player 1: 6\nplayer 2: 6\nplayer 1 plays 2 1"],
         ["x has thrown 2", "x: 1 home, 0 safe   o: 1 home, 0 safe\nx has thrown 2"],
         ["ABC has thrown 2", "ABC has thrown 2"],
         *[["", None]] * 2,

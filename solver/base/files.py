@@ -83,14 +83,17 @@ def replacing(target: Path) -> Iterator[Path]:
 def replacing_folder(target: Path) -> Iterator[Path]:
     """The path of a folder to make beside `target`, which it then replaces, synced; on any error it is removed.
 
-    It holds files only. Folders are not exchanged in one step: a kill between the two leaves the older one beside its
+    Folders are not exchanged in one step: a kill between the two leaves the older one beside its
     place, and the next writer puts it back.
     """
     sweep_up(target)
     partial, older = (target.with_name(f".{target.name}.{os.getpid()}.{end}") for end in ("partial", "replaced"))
     try:
         yield partial
-        for path in sorted(partial.iterdir()):
+        for path in sorted(partial.rglob("*")):
+            if path.is_dir():
+                sync_folder(path)
+                continue
             with open(path, "rb+") as file:
                 os.fsync(file.fileno())
         sync_folder(partial)

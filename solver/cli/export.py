@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from pathlib import Path
 
 import click
 
@@ -14,7 +15,7 @@ from solver.rules.game import Game
 
 
 @click.command("export")
-@click.argument("source", metavar="BOOK|GAME")
+@click.argument("sources", nargs=-1, metavar="[BOOK|GAME]...")
 @click.option(
     "-o",
     "--output",
@@ -33,14 +34,17 @@ from solver.rules.game import Game
 @live_option
 @game_option
 @quiet_option
-def command(source: str, file: str, columns: str | None, live: bool, own: Game | None, quiet: bool) -> None:
+def command(
+    sources: tuple[str, ...], file: str, columns: str | None, live: bool, own: Game | None, quiet: bool
+) -> None:
     """Write a book in another form: a table with a row a stored state, one file that other languages read, or a page.
 
     Values are for the side to move; tier is what the rules call so, in many games the ply. Finished positions are not
     stored, nor those that are another's image by symmetry. .bin is the whole book for other languages; a folder becomes
     a page for browsers around it, with the board and every move's value, for any static host (docs/page.md). A GAME of
     which no book comes with the package becomes a page that searches: exact values where it finds them in time, else
-    estimates. .parquet needs solverbook[parquet].
+    estimates. Several become an index of games with a page for each; with none named, all books that come with the
+    package. .parquet needs solverbook[parquet].
 
     \b
     solver export connect-four-4x4.lmdb -o connect-four.csv
@@ -49,17 +53,43 @@ def command(source: str, file: str, columns: str | None, live: bool, own: Game |
     solver export connect-four-4x4.lmdb -o site/
     solver export connect-four:6,5 -o site/
     solver export my_game.py::Hexapawn:4,4 -o site/
+    solver export connect-four-4x4.lmdb tic-tac-toe nim -o site/
+    solver export -o site/
     """
     from solver.export import export, is_page
 
     if live and not is_page(file):
         raise MethodError(f"{file} holds a book: --live goes with a page, a folder with a slash")
+    if len(sources) != 1:
+        _write_all(sources, file, columns, live, own, quiet)
+        return
+    (source,) = sources
     with _opened(source, own, is_page(file), live, quiet) as opened, Bars(quiet) as bars:
         names = None if columns is None else [name.strip() for name in columns.split(",")]
         notes = export(opened, file, names, progress=bars)
         parts = [os.path.join(file, name) for name in os.listdir(file)] if os.path.isdir(file) else [file]
         what = f"{len(opened):,} states" if isinstance(opened, Book) else "a game without a book"
         click.echo("\n".join([f"{file}: {what}, {sum(map(os.path.getsize, parts)):,} bytes", *notes]))
+
+
+def _write_all(
+    sources: tuple[str, ...], file: str, columns: str | None, live: bool, own: Game | None, quiet: bool
+) -> None:
+    """The pages of several books or games, all shipped books if none is named, and their index."""
+    from solver.export import export_all, is_page
+
+    if not is_page(file):
+        what = "several books" if sources else "no book is named: all"
+        raise MethodError(f"{what} become pages in a folder, with a slash, and {file} is none: name one book for it")
+    for wrong, option in ((columns, "--columns"), (own, "--game")):
+        if wrong is not None:
+            raise MethodError(f"{option} goes with one book: export the others by themselves")
+    with contextlib.ExitStack() as stack, Bars(quiet) as bars:
+        named = sources or tuple(map(str, shipped.paths()))
+        opened = [stack.enter_context(_opened(source, None, True, live, True)) for source in named]
+        notes = export_all(opened, file, progress=bars)
+        size = sum(path.stat().st_size for path in Path(file).rglob("*") if path.is_file())
+        click.echo("\n".join([f"{file}: an index of {len(opened)} pages, {size:,} bytes", *notes]))
 
 
 def _opened(

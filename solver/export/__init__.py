@@ -16,7 +16,8 @@ from solver.base.errors import BookError, MethodError, ResourceError
 from solver.base.files import replacing, replacing_folder
 from solver.base.progress import Progress, silent
 from solver.book import Book, check_target
-from solver.export import bin, site, tables
+from solver.book.writer import nameable
+from solver.export import bin, listing, site, tables
 from solver.export.columns import COLUMNS, table_of
 from solver.rules.game import Game, Rules, game_text
 from solver.rules.width import bits_of, refuse_wide
@@ -30,7 +31,7 @@ TABLES = {
 BINARY = ".bin"
 ENDINGS = (*TABLES, BINARY)
 
-__all__ = ["COLUMNS", "ENDINGS", "export", "is_page"]
+__all__ = ["COLUMNS", "ENDINGS", "export", "export_all", "is_page"]
 
 
 def is_page(path: str | os.PathLike[str]) -> bool:
@@ -53,9 +54,9 @@ def export(
     page does without, and why, a line each. Raises MethodError for another ending or column, for rules that cannot run
     in a page, and for games alone that cannot be searched there; GameError, BookError, ResourceError.
     """
-    if isinstance(source, Book) and is_page(path):
-        remedy = f"{BINARY} and tables take them, {', '.join(TABLES)}"
-        refuse_wide(source.path.name, 8 * source.header.state_bytes, "a page", remedy)
+    if isinstance(source, Book) and (is_page(path) or Path(path).suffix.lower() == BINARY):
+        what = f"an export to {BINARY} or a page"
+        refuse_wide(source.path.name, 8 * source.header.state_bytes, what, f"tables take them, {', '.join(TABLES)}")
     if not isinstance(source, Book):
         refuse_wide(game_text(source), bits_of(source), "a page", "solver play searches live")
     target = Path(os.path.realpath(path) if is_page(path) else path)
@@ -72,12 +73,47 @@ def export(
         raise ResourceError(f"{target} cannot be written ({error.strerror or error}): make room, then again") from None
 
 
+def export_all(
+    sources: Sequence[Book | Game], path: str | os.PathLike[str], *, progress: Progress = silent
+) -> list[str]:
+    """Write the pages of several books, or games that are searched, into a folder, with an index of their boards.
+
+    As `export` writes a page; raises MethodError also where two are of one game.
+    """
+    if not is_page(path):
+        raise MethodError(f"{path} holds one book: several become pages in a folder, with a slash: {Path(path).stem}/")
+    target = Path(os.path.realpath(path))
+    for source in sources:
+        _refuse_page(source)
+    pairs = [(source.game, source) if isinstance(source, Book) else (source, None) for source in sources]
+    listing.names_of(game for game, _ in pairs)  # before anything is built
+    with nameable(target):
+        listing.check_folder(target)
+    try:
+        with replacing_folder(target) as folder:
+            return listing.write(pairs, folder, progress)
+    except BookError:  # an OSError, too
+        raise
+    except OSError as error:
+        raise ResourceError(f"{target} cannot be written ({error.strerror or error}): make room, then again") from None
+
+
+def _refuse_page(source: Book | Game) -> None:
+    """Raise where no page is made of a book or a game."""
+    if isinstance(source, Book):
+        what = f"an export to {BINARY} or a page"
+        refuse_wide(source.path.name, 8 * source.header.state_bytes, what, f"tables take them, {', '.join(TABLES)}")
+        source.header.kind.refuse("bin", str(source.path))
+    else:
+        refuse_wide(game_text(source), bits_of(source), "a page", "solver play searches live")
+
+
 def _write_page(source: Book | Game, target: Path, progress: Progress) -> list[str]:
     book = source if isinstance(source, Book) else None
     rules = Rules(source) if book is None else Rules(book.game, book.header.symmetry)
     site.check_folder(target)
     if book is not None:
-        book.header.kind.refuse("page", str(book.path))  # before anything is built
+        book.header.kind.refuse("bin", str(book.path))  # before anything is built
     script = site.script_of(rules, book, progress)
     with replacing_folder(target) as folder:
         site.write(script, rules.game, book, folder, progress)

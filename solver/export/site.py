@@ -31,7 +31,7 @@ from solver.play import modules
 from solver.rules.game import Game, Rules, game_text, own_method
 
 WEB = resources.files("solver") / "web"
-BOOK, GAME, MODULE = "book.bin", "game.js", "game.wasm"
+BOOK, GAME, MODULE, PAGE = "book.bin", "game.js", "game.wasm", "index.html"
 WRITTEN = {BOOK, GAME, MODULE}
 SCRIPTS = "script-src 'self'"  # of the policy; a module is compiled only where it allows that
 SILENT = "past the book the page does not search: that wants solverbook[solve], and rules that compile"
@@ -45,6 +45,7 @@ def script_of(rules: Rules, book: Book | None, progress: Progress) -> Script:
         "summary": summary_of(rules.game),
         "scores": rules.scores,
         "adds": rules.reward is not None,
+        "drawing": drawing_of(rules.game),
     }
     if book is not None:
         about["digest"] = book.header.digest
@@ -56,19 +57,46 @@ def script_of(rules: Rules, book: Book | None, progress: Progress) -> Script:
     return made._replace(notes=[*made.notes, SILENT]) if ends and module is None else made
 
 
-def write(made: Script, game: Game, book: Book | None, folder: Path, progress: Progress) -> None:
-    """Write the page of a game and its book into a new folder."""
-    title = html.escape(title_of(game))
+def drawing_of(game: Game) -> dict[str, Any]:
+    """How the game's cells are drawn; nothing where it does not say."""
+    drawing = own_method(game, "drawing")
+    return {} if drawing is None else dict(drawing())
+
+
+def write(made: Script, game: Game, book: Book | None, folder: Path, progress: Progress, within: str = "") -> None:
+    """Write the page of a game and its book into a new folder.
+
+    `within` is the way to the index that it belongs to, `../`, which has what its pages share (`export.listing`).
+    """
     folder.mkdir()
-    for name, text in _copied().items():
-        if made.module is not None:
-            text = text.replace(SCRIPTS, f"{SCRIPTS} 'wasm-unsafe-eval'")
-        (folder / name).write_text(text.replace("GAME-TITLE", title), "utf-8", newline="\n")
-    (folder / GAME).write_text(made.text, "utf-8", newline="\n")
+    copied = files()
+    for name, text in copied.items():
+        if name == PAGE:
+            put(folder / name, _adapted(text, made, game, within))
+        elif not within:
+            put(folder / name, text)
+    put(folder / GAME, re.sub(r'^(import .* from ")\./', rf"\g<1>{within or './'}", made.text, flags=re.MULTILINE))
     if made.module is not None:
         (folder / MODULE).write_bytes(made.module)
     if book is not None:
         bin.write(book, folder / BOOK, progress)
+
+
+def put(path: Path, text: str) -> None:
+    """Write a file of a page: the same bytes everywhere."""
+    path.write_text(text, "utf-8", newline="\n")
+
+
+def _adapted(text: str, made: Script, game: Game, within: str) -> str:
+    """The page's HTML: its title, what its policy allows, its link to an index and where the shared files lie."""
+    text = text.replace("GAME-TITLE", html.escape(title_of(game)))
+    if made.module is not None:
+        text = text.replace(SCRIPTS, f"{SCRIPTS} 'wasm-unsafe-eval'")
+    if not within:
+        return re.sub(r" *<a id=\"games\".*\n", "", text)
+    for name in files():
+        text = text.replace(f'"{name}"', f'"{within}{name}"')
+    return text
 
 
 def module_of(rules: Rules, book: Book | None, progress: Progress) -> bytes | None:
@@ -103,25 +131,31 @@ def _check_folder(folder: Path) -> None:
     if not folder.exists():
         check_target(folder)
         return
+    refuse_place(folder)
+    names = {path.name for path in folder.iterdir()}
+    if names and not (names <= {*files(), *WRITTEN} and is_ours(folder / GAME)):
+        other = ", ".join(sorted(names - {*files(), *WRITTEN})[:3]) or "files that are no page"
+        raise BookError(f"{folder} holds {other}: name a new folder, then move what is in it where you want it")
+
+
+def refuse_place(folder: Path) -> None:
+    """Raise BookError where what is there is no folder, or the one that the process is in."""
     if not folder.is_dir():
         raise BookError(f"{folder} is no folder, and would be replaced by one: name another")
     if folder == Path.cwd():
         raise BookError(f"{folder} is the folder you are in, which would be replaced: name one in it, site/")
-    names = {path.name for path in folder.iterdir()}
-    if names and not (names <= {*_copied(), *WRITTEN} and _is_page(folder / GAME)):
-        other = ", ".join(sorted(names - {*_copied(), *WRITTEN})[:3]) or "files that are no page"
-        raise BookError(f"{folder} holds {other}: name a new folder, then move what is in it where you want it")
 
 
-def _is_page(game: Path) -> bool:
+def is_ours(game: Path) -> bool:
+    """Whether a script is one that `solver export` has written."""
     if not game.is_file():
         return False
     with open(game, "rb") as file:
         return file.read(len(MARK)) == MARK.encode()
 
 
-def _copied() -> dict[str, str]:
-    """The files of every page, by their names."""
+def files() -> dict[str, str]:
+    """The files that every page has, by their names."""
     parts = [part for folder in ("reader", "site") for part in (WEB / folder).iterdir() if "." in part.name]
     parts = [part for part in parts if not part.name.endswith(".d.ts")]
     return {part.name: part.read_text("utf-8") for part in sorted(parts, key=lambda part: part.name)}

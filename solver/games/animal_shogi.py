@@ -14,7 +14,7 @@ soon as the mover has any winning move, be it to take the Lion or to bring the o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 PLANE = 0o7777
 LEFT, MIDDLE, RIGHT = 0o1111, 0o2222, 0o4444  # columns
@@ -111,6 +111,42 @@ class AnimalShogi(NamedTuple):
         if mover:
             return self._board(state, 1, "the first", "the second player, to move")
         return self._board(state, 0, "the first player, to move", "the second")
+
+    def cells(self, state: int, mover: int) -> list[str]:
+        """The second player's hand, the board from its home rank on, and the first player's hand."""
+        mine, marks = self._mine(state), []
+        for kind in (2, 1, 0):
+            marks.append(self._cased(self._held(state, 6, kind), 1 - mover))
+        for row in range(3, -1, -1):
+            for cell in range(3 * row, 3 * row + 3):
+                letter = LETTERS[self._kind(state, cell)].replace(" ", ".")
+                marks.append(self._cased(letter, mover if mine >> cell & 1 else 1 - mover))
+        for kind in range(3):
+            marks.append(self._cased(self._held(state, 0, kind), mover))
+        if mover:
+            marks = list(reversed(marks))
+        return ["".join(marks[3 * row : 3 * row + 3]) for row in range(6)]
+
+    def place(self, state: int, action: int) -> list[int]:
+        """The cells as the mover sees them, its hand below."""
+        target = action % 12
+        source = 15 + (action - 144) // 12 if action >= 144 else 12 - action // 36 * 3 + action // 12 % 3
+        return [source, 12 - target // 3 * 3 + target % 3]
+
+    def drawing(self) -> dict[str, Any]:
+        names = {"C": "chick", "G": "giraffe", "E": "elephant", "L": "lion", "H": "hen"}
+        names |= {"P": "chick 2", "Q": "giraffe 2", "R": "elephant 2"}
+        men = {(letter.lower() if side else letter): [name, side] for letter, name in names.items() for side in (0, 1)}
+        rows = (0.3, 1.6, 2.6, 3.6, 4.6, 5.9)
+        at = [[column + 0.5, row + 0.2] for row in rows for column in range(3)]
+        return {"board": "tray", "at": at, "turns": True, "sides": ["green", "sky"], "men": men}
+
+    def _cased(self, letter: str, player: int) -> str:
+        return letter.lower() if player else letter
+
+    def _held(self, state: int, hand: int, kind: int) -> str:
+        """A mark for no man, one or two of a kind in a hand."""
+        return (".", "CGE"[kind], "PQR"[kind])[state >> 48 + hand + 2 * kind & 3]
 
     def _board(self, state: int, turned: int, capitals: str, small: str) -> str:
         """The board, turned by 180 degrees or not, and whose men are in capitals and in small letters."""

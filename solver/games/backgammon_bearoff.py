@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 MANY = 49  # dice from which on three or four of a die are left
 
@@ -133,6 +133,25 @@ class BackgammonBearoff(NamedTuple):
         last = f"plays {' '.join(map(str, thrown))}" if dice else "has lost" if self.is_terminal(state) else "throws"
         rows = [f"player {i + 1}: {self._listed(sides[i ^ mover])}" for i in (0, 1)]
         return "\n".join([*rows, f"player {mover + 1} {last}"])
+
+    def cells(self, state: int, mover: int) -> Iterator[str]:
+        """The second player's checkers by points, the highest first, and those off; below them the first player's.
+
+        A number is the character so many places behind "0".
+        """
+        sides = (self._other(state), self._own(state))
+        for side in (sides[1], sides[0]) if self.to_move(state) else sides:
+            counts = [self._count(side, point) for point in range(self.points, 0, -1)]
+            yield "".join(chr(48 + count) for count in [*counts, self.checkers - sum(counts)])
+
+    def place(self, state: int, action: int) -> Iterator[int]:
+        die, point = action // self.points + 1, action % self.points + 1
+        for end in (point, max(point - die, 0)):
+            yield (0 if self.to_move(state) else self.points + 1) + self.points - end
+
+    def drawing(self) -> dict[str, Any]:
+        dice = [[die, other] for die in range(1, 7) for other in range(1, die + 1)]
+        return {"board": "bearoff", "sides": ["white", "black"], "total": self.checkers, "dice": dice}
 
     def _listed(self, side: int) -> str:
         points = range(self.points, 0, -1)

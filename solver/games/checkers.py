@@ -13,7 +13,7 @@ are up left, up right, down left, down right, as the board is printed.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Checkers(NamedTuple):
@@ -171,6 +171,10 @@ class Checkers(NamedTuple):
             square = self._beside(square, direction)
             square = self._beside(square, direction) if occupied >> square & 1 else square
             yield self._cell(square)
+
+    def drawing(self) -> dict[str, Any]:
+        men = {"b": ["disc", 0], "B": ["crowned", 0], "w": ["disc", 1], "W": ["crowned", 1], "-": ["", 2]}
+        return {"board": "checks", "sides": ["black", "white"], "men": men}
 
     def _cell(self, square: int) -> int:
         """A square's place among all cells of the board, row by row."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 PAWN, KNIGHT, BISHOP, ROOK, QUEEN = range(1, 6)
 
@@ -172,6 +172,11 @@ class ChessEnding(NamedTuple):
         king = self._black(state) if state >> 30 else self._white(state)
         for square in (self._square(state, piece) if piece else king, action // 8 % 64):
             yield (7 - square // 8) * 8 + square % 8
+
+    def drawing(self) -> dict[str, Any]:
+        pieces = {"K": "king", "Q": "queen", "R": "rook", "B": "bishop", "N": "knight", "P": "pawn"}
+        men = {letter: [piece, 0] for letter, piece in pieces.items()}
+        return {"board": "checks", "sides": ["white", "black"], "men": men | {"k": ["king", 1]}}
 
     def parse_position(self, text: str) -> int | None:
         """The state of a position in FEN, None for other texts. Raises ValueError for what the ending never has."""

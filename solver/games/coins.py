@@ -7,7 +7,7 @@ are those with coins % (most + 1) == 1; without it they are the multiples of mos
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Coins(NamedTuple):
@@ -44,3 +44,17 @@ class Coins(NamedTuple):
 
     def show(self, state: int) -> str:
         return f"{state} coins" if state != 1 else "1 coin"
+
+    def cells(self, state: int, mover: int) -> list[str]:
+        """Rows of seven coins; of more than 70 their number."""
+        if self.coins > 70:
+            return [str(state).rjust(len(str(self.coins)), "0")]
+        row = min(self.coins, 7)
+        marks = "o" * state + "." * (self.coins - state) + " " * (-self.coins % row)
+        return [marks[first : first + row] for first in range(0, self.coins, row)]
+
+    def place(self, state: int, action: int) -> list[int]:
+        return [] if self.coins > 70 else [state - action]
+
+    def drawing(self) -> dict[str, Any]:
+        return {"board": "piles", "men": {"o": ["coin", 2]}}

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from solver.games.common.choices import choice_at, choose, place_of
 
@@ -258,6 +258,9 @@ class ConnectFour(NamedTuple):
     def place(self, state: int, action: int) -> Iterator[int]:
         stones = (self._occupied(state) & self._column(action)).bit_count()
         yield (self.height - 1 - stones) * self.width + action
+
+    def drawing(self) -> dict[str, Any]:
+        return {"board": "plate", "sides": ["red", "yellow"]}
 
     @functools.lru_cache(maxsize=1 << 12)  # noqa: B019  a game is three numbers, and may stay
     def _shapes(self, columns: int, stones: int) -> int:

@@ -17,7 +17,7 @@ state find all boxes at once. An edge is written as the dot at its lower left en
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class DotsAndBoxes(NamedTuple):
@@ -109,6 +109,31 @@ class DotsAndBoxes(NamedTuple):
             lines.append(f"{row + 1:3}  ." + "".join(("---" if state >> edge & 1 else "   ") + "." for edge in edges))
         lines.append("     " + "   ".join("abcdefghijklmnopqrstuvwxyz"[: self.width + 1]))
         return "\n".join(lines)
+
+    def cells(self, state: int, mover: int) -> list[str]:
+        """Dots, and between them edges, and boxes where all four edges are drawn."""
+        rows = []
+        full = state & state >> self.width & state >> self.width + 1 & state >> self._row() & self._boxes()
+        for row in reversed(range(self.height + 1)):
+            first = row * self._row()
+            if row < self.height:
+                line = ""
+                for column in range(self.width + 1):
+                    line += "|" if state >> first + self.width + column & 1 else "."
+                    if column < self.width:
+                        line += "#" if full >> first + column & 1 else " "
+                rows.append(line)
+            rows.append("+" + "".join(("-+" if state >> first + column & 1 else ".+") for column in range(self.width)))
+        return rows
+
+    def place(self, state: int, action: int) -> list[int]:
+        row, place = divmod(action, self._row())
+        across, up = (2 * place + 1, 2 * row) if place < self.width else (2 * (place - self.width), 2 * row + 1)
+        return [(2 * self.height - up) * self._row() + across]
+
+    def drawing(self) -> dict[str, Any]:
+        men = {"+": ["dot", 2], "-": ["edge", 2], "|": ["edge", 2], "#": ["box", 2]}
+        return {"board": "dots", "sides": ["blue", "red"], "men": men}
 
     def _row(self) -> int:
         """From an edge to the one above it."""

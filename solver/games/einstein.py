@@ -26,7 +26,7 @@ away from their corner, those that are gone farther than any, and one more where
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Einstein(NamedTuple):
@@ -144,6 +144,10 @@ class Einstein(NamedTuple):
         square = self._square(state, action // 3)
         yield self._place(state, square)
         yield self._place(state, square + self._step(action % 3))
+
+    def drawing(self) -> dict[str, Any]:
+        men = {"ABCDEF"[i]: [str(i + 1), 0] for i in range(6)} | {"abcdef"[i]: [str(i + 1), 1] for i in range(6)}
+        return {"sides": ["red", "blue"], "men": men, "dice": [[die + 1] for die in range(self.stones)]}
 
     def _place(self, state: int, square: int) -> int:
         """The cell of the page, from the top left, of a square that the mover counts."""

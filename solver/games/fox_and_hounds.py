@@ -10,7 +10,7 @@ so the game ends: the tier is twice the steps that they have come, and one while
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class FoxAndHounds(NamedTuple):
@@ -109,6 +109,9 @@ class FoxAndHounds(NamedTuple):
         for square in (action // self._squares(), action % self._squares()):
             row, place = divmod(square, self.size // 2)
             yield (self.size - 1 - row) * self.size + 2 * place + row % 2
+
+    def drawing(self) -> dict[str, Any]:
+        return {"board": "checks", "sides": ["fox", "hounds"], "men": {"F": ["fox", 0], "h": ["hound", 1]}}
 
     def _squares(self) -> int:
         return self.size * self.size // 2

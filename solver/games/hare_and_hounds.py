@@ -14,7 +14,7 @@ and down for ever, so there is no `tier`: repetition is a draw.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 NEAR = (0x00E, 0x035, 0x02B, 0x065, 0x0A2, 0x3DE, 0x228, 0x530, 0x6A0, 0x560, 0x380)
 NAMES = ("a2", "b1", "b2", "b3", "c1", "c2", "c3", "d1", "d2", "d3", "e2")
@@ -78,6 +78,20 @@ class HareAndHounds(NamedTuple):
         rows = [["-", *marks[3:10:3], "-"], [marks[0], *marks[2:9:3], marks[10]], ["-", *marks[1:8:3], "-"]]
         lines = [f"{3 - number:2} " + " ".join(row).replace("-", " ") for number, row in enumerate(rows)]
         return "\n".join([*lines, "   a b c d e   " + ("hare" if state >> 15 else "hounds") + " to move"])
+
+    def cells(self, state: int, mover: int) -> list[str]:
+        marks = ["H" if state >> point & 1 else "r" if state >> 11 & 15 == point else "." for point in range(11)]
+        return ["".join(marks)]
+
+    def place(self, state: int, action: int) -> list[int]:
+        return [action // 11, action % 11]
+
+    def drawing(self) -> dict[str, Any]:
+        at = [[COLUMNS[point] + 0.5, 3.5 - int(NAMES[point][1])] for point in range(11)]
+        lines = [[a, b] for a in range(11) for b in range(a) if NEAR[a] >> b & 1]
+        men = {"H": ["hound", int(self.hare)], "r": ["hare", 1 - int(self.hare)]}
+        sides = ["hare", "hounds"] if self.hare else ["hounds", "hare"]
+        return {"board": "points", "at": at, "lines": lines, "sides": sides, "men": men, "names": list(NAMES)}
 
     def _taken(self, state: int) -> int:
         return state & 2047 | 1 << (state >> 11 & 15)

@@ -9,7 +9,7 @@ row; their number tells who is to move.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Hex(NamedTuple):
@@ -103,6 +103,9 @@ class Hex(NamedTuple):
 
     def place(self, state: int, action: int) -> Iterator[int]:
         yield action
+
+    def drawing(self) -> dict[str, Any]:
+        return {"board": "hexagons", "sides": ["red", "blue"]}
 
     def _second(self, state: int) -> int:
         """Whether the second player is to move."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from solver.games.common import pawns
 
@@ -70,3 +70,6 @@ class Hexapawn(NamedTuple):
 
     def place(self, state: int, action: int) -> list[int]:
         return pawns.place(self.width, self.height, state, action)
+
+    def drawing(self) -> dict[str, Any]:
+        return pawns.drawing()

@@ -16,7 +16,7 @@ moves seeds forward within the mover's side. So it counts the seeds in stores fi
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Kalah(NamedTuple):
@@ -148,6 +148,23 @@ class Kalah(NamedTuple):
         numbers = "     " + " ".join(f"{name:2}" for name in names)
         rows = self._lines(state, mover)
         return "\n".join([numbers, *rows] if mover else [*rows, numbers]) + f"   player {mover + 1} to move"
+
+    def cells(self, state: int, mover: int) -> Iterator[str]:
+        """The second player's houses, the last one first, and the first player's.
+
+        A number of seeds is the character so many places behind "0".
+        """
+        own, other = self._rows(state)
+        for row, turned in ((own if mover else other, True), (other if mover else own, False)):
+            counts = [chr(48 + self._count(row, house)) for house in range(self.houses)]
+            yield "".join(reversed(counts) if turned else counts)
+
+    def place(self, state: int, action: int) -> list[int]:
+        """The house as the mover sees it, in the lower row."""
+        return [self.houses + action]
+
+    def drawing(self) -> dict[str, Any]:
+        return {"board": "pits", "turns": True, "sides": ["south", "north"], "total": self._total()}
 
     def _lines(self, state: int, turned: int) -> list[str]:
         """The other's houses, how many seeds are in the stores, and the mover's houses, or turned round."""

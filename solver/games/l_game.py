@@ -8,7 +8,7 @@ plus 0, or 1 plus 16 times which neutral man (0 the lower) plus its new cell. Re
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 # an L of three cells and one: lying (3 x 2 cells) four ways, then standing (2 x 3)
 SHAPES = (0x0017, 0x0047, 0x0071, 0x0074, 0x0113, 0x0311, 0x0223, 0x0322)
@@ -81,6 +81,27 @@ class LGame(NamedTuple):
             marks.append("x" if first else "o" if second else "*" if neutral else ".")
         rows = [f"{row + 1:2} " + " ".join(marks[4 * row : 4 * row + 4]) for row in (3, 2, 1, 0)]
         return "\n".join([*rows, "   a b c d   " + "xo"[state >> 48] + " to move"])
+
+    def cells(self, state: int, mover: int) -> list[str]:
+        marks = []
+        for cell in range(16):
+            first, second, neutral = state >> cell & 1, state >> 16 + cell & 1, state >> 32 + cell & 1
+            marks.append("X" if first else "o" if second else "*" if neutral else ".")
+        return ["".join(marks[4 * row : 4 * row + 4]) for row in (3, 2, 1, 0)]
+
+    def place(self, state: int, action: int) -> list[int]:
+        """The cells of the L, in any order, and of a neutral man that moves."""
+        shape, option = self._shape(action // 33), action % 33
+        cells = [cell for cell in range(16) if shape >> cell & 1]
+        if option:
+            neutral = state >> 32 & 0xFFFF
+            man = (neutral & -neutral).bit_length() - 1 if option < 17 else neutral.bit_length() - 1
+            cells += [man, (option - 1) % 16]
+        return [12 - cell // 4 * 4 + cell % 4 for cell in cells]
+
+    def drawing(self) -> dict[str, Any]:
+        men = {"X": ["block", 0], "o": ["block", 1], "*": ["disc", 2]}
+        return {"board": "squares", "sides": ["red", "blue"], "men": men, "free": 4}
 
     def _mine(self, state: int) -> int:
         return state >> 16 * (state >> 48) & 0xFFFF

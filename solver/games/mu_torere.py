@@ -8,7 +8,7 @@ draw. A state is the first player's points, the second's (0-7 the ring, 8 the ce
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class MuTorere(NamedTuple):
@@ -63,6 +63,22 @@ class MuTorere(NamedTuple):
                 f"    {fifth}        {'ox'[self._first_moves(state)]} to move",
             ]
         )
+
+    def cells(self, state: int, mover: int) -> list[str]:
+        """The ring from the top on clockwise, and the centre."""
+        marks = ["X" if state >> point & 1 else "o" if state >> 9 + point & 1 else "." for point in range(9)]
+        return ["".join(marks)]
+
+    def place(self, state: int, action: int) -> list[int]:
+        return [action, self._empty(state)]
+
+    def drawing(self) -> dict[str, Any]:
+        slant = 1.3
+        ring = ((0, -1.84), (slant, -slant), (1.84, 0), (slant, slant), (0, 1.84), (-slant, slant), (-1.84, 0))
+        at = [[2.4 + x, 2.4 + y] for x, y in (*ring, (-slant, -slant), (0, 0))]
+        lines = [[point, (point + 1) % 8] for point in range(8)] + [[point, 8] for point in range(8)]
+        names = list("12345678c")
+        return {"board": "points", "at": at, "lines": lines, "sides": ["black", "white"], "names": names}
 
     def _first_moves(self, state: int) -> int:
         return 1 - (state >> 18)

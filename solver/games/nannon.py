@@ -18,7 +18,7 @@ the game cyclic; `tier` counts the checkers in safety, which never leave it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Nannon(NamedTuple):
@@ -122,6 +122,9 @@ class Nannon(NamedTuple):
         for spot in (action, action + self._throw(state)):
             if 0 < spot <= self.spots and action <= self.spots:
                 yield self.spots - spot if self.to_move(state) else spot - 1
+
+    def drawing(self) -> dict[str, Any]:
+        return {"board": "track", "dice": [[die + 1] for die in range(self.sides)]}
 
     def _name(self, state: int, spot: int) -> str:
         """A spot of the mover's count, from the first player's side; none beside the board."""

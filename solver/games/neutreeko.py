@@ -6,7 +6,7 @@ Jan Kristian Haugland, 2001. Men never leave the board, so the game has cycles a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from solver.games.common import five
 
@@ -54,3 +54,6 @@ class Neutreeko(NamedTuple):
 
     def place(self, state: int, action: int) -> list[int]:
         return five.place(action)
+
+    def drawing(self) -> dict[str, Any]:
+        return {"board": "squares", "sides": ["black", "white"]}

@@ -7,7 +7,7 @@ number of heaps is odd. A state is the heaps side by side, the first lowest, eac
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Nim(NamedTuple):
@@ -68,6 +68,26 @@ class Nim(NamedTuple):
         return "\n".join(
             f"{name} {'|' * self._heap(state, i)}" for name, i in zip("abcdefg", range(len(self.heaps)), strict=False)
         )
+
+    def cells(self, state: int, mover: int) -> list[str]:
+        """A row for each heap; of heaps of more than 30 their numbers."""
+        most = 0
+        for heap in self.heaps:
+            most = max(most, heap)
+        heaps = [self._heap(state, i) for i in range(len(self.heaps))]
+        if most > 30:
+            return [str(heap).rjust(len(str(most)), "0") for heap in heaps]
+        return ["o" * heap + "." * (most - heap) for heap in heaps]
+
+    def place(self, state: int, action: int) -> list[int]:
+        most = 0
+        for heap in self.heaps:
+            most = max(most, heap)
+        i, taken = action >> self._bits(), action & (1 << self._bits()) - 1
+        return [] if most > 30 else [i * most + self._heap(state, i) - taken]
+
+    def drawing(self) -> dict[str, Any]:
+        return {"board": "piles", "men": {"o": ["coin", 2]}}
 
     def _bits(self) -> int:
         """Bits of a heap."""

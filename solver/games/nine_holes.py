@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from solver.games.common import men
 
@@ -52,3 +52,6 @@ class NineHoles(NamedTuple):
 
     def place(self, state: int, action: int) -> list[int]:
         return men.place(action)
+
+    def drawing(self) -> dict[str, Any]:
+        return men.drawing(3)

@@ -8,7 +8,7 @@ numbers of the states, and why nobody may hold nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from solver.games.common import jeopardy
 
@@ -63,3 +63,10 @@ class Pig(NamedTuple):
 
     def show(self, state: int) -> str:
         return jeopardy.board(self.goal, state)
+
+    def cells(self, state: int, mover: int) -> list[str]:
+        return jeopardy.cells(self.goal, state)
+
+    def drawing(self) -> dict[str, Any]:
+        dice = [[die + 1] for die in range(self.sides)]
+        return {"board": "race", "sides": ["blue", "red"], "total": self.goal, "dice": dice}

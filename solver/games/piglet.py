@@ -7,7 +7,7 @@ states, and why nobody may hold nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from solver.games.common import jeopardy
 
@@ -58,3 +58,9 @@ class Piglet(NamedTuple):
 
     def show(self, state: int) -> str:
         return jeopardy.board(self.goal, state)
+
+    def cells(self, state: int, mover: int) -> list[str]:
+        return jeopardy.cells(self.goal, state)
+
+    def drawing(self) -> dict[str, Any]:
+        return {"board": "race", "sides": ["blue", "red"], "total": self.goal, "dice": [["tails"], ["heads"]]}

@@ -8,7 +8,7 @@ five bits on, and the side to move. An action is the point moved from. The game 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 NEAR = (0b01100, 0b10100, 0b11011, 0b10101, 0b01110)  # the points joined to each
 
@@ -48,6 +48,18 @@ class PongHauKi(NamedTuple):
         )
         mover = "xo"[state >> 10]
         return f"{one}   {two}    1   2\n| {three} |      3\n{four}---{five}    4   5   {mover} to move"
+
+    def cells(self, state: int, mover: int) -> list[str]:
+        marks = ["X" if state >> point & 1 else "o" if state >> 5 + point & 1 else "." for point in range(5)]
+        return ["".join(marks)]
+
+    def place(self, state: int, action: int) -> list[int]:
+        return [action, self._empty(state)]
+
+    def drawing(self) -> dict[str, Any]:
+        at = [[0.5, 0.5], [2.5, 0.5], [1.5, 1.5], [0.5, 2.5], [2.5, 2.5]]
+        lines = [[a, b] for a in range(5) for b in range(a) if NEAR[a] >> b & 1]
+        return {"board": "points", "at": at, "lines": lines, "sides": ["black", "white"], "names": list("12345")}
 
     def _empty(self, state: int) -> int:
         return (~(state | state >> 5) & 31).bit_length() - 1

@@ -11,7 +11,7 @@ The worked move: taking the cube of cell 0 (bottom left) and pushing it in at th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Quixo(NamedTuple):
@@ -90,6 +90,25 @@ class Quixo(NamedTuple):
         cubes = [marks[0] if state >> i & 1 else marks[1] if state >> cells + i & 1 else "." for i in range(cells)]
         rows = [f"{row + 1:2} " + " ".join(cubes[row * size :][:size]) for row in reversed(range(size))]
         return "\n".join([*rows, "   " + " ".join("abcde"[:size]) + "   " + legend])
+
+    def cells(self, state: int, mover: int) -> list[str]:
+        size, cells = self.size, self.size * self.size
+        mine, theirs = ("o", "X") if mover else ("X", "o")
+        cubes = [mine if state >> i & 1 else theirs if state >> cells + i & 1 else "." for i in range(cells)]
+        return ["".join(cubes[row * size : row * size + size]) for row in reversed(range(size))]
+
+    def place(self, state: int, action: int) -> Iterator[int]:
+        """The cube that is taken, and the end where it is pushed in."""
+        size, side = self.size, action % 4
+        row, column = divmod(action // 4, size)
+        yield (size - 1 - row) * size + column
+        if side == 0 or side == 1:
+            yield (size - 1 - row) * size + (size - 1 if side == 1 else 0)
+        else:
+            yield (size - 1) * size + column if side == 2 else column
+
+    def drawing(self) -> dict[str, Any]:
+        return {"board": "cubes", "men": {"X": ["cross", 0], "o": ["ring", 1]}}
 
     def _enters(self, column: int, row: int, side: int) -> bool:
         """Whether a cube taken from there may be pushed in on that side: not where it was."""

@@ -7,7 +7,7 @@ on the board. Repetition is a draw.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from solver.games.common import five
 
@@ -70,6 +70,9 @@ class Teeko(NamedTuple):
 
     def place(self, state: int, action: int) -> list[int]:
         return five.place(action)
+
+    def drawing(self) -> dict[str, Any]:
+        return five.drawing()
 
     def _near(self, men: int) -> int:
         """The points next to the men, in all eight directions; perhaps with the men."""

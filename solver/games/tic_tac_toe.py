@@ -7,7 +7,7 @@ empty, keeps lines from running over an edge. Whose turn it is follows from the 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from solver.games.common.choices import choice_at, choose, place_of
 
@@ -152,6 +152,9 @@ class TicTacToe(NamedTuple):
     def place(self, state: int, action: int) -> Iterator[int]:
         row, column = divmod(action, self.width + 1)
         yield (self.height - 1 - row) * self.width + column
+
+    def drawing(self) -> dict[str, Any]:
+        return {"board": "grid", "men": {"X": ["cross", 0], "o": ["ring", 1]}}
 
     def _bits(self) -> int:
         """Bits of one player's board."""

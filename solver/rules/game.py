@@ -22,7 +22,7 @@ from typing import Any, Protocol
 from solver.base.errors import GameError
 from solver.base.expectations import kind_of
 from solver.base.value import Value, lift, terminal_merit, value_of
-from solver.games import CATALOGUE, FROM_FILES, class_of, opened_by
+from solver.games import CATALOGUE, FROM_FILES, class_of
 from solver.rules import parameters
 from solver.rules.fingerprint import fingerprint
 from solver.rules.loading import is_user_file, user_class
@@ -88,6 +88,7 @@ OPTIONAL = {
     "view": ("state", "mover"),  # the board from one side, 0 or 1 to move; without it `show`, which may turn round
     "cells": ("state", "mover"),  # the board as rows of characters, for a page; without it `view` or `show`
     "place": ("state", "action"),  # the cells to choose for it, one after the other; without it moves by their names
+    "drawing": (),  # how a page draws the cells (`docs/rules.md`); without it squares and discs
     "parse_position": ("text",),  # the state of a notation of the game's own, None if it is none; or ValueError
     "parse_action": ("state", "text"),  # without it the legal action whose text this is
     "format_action": ("state", "action"),  # the game's own notation; without it the number
@@ -307,7 +308,6 @@ def load_game(text: str) -> Game:
     `package.module::Class`, which is imported, that is, run; `my_game.py:4,4` if it has one class of rules. Raises
     GameError with the remedy.
     """
-    text = opened_by(text)
     source, own, rest = text.partition("::")
     name, _, values = (rest if own else text).partition(":")
     if own or name.endswith(".py"):
@@ -364,7 +364,7 @@ def located(game: Any) -> str:
 
 def is_built_in(text: str) -> bool:
     """Whether `load_game` makes this game of the package alone, running nobody else's code and opening no file."""
-    name = opened_by(text).partition(":")[0]
+    name = text.partition(":")[0]
     return "::" not in text and not name.endswith(".py") and name not in FROM_FILES
 
 
@@ -390,7 +390,7 @@ def check_signatures(cls: type) -> None:
 def _class_text(cls: type) -> str:
     package, _, module = cls.__module__.rpartition(".")
     name = module.replace("_", "-")
-    if package == "solver.games" and name in CATALOGUE and issubclass(cls, class_of(name)):
+    if package == "solver.games" and name in CATALOGUE and class_of(name) is cls:
         return name
     file = getattr(sys.modules.get(cls.__module__), "__file__", None) or ""
     if is_user_file(cls.__module__):

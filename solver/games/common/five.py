@@ -7,6 +7,8 @@ new man.
 
 from __future__ import annotations
 
+from typing import Any
+
 BOARD = (1 << 25) - 1
 COLUMN, ROW = 0b00001_00001_00001_00001_00001, 0b11111
 BOTH = 1 | 1 << 25
@@ -115,6 +117,15 @@ def place(action: int) -> list[int]:
     points = (action - 625,) if action >= 625 else (action // 25, action % 25)
     return [(4 - point // 5) * 5 + point % 5 for point in points]
 
+
+def drawing() -> dict[str, Any]:
+    """Points, and lines to all neighbours."""
+    steps = ((0, 1), (1, 0), (1, 1), (1, -1))
+    points = [(row, column) for row in range(5) for column in range(5)]
+    points = [(row, column) for row in range(5) for column in range(5)]
+    ends = [(row, column, row + down, column + right) for row, column in points for down, right in steps]
+    lines = [[5 * a + b, 5 * c + d] for a, b, c, d in ends if c < 5 and 0 <= d < 5]
+    return {"board": "points", "lines": lines, "sides": ["black", "red"]}
 
 def board(state: int) -> str:
     rows = [f"{5 - i:2} " + " ".join(row.lower()) for i, row in enumerate(cells(state))]

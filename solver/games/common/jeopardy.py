@@ -95,6 +95,18 @@ def board(goal: int, state: int) -> str:
     )
 
 
+def cells(goal: int, state: int) -> list[str]:
+    """Of each player the score, and the points of the turn; of who has lost nothing is known.
+
+    A number is the character so many places behind "0".
+    """
+    turn = mover(goal, state)
+    if is_won(goal, state):
+        rows = [chr(48 + goal) + "0", "?0"]
+    else:
+        rows = [chr(48 + own(goal, state)) + chr(48 + total(goal, state)), chr(48 + other(goal, state)) + "0"]
+    return [rows[turn], rows[1 - turn]]
+
 def parsed(goal: int, text: str) -> int | None:
     """The state of `12-30-8`: the mover's score, the other's, and the turn's total, which may be left out."""
     found = re.fullmatch(r"(\d{1,9})-(\d{1,9})(?:-(\d{1,9}))?", text, re.ASCII)

@@ -8,6 +8,8 @@ point. The games have cycles; repetition is a draw.
 
 from __future__ import annotations
 
+from typing import Any
+
 LINES = (0o007, 0o070, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124)  # rows, columns, diagonals
 NAMES = ("a1", "b1", "c1", "a2", "b2", "c2", "a3", "b3", "c3")
 
@@ -105,6 +107,11 @@ def place(action: int) -> list[int]:
     points = (action - 81,) if action >= 81 else (action // 9, action % 9)
     return [(2 - point // 3) * 3 + point % 3 for point in points]
 
+
+def drawing(slides: int) -> dict[str, Any]:
+    """Points, and lines where men may slide; none where they may go anywhere."""
+    lines = [] if slides == 3 else [[a, b] for a in range(9) for b in range(a) if near(a, slides) >> b & 1]
+    return {"board": "points", "lines": lines, "sides": ["black", "white"]}
 
 def board(state: int) -> str:
     rows = [f"{3 - i:2} " + " ".join(row.lower()) for i, row in enumerate(cells(state))]

@@ -7,6 +7,7 @@ times 3, plus 0, 1 or 2 for a step to the left, straight or right, as the board 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 
 def initial(width: int, height: int, rows: int) -> int:
@@ -186,3 +187,6 @@ def place(width: int, height: int, state: int, action: int) -> list[int]:
 def board(width: int, height: int, state: int) -> str:
     rows = [f"{height - i:2} " + " ".join(row.lower()) for i, row in enumerate(cells(width, height, state))]
     return "\n".join([*rows, "   " + " ".join("abcdefghijklmnopqrstuvwxyz"[:width])])
+
+def drawing() -> dict[str, Any]:
+    return {"board": "checks", "sides": ["white", "black"], "men": {"W": ["pawn", 0], "b": ["pawn", 1]}}

@@ -1,63 +1,77 @@
 /**
- * The board as buttons, a cell each, or as text where the rules do not say how cells are drawn.
+ * The board: a picture, and over it a button for each cell, or text where the rules do not say how cells are drawn.
  *
  * Only one cell is in the order of Tab; arrows go from cell to cell. A move is chosen by its cells, one after the other;
- * what has no cells, or the same ones as another move, is chosen in the list.
+ * what has no cells, or the same ones as another move, is chosen in the list. Men may be dragged, too.
  */
+
+import { kindOfMan } from "./men.js";
+import { animate, pictureOf } from "./scene.js";
 
 const SHORT = { win: "W", draw: "=", loss: "L", unknown: "?", estimate: "\u2248", searching: "\u2026" }; // where a cell is too small for a word
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
+const MANY = 6; // best moves of which there are arrows
 
-export function createBoard(place, play) {
+export function createBoard(place, play, drawing = {}, players = []) {
   let rows = [];
   let cells = [];
   let moves = [];
   let chosen = []; // the cells of a move that is being made
   let current = 0; // the cell that Tab comes to
-  let last; // where the last move went
+  let told = {}; // what else the picture shows
   let falls; // whether a move is known by its column alone
   let named; // whether moves are named by the cells that they go to: a1 bottom left
-  let untold; // whether that is not known yet: chance has had to decide first
+  let dragged = false; // whether the click that comes is the end of a drag
+  let untold = true; // whether that is not known yet: chance has had to decide first
 
-  /** Show rows of characters, or text, with the moves: { name, place, kind, words, best }. */
-  function draw(board, labelled, lastPlace) {
+  /**
+   * Show rows of characters, or text, with the moves: { name, place, kind, words, best }. `others`: `last`, the cells of
+   * the last move; whether it `arrives` just now; and what surfaces ask.
+   */
+  function draw(board, labelled, others = {}) {
     if (String(board) !== String(rows)) chosen = []; // values that come late find a move begun
-    [moves, last] = [labelled, lastPlace];
+    [moves, told] = [labelled, others];
     if (typeof board === "string") {
       place.classList.add("text");
       place.replaceChildren(Object.assign(document.createElement("pre"), { textContent: board, tabIndex: 0 }));
       return;
     }
-    if (!cells.length || untold) build(board);
     rows = board;
-    update();
+    if (!cells.length || untold) build();
+    update(others.arrives);
   }
 
-  function build(board) {
-    rows = board;
-    const width = rows[0].length;
-    untold = moves.length > 0 && moves.every((move) => move.weight !== undefined);
+  function build() {
+    untold = !moves.length || moves.every((move) => move.weight !== undefined);
     falls = isByColumn();
-    named = moves.some((move) => move.place.length && move.name.includes(nameOf(move.place.at(-1))));
-    cells = Array.from({ length: width * board.length }, (_, cell) => {
+    named = moves.some((move) => move.place.length && move.name.includes(nameOf(move.place.at(-1)))) && !drawing.names && drawing.board !== "piles";
+    if (cells.length) return;
+    cells = Array.from({ length: rows.length * rows[0].length }, (_, cell) => {
       const button = Object.assign(document.createElement("button"), { type: "button", className: "cell" });
-      button.addEventListener("click", () => choose(cell));
+      button.addEventListener("click", () => (dragged ? (dragged = false) : choose(cell)));
       button.addEventListener("focus", () => rove(cell));
+      button.addEventListener("pointerdown", (event) => grasp(event, cell));
       return button;
     });
-    place.style.setProperty("--columns", width);
-    place.classList.toggle("edged", named);
-    const edge = (text) => Object.assign(span("edge", text), { ariaHidden: "true" });
-    const lines = rows.flatMap((_, row) => [
-      ...(named ? [edge(String(rows.length - row))] : []),
-      ...cells.slice(row * width, (row + 1) * width),
-    ]);
-    const below = Array.from({ length: width }, (_, column) => edge(named ? LETTERS[column] : String(column + 1)));
-    place.replaceChildren(...lines, ...(named ? [edge(""), ...below] : falls ? below : []));
+    place.replaceChildren(...cells);
   }
 
-  /** A cell as most games write it. */
+  /** Lay the buttons over the cells of the picture. */
+  function lay(picture, layout) {
+    place.querySelector("svg")?.remove();
+    place.prepend(picture);
+    place.style.setProperty("--ratio", layout.width / layout.height);
+    place.style.setProperty("--cells", layout.width / 100);
+    for (const [cell, button] of cells.entries()) {
+      const { x, y, w, h } = layout.cells[cell];
+      const shares = { left: (x - w / 2) / layout.width, top: (y - h / 2) / layout.height, width: w / layout.width, height: h / layout.height };
+      for (const [side, share] of Object.entries(shares)) button.style[side] = `${(100 * share).toFixed(3)}%`;
+    }
+  }
+
+  /** A cell as most games write it, or as this one does. */
   function nameOf(cell) {
+    if (drawing.names) return drawing.names[cell];
     const width = rows[0].length;
     return `${LETTERS[cell % width]}${rows.length - Math.floor(cell / width)}`;
   }
@@ -65,13 +79,20 @@ export function createBoard(place, play) {
   /** Whether men fall: at the start, each column has one move at most, of one cell, and there are several rows. */
   function isByColumn() {
     const columns = moves.map((move) => move.place.length === 1 && move.place[0] % rows[0].length);
-    return rows.length > 1 && moves.length > 1 && !columns.includes(false) && new Set(columns).size === columns.length;
+    return drawing.board !== "pits" && rows.length > 1 && moves.length > 1 && !columns.includes(false) && new Set(columns).size === columns.length;
+  }
+
+  /** Whether a move may be meant by cells that are chosen one after the other; some boards bear any order. */
+  function begins(move, before) {
+    const free = drawing.free ?? 0;
+    const part = move.place.slice(0, free);
+    return before.every((one, step) => (step < free ? part.includes(one) : move.place[step] === one));
   }
 
   /** The moves that may still be meant if this cell is chosen next, and the cell of theirs that is. */
   function meant(cell, before = chosen) {
-    const starts = moves.filter((move) => before.every((one, step) => move.place[step] === one));
-    const exact = starts.filter((move) => move.place[before.length] === cell);
+    const starts = moves.filter((move) => move.place.length > before.length && begins(move, before));
+    const exact = starts.filter((move) => begins(move, [...before, cell]) && !before.includes(cell));
     if (exact.length || !falls) return { moves: exact, cell };
     const below = starts.filter((move) => move.place[0] % rows[0].length === cell % rows[0].length);
     return { moves: below, cell: below[0]?.place[0] };
@@ -79,6 +100,8 @@ export function createBoard(place, play) {
 
   function choose(cell) {
     current = cell;
+    const complete = moves.filter((move) => chosen.length && move.place.length === chosen.length && begins(move, chosen));
+    if (cell === chosen.at(-1) && complete.length === 1) return play(complete[0]); // once more: that is all of it
     let found = meant(cell);
     let before = chosen;
     if (!found.moves.length && chosen.length) [found, before] = [meant(cell, []), []];
@@ -88,8 +111,35 @@ export function createBoard(place, play) {
     if (whole.length === 1 && found.moves.length === 1) play(whole[0]);
     else {
       update();
-      if (whole.length) document.querySelector("#moves button")?.focus();
+      if (whole.length > 1) document.querySelector("#moves button")?.focus();
     }
+    return undefined;
+  }
+
+  /** Drag a man: where it is let go is the next cell. */
+  function grasp(event, cell) {
+    const isPart = chosen.includes(cell) || meant(cell).moves.some((move) => move.place.length > 1);
+    if (!event.isPrimary || event.button || !isPart || drawing.free) return;
+    const from = [event.clientX, event.clientY];
+    let man;
+    dragged = false;
+    const move = ({ clientX, clientY }) => {
+      if (!man && Math.hypot(clientX - from[0], clientY - from[1]) < 8) return;
+      if (!man && chosen.at(-1) !== cell) choose(cell);
+      man = place.querySelector(`[data-cell="${cell}"] > .moves`);
+      const scale = man?.getScreenCTM()?.a;
+      if (scale) man.style.transform = `translate(${(clientX - from[0]) / scale}px, ${(clientY - from[1]) / scale}px)`;
+    };
+    const end = ({ clientX, clientY, type }) => {
+      removeEventListener("pointermove", move);
+      if (!man) return;
+      man.style.transform = "";
+      dragged = true;
+      const target = cells.indexOf(document.elementFromPoint(clientX, clientY)?.closest(".cell"));
+      if (type === "pointerup" && target >= 0 && target !== cell && meant(target).moves.length) choose(target);
+    };
+    addEventListener("pointermove", move);
+    for (const type of ["pointerup", "pointercancel"]) addEventListener(type, end, { once: true });
   }
 
   function letGo() {
@@ -97,49 +147,69 @@ export function createBoard(place, play) {
     if (cells.length) update();
   }
 
-  function update() {
+  function update(arrives) {
     const width = rows[0].length;
     const marks = rows.map((row) => [...row]).flat();
+    const valued = new Set();
     cells.forEach((button, cell) => {
       const { moves: some, cell: target } = meant(cell);
       const best = some.find((move) => move.best) ?? some[0];
       const man = marks[cell];
-      const side = man === "." || man === " " ? "" : man !== man.toLowerCase() ? "first" : man !== man.toUpperCase() ? "second" : "neutral";
-      button.className = ["cell", man === " " && "gap", side && `man ${side}`, cell === last && "last"].filter(Boolean).join(" ");
-      button.classList.toggle("valued", Boolean(target === cell && best?.words));
+      const kind = kindOfMan(man, drawing.men);
+      if (kind && target === cell && best?.words) valued.add(cell);
+      button.className = ["cell", kind?.shape && "man", told.last?.includes(cell) && "last"].filter(Boolean).join(" ");
       button.classList.toggle("chosen", chosen.includes(cell));
       button.classList.toggle("open", some.length > 0);
       button.setAttribute("aria-disabled", String(!some.length && !chosen.includes(cell)));
       if (chosen.length || some.some((move) => move.place.length > 1)) button.setAttribute("aria-pressed", String(chosen.includes(cell)));
       else button.removeAttribute("aria-pressed");
-      button.setAttribute("aria-label", label(cell, man, some, width));
-      button.replaceChildren(...faces(man, side, target === cell ? best : undefined));
+      button.hidden = drawing.board === "race" || man === " " || (!some.length && kind?.shape === "dot");
+      button.setAttribute("aria-label", label(cell, man, kind, some, width));
+      button.replaceChildren(...faces(target === cell ? best : undefined));
       button.tabIndex = cell === current ? 0 : -1;
     });
-  }
-
-  /** What a cell shows: its man, and what going there is worth. */
-  function faces(man, side, move) {
-    const parts = [];
-    if (side) parts.push(span("disc", man.toUpperCase()));
-    if (move) {
-      const [word, count] = move.words.split(/, | in |(?<=estimate) /);
-      const chip = span(`chip ${move.kind}${move.best ? " best" : ""}`, "");
-      if (word) chip.append(span("word", word));
-      if (word in SHORT) chip.firstChild.dataset.short = SHORT[word];
-      if (count) chip.append(span("count", count));
-      parts.push(chip);
+    const { picture, layout } = pictureOf(drawing, rows, { ...told, valued, players, labels: named ? "names" : falls ? "columns" : "", arrows: arrows() });
+    lay(picture, layout);
+    if (arrives && told.last?.length) {
+      const from = told.last.length > 1 ? told.last[0] : undefined;
+      animate(picture, layout, { from, to: told.last.at(-1), falls });
     }
-    return parts;
   }
 
-  function label(cell, man, some, width) {
-    const where = named ? nameOf(cell) : `column ${(cell % width) + 1}, row ${rows.length - Math.floor(cell / width)}`;
-    const what = man === "." ? "empty" : man === " " ? "no cell" : man.toUpperCase();
+  /** Moves that slide: those of the man that is chosen, else the best ones. */
+  function arrows() {
+    const slides = moves.filter((move) => move.place.length > 1 && move.words && !drawing.free);
+    const shown = chosen.length ? slides.filter((move) => begins(move, chosen)) : slides.filter((move) => move.best);
+    if (!chosen.length && shown.length > MANY) return [];
+    return shown.flatMap((move) => move.place.slice(1).map((to, at) => ({ from: move.place[at], to, kind: move.kind, best: move.best })));
+  }
+
+  /** What going to a cell is worth. */
+  function faces(move) {
+    if (!move) return [];
+    const [word, count] = move.words.split(/, | in |(?<=estimate) /);
+    const chip = span(`chip ${move.kind}${move.best ? " best" : ""}`, "");
+    if (word) chip.append(span("word", word));
+    if (word in SHORT) chip.firstChild.dataset.short = SHORT[word];
+    if (count) chip.append(span("count", count));
+    return [chip];
+  }
+
+  function label(cell, mark, kind, some, width) {
+    const row = rows.length - Math.floor(cell / width);
+    const where = named || drawing.names ? nameOf(cell) : `column ${(cell % width) + 1}, row ${row}`;
     const ends = some.filter((move) => move.place.length === chosen.length + 1);
     const say = (move) => `${move.name}${move.words && `: ${move.words}`}${move.best ? ", best" : ""}`;
     const leads = ends.length ? `, play ${ends.map(say).join("; ")}` : some.length ? `, ${some.length} moves from here` : "";
-    return `${where}: ${what}${leads}`;
+    return `${where}: ${nameOfMan(mark, kind)}${leads}`;
+  }
+
+  function nameOfMan(mark, kind) {
+    if (mark === "." || !kind) return mark === " " ? "no cell" : "empty";
+    if (["pits", "bearoff"].includes(drawing.board)) return String(mark.codePointAt(0) - 48);
+    const whose = kind.side < 2 && drawing.sides ? `${drawing.sides[kind.side]} ` : "";
+    if (drawing.men?.[mark]) return kind.shape === drawing.sides?.[kind.side] ? kind.shape : `${whose}${kind.shape}`;
+    return drawing.sides ? drawing.sides[kind.side] : mark.toUpperCase();
   }
 
   function rove(cell) {
@@ -152,12 +222,26 @@ export function createBoard(place, play) {
   function walk(key) {
     const inside = place.contains(document.activeElement);
     if (!cells.length || !(inside || document.activeElement === document.body)) return false;
-    const width = rows[0].length;
-    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -width, ArrowDown: width }[key];
-    const stays = (step === -1 && current % width === 0) || (step === 1 && current % width === width - 1);
-    const next = inside && !stays ? current + step : current;
-    if (next >= 0 && next < cells.length) cells[next].focus();
-    return true;
+    const next = inside ? neighbour(key) : cells[current].hidden ? cells.findIndex((one) => !one.hidden) : current;
+    cells[next]?.focus();
+    return next !== undefined && next >= 0;
+  }
+
+  /** The cell that lies next in the direction of a key: what is ahead, and least aside. */
+  function neighbour(key) {
+    const [dx, dy] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[key];
+    const centre = (one) => [parseFloat(one.style.left) * ratio() + parseFloat(one.style.width) * ratio() / 2, parseFloat(one.style.top) + parseFloat(one.style.height) / 2];
+    const ratio = () => Number(place.style.getPropertyValue("--ratio"));
+    const here = centre(cells[current]);
+    let [nearest, least] = [current, Infinity];
+    for (const [cell, one] of cells.entries()) {
+      if (one.hidden || cell === current) continue;
+      const [x, y] = centre(one).map((place, way) => place - here[way]);
+      const [ahead, aside] = [x * dx + y * dy, Math.abs(x * dy) + Math.abs(y * dx)];
+      const cost = ahead + 3 * aside;
+      if (ahead > 0.5 && aside <= ahead * 1.01 && cost < least) [nearest, least] = [cell, cost];
+    }
+    return nearest;
   }
 
   return { draw, letGo, walk };

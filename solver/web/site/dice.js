@@ -2,6 +2,25 @@
  * What a page of a game of chance has besides: the throw, and what there is to say of it.
  */
 
+import { circle, rect, svg, words } from "./men.js";
+
+const PIPS = { 1: [4], 2: [0, 8], 3: [0, 4, 8], 4: [0, 2, 6, 8], 5: [0, 2, 4, 6, 8], 6: [0, 2, 3, 5, 6, 8] }; // of nine places
+
+/** A picture of dice, or of a coin: their faces, or "?" before they are thrown. */
+export function pictureOfDice(faces, label = "") {
+  const parts = faces.map((face, at) => {
+    const holder = svg("g", { transform: `translate(${at * 56 + 4} 4)` });
+    if (typeof face === "string" && face !== "?") {
+      holder.append(circle(24, 24, 23, "coin-face"), words(24, 25, face[0].toUpperCase(), "pip-text", 26));
+    } else if (PIPS[face]) {
+      holder.append(rect(0, 0, 48, 48, "die", 11), ...PIPS[face].map((pip) => circle(10 + 14 * (pip % 3), 10 + 14 * Math.floor(pip / 3), 4.6, "pip")));
+    } else holder.append(rect(0, 0, 48, 48, "die", 11), words(24, 25, face, "pip-text", 24));
+    return holder;
+  });
+  const width = 56 * faces.length;
+  return svg("svg", { viewBox: `0 0 ${width} 56`, class: "dice", width, height: 56, ...(label ? { role: "img", "aria-label": label } : { "aria-hidden": "true" }) }, ...parts);
+}
+
 /** One of the outcomes of chance, { weight, ... }, as likely as its weight says. */
 export function thrown(outcomes, random = Math.random) {
   let left = random() * total(outcomes);

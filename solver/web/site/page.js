@@ -7,10 +7,15 @@
 
 import { Book, remote } from "./book.js";
 import { createBoard } from "./board.js";
-import { legend, news, odds, thrown } from "./dice.js";
+import { drawChart } from "./chart.js";
+import { legend, news, pictureOfDice, thrown } from "./dice.js";
+import { $, marked, passed } from "./elements.js";
+import { keyOf, label, listFacts, listHistory, listMoves } from "./lists.js";
 import { firstDifference } from "./rules.js";
 import { Background } from "./search.js";
-import { chosen, examine, finalMargin, inAll, inWords, isSettled, joined, kindOf, unexamined } from "./values.js";
+import { sidesOf } from "./scene.js";
+import { asObject, copy } from "./share.js";
+import { chosen, examine, finalMargin, inAll, inWords, isSettled, joined, kindOf, standing, unexamined, valueOf } from "./values.js";
 
 // milliseconds
 const PAUSE = 500; // before the page answers a move
@@ -22,31 +27,35 @@ const LONGEST = 60000; // that it searches while a position is looked at
 
 const NO_BOOK = { get: async () => undefined, facts: {} };
 
-const $ = (id) => document.getElementById(id);
 const never = new Promise(() => {});
-const { about, game, records, rules } = await import("./game.js").catch((error) => (fail(error.message), never));
+const { about, game: whole, records, rules } = await import(new URL("game.js", document.baseURI)).catch((error) => (fail(error.message), never));
+const drawing = about.drawing ?? {};
+const game = drawing.turns ? { ...whole, moves: (state, mover) => whole.moves(state, mover).map((move) => turned(move, state, mover)) } : whole;
 let book = NO_BOOK;
 let search; // past the end of the book; undefined where the page has no module
-let line = []; // { state, mover, gained }, and from the second on the name and the place of the move that led there, and
-// whether it was a throw
+let line = []; // { state, mover, gained }, from the second on the name and the place of the move that led there, and
+// whether it was a throw; `value` where it is known
 let at = 0;
 let shown; // what is known of the position that is looked at; undefined while that is found out
 let turn = 0; // what is under way for an earlier position is dropped
 let listed; // the turn whose moves the list has
 let seeking = new AbortController(); // the search that is under way
-const board = createBoard($("board"), choose);
+let watching = false; // whether the best moves are played for both sides
+let arrives = false; // whether the move that led here is just being played
+const board = createBoard($("board"), choose, drawing, players());
 
 async function begin() {
-  const differs = firstDifference(game, records);
+  const differs = firstDifference(whole, records);
   if (differs) {
     throw new Error(`The rules run otherwise here than in Python, at state ${differs.record.state}: export the page again`);
   }
   await (about.digest ? openBook() : openSearch());
   $("summary").textContent = about.summary;
-  listFacts();
+  listFacts(about, book, records);
+  document.body.classList.add(...sidesOf(drawing));
   for (const part of about.expects ? document.querySelectorAll(".of-chance") : []) part.hidden = false;
   document.body.classList.toggle("chance", Boolean(about.expects));
-  $("legend").hidden = !game.text;
+  $("dice").hidden = !drawing.dice;
   listen();
   await readAddress();
   if (about.digest && about.searches) searchOn();
@@ -73,33 +82,51 @@ async function searchOn() {
   }
 }
 
-/** The names of the players: by their men, where each has one kind. */
-const players = (() => {
+/** The names of the players: as the rules draw them, by their men where each has one kind, else by who begins. */
+function players() {
+  if (drawing.sides) return drawing.sides.map((name) => name[0].toUpperCase() + name.slice(1));
   const men = new Set(records.flatMap(({ board: rows }) => (typeof rows === "string" ? [] : [...rows.join("")])));
   const kinds = [/\p{Lu}/u, /\p{Ll}/u].map((kind) => [...men].filter((man) => kind.test(man)));
   return kinds.every((men) => men.length === 1) ? kinds.map(([man]) => man.toUpperCase()) : ["First player", "Second player"];
-})();
+}
+
+/** A move of a board that the second player sees turned round: its cells as the page has them. */
+function turned(move, state, mover) {
+  const last = [...game.board(state, mover).join("")].length - 1;
+  return mover ? { ...move, place: move.place.map((cell) => last - cell) } : move;
+}
 
 // the game so far
 
+const names = players();
 const here = () => line[at];
 
 function after(position, move) {
   const gained = position.gained + move.gain;
   const { child: state, mover, name, place } = move;
   const isThrow = move.weight !== undefined;
-  return { state, mover, gained: mover === position.mover ? gained : 0 - gained, name, place, isThrow };
+  return { state, mover, gained: mover === position.mover ? gained : 0 - gained, name, place, isThrow, by: position.mover };
 }
 
 function play(move) {
   const next = after(here(), move);
   if (line[at + 1]?.name !== next.name) line = [...line.slice(0, at + 1), next];
+  arrives = true;
   go(at + 1);
 }
 
 /** Play a move of the person's, if it is their turn, and of the position that is looked at: not twice by two clicks. */
 function choose(move) {
-  if (shown && waits()) play(move);
+  if (!shown || !(watching || waits())) return;
+  watch(false);
+  play(move);
+}
+
+/** Have the best moves played for both sides, or no more. */
+function watch(wanted) {
+  watching = wanted && !(shown?.end);
+  $("watch").setAttribute("aria-pressed", String(watching));
+  $("watch").textContent = watching ? "Stop" : "Watch";
 }
 
 function go(place) {
@@ -109,12 +136,13 @@ function go(place) {
 }
 
 function address() {
-  const from = line[0].state === game.initial ? [] : [`state=${line[0].state}`];
+  const { state, mover } = line[0];
+  const from = state === game.initial ? [] : [`state=${state}`, ...(mover === game.mover(state) ? [] : [`mover=${mover}`])];
   const moves = line.slice(1, at + 1).map(({ name }) => encodeURIComponent(name));
   return `#${[...from, ...(moves.length ? [`moves=${moves.join(",")}`] : [])].join("&")}`;
 }
 
-/** The position of the address: `#moves=4,4,5`, or `#state=12345&moves=5`, as far as its moves are legal. */
+/** The position of the address: `#moves=4,4,5`, or `#state=12345&mover=1&moves=5`, as far as its moves are legal. */
 async function readAddress() {
   const parts = new URLSearchParams(location.hash.slice(1));
   let trouble = "";
@@ -122,7 +150,7 @@ async function readAddress() {
   if (parts.has("state")) {
     const state = await known(parts.get("state"));
     if (state === undefined) trouble = `The state of the link is not in ${about.digest ? "the" : "a"} book; the start is shown.`;
-    else line = [{ state, mover: game.mover(state), gained: 0 }];
+    else line = [{ state, mover: parts.get("mover") === "1" ? 1 : game.mover(state), gained: 0 }];
   }
   for (const name of trouble ? [] : (parts.get("moves") ?? "").split(/[ ,]+/).filter(Boolean)) {
     const { state, mover } = line.at(-1);
@@ -147,7 +175,8 @@ const person = () => document.querySelector("input[name=side]:checked").value;
 const isMine = ({ mover }) => person() === "both" || Number(person()) === mover;
 
 /** Whether the person is to do something; chance decides by itself for the other side, unless the dice are real. */
-const waits = () => isMine(here()) || (shown.byChance && $("real").checked);
+const waits = () => !watching && waitsFor();
+const waitsFor = () => isMine(here()) || (shown.byChance && $("real").checked);
 
 /** The last position before this one in which a move can be taken back. */
 function before() {
@@ -193,13 +222,22 @@ async function show() {
   const searches = search && !isSettled(found);
   present({ ...found, isSearching: searches });
   const searched = searches && seek(mine, found);
+  appraise(mine);
+  if (shown.end) watch(false);
   if (shown.end || waits()) return;
   if (at === line.length - 1) await Promise.race([searched, searches && passed(THINKING)]);
   await passed(PAUSE);
   if (mine === turn) at === line.length - 1 ? answer() : go(at + 1);
 }
 
-const passed = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+/** Find the values of the other positions of the game, as far as the book has them, for the chart. */
+async function appraise(mine) {
+  for (const position of line) {
+    position.value ??= await valueOf(game, book, { ...about, wdl: book.facts.wdl }, position).catch(() => undefined);
+    if (mine !== turn) return;
+  }
+  drawGame();
+}
 
 /** Search for what is not known of the position that is looked at, for as long as it is, and show what is found. */
 async function seek(mine, found) {
@@ -232,6 +270,7 @@ function looking(mine) {
 
 function present(found) {
   shown = found;
+  if (found.value) here().value = found.value;
   say("");
   draw();
   $("status").replaceChildren(...sentence());
@@ -240,6 +279,8 @@ function present(found) {
 /** Show what is known by now of the same position: nothing that is being pressed goes. */
 function revise(found) {
   shown = found;
+  if (found.value) here().value = found.value;
+  drawGame();
   drawMoves();
   const parts = sentence();
   const text = parts.map((part) => part.textContent ?? part).join("");
@@ -256,18 +297,62 @@ function drawMoves() {
     best: visible && move.best,
   }));
   const rows = game.board(here().state, here().mover);
-  board.draw(rows, labelled, here().place?.at(-1));
-  if (game.text) $("legend").textContent = legend(textOf(here()), rows);
-  if (listed !== turn) listMoves(labelled);
+  board.draw(rows, labelled, { last: here().place, arrives, gained: about.adds && line[0].state === game.initial ? here().gained : undefined, mover: here().mover, owners: owners() });
+  arrives = false;
+  drawDice(rows);
+  if (listed !== turn) listMoves(labelled, { byChance: shown.byChance, choose, newsOf, dice: drawing.dice });
   listed = turn;
   for (const [place, button] of [...$("moves").querySelectorAll("button")].entries()) label(button, labelled[place]);
   $("best").disabled = !chosen(shown.moves);
 }
 
+/** The dice that were thrown last, or those that are to be; and what neither they nor the board show, as text. */
+function drawDice(rows) {
+  const before = line.slice(0, at + 1).findLast((position) => position.isThrow);
+  const faces = shown.byChance ? drawing.dice?.[0].map(() => "?") : drawing.dice?.[Number(before?.name) - 1];
+  $("legend").hidden = !game.text || Boolean(faces && drawing.sides);
+  if (game.text) $("legend").textContent = named(legend(textOf(here()), rows));
+  $("dice").replaceChildren(...(faces ? [pictureOfDice(faces, shown.byChance ? "to be thrown" : `thrown: ${faces.join(" and ")}`)] : []));
+}
+
+/** Who closed which box of those that are closed, as far as the game tells. */
+function owners() {
+  const found = new Map();
+  if (drawing.board !== "dots") return found;
+  for (const position of line.slice(1, at + 1)) {
+    for (const [cell, mark] of [...game.board(position.state, position.mover).join("")].entries()) {
+      if (mark === "#" && !found.has(cell)) found.set(cell, position.by);
+    }
+  }
+  return found;
+}
+
+/** The chart and the list of the game's moves. */
+function drawGame() {
+  const stood = line.map((position) => standing(position.value, position, about));
+  const isTurn = (place) => {
+    const [before, after] = [stood[place - 1], stood[place]];
+    const isKnown = before && after && !line[place].isThrow && !line[place].value.estimate && !line[place - 1].value.estimate;
+    return Boolean(isKnown && Math.abs(after.at - before.at) > (about.expects ? 0.02 : 0));
+  };
+  const visible = $("values").checked;
+  $("chart").hidden = !visible || line.length < 2;
+  if (visible) {
+    const columns = line.map((position, place) => ({
+      share: stood[place]?.share,
+      name: place ? `${place}. ${position.name}` : "start",
+      words: position.value === undefined ? "" : `${names[position.mover]} to move, ${inWords(position.value, about)}`,
+      isTurn: isTurn(place),
+    }));
+    drawChart($("chart"), columns, at, go);
+  }
+  listHistory(line, at, go, (place) => visible && isTurn(place));
+}
+
 /** All but the status, of what is known. */
 function draw() {
   drawMoves();
-  listHistory();
+  drawGame();
   $("undo").disabled = before() < 0;
   $("redo").disabled = at === line.length - 1;
   $("throw").disabled = !shown.byChance;
@@ -285,9 +370,10 @@ function textOf({ state, mover }) {
 function lastPlayed() {
   const before = line[at - 1];
   if (!before) return "";
-  if (!here().isThrow) return `${players[before.mover]} played ${here().name}. `;
-  const brought = news(textOf(before), textOf(here()));
-  return `${players[before.mover]} threw ${here().name}${brought && ` (${brought})`}. `;
+  if (!here().isThrow) return `${names[before.mover]} played ${here().name}. `;
+  if (drawing.dice && drawing.sides) return `${names[before.mover]} threw ${here().name}. `; // the picture has the rest
+  const brought = named(news(textOf(before), textOf(here())));
+  return `${names[before.mover]} threw ${here().name}${brought && ` (${brought})`}. `;
 }
 
 /** The status: what was played, who is to move, and what the position is worth. */
@@ -297,7 +383,7 @@ function sentence() {
   const again = repeats ? " The position repeats." : "";
   const played = lastPlayed();
   if (shown.end) return [played, marked(kindOf(shown.value), ending(mover, gained))];
-  const who = `${players[mover]} to ${shown.byChance ? "throw" : "move"}`;
+  const who = `${names[mover]} to ${shown.byChance ? "throw" : "move"}`;
   if (shown.isLooking) return [played, `${who}. Asking the book, and looking ahead where it ends.`];
   const best = shown.moves.filter((move) => move.best).map((move) => move.name);
   const unsure = search ? " No move is known to be best." : " The book ends here: no move is known to be best.";
@@ -313,98 +399,14 @@ function ending(mover, gained) {
   const margin = about.scores ? finalMargin(shown.value, gained) : shown.value.score;
   if (!margin) return "The game is drawn.";
   const by = about.scores && about.expects !== "utility" ? ` by ${Math.abs(margin)}` : "";
-  return `${players[margin > 0 ? mover : 1 - mover]} wins${by}.`;
+  const winner = names[margin > 0 ? mover : 1 - mover];
+  return `${winner} ${winner.endsWith("s") ? "win" : "wins"}${by}.`;
 }
 
-function marked(kind, text) {
-  return element("span", { className: `value ${kind}`, textContent: text });
-}
+const newsOf = ({ child, mover }) => named(news(textOf(here()), textOf({ state: child, mover })));
 
-function listMoves(moves) {
-  const focused = [...$("moves").querySelectorAll("button")].indexOf(document.activeElement);
-  $("moves-title").textContent = shown.byChance ? "Throws" : "Moves";
-  $("moves").replaceChildren(
-    ...moves.map((move, place) => {
-      const button = element("button", { type: "button" });
-      const says = place < 9 && keyOf(moves, place) !== move.name;
-      const key = says ? [element("kbd", { textContent: keyOf(moves, place), ariaHidden: "true" })] : [];
-      const value = [" ", marked("", "")];
-      const star = element("span", { className: "star" });
-      const name = element("span", { className: "name", textContent: move.name });
-      if (shown.byChance) {
-        button.className = "throw";
-        const share = element("span", { className: "odds", textContent: odds(move, moves) });
-        const brings = element("span", { className: "news", textContent: newsOf(move) });
-        button.append(name, " ", share, ...value, " ", brings);
-      } else button.append(...key, name, ...value, " ", star);
-      button.addEventListener("click", () => choose(move));
-      return wrapped("li", button);
-    }),
-  );
-  const buttons = $("moves").querySelectorAll("button");
-  if (focused >= 0) (buttons[Math.min(focused, buttons.length - 1)] ?? $("restart")).focus();
-}
-
-/** Say in the list what a move is worth. */
-function label(button, { kind, words, best }) {
-  const [value, star] = [button.querySelector(".value"), button.querySelector(".star")];
-  Object.assign(value, { className: `value ${kind}`, textContent: words });
-  if (star) Object.assign(star, { className: best ? "star best" : "star", textContent: best ? "best" : "" });
-}
-
-const newsOf = ({ child, mover }) => news(textOf(here()), textOf({ state: child, mover }));
-
-/** The key that plays a move: its name, or its place where no move has a digit as its name. */
-function keyOf(moves, place) {
-  return moves.some(({ name }) => /^\d$/.test(name)) ? moves[place].name : String(place + 1);
-}
-
-function listHistory() {
-  const entry = (position, place) => {
-    const button = element("button", { type: "button" });
-    if (place) button.append(element("span", { className: "number", textContent: `${place}.${position.isThrow ? " threw" : ""}` }), ` ${position.name}`);
-    else button.textContent = "start";
-    if (place === at) button.setAttribute("aria-current", "step");
-    button.addEventListener("click", () => go(place).then(() => $("history").querySelectorAll("button")[place]?.focus()));
-    return wrapped("li", button);
-  };
-  $("history").replaceChildren(...line.map(entry));
-}
-
-function listFacts() {
-  const checked = records.length ? `agree with Python's on ${records.length} positions, as just tried` : "a table of all positions";
-  const { rules, digest } = about.digest ? book.facts : about.module;
-  const facts = {
-    game: about.game,
-    ...(about.digest ? factsOf(book) : { values: "searched here, for a minute a position; there is no book" }),
-    "rules here": checked,
-    rules,
-    ...(about.digest ? { digest } : {}),
-  };
-  const rows = Object.entries(facts).map(([term, fact]) => [element("dt", { textContent: term }), element("dd", { textContent: fact })]);
-  $("facts").replaceChildren(...rows.flat());
-}
-
-/** What a book says of its values. */
-function factsOf({ facts: { method, scope, symmetry, states, stored, counts, root, longest, expectation } }) {
-  const kinds = expectation ? { win: "better", draw: "even", loss: "worse" } : { win: "win", draw: "draw", loss: "loss" };
-  return {
-    ...(expectation ? valuesOf(expectation, root) : { "start is a": inWords(root, about) }),
-    positions: `${(states ?? stored).toLocaleString("en")}${states === null ? " with a value" : ""}`,
-    "to move": Object.entries(counts).map(([kind, count]) => `${count.toLocaleString("en")} ${kinds[kind]}`).join(", "),
-    ...(expectation ? {} : { "longest win": longest === null ? "none" : `${longest.distance} plies` }),
-    solved: `${method}, ${scope}${symmetry ? ", folded by symmetry" : ""}`,
-  };
-}
-
-/** What the values of a game of chance are, and the start's. */
-function valuesOf({ of, error }, root) {
-  const share = of === "utility" ? ": winning chances, of which a draw is half" : "";
-  return {
-    "start is worth": `${inAll(root, about, 0)} for the first player`,
-    values: `expected ${of}, within ${error.toPrecision(3)}${share}`,
-  };
-}
+/** A text of the rules with the players' names as the page has them. */
+const named = (text) => text.replace(/player ([12])/g, (all, one) => (drawing.sides ? names[one - 1] : all));
 
 function say(trouble) {
   $("trouble").textContent = trouble;
@@ -418,24 +420,17 @@ function fail(trouble) {
   say(trouble);
 }
 
-function element(name, properties) {
-  return Object.assign(document.createElement(name), properties);
-}
-
-function wrapped(name, child) {
-  const parent = document.createElement(name);
-  parent.append(child);
-  return parent;
-}
-
 // what is done
 
 function listen() {
-  $("undo").addEventListener("click", () => before() >= 0 && go(before()));
-  $("redo").addEventListener("click", () => go(at + 1));
+  $("undo").addEventListener("click", () => (watch(false), before() >= 0 && go(before())));
+  $("redo").addEventListener("click", () => (watch(false), go(at + 1)));
   $("best").addEventListener("click", playBest);
   $("throw").addEventListener("click", throwDice);
   $("real").addEventListener("change", show);
+  $("watch").addEventListener("click", () => (watch(!watching), show()));
+  $("setup").addEventListener("submit", setUp);
+  $("copies").addEventListener("click", ({ target }) => target.dataset.copy && take(target.dataset.copy));
   $("restart").addEventListener("click", restart);
   $("values").addEventListener("change", show);
   $("sides").addEventListener("change", show);
@@ -443,17 +438,44 @@ function listen() {
   document.addEventListener("keydown", onKey);
 }
 
+/** Go to the position of a text: moves, or a number with #. */
+function setUp(event) {
+  event.preventDefault();
+  const text = $("text").value.trim();
+  const number = /^#\s*(\d+)$/.exec(text);
+  const moves = text === "start" ? "" : text;
+  const wanted = number ? `#state=${number[1]}` : `#moves=${split(moves).map(encodeURIComponent).join(",")}`;
+  if (wanted === location.hash) readAddress();
+  else location.hash = wanted;
+}
+
+/** Moves of a text; where each is a single character they may stand without anything between them. */
+function split(text) {
+  const single = game.moves(game.initial, game.mover(game.initial)).every(({ name }) => name.length === 1);
+  return text.split(single ? /[ ,]*/ : /[ ,]+/).filter(Boolean);
+}
+
+/** Take the position along as text. */
+async function take(what) {
+  const moves = line.slice(1, at + 1).map(({ name }) => name);
+  const text = what === "moves" ? moves.join(" ") : what === "number" ? `#${here().state}` : JSON.stringify(asObject(about, here(), shown, moves));
+  const isCopied = await copy(text, $("taken"));
+  $("copied").textContent = isCopied ? `Copied: ${text.length > 80 ? `${text.slice(0, 80)}\u2026` : text || "no moves"}` : "Copy it from here:";
+}
+
 function restart() {
+  watch(false);
   line = line.slice(0, 1);
   go(0);
 }
 
-const KEYS = { u: "undo", r: "redo", b: "best", t: "throw", n: "restart" };
+const KEYS = { u: "undo", r: "redo", b: "best", t: "throw", w: "watch", n: "restart", v: "values", l: "theme" };
 
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || !shown) return;
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   const isInput = event.target instanceof HTMLInputElement && event.target.type === "radio";
+  if (event.target.matches("input[type=text], textarea")) return;
   if (/^[1-9]$/.test(key)) {
     const moves = shown.moves;
     const place = moves.findIndex((_, one) => keyOf(moves, one) === key);
@@ -468,7 +490,8 @@ function walk(event, key) {
   const buttons = [...$("moves").querySelectorAll("button")];
   const place = buttons.indexOf(document.activeElement);
   const step = key === "ArrowDown" || key === "ArrowRight" ? 1 : -1;
-  if (place >= 0) buttons[(place + step + buttons.length) % buttons.length].focus();
+  if ($("chart").contains(document.activeElement)) go(at + step);
+  else if (place >= 0) buttons[(place + step + buttons.length) % buttons.length].focus();
   else if (!board.walk(key)) {
     if ($("board").contains(document.activeElement) || document.activeElement === document.body) buttons[0]?.focus();
     else return;

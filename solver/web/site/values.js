@@ -65,6 +65,25 @@ function asBook({ value, exact }, about) {
   return { score, distance: null, estimate: outcome === "estimate" ? "unknown" : outcome };
 }
 
+/** The value of a position alone, if the rules or the book tell it. */
+export async function valueOf(game, book, about, { state }) {
+  const range = await lookUp({ game, book, about }, state);
+  return isKnown(range) ? valueAt(range[0], about) : undefined;
+}
+
+/** How the first player stands: { share, from -1 to 1 for charts; at, the same for as long as nobody errs }. */
+export function standing(value, { mover, gained }, { scores, expects }) {
+  if (value === undefined) return undefined;
+  const way = mover ? -1 : 1;
+  if (scores && expects !== "utility") {
+    const margin = way * (value.score + gained);
+    return { share: Math.tanh(margin / 6), at: margin };
+  }
+  if (expects || value.estimate) return { share: way * Math.max(-1, Math.min(1, value.score)), at: way * value.score };
+  const near = value.distance === null ? 1 : 0.35 + 0.65 * 0.94 ** value.distance; // what is near stands out
+  return { share: way * value.score * near, at: way * value.score };
+}
+
 /** Whether all is known of a position that can be. */
 export const isSettled = ({ end, byChance, value, moves }) =>
   Boolean(end || byChance || (value && !value.estimate && moves.every((move) => move.value && !move.value.estimate)));

@@ -1,0 +1,112 @@
+"""An index of pages: one that lists games with their boards, and a folder for each with its page.
+
+    index.html list.js    the index, as it lies in `web/index`
+    games.js              what it lists: titles, verdicts, boards
+    page.css page.js ...  what all pages share
+    connect-four-4x4/     a page: its own `index.html`, `game.js`, and what it has of `game.wasm` and `book.bin`
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from solver.base.errors import BookError, MethodError
+from solver.base.progress import Progress
+from solver.book import Book, check_target
+from solver.export import site
+from solver.export.records import board_of
+from solver.export.script import MARK
+from solver.rules.game import Game, Rules, game_text, own_method
+from solver.rules.notation import chances, first_position, next_position
+
+GAMES = "games.js"
+ROOT = "../"  # from a page to the index
+PLAYED = 6  # plies at most before the board that is shown
+
+
+def name_of(game: Game) -> str:
+    """The folder of a game's page: connect-four-4x4."""
+    text = game_text(game).rpartition("::")[2].replace(":", "-").replace(",", "x")
+    return re.sub(r"[^\w.-]", "-", text)
+
+
+def names_of(games: Iterable[Game]) -> list[str]:
+    """The folders of several games. Raises MethodError where two have the same."""
+    names = [name_of(game) for game in games]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise MethodError(f"two of these are of {twice}: leave one out, or write its page alone")
+    return names
+
+
+def entry_of(name: str, game: Game, book: Book | None) -> dict[str, Any]:
+    """What the index says of a game whose page lies in the folder `name`."""
+    board, mover = _board(game)
+    return {
+        "name": name,
+        "title": site.title_of(game),
+        "summary": site.summary_of(game),
+        "verdict": "searched, without a book" if book is None else book.header.kind.verdict(book.root),
+        "states": None if book is None else book.states,
+        "drawing": site.drawing_of(game),
+        "board": board,
+        "mover": mover,
+    }
+
+
+def files(entries: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """The files of an index by their names, but for the pages: those that they share are among them."""
+    own = {part.name: part.read_text("utf-8") for part in (site.WEB / "index").iterdir()}
+    listed = json.dumps(entries, separators=(",", ":"), ensure_ascii=True)
+    return {**site.files(), **own, GAMES: f"{MARK}\nexport const games = {listed};\n"}
+
+
+def write(sources: Sequence[tuple[Game, Book | None]], folder: Path, progress: Progress) -> list[str]:
+    """Write an index of games and their books, and their pages, into a new folder; returns notes, a line each.
+
+    Raises what the export of each does.
+    """
+    folder.mkdir()
+    notes, entries = [], []
+    for name, (game, book) in zip(names_of(game for game, _ in sources), sources, strict=True):
+        rules = Rules(game, book is None or book.header.symmetry)
+        made = site.script_of(rules, book, progress)
+        site.write(made, game, book, folder / name, progress, ROOT)
+        entries.append(entry_of(name, game, book))
+        notes += [f"{name}: {note}" for note in made.notes]
+    for name, text in files(entries).items():
+        site.put(folder / name, text)
+    return notes
+
+
+def check_folder(folder: Path) -> None:
+    """Raise BookError if an index cannot be written there: a folder with anything but one is left alone."""
+    if not folder.exists():
+        check_target(folder)
+        return
+    site.refuse_place(folder)
+    known = files([])
+    for path in sorted(folder.iterdir()):
+        is_own = site.is_ours(path / site.GAME) if path.is_dir() else path.name in known
+        if not is_own or not site.is_ours(folder / GAMES):
+            raise BookError(f"{folder} holds {path.name}: name a new folder, then move what is in it where you want it")
+
+
+def _board(game: Game) -> tuple[list[str] | str, int]:
+    """The board a few moves from the start, and who is to move there: an empty one shows little."""
+    rules, chance = Rules(game), random.Random(0)
+    position = first_position(rules)
+    for _ in range(PLAYED if own_method(game, "tier") or rules.chance else 2):
+        decided = chances(game, position.state)
+        actions = list(range(len(decided))) or list(rules.actions(position.state))
+        after = next_position(rules, position, chance.choice(actions))
+        if rules.is_terminal(after.state):
+            break
+        position = after
+    mover = int(position.mover or 0)
+    return board_of(game, position.state, mover), mover

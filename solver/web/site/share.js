@@ -1,0 +1,43 @@
+/** What can be taken along: a position as its moves, its number, or what is known of it. */
+
+import { kindOf } from "./values.js";
+
+/** What is known of a position, by the names of `solver query --json`. */
+export function asObject(about, { state, mover, gained }, shown, names) {
+  const valued = (value, best) => ({
+    value: value === undefined ? null : about.expects ? "expectation" : value.estimate ? "unknown" : kindOf(value),
+    score: value === undefined || value.estimate ? null : value.score,
+    distance: value?.distance ?? null,
+    estimate: value?.estimate ? value.score : null,
+    exact: Boolean(value && !value.estimate),
+    ...(best === undefined ? {} : { best }),
+  });
+  const moves = shown.moves.map(({ name, value, best, child }) => ({ move: name, ...valued(value, best), child: { state: exactly(child) } }));
+  return {
+    game: about.game,
+    position: names.join(" "),
+    state: exactly(state),
+    to_move: mover,
+    ply: names.length,
+    gained: about.adds ? gained : null,
+    terminal: Boolean(shown.end),
+    ...valued(shown.value),
+    ...(shown.byChance ? { best: [], moves: [], chances: shown.moves.map(({ name, weight, value }) => ({ outcome: name, weight, ...valued(value) })) } : { best: moves.filter(({ best }) => best).map(({ move }) => move), moves }),
+  };
+}
+
+/** As a number, whole however large: JSON has no limit, numbers of JavaScript do. */
+const exactly = (state) => (globalThis.JSON.rawJSON ? JSON.rawJSON(String(state)) : state <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(state) : String(state));
+
+/** Copy a text; where the browser does not let pages do that, show it, marked, to be copied by hand. */
+export async function copy(text, output) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    output.hidden = false;
+    output.value = text;
+    output.select();
+    return false;
+  }
+}
