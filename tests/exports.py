@@ -54,7 +54,8 @@ def resealed(data, chance):
     """Some bytes altered, all checksums mended."""
     copy = bytearray(data)
     facts, values, segments = struct.unpack_from("<3I", data, 40)
-    ends = [64, 64 + facts, 68 + facts + 16 * values, 72 + facts + 16 * (values + segments), len(data)]
+    entry = 8 + (struct.unpack_from("<I", data, 56)[0] or 8)
+    ends = [64, 64 + facts, 68 + facts + 16 * values, 72 + facts + 16 * values + entry * segments, len(data)]
     part = chance.choice((0, 2 if values else 1, 3, 4, 4, 4))  # a book of expectations has no palette
     begin, end = (8, 60) if part == 0 else (ends[part - 1] + 4, ends[part])
     for _ in range(chance.randrange(1, 3)):

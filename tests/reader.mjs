@@ -7,6 +7,7 @@ import * as compact from "../solver/web/reader/compact.js";
 import * as fixed from "../solver/web/reader/fixed.js";
 import * as instant from "../solver/web/reader/instant.js";
 import * as ranked from "../solver/web/reader/ranked.js";
+import * as wide from "../solver/web/reader/wide.js";
 
 const [command, path, more, game] = process.argv.slice(2);
 const { rules } = game ? await import(pathToFileURL(game)) : {}; // of a ranked book
@@ -26,7 +27,9 @@ async function compare(book, rows) {
   let right = 0;
   for (const [state, score, distance] of rows) {
     const value = await book.get(state);
-    const outcome = book.facts.expectation ? "expectation" : ["loss", "draw", "win"][Math.sign(score) + 1];
+    const isEstimate = book.facts.estimate && score % 1; // but for 1.0, of which a table does not tell
+    const kind = book.facts.expectation ? "expectation" : isEstimate ? "estimate" : undefined;
+    const outcome = kind ?? ["loss", "draw", "win"][Math.sign(score) + 1];
     right += value?.score === score && value.distance === distance && value.outcome === outcome;
     for (const near of [state - 1n, state + 1n]) {
       if (!known.has(near) && (await book.get(near)) !== undefined) throw new Error(`${near} is not in the book`);
@@ -91,7 +94,7 @@ const commands = {
       let name = await outcome(data);
       try {
         const book = await Book.open(data, { rules });
-        const isScore = book.facts.expectation ? Number.isFinite : Number.isInteger;
+        const isScore = book.facts.expectation || book.facts.estimate ? Number.isFinite : Number.isInteger;
         for (const state of states.map(BigInt)) {
           const value = await book.get(state);
           if (value !== undefined && typeof value.score !== "bigint" && !isScore(value.score)) name = "no value";
@@ -168,6 +171,7 @@ const commands = {
       [compact, "0002000000 0300 e30600 63e7640700"],
       [ranked, "0300 e3e0e2e20000"],
       [fixed, "000202 46000000 0c 0b"],
+      [wide, "0201 0103 070907"],
     ];
     for (const [codec, hex] of documented) {
       const data = Uint8Array.from(hex.replaceAll(" ", "").match(/../g), (byte) => parseInt(byte, 16));
@@ -184,7 +188,7 @@ const commands = {
           cut.add(error.name);
         }
       }
-      result.push([offsets, indices, found, [...cut]]);
+      result.push([offsets.map(Number), indices, found, [...cut]]);
     }
     return result;
   },

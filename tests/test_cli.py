@@ -57,7 +57,7 @@ def test_games_lists_parameters_and_what_they_support():
         "tic-tac-toe", "connect-four", "coins", "nim", "hexapawn", "breakthrough", "dots-and-boxes", "kalah",
         "othello", "mu-torere", "three-mens-morris", "nine-holes", "achi", "tapatan", "pong-hau-ki", "quixo",
         "l-game", "hare-and-hounds", "fox-and-hounds", "neutreeko", "teeko", "animal-shogi", "chess-ending", "tree",
-        "pig", "piglet", "backgammon-bearoff", "nannon", "einstein", "hex", "checkers",
+        "graph", "pig", "piglet", "backgammon-bearoff", "nannon", "einstein", "hex", "checkers",
     }  # fmt: skip
     assert "connect-four  width=7, height=6, connect=4" in ok("games")
 

@@ -6,12 +6,13 @@ import struct
 
 import pytest
 
+from solver.base.estimates import Estimate, Estimated
 from solver.base.value import Value
 from solver.book import Book
 from solver.book.codecs.instant import GROUP
 from solver.rules.game import load_game
 from solver.solving import pipeline
-from tests.books import sample_values, write_values
+from tests.books import KEYED_BY_STATE, sample_values, write_sample, write_values
 from tests.exports import FORMAT, SIMPLE, VECTOR, every_codec, exported, needs_node, node, resealed, small
 from tests.ways import slow
 
@@ -32,14 +33,14 @@ def test_javascript_reads_the_groups_of_the_documentation():
     text = FORMAT.read_text()
     groups = (
         "08 02 01 07 09 02 0b", "00 02 00 00 00 03 00 e3 06 00 63 e7 64 07 00", "03 00 e3 e0 e2 e2 00 00",
-        "00 02 02 46 00 00 00 0c 0b",
+        "00 02 02 46 00 00 00 0c 0b", "02 01 01 03 07 09 07",
     )  # fmt: skip
     assert all(f"`{group}`" in text for group in groups)
     found = [7, 9, None, 7, None, None, None, None, None, None]
     keyed = [[0, 1, 3], [7, 9, 7], found, ["RangeError"]]
     filled = [[0, 1, 2, 3], [7, 9, 9, 7], [7, 9, 9, *found[3:]], ["RangeError"]]  # a rank that nobody asks for
     counted = [[0, 1, 3], [70, 73, 70], [70, 73, None, 70, *found[4:]], ["RangeError"]]
-    assert node("groups") == [keyed, keyed, filled, counted]
+    assert node("groups") == [keyed, keyed, filled, counted, keyed]
 
 
 @needs_node
@@ -88,6 +89,27 @@ def kinds_of(path):
 
 
 @needs_node
+def test_javascript_reads_wide_states_and_estimates(tmp_path):
+    """Keys of many lengths, and directories and heads whose states take more words than one."""
+    chance = random.Random(4)
+    states = sorted(chance.getrandbits(128) >> chance.choice((0, 0, 60, 100)) for _ in range(6000))
+    estimates = [Estimated(number / 1024, None) for number in (901, 13, -77)]
+    palette = [Value(1, 3), *estimates[:2], Value(0), estimates[2], Value(-1, 2)]
+    values = {state: chance.choice(palette) for state in states}
+    facts = {"codec": "wide", "state_bytes": 16, "palette": palette, "score_game": False, "method": "drop-out"}
+    facts |= {"scope": "grown", "estimate": Estimate("outcome", 2, "evaluate", "0" * 64)}
+    counts = {name: sum(value.outcome == name for value in values.values()) for name in ("win", "draw", "loss")}
+    counts["win"] += len(values) - sum(counts.values())
+    longest = 3, next(state for state in states if values[state] == palette[0])
+    facts |= {"states": None, "terminal": None, "counts": counts, "longest": longest}
+    write_values(tmp_path / "b.lmdb", values, facts=facts)
+    assert len(Book(tmp_path / "b.lmdb").directory) > 1
+    target = exported(tmp_path / "b.lmdb", tmp_path / "b.bin")
+    found = node("answers", target, exported(tmp_path / "b.lmdb", tmp_path / "b.csv", SIMPLE))
+    assert found["right"] == [len(values)] * 2 and found["facts"]["estimate"]["depth"] == 2
+
+
+@needs_node
 @pytest.mark.slow
 def test_javascript_reads_a_book_of_many_values(tmp_path):
     values = {state: Value(state * 31 % 70_000) for state in range(0, 210_000, 3)}
@@ -98,23 +120,24 @@ def test_javascript_reads_a_book_of_many_values(tmp_path):
 
 
 @needs_node
-@every_codec
-def test_javascript_refuses_every_damaged_byte(small, tmp_path, codec):
+@pytest.mark.parametrize(("codec", "most"), [*((codec, 10_000) for codec in KEYED_BY_STATE), ("wide", 20)])
+def test_javascript_refuses_every_damaged_byte(small, tmp_path, codec, most):
     with Book(small) as book:
-        write_values(tmp_path / "b.lmdb", dict(book.items()), facts={"codec": codec})
+        write_sample(tmp_path / "b.lmdb", dict([*book.items()][:most]), codec)
     source = exported(tmp_path / "b.lmdb", tmp_path / "b.bin")
     assert node("damage", source) == {"DamagedBook": 2 * source.stat().st_size + 1}
 
 
 @needs_node
-@pytest.mark.parametrize("codec", ["instant", *slow("compact")])
+@pytest.mark.parametrize("codec", ["instant", *slow("compact", "wide")])
 def test_javascript_bears_forged_files(tmp_path, codec):
     """Segments and heads altered, with checksums that hold: answers, no answer or DamagedBook, never another error."""
     chance = random.Random(5)
     forged = []
     for spread in (2, 5000, 10**12):
-        values = {state: value for state, value in sample_values(20, spread=spread, seed=2).items() if state < 2**63}
-        write_values(tmp_path / "b.lmdb", values, facts={"codec": codec})
+        most = 2**37 if codec == "wide" else 2**63
+        values = {state: value for state, value in sample_values(20, spread=spread, seed=2).items() if state < most}
+        write_sample(tmp_path / "b.lmdb", values, codec)
         data = exported(tmp_path / "b.lmdb", tmp_path / "b.bin").read_bytes()
         for _ in range(700):
             forged.append(struct.pack("<I", len(data)) + resealed(data, chance))

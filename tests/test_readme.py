@@ -80,7 +80,7 @@ def test_every_session_prints_what_the_readme_says(tmp_path, monkeypatch, output
     assert doctest.testmod(solver) == (0, 9)
 
 
-@pytest.mark.parametrize("name", ["trees.md", "limits.md"])
+@pytest.mark.parametrize("name", ["trees.md", "limits.md", "doors.md"])
 def test_every_session_of_a_guide_prints_what_it_says(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(

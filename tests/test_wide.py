@@ -1,7 +1,10 @@
 """Games whose states take more than 63 bits: rules, notation and plain searches; compiled, against plain Python."""
 
+import ast
+import inspect
 import itertools
 import random
+import textwrap
 from typing import NamedTuple
 
 import pytest
@@ -66,6 +69,28 @@ class Odd(Stairs):
     bits = 0
 
 
+class Sized(NamedTuple):
+    """What methods say of parameters; no game."""
+
+    width: int = 9
+
+    def known(self, state):
+        cells = self.width * 7
+        return state & (1 << cells) - 1
+
+    def top(self):
+        return self.cell(max(self.width, 7) * 7 - 1) + len("more")
+
+    def cell(self, place):
+        return 1 << place
+
+    def unknown(self, state, width):
+        width = width - 1
+        many = 1 // 0
+        state += self.cell(state) + (1 << 99999)
+        return width + many
+
+
 def states_of(game, count, seed=1):
     """States of random games, finished ones included."""
     draw, found = random.Random(seed), []
@@ -110,8 +135,8 @@ def test_what_cannot_take_them_says_so_in_a_line(tmp_path, monkeypatch):
         solve("othello:8,8")
     with pytest.raises(BookError, match="has states of 90 bits, this codec takes 63: leave --codec out"):
         solve(Stairs(), codec="compact", max_ply=3)
-    with solve(Stairs(), tmp_path / "stairs.lmdb", max_ply=3), pytest.raises(MethodError, match="or a page takes 63"):
-        export(Book(tmp_path / "stairs.lmdb", Stairs()), tmp_path / "stairs.bin")
+    with solve(Stairs(), tmp_path / "stairs.lmdb", max_ply=3), pytest.raises(MethodError, match="a page takes 63"):
+        export(Book(tmp_path / "stairs.lmdb", Stairs()), f"{tmp_path}/page/")
     with pytest.raises(BookError, match="the codec wide is for more"):
         solve("tic-tac-toe", codec="wide")
 
@@ -219,6 +244,78 @@ def test_numbers_compute_as_pythons(width):
         assert out.tolist() == packed([number & all_bits for number in numbers], more).tolist(), (x, y, n)
         assert (told, looped, bits) == (truths, x & 6, (x & all_bits).bit_count())
         assert third == pytest.approx(x / 3)
+
+
+def masked_in(width):
+    """A kernel of what is masked by numbers of a word, and a distance."""
+    import numba
+
+    from solver.compiled import wide as numbers
+    from solver.compiled import words
+
+    raised, left, word = words.raised_to(width), words.left(width), words.word_of
+    low, high = (numbers.Constant.of(number, width, 64) for number in (MASK, TOP))
+
+    @numba.njit
+    def compute(parts, n, out):
+        x, y, i, w = raised(parts[0, 0], 0), raised(parts[1, 0], 0), 0, 0
+        for place in range(1, parts.shape[1]):
+            x |= raised(parts[0, place], place)
+            y |= raised(parts[1, place], place)
+        u, v = x & low, y & low | high
+        for _ in range(3):
+            w |= u
+        for one in (u, u | v, u ^ v, u & ~v, u >> n, u & 0xFFFFFFFFFF, min(u, v), w, x & v, v if n & 1 else 0, u & n):
+            for place in range(out.shape[1]):
+                out[i, place] = word(left(one, 0), place)
+            i += 1
+        for one in (u + v, u - v, u * v, left(u, n), -u, u // v, left(u & 255, 0), u | n, v if n & 1 else n):
+            for place in range(out.shape[1]):
+                out[i, place] = word(left(one, 0), place)
+            i += 1
+        return words.bit_length(u), words.bit_count(v), u < v, u == w, not u, u > 5, u != x, u / 3
+
+    return compute
+
+
+MASK, TOP = (1 << 64) - 5, 1 << 63
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [128, 192])
+def test_what_is_masked_computes_as_pythons_numbers(width):
+    pytest.importorskip("numba")
+    import numpy as np
+
+    from solver.compiled.states import packed
+
+    compute, draw, more = masked_in(width), random.Random(width), (0,) * (width // 64 - 1)
+    for _ in range(300):
+        x, y = (draw.getrandbits(width - 1) >> draw.randrange(width) for _ in range(2))
+        n, out = draw.randrange(width), np.zeros((20, width // 64), np.int64)
+        u, v = x & MASK, y & MASK | TOP
+        *told, third = compute(packed([x, y], more), n, out)
+        either = v if n & 1 else 0
+        numbers = [u, u | v, u ^ v, u & ~v, u >> n, u & 0xFFFFFFFFFF, min(u, v), u, x & v, either, u & n]
+        numbers += [u + v, u - v, u * v, u << n, -u, u // v, u & 255, u | n, either or n]
+        assert out.tolist() == packed([number & (1 << width) - 1 for number in numbers], more).tolist(), (x, y, n)
+        assert told == [u.bit_length(), v.bit_count(), u < v, True, not u, u > 5, u != x]
+        assert third == pytest.approx(u / 3)
+
+
+def test_numbers_that_parameters_make_are_known_to_the_compiler():
+    from solver.compiled.known import Known
+    from solver.rules.meaning import Names
+
+    def known(method):
+        (tree,) = ast.parse(textwrap.dedent(inspect.getsource(method))).body
+        found = Known(Sized(), Names(Sized, method), {}, tree).visit(tree)
+        return [ast.unparse(line) for line in found.body]
+
+    assert known(Sized.known) == ["cells = 63", "return state & 9223372036854775807"]
+    assert known(Sized.top) == ["return 4611686018427387904 + len('more')"]
+    unknown = textwrap.dedent(inspect.getsource(Sized.unknown)).replace("    ", "")
+    assert known(Sized.unknown) == unknown.splitlines()[1:]
 
 
 WIDE = ("othello:8,8", "breakthrough:8,8,2", "connect-four:9,7", "tic-tac-toe:8,8,5", "hex:11", "checkers")

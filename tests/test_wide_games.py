@@ -99,7 +99,7 @@ def of_diagram(text, mover):
     return mine | theirs << 64
 
 
-@pytest.mark.stress
+@pytest.mark.slow
 @pytest.mark.parametrize("number", FFO)
 def test_ffo_endgames(number):
     pytest.importorskip("numba")

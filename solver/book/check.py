@@ -14,7 +14,7 @@ from solver.base.progress import Progress, silent
 from solver.book import pages
 from solver.book.format import HEADER_KEY, Header
 from solver.book.reader import Book
-from solver.book.sealing import DIRECTORY_KEY, PALETTE_KEY
+from solver.book.sealing import DIRECTORY_KEY, GAME_KEY, PALETTE_KEY
 from solver.book.segments import groups_of, segment_of
 from solver.book.solution import TierCount
 from solver.rules.game import Game
@@ -53,7 +53,7 @@ def checked_segments(book: Book) -> Iterator[bytes]:
                 segment_of(book.path, book.header, number, directory[number], memoryview(record))
                 number += 1
                 yield record
-            elif key[:-4] not in (DIRECTORY_KEY, PALETTE_KEY):
+            elif key[:-4] not in (DIRECTORY_KEY, GAME_KEY, PALETTE_KEY):
                 raise DamagedBook(f"{book.path} has a record that is none of a book: fetch or solve the book again")
     if number != len(directory):
         raise DamagedBook(f"{book.path}: segment {number} is missing: fetch or solve the book again")

@@ -14,6 +14,8 @@ Version history
 Records of the main database, in key order
     8 bytes, big-endian n         segment n
     "directory" + 4 bytes n       part n of the directory: crc32, then the first state of each segment, u64
+    "graph" + 4 bytes n           part n of a game that is a graph, which earlier readers refuse: crc32, then at most
+                                  65,516 bytes of what `games.common.nodes` has packed
     "header"                      crc32, then a msgpack map, the fields of `Header`; at most 1 MiB
     "palette" + 4 bytes n         part n of a palette of which the header has the size only: crc32, then the score and
                                   the distance, or -1, of each value, i64

@@ -12,6 +12,7 @@ import os
 import sys
 import threading
 import weakref
+from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
@@ -21,7 +22,7 @@ from solver.base.errors import BookError, DamagedBook, ForeignBook
 from solver.book import pages
 from solver.book.codecs import CODECS
 from solver.book.format import HEADER_KEY, Header
-from solver.book.sealing import DIRECTORY_KEY, directory_key, palette_key, segment_key, unseal
+from solver.book.sealing import DIRECTORY_KEY, directory_key, game_key, palette_key, segment_key, unseal
 from solver.book.segments import Segment, segment_of, states_of
 from solver.book.trim import HASH
 
@@ -68,6 +69,18 @@ class Mapped:
         self.segments[number] = segment
         return segment
 
+    def game(self) -> bytes:
+        """What the book keeps of a game that no name tells; nothing in most."""
+        return b"".join(self._parts(game_key, "the game"))
+
+    def _parts(self, key: Callable[[int], bytes], name: str) -> list[bytes]:
+        """The bodies of all records of a kind."""
+        parts: list[bytes] = []
+        while (found := self.transaction.get(key(len(parts)))) is not None:
+            what = f"{self.path}: {name} part {len(parts)}"
+            parts.append(bytes(unseal(self.header.book_id, len(parts), found, what)))
+        return parts
+
     def _read_header(self) -> Header:
         try:
             found = self.transaction.get(HEADER_KEY)
@@ -82,14 +95,14 @@ class Mapped:
 
     def _read_directory(self) -> list[int]:
         """The first state of each segment. A list takes 40 bytes of each 64 KB, and bisecting it half the time."""
-        parts: list[bytes] = []
-        while (found := self.transaction.get(directory_key(len(parts)))) is not None:
-            name = f"{self.path}: {DIRECTORY_KEY.decode()} part {len(parts)}"
-            parts.append(bytes(unseal(self.header.book_id, len(parts), found, name)))
+        parts = self._parts(directory_key, DIRECTORY_KEY.decode())
         directory = memoryview(b"".join(parts))
         others = 1 + len(parts)
-        while self.transaction.get(palette_key(others - 1 - len(parts))) is not None:
-            others += 1
+        for key in (game_key, palette_key):
+            count = 0
+            while self.transaction.get(key(count)) is not None:
+                count += 1
+            others += count
         segments = self.environment.stat()["entries"] - others
         size = self.header.key_bytes
         if len(directory) != size * segments:

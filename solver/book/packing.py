@@ -44,7 +44,7 @@ def recoded(book: Book, header: Header, codec: str) -> tuple[Header, Rules | Non
     Raises BookError for states that the codec cannot hold.
     """
     header, rules = header._replace(codec=codec), None
-    if keys_of(codec) is not keys_of(book.header.codec) or keys_of(codec).ASKED:
+    if keys_of(codec) is not keys_of(book.header.codec) or keys_of(codec).ASKED or book.keeps_game:
         rules = Rules(book.game, header.symmetry)
         header = header._replace(rules=rules_of(book.game, codec))
         check_codec(codec, rules, header.scope)

@@ -15,7 +15,7 @@ from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from solver.base import extras
-from solver.base.errors import BookError, DamagedBook, ForeignBook, MissingState, SolverError
+from solver.base.errors import BookError, DamagedBook, ForeignBook, GameError, MissingState, SolverError
 from solver.base.expectations import Expectation
 from solver.base.value import Value
 from solver.book import shipped
@@ -25,6 +25,7 @@ from solver.book.mapping import Mapped, mapped_file
 from solver.book.segments import groups_of
 from solver.book.trim import Trim
 from solver.rules.game import STATE_LIMIT, Game, Rules, game_text, is_built_in, load_game
+from solver.rules.keeping import game_kept
 
 if TYPE_CHECKING:
     from solver.book.bulk import Values
@@ -228,13 +229,21 @@ class Book(Mapping[int, Value]):
 
     @property
     def game(self) -> Game:
-        """The game that the book was opened with, or that of its header if it is one of the package's.
+        """The game that the book was opened with, or that of its header if it is one of the package's or kept in it.
 
         A book never runs code that it names, so that a game of your own must be given. Raises ForeignBook without, or
         if the package's rules are no longer those that made the book.
         """
         if self._game is not None:
             return self._game
+        if self.keeps_game:
+            try:
+                kept: Game = game_kept(self.header.game, self._open().game())
+            except GameError as error:
+                raise DamagedBook(f"{self.path}: {error}: fetch or solve the book again") from None
+            self.check_rules(kept)
+            self._game = kept
+            return kept
         if not is_built_in(self.header.game):
             name, kind, rest = self.header.game.partition(":")
             where = f"PATH/{name}::{rest[1:]}" if rest[:1] == ":" else f"{name}{kind}PATH/{rest}"
@@ -244,6 +253,11 @@ class Book(Mapping[int, Value]):
         game = load_game(self.header.game)
         self.check_rules(game)
         return game
+
+    @property
+    def keeps_game(self) -> bool:
+        """Whether the book holds its game itself, a graph, which no name tells."""
+        return not is_built_in(self.header.game) and bool(self._open().game())
 
     @property
     def root(self) -> Value:

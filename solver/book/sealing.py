@@ -8,7 +8,9 @@ import zlib
 from solver.base.errors import DamagedBook
 
 SEGMENT_SIZE = 65_520
+BODY = SEGMENT_SIZE - 4  # bytes behind the checksum
 DIRECTORY_KEY = b"directory"
+GAME_KEY = b"graph"
 PALETTE_KEY = b"palette"
 
 
@@ -18,6 +20,10 @@ def segment_key(number: int) -> bytes:
 
 def directory_key(part: int) -> bytes:
     return DIRECTORY_KEY + part.to_bytes(4, "big")
+
+
+def game_key(part: int) -> bytes:
+    return GAME_KEY + part.to_bytes(4, "big")
 
 
 def palette_key(part: int) -> bytes:

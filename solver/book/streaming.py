@@ -17,6 +17,7 @@ from solver.book.codecs import CODECS
 from solver.book.codecs.keys import Lists, as_list
 from solver.book.solution import Part
 from solver.rules.game import Rules
+from solver.rules.keeping import kept_game
 
 FEW = 20_000  # states that are read before the compiled code is loaded
 
@@ -51,10 +52,10 @@ def write(
 ) -> Header:
     """Write a book of pieces of any length, on all cores where the kernels are at hand; the header as written.
 
-    The bytes depend on neither. `rules` are needed where the codec asks them. Raises BookError, ResourceError, and
-    leaves `target` as it was.
+    The bytes depend on neither. `rules` are needed where the codec asks them, and where the book is to keep the game.
+    Raises BookError, ResourceError, and leaves `target` as it was.
     """
-    keys = header.keys(rules)
+    keys, game = header.keys(rules), b"" if rules is None else kept_game(rules.game)
     prepared = None
     if header.stored > FEW and extras.has_kernels() and not keys.plain_only:
         from solver.book.codecs import encoders
@@ -62,8 +63,10 @@ def write(
         prepared = encoders.prepared(header, keys, some)
     if prepared is None:
         parts = keys.parts(some, CODECS[header.codec].BLOCK)
-        return write_book(target, header, parts, encode=keys.encode, progress=progress)
+        return write_book(target, header, parts, game=game, encode=keys.encode, progress=progress)
     from solver.base.parallel import Workers
 
     with Workers(workers) as team:
-        return write_book(target, header, prepared[0], encode=prepared[1], map=team.map, progress=progress)
+        return write_book(
+            target, header, prepared[0], game=game, encode=prepared[1], map=team.map, progress=progress
+        )

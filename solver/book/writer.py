@@ -22,7 +22,7 @@ from solver.base.files import sweep_up, sync_folder
 from solver.base.progress import Progress, silent
 from solver.book.codecs import CODECS
 from solver.book.format import DIRECTORY_PART, HEADER_KEY, MOST_VALUES, Header
-from solver.book.sealing import SEGMENT_SIZE, directory_key, seal, segment_key
+from solver.book.sealing import BODY, SEGMENT_SIZE, directory_key, game_key, seal, segment_key
 from solver.book.segments import packed, states_packed
 from solver.book.solution import Part
 
@@ -76,6 +76,7 @@ def write_book(
     header: Header,
     parts: Iterable[Part],
     *,
+    game: bytes = b"",
     encode: Encode | None = None,
     map: Map = map,
     progress: Progress = silent,
@@ -83,9 +84,10 @@ def write_book(
     """Write states with the palette indices of their values; the header as written, with its digest.
 
     `parts` are pairs (states, indices), the states ascending from part to part, `header.stored` of them in all;
-    all but the last hold a multiple of the codec's BLOCK, CHUNK for choice. `encode` and `map` let compiled code and
-    threads in: they are to do what the codec's own does, and to keep the order of map(function, parts). Raises
-    ResourceError when the disk is too small, BookError when the file cannot be written.
+    all but the last hold a multiple of the codec's BLOCK, CHUNK for choice. `game` is what the book keeps of one that
+    no name tells. `encode` and `map` let compiled code and threads in: they are to do what the codec's own does, and to
+    keep the order of map(function, parts). Raises ResourceError when the disk is too small, BookError when the file
+    cannot be written.
     """
     target = check_target(path)
     if len(header.palette) > MOST_VALUES:
@@ -97,7 +99,7 @@ def write_book(
     try:
         with _disk_errors(target):
             encode = encode or CODECS[header.codec].encode_chunk
-            header = _build(build, header, _encoded(header, parts, encode, map, progress))
+            header = _build(build, header, _encoded(header, parts, encode, map, progress), game)
             _copy(build, finished)
             os.replace(finished, target)
             sync_folder(target.parent)
@@ -132,11 +134,11 @@ def _encoded(
         raise ValueError(f"{done} states came, the header says {header.stored}")
 
 
-def _build(path: Path, header: Header, groups: Iterable[tuple[int, bytes]]) -> Header:
+def _build(path: Path, header: Header, groups: Iterable[tuple[int, bytes]], game: bytes) -> Header:
     """Write all records into a new LMDB file; the header with the digest."""
     digest = hashlib.sha256()
     # an upper bound: map_size costs nothing, and a full map would lose the transaction
-    map_size = 2 * CODECS[header.codec].bound(header.stored, header.index_bytes) + (64 << 20)
+    map_size = 2 * CODECS[header.codec].bound(header.stored, header.index_bytes) + (64 << 20) + 2 * len(game)
     with lmdb.open(
         os.fsencode(path), map_size=map_size, subdir=False, sync=False, lock=False, max_dbs=0, lib_version=0, mode=0o666
     ) as environment:
@@ -162,6 +164,8 @@ def _build(path: Path, header: Header, groups: Iterable[tuple[int, bytes]]) -> H
         for part, begin in enumerate(range(0, len(firsts), most)):
             some = states_packed(firsts[begin : begin + most], header.key_bytes)
             put([(directory_key(part), seal(header.book_id, part, some))])
+        for part, begin in enumerate(range(0, len(game), BODY)):
+            put([(game_key(part), seal(header.book_id, part, game[begin : begin + BODY]))])
         palette = header.palette_records()
         _count(digest, palette)
         header = header._replace(digest=digest.hexdigest())

@@ -18,6 +18,7 @@ from solver.base.errors import BookError, GameError
 from solver.book import shipped
 from solver.book.codecs import CHOICES
 from solver.book.reader import Book
+from solver.games import DOORS
 from solver.play.live import PLAYOUTS, SECONDS
 from solver.rules.game import Game, is_built_in, load_game, own_method
 
@@ -88,7 +89,7 @@ def open_source(
 
     `chance`: what is said of a game of chance without a book, if not that it has to be solved.
     """
-    if shipped.is_file(source) and not source.endswith(".py"):
+    if shipped.is_file(source) and not source.lower().endswith((".py", *DOORS)):
         if live:
             raise BookError(f"{source} is a book: --live goes with a game's name")
         book = Book(source, own)

@@ -49,11 +49,14 @@ from solver.rules.game import load_game
 )
 @click.option("--store", metavar="URL", help="Where a cluster keeps what is done: a folder or URL for all its nodes.")
 @click.option("--pruned", is_flag=True, help="For a tree: print the leaves that alpha-beta never looks at.")
+@click.option("--trace", is_flag=True, help="For a tree: print every node as alpha-beta comes to it, and the tree.")
+@click.option("--plot", type=click.Path(), metavar="FILE", help="With --trace: draw the tree, .png or .svg.")
 @json_option
 @quiet_option
 def command(
-    game: str, book: str | None, no_symmetry: bool, pruned: bool, as_json: bool, quiet: bool, **asked: Any
-) -> None:
+    game: str, book: str | None, no_symmetry: bool, pruned: bool, trace: bool, plot: str | None, as_json: bool,
+    quiet: bool, **asked: Any,
+) -> None:  # fmt: skip
     """Solve a game, and write its book with -o.
 
     A solve that was interrupted, killed, or ran out of disk goes on with the same command: what is done lies in
@@ -65,15 +68,17 @@ def command(
     solver solve connect-four --method alphabeta --max-ply 8 -o c4-8.lmdb
     solver solve my_game.py::Hexapawn:4,4 -o hexapawn.lmdb
     solver solve connect-four:6,5 --cluster auto --store s3://bucket/solves -o c4-6x5.lmdb
-    solver solve tree:exercise.json --method alphabeta --pruned
+    solver solve tree:exercise.json --trace --plot exercise.svg
     """
     from solver.base.options import Options
 
     bars, say = Bars(quiet), functools.partial(note, quiet=quiet)
     options = Options(symmetry=not no_symmetry, progress=bars, say=say, **asked)
-    if pruned:
-        _refuse_beside_pruned(options, book)
-        _print_pruned(load_game(game), as_json)
+    if plot is not None and not trace:
+        raise click.UsageError("--plot draws what --trace says: name both, or leave it out")
+    if pruned or trace:
+        _refuse_beside("--trace" if trace else "--pruned", options, book)
+        _print_visit(load_game(game), trace, plot, as_json)
         return
     if options.codec is not None and book is None:
         raise click.UsageError("--codec is how a book is written: name one with -o, or leave it out")
@@ -85,34 +90,32 @@ def command(
     report(header, book, time.perf_counter() - started, as_json)
 
 
-def _refuse_beside_pruned(options: Any, book: str | None) -> None:
+def _refuse_beside(option: str, options: Any, book: str | None) -> None:
+    """Raise UsageError for what means nothing where a tree is gone through and no book is made."""
     from solver.solving.choosing import refuse_ignored
 
     given = {"output": book} | options._asdict() | {"method": options.method not in ("auto", "alphabeta")}
     given |= {"symmetry": None, "no_symmetry": not options.symmetry, "progress": None, "say": None}
-    refuse_ignored("--pruned", set(), False, given)
+    refuse_ignored(option, set(), False, given)
 
 
-def _print_pruned(game: Any, as_json: bool) -> None:
-    """The leaves that left-to-right alpha-beta does not look at, with their values and paths."""
+def _print_visit(game: Any, traced: bool, plot: str | None, as_json: bool) -> None:
+    """What left-to-right alpha-beta looks at in a tree, step by step if it is `traced`, and what it does not."""
     from solver.games.tree import Tree
-    from solver.search import alphabeta
+    from solver.report import trees
+    from solver.search.trace import trace
 
     if not isinstance(game, Tree):
-        raise GameError("--pruned is for explicit trees: tree:exercise.json")
-    result = alphabeta.solve(game)
-    leaves = list(game.leaves())
-    unseen = [
-        {"leaf": place, "value": game.leaf_values[leaf]}
-        for place, leaf in enumerate(leaves, 1)
-        if leaf not in result.table
-    ]
-    value = result.value.score if game.maximum else -result.value.score
-    action = None if result.action is None else game.format_action(0, result.action)
+        raise GameError(f"--{'trace' if traced else 'pruned'} is for explicit trees: tree:exercise.json")
+    found = trace(game, game.payoff)
+    facts = trees.facts(game, found)
+    if plot is not None:
+        from solver.report.charts import draw_tree
+
+        draw_tree(game, found, plot)
     if as_json:
-        click.echo(json.dumps({"value": value, "best": action, "leaves": len(leaves), "pruned": unseen}))
+        shown = facts if traced else {name: fact for name, fact in facts.items() if name != "steps"}
+        click.echo(json.dumps(shown))
         return
-    click.echo(f"value {value}" + (f", best move {action}" if action else ""))
-    click.echo(f"alpha-beta looked at {len(leaves) - len(unseen)} of {len(leaves)} leaves")
-    for leaf in unseen:
-        click.echo(f"never looked at: leaf {leaf['leaf']} from the left, value {leaf['value']}")
+    lines = [*trees.steps(game, found), "", *trees.drawing(game, found), ""] if traced else []
+    click.echo("\n".join([*lines, *trees.text(facts), *([] if traced else trees.unseen(facts))]))

@@ -75,7 +75,7 @@ def bind(
         raise GameError(f"{type(game).__name__} runs in plain Python only: solve it without the compiled kernels")
     more = more_of(asked.bits)
     rules = _compiled_rules(game, more)
-    taught = _teach(type(rules), width_of(more) if more else None)
+    taught = _teach(type(rules), width_of(more) if more else None, tuple(rules) if more else ())
     constants = constants_of(asked, outcomes, tiers)
     scope = _scope_of(module)
     kernels = {name: item for name, item in scope.items() if getattr(item, "is_kernel", False)}
@@ -148,12 +148,16 @@ def _compiled_rules(game: Any, more: tuple[int, ...]) -> Any:
     if fields and not more:
         return game
     values = fields or {"unused": 0}
-    return _class_with(type(game), tuple(values), width_of(more))(*values.values())
+    known = tuple(values.values()) if more else ()
+    return _class_with(type(game), tuple(values), width_of(more), known)(*values.values())
 
 
 @functools.cache
-def _class_with(cls: type, fields: tuple[str, ...], width: int) -> Any:
-    """A class of named tuples with these fields and the methods of a class of rules, for compiled code of a width."""
+def _class_with(cls: type, fields: tuple[str, ...], width: int, known: tuple[Any, ...]) -> Any:
+    """A class of named tuples with these fields and the methods of a class of rules, for compiled code of a width.
+
+    One for each `known`: where states are wide methods compile to numbers that the parameters make.
+    """
     base = collections.namedtuple(cls.__name__, fields)  # type: ignore[misc]  # noqa: PYI024
     owners = [one for one in reversed(cls.__mro__) if one not in (tuple, object)]
     members = {name: item for one in owners for name, item in vars(one).items()}
@@ -162,15 +166,15 @@ def _class_with(cls: type, fields: tuple[str, ...], width: int) -> Any:
 
 
 @functools.cache
-def _teach(cls: type, width: int | None) -> _Taught:
-    """Teach Numba the methods of a class of rules, whose states are wide if they have a width.
+def _teach(cls: type, width: int | None, parameters: tuple[Any, ...]) -> _Taught:
+    """Teach Numba the methods of a class of rules; whose states are wide if they have a width, then by its parameters.
 
     Numba keeps one signature for each method name of all named tuples: where a helper `_line(self, a)` of one game
     meets `_line(self, a, b)` of another, compiled code calls the later one `_line_1`.
     """
     methods = {**_NOT_IN_THE_RULES, **methods_of(cls)}
     names = {name: _compiled_name(name, method) for name, method in methods.items()}
-    rewriter = Rewriter(cls, names, width)
+    rewriter = Rewriter(cls, names, width, cls(*parameters) if width else None)
     for name, method in methods.items():
         method = rewriter.rewritten(method, name)
         code = renamed(method.__code__, names)

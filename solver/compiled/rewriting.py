@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from solver.base.errors import GameError
+from solver.compiled.known import Known
 from solver.compiled.reductions import REDUCTIONS, Fold, body_of, fold_of, listed
 from solver.compiled.widening import is_large, large, widened
 from solver.rules.meaning import MISSING, Names, cells_of, known_to, names_in
@@ -58,10 +59,10 @@ def methods_of(cls: type) -> dict[str, types.FunctionType]:
 class Rewriter:
     """Rewrites the functions of a class's rules; `names` are other names of its methods in compiled code."""
 
-    def __init__(self, cls: type, names: dict[str, str], width: int | None = None) -> None:
+    def __init__(self, cls: type, names: dict[str, str], width: int | None = None, game: Any = None) -> None:
         self.cls = cls
         self.names = names
-        self.width = width  # of numbers, where states are wide
+        self.width, self.game = width, game  # of numbers, where states are wide; whose parameters are known
         self.arrays = False  # whether the rules read arrays, whose bounds have to be checked
         self._done: dict[Any, types.FunctionType] = {}
 
@@ -103,7 +104,10 @@ class Rewriter:
             return None, None
         rewrite = _Rewrite(self, function, tree)
         tree = rewrite.visit(tree)
-        return rewrite, tree if self.width is None else widened(rewrite, tree, self.width, method)
+        if self.width is None:
+            return rewrite, tree
+        tree = Known(self.game, rewrite.names, rewrite.scope, tree).visit(tree)
+        return rewrite, widened(rewrite, tree, self.width, method)
 
     def _is_plain(self, code: types.CodeType) -> bool:
         """Whether there is nothing to rewrite, as far as code tells that: to parse takes a millisecond."""

@@ -9,9 +9,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import Any
 
-from solver.compiled.wide import Constant
+from solver.compiled.wide import Constant, size_of
 from solver.compiled.words import bit_count, bit_length, left, narrow, widen
 
 STATES = {"initial", "starts", "result", "canonical", "unrank", "replies"}
@@ -28,11 +29,21 @@ def is_large(item: Any) -> bool:
     return type(item) is int and not -(1 << 63) <= item < 1 << 63
 
 
-def large(item: Any, width: int) -> Any:
-    """The same with wide numbers, all of them where one is: tuples of one type compile best."""
+def large(item: Any, width: int, size: int | None = None) -> Any:
+    """The same with wide numbers, all of one type where there are several: tuples of one type compile best."""
+    size = size or max(_sizes(item, width), default=0)
     if isinstance(item, (list, tuple)) and not hasattr(item, "_fields"):
-        return tuple(large(part, width) for part in item)
-    return Constant.of(item, width) if type(item) is int else item
+        return tuple(large(part, width, size) for part in item)
+    return Constant.of(item, width, size) if type(item) is int else item
+
+
+def _sizes(item: Any, width: int) -> Iterator[int]:
+    """The bits that numbers in data take, in whole words: all of them for those below 0."""
+    if isinstance(item, (list, tuple)):
+        for part in item:
+            yield from _sizes(part, width)
+    elif type(item) is int:
+        yield width if item < 0 else min(width, size_of(item))
 
 
 class Widening(ast.NodeTransformer):

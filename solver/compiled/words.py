@@ -10,7 +10,8 @@ from numba.core import types as nb
 from numba.extending import intrinsic, overload_method
 
 from solver.compiled.inlining import PART
-from solver.compiled.wide import INT64, WORD, Wide, emit_left, is_number
+from solver.compiled.operators import emit_left, is_large, is_number
+from solver.compiled.wide import INT64, WORD, Unsigned, Wide
 
 
 def _counting(emit: Any) -> Any:
@@ -29,7 +30,7 @@ def _counting(emit: Any) -> Any:
             found = emit(builder, args[0])
             return builder.trunc(found, INT64) if found.type.width > WORD else found
 
-        return nb.int64(number if isinstance(number, Wide) else nb.int64), code
+        return nb.int64(number if is_large(number) else nb.int64), code
 
     return counted
 
@@ -42,6 +43,7 @@ bit_count: Any = _counting(lambda builder, number: builder.ctpop(number))
 bit_length: Any = _counting(_emit_length)
 
 
+@overload_method(Unsigned, "bit_length", strict=False, jit_options=PART)
 @overload_method(Wide, "bit_length", strict=False, jit_options=PART)
 def _bit_length(self: Any) -> Any:
     return lambda self: bit_length(self)
@@ -85,13 +87,13 @@ def _cast(change: Any) -> Any:
     return cast
 
 
-narrow: Any = _cast(lambda kind: nb.int64 if isinstance(kind, Wide) else kind)  # what is no state is int64
+narrow: Any = _cast(lambda kind: nb.int64 if is_large(kind) else kind)  # what is no state is int64
 
 
 @functools.cache
 def widen(width: int) -> Any:
     """What is a state is wide."""
-    return _cast(lambda kind: Wide(width) if isinstance(kind, nb.Integer) else kind)
+    return _cast(lambda kind: Wide(width) if isinstance(kind, (nb.Integer, Unsigned)) else kind)
 
 
 @functools.cache

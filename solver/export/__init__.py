@@ -54,9 +54,9 @@ def export(
     page does without, and why, a line each. Raises MethodError for another ending or column, for rules that cannot run
     in a page, and for games alone that cannot be searched there; GameError, BookError, ResourceError.
     """
-    if isinstance(source, Book) and (is_page(path) or Path(path).suffix.lower() == BINARY):
-        what = f"an export to {BINARY} or a page"
-        refuse_wide(source.path.name, 8 * source.header.state_bytes, what, f"tables take them, {', '.join(TABLES)}")
+    if isinstance(source, Book) and is_page(path):
+        remedy = f"{BINARY} and tables take them, {', '.join(TABLES)}"
+        refuse_wide(source.path.name, 8 * source.header.state_bytes, "a page", remedy)
     if not isinstance(source, Book):
         refuse_wide(game_text(source), bits_of(source), "a page", "solver play searches live")
     target = Path(os.path.realpath(path) if is_page(path) else path)
@@ -113,7 +113,7 @@ def _write_page(source: Book | Game, target: Path, progress: Progress) -> list[s
     rules = Rules(source) if book is None else Rules(book.game, book.header.symmetry)
     site.check_folder(target)
     if book is not None:
-        book.header.kind.refuse("bin", str(book.path))  # before anything is built
+        book.header.kind.refuse("page", str(book.path))  # before anything is built
     script = site.script_of(rules, book, progress)
     with replacing_folder(target) as folder:
         site.write(script, rules.game, book, folder, progress)

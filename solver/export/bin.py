@@ -2,8 +2,10 @@
 
     prefix     64 bytes, see PREFIX
     facts      crc32, JSON in UTF-8: the header without its palette; whole numbers that JavaScript cannot hold are text
-    palette    crc32, then the score and the distance, or -1, of each value, i64; none in a book of expectations
-    directory  crc32, then the first state of each segment and where in the file it begins, u64
+    palette    crc32, then the score and the distance, or -1, of each value, i64; none in a book of expectations; of an
+               estimate the score as f64 and -2
+    directory  crc32, then the first state of each segment, in 8 bytes or as many as the prefix says, and where in the
+               file the segment begins, u64
     segments   as the book has them, one after the other to the end of the file
 
 Facts, palette and directory are sealed like the records of a book (`book.format`), as numbers 0, 1 and 2. Byte by
@@ -18,43 +20,50 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+from solver.base.estimates import is_estimate
 from solver.base.progress import Progress
+from solver.base.value import Value
 from solver.book import Book, Header
 from solver.book.codecs import CODECS
 from solver.book.format import LATER
 from solver.book.sealing import seal
 
 MAGIC = b"solver\r\n"
-VERSION = 1
+VERSION, OF_ESTIMATES = 1, 2
 # magic, version, number of the codec, bytes of the file, stored states, book id, bytes of the facts, values of the
-# palette, segments, bytes of a palette index, zero; then the crc32 of these
+# palette, segments, bytes of a palette index, of a state if it is wide, else zero; then the crc32 of these
 PREFIX = struct.Struct("<8sIIQQ8sIIIII")
 CHECKSUM = struct.Struct("<I")
-ENTRY = struct.Struct("<QQ")
-VALUE = struct.Struct("<qq")
+PLACE = struct.Struct("<Q")
+VALUE, ESTIMATE = struct.Struct("<qq"), struct.Struct("<dq")
 EXACT = (1 << 53) - 1  # the largest whole number that all JSON readers take as it is
 
 
 def write(book: Book, path: Path, progress: Progress) -> None:
     """Write the book to a new file; each segment's checksum is verified on the way."""
     header, firsts = book.header, book.directory
-    header.kind.refuse("bin", str(book.path))
     facts = seal(header.book_id, 0, facts_of(header))
-    pairs = [(score, -1 if distance is None else distance) for score, distance in header.palette]
-    palette = seal(header.book_id, 1, b"".join(VALUE.pack(*pair) for pair in pairs))
+    palette = seal(header.book_id, 1, b"".join(map(_packed, header.palette)))
     begin = PREFIX.size + CHECKSUM.size + len(facts) + len(palette)
-    places = [begin + CHECKSUM.size + ENTRY.size * len(firsts)]
+    places = [begin + CHECKSUM.size + (header.key_bytes + PLACE.size) * len(firsts)]
     with open(path, "xb") as file:
         file.seek(places[0])
         for number, segment in enumerate(book.segments(), 1):
             file.write(segment)
             places.append(places[-1] + len(segment))
             progress("export", header.stored * number // len(firsts), header.stored)
-        entries = b"".join(ENTRY.pack(*entry) for entry in zip(firsts, places, strict=False))
+        states = [first.to_bytes(header.key_bytes, "little") for first in firsts]
+        entries = b"".join(state + PLACE.pack(place) for state, place in zip(states, places, strict=False))
         file.seek(0)
         file.write(_prefix(header, places[-1], len(facts), len(firsts)))
         file.write(facts + palette + seal(header.book_id, 2, entries))
     progress("export", header.stored, header.stored)
+
+
+def _packed(value: Value) -> bytes:
+    if is_estimate(value):
+        return ESTIMATE.pack(value.score, -2)
+    return VALUE.pack(value.score, -1 if value.distance is None else value.distance)
 
 
 def facts_of(header: Header) -> bytes:
@@ -65,7 +74,7 @@ def facts_of(header: Header) -> bytes:
     for name in LATER:
         fact: Any = facts.pop(name)
         if fact:
-            facts[name] = fact if fact is True else fact._asdict()
+            facts[name] = fact if type(fact) in (bool, int) else fact._asdict()
     facts["root"] = header.root._asdict()
     facts["tiers"] = header.tiers and [tier._asdict() for tier in header.tiers]
     facts["longest"] = header.longest and {"distance": header.longest[0], "state": str(header.longest[1])}
@@ -84,7 +93,7 @@ def _portable(item: Any) -> Any:
 def _prefix(header: Header, size: int, facts: int, segments: int) -> bytes:
     codec = CODECS[header.codec].NUMBER
     prefix = PREFIX.pack(
-        MAGIC, VERSION, codec, size, header.stored, header.book_id, facts, len(header.palette), segments,
-        header.index_bytes, 0,
+        MAGIC, OF_ESTIMATES if header.estimate else VERSION, codec, size, header.stored, header.book_id, facts,
+        len(header.palette), segments, header.index_bytes, header.state_bytes,
     )  # fmt: skip
     return prefix + CHECKSUM.pack(zlib.crc32(prefix))

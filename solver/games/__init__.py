@@ -9,10 +9,18 @@ from typing import Any
 
 _FILES = sorted(file.removesuffix(".py") for file in os.listdir(os.path.dirname(__file__)) if file.endswith(".py"))
 CATALOGUE = tuple(file.replace("_", "-") for file in _FILES if file != "__init__")
-FROM_FILES = frozenset({"tree"})  # games whose text names a file, which is opened
+FROM_FILES = frozenset({"tree", "graph"})  # games whose text names a file, which is opened
+DOORS = (".csv", ".tsv", ".tab")  # how the names of tables end
+OPENSPIEL = "openspiel:"
 
 
 def class_of(name: str) -> Any:
     """The class of a game of the catalogue, whose file alone is imported."""
     module = importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
     return getattr(module, name.title().replace("-", ""))
+
+
+def opened_by(text: str) -> str:
+    """The game that a table, or a game of OpenSpiel, is: `moves.csv` is `graph:moves.csv`. Others as they are."""
+    is_table = text.lower().endswith(DOORS) and text.partition(":")[0] not in FROM_FILES
+    return f"graph:{text}" if is_table or text.startswith(OPENSPIEL) else text

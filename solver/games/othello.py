@@ -36,11 +36,11 @@ class Othello(NamedTuple):
 
     def actions(self, state: int) -> Iterator[int]:
         moves = self._moves(self._mine(state), self._theirs(state))
-        for cell in range(self.width * self.height):
-            if moves >> cell & 1:
-                yield cell
         if moves == 0:
             yield self.width * self.height  # pass
+        while moves:
+            yield (moves & -moves).bit_length() - 1
+            moves &= moves - 1
 
     def result(self, state: int, action: int) -> int:
         cells = self.width * self.height
@@ -87,10 +87,9 @@ class Othello(NamedTuple):
         """
         mine, theirs = self._mine(state), self._theirs(state)
         moves, answers = self._moves(mine, theirs), self._moves(theirs, mine)
-        empty = (1 << self.width * self.height) - 1 & ~(mine | theirs)
-        beside = 0
-        for direction in range(9):
-            beside |= self._shifted(empty, direction)
+        empty = self._cells() & ~(mine | theirs)
+        beside = empty | (empty & ~self._column(self.width - 1)) << 1 | (empty & ~self._column(0)) >> 1
+        beside = (beside | beside << self.width | beside >> self.width) & self._cells()
         yield mine.bit_count()
         yield theirs.bit_count()
         yield empty.bit_count() % 2
@@ -110,10 +109,12 @@ class Othello(NamedTuple):
 
     def canonical(self, state: int) -> int:
         """The start is kept by the half turn and, on a square, by reflection in the diagonals."""
-        least = min(state, self._half_turn(state))
+        cells = self.width * self.height
+        mine, theirs = self._mine(state), self._theirs(state)
+        least = min(state, self._half_turn(mine) | self._half_turn(theirs) << cells)
         if self.width == self.height:
-            transposed = self._transposed(state)
-            least = min(least, min(transposed, self._half_turn(transposed)))
+            mine, theirs = self._transposed(mine), self._transposed(theirs)
+            least = min(least, mine | theirs << cells, self._half_turn(mine) | self._half_turn(theirs) << cells)
         return least
 
     def format_action(self, state: int, action: int) -> str:
@@ -151,10 +152,20 @@ class Othello(NamedTuple):
             yield "".join(marks[0] if state >> i & 1 else marks[1] if state >> cells + i & 1 else "." for i in places)
 
     def _mine(self, state: int) -> int:
-        return state & (1 << self.width * self.height) - 1
+        return state & self._cells()
 
     def _theirs(self, state: int) -> int:
-        return state >> self.width * self.height
+        return state >> self.width * self.height & self._cells()
+
+    def _cells(self) -> int:
+        return (1 << self.width * self.height) - 1
+
+    def _column(self, column: int) -> int:
+        return self._cells() // ((1 << self.width) - 1) << column
+
+    def _inner(self) -> int:
+        """The cells from which a step across stays on the board."""
+        return self._cells() & ~(self._column(0) | self._column(self.width - 1))
 
     def _corners(self) -> int:
         row = (1 << self.width - 1) | 1
@@ -169,57 +180,63 @@ class Othello(NamedTuple):
         low, high, right = row * self.width, (self.height - 1 - row) * self.width, self.width - 1 - column
         return 1 << low + column | 1 << low + right | 1 << high + column | 1 << high + right
 
-    def _shifted(self, discs: int, direction: int) -> int:
-        """All discs one step on in one of eight directions; what leaves the board is gone."""
-        cells = self.width * self.height
-        column = ((1 << cells) - 1) // ((1 << self.width) - 1)
-        across, up = direction % 3 - 1, direction // 3 - 1
-        if across < 0:
-            discs = (discs & ~column) >> 1
-        elif across > 0:
-            discs = (discs & ~(column << self.width - 1)) << 1
-        if up < 0:
-            return discs >> self.width
-        return discs << self.width & (1 << cells) - 1 if up > 0 else discs
-
     def _moves(self, mine: int, theirs: int) -> int:
         """The cells where `mine` may move."""
-        empty = (1 << self.width * self.height) - 1 & ~(mine | theirs)
-        moves = 0
-        for direction in range(9):
-            if direction != 4:
-                run = self._shifted(mine, direction) & theirs
-                for _ in range(max(self.width, self.height) - 3):
-                    run |= self._shifted(run, direction) & theirs
-                moves |= self._shifted(run, direction) & empty
-        return moves
+        inner = theirs & self._inner()
+        beyond = self._beyond(mine, theirs, self.width) | self._beyond(mine, inner, 1)
+        beyond |= self._beyond(mine, inner, self.width - 1) | self._beyond(mine, inner, self.width + 1)
+        return beyond & self._cells() & ~(mine | theirs)
+
+    def _beyond(self, mine: int, theirs: int, step: int) -> int:
+        """What lies behind the runs of `theirs` beside `mine`, either way."""
+        return self._up(mine, theirs, step) << step | self._down(mine, theirs, step) >> step
 
     def _turned(self, mine: int, theirs: int, move: int) -> int:
         """The discs that a move turns."""
-        turned = 0
-        for direction in range(9):
-            if direction != 4:
-                run = 0
-                step = self._shifted(move, direction)
-                while step & theirs:
-                    run |= step
-                    step = self._shifted(step, direction)
-                if step & mine:
-                    turned |= run
+        inner = theirs & self._inner()
+        turned = self._between(mine, theirs, move, self.width) | self._between(mine, inner, move, 1)
+        turned |= self._between(mine, inner, move, self.width - 1) | self._between(mine, inner, move, self.width + 1)
         return turned
 
-    def _half_turn(self, state: int) -> int:
-        cells = self.width * self.height
-        turned = 0
-        for cell in range(cells):
-            turned |= (state >> cell & (1 | 1 << cells)) << cells - 1 - cell
-        return turned
+    def _between(self, mine: int, theirs: int, move: int, step: int) -> int:
+        """The runs of `theirs` from beside a move to one of `mine`, either way."""
+        up, down = self._up(move, theirs, step), self._down(move, theirs, step)
+        return (up if up << step & mine else 0) | (down if down >> step & mine else 0)
 
-    def _transposed(self, state: int) -> int:
-        cells = self.width * self.height
-        transposed = 0
+    def _up(self, discs: int, theirs: int, step: int) -> int:
+        """The runs of `theirs` that begin a step above `discs`: two more discs of them at a time."""
+        run = discs << step & theirs
+        run |= run << step & theirs
+        pairs = theirs & theirs << step
+        for _ in range((max(self.width, self.height) - 3) // 2):
+            run |= run << 2 * step & pairs
+        return run
+
+    def _down(self, discs: int, theirs: int, step: int) -> int:
+        """The runs of `theirs` that begin a step below `discs`."""
+        run = discs >> step & theirs
+        run |= run >> step & theirs
+        pairs = theirs & theirs >> step
+        for _ in range((max(self.width, self.height) - 3) // 2):
+            run |= run >> 2 * step & pairs
+        return run
+
+    def _half_turn(self, discs: int) -> int:
+        """Columns from the other end, then rows."""
+        mirrored, turned = 0, 0
+        for column in range(self.width):
+            mirrored |= (discs >> column & self._column(0)) << self.width - 1 - column
         for row in range(self.height):
-            for column in range(self.width):
-                both = state >> row * self.width + column & (1 | 1 << cells)
-                transposed |= both << column * self.width + row
+            turned |= (mirrored >> row * self.width & (1 << self.width) - 1) << (self.height - 1 - row) * self.width
+        return turned
+
+    def _transposed(self, discs: int) -> int:
+        """On a square: each diagonal moved to its image, rows falling away as it leaves the middle."""
+        step = self.width + 1
+        diagonal = ((1 << step * self.width) - 1) // ((1 << step) - 1)
+        transposed = discs & diagonal
+        for far in range(1, self.width):
+            right = diagonal << far & (1 << self.width * (self.width - far)) - 1
+            along = far * (self.width - 1)
+            transposed |= (discs & right) << along | discs >> along & right
         return transposed

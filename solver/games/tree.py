@@ -1,30 +1,56 @@
 """An explicit game tree from a JSON file, as textbook exercises give it.
 
-The file holds nested lists with whole numbers as leaves, worth so much to MAX, for instance the classical
+The file holds nested lists with numbers as leaves, worth so much to MAX, for instance the classical
 [[3, 12, 8], [2, 4, 6], [14, 5, 2]], or an object {"root": "MIN", "tree": ...}. MAX moves at the root unless the
-object or `,min` behind the file's name says otherwise. A state is a node, numbered in the order of reading.
+object or `,min` behind the file's name says otherwise, then players take turns; {"MAX": [...]} and {"MIN": [...]} say
+who moves at a node, {"chance": [[0.6, NODE], [0.4, NODE]]} that chance does. A state is a node, numbered in the order
+of reading.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
-from collections.abc import Iterator
+import re
+import types
+from collections.abc import Callable, Iterator
+from fractions import Fraction
 from typing import Any, NamedTuple
 
+from solver.base.errors import GameError
 from solver.base.files import read_input
 
 MOST_BYTES = 1 << 26  # of a file
+NODES = 'a list of nodes, a number, {"MAX": [...]}, {"MIN": [...]} or {"chance": [[0.6, NODE], [0.4, NODE]]}'
+NUMBER = re.compile(r"-?[0-9]{1,20}(/[0-9]{1,18}|(\.[0-9]{1,18})?([eE][+-]?[0-9])?)", re.ASCII)
+
+
+class _Chances:
+    """A method of those trees that have chance nodes; None of others, which are no games of chance."""
+
+    def __init__(self, func: Callable[[Tree, int], Iterator[tuple[int, int]]]) -> None:
+        self.func = func
+
+    def __get__(self, tree: Tree | None, cls: type) -> Callable[[int], Iterator[tuple[int, int]]] | None:
+        return types.MethodType(self.func, tree) if tree is not None and any(tree.weights) else None
 
 
 class Tree(NamedTuple):
-    """A game tree read from a file of nested lists; the value is the leaf's for the side to move."""
+    """A game tree read from a file of nested lists; the value is the leaf's for the side to move.
+
+    `leaf_values` are payoffs to MAX in parts of `denominator`, `movers` 0 where MAX is to move, `weights` those of a
+    chance node's children, none of others.
+    """
 
     file: str
     maximum: bool
     children: tuple[tuple[int, ...], ...]
     leaf_values: tuple[int, ...]
     depths: tuple[int, ...]
+    movers: tuple[int, ...]
+    weights: tuple[tuple[int, ...], ...]
+    denominator: int
 
     score_game = True  # type: ignore[misc]
     plain_only = True  # type: ignore[misc]
@@ -48,13 +74,13 @@ class Tree(NamedTuple):
     @classmethod
     def from_lists(cls, data: Any, root: str = "", file: str = "tree.json") -> Tree:
         """The tree of nested lists, or of an object with `tree` and `root`; `root` "MIN" or "MAX" goes before it."""
-        if isinstance(data, dict):
+        if isinstance(data, dict) and "tree" in data:
             root = root or str(data.get("root", "MAX"))
-            data = data.get("tree")
+            data = data["tree"]
         if root.lower() not in ("", "min", "max"):
             raise ValueError(f"root is MIN or MAX, not {root!r}")
-        children, leaf_values, depths = _numbered(data)
-        return cls(file, root.lower() != "min", children, leaf_values, depths)  # type: ignore[call-arg]
+        maximum = root.lower() != "min"
+        return cls(file, maximum, *_numbered(data, not maximum))
 
     def to_text(self) -> str:
         return self.file + ("" if self.maximum else ",min")
@@ -63,36 +89,60 @@ class Tree(NamedTuple):
         return 0
 
     def actions(self, state: int) -> Iterator[int]:
-        yield from range(len(self.children[state]))
+        if not self.weights[state]:
+            yield from range(len(self.children[state]))
 
     def result(self, state: int, action: int) -> int:
         return self.children[state][action]
 
+    @_Chances
+    def chance(self, state: int) -> Iterator[tuple[int, int]]:
+        yield from zip(self.weights[state], self.children[state], strict=False)  # no weights where a player moves
+
     def to_move(self, state: int) -> int:
-        """0 where MAX moves."""
-        return (self.depths[state] + (not self.maximum)) % 2
+        """0 where MAX moves; at a chance node who moves behind it, if nothing else is said there."""
+        return self.movers[state]
 
     def is_terminal(self, state: int) -> bool:
         return not self.children[state]
 
     def utility(self, state: int) -> int:
+        if self.denominator > 1:
+            raise GameError(
+                f"{self.file} has fractions as payoffs, which --trace and --pruned alone take: multiply all by"
+                f" {self.denominator}"
+            )
         return -self.leaf_values[state] if self.to_move(state) else self.leaf_values[state]
 
     def tier(self, state: int) -> int:
         return self.depths[state]
 
+    def payoff(self, state: int) -> Fraction | int:
+        """What a leaf is worth to MAX, a whole number as an int."""
+        value = Fraction(self.leaf_values[state], self.denominator)
+        return int(value) if value.denominator == 1 else value
+
+    def label(self, state: int) -> str:
+        """MAX, MIN, CHANCE, or the leaf's payoff."""
+        if self.is_terminal(state):
+            return f"leaf {written(self.payoff(state))}"
+        return "CHANCE" if self.weights[state] else "MIN" if self.to_move(state) else "MAX"
+
     def show(self, state: int) -> str:
         """The tree below a node, a level further in on each line; large ones by their size."""
         lines: list[str] = []
-        todo = [(state, 0)]
+        todo = [(state, 0, "")]
         while todo and len(lines) < 60:
-            node, level = todo.pop()
-            what = (
-                f"leaf {self.leaf_values[node]}" if self.is_terminal(node) else "MIN" if self.to_move(node) else "MAX"
-            )
-            lines.append("  " * level + what)
-            todo += [(child, level + 1) for child in reversed(self.children[node])]
+            node, level, chance = todo.pop()
+            lines.append("  " * level + chance + self.label(node))
+            shares = [f"{written(share)}: " for share in self.shares(node)] or [""] * len(self.children[node])
+            below = [(child, level + 1, share) for child, share in zip(self.children[node], shares, strict=True)]
+            todo += reversed(below)
         return "\n".join([*lines, "..."] if todo else lines)
+
+    def shares(self, state: int) -> list[Fraction]:
+        """The probabilities of a chance node's children; none of another."""
+        return [Fraction(weight, sum(self.weights[state])) for weight in self.weights[state]]
 
     def format_action(self, state: int, action: int) -> str:
         return str(action + 1)
@@ -102,14 +152,34 @@ class Tree(NamedTuple):
         return (node for node, below in enumerate(self.children) if not below)
 
 
+def written(number: Any) -> str:
+    """A whole number, a decimal, or p/q where no decimal ends; inf of what has no bound."""
+    if number in (math.inf, -math.inf):
+        return f"{number:+}"
+    fraction = Fraction(number)
+    for digits in range(19):
+        if 10**digits % fraction.denominator == 0:
+            text = f"{abs(fraction) * 10**digits!s:0>{digits + 1}}"
+            whole = text if not digits else f"{text[:-digits]}.{text[-digits:]}"
+            return "-" + whole if fraction < 0 else whole
+    return str(fraction)
+
+
 def parse(text: str) -> Any:
     """JSON of any depth: the library's parser recurses, so brackets nested deeper than it bears are read here."""
     try:
-        return json.loads(text)
+        return json.loads(text, parse_float=_number)
     except RecursionError:
         return _parse_deep(text)
     except ValueError as error:
         raise ValueError(f"the file is no JSON: {error}") from None
+
+
+def _number(text: str) -> Fraction:
+    """A decimal or p/q, exactly. Raises ValueError."""
+    if not NUMBER.fullmatch(text) or re.search("/0+$", text):
+        raise ValueError(f"{text[:40]!r} is no number of a tree: 2, 0.6, 1/3, at most 18 digits behind the point")
+    return Fraction(text)
 
 
 def _parse_deep(text: str) -> Any:
@@ -131,24 +201,72 @@ def _parse_deep(text: str) -> Any:
     return outer[0]
 
 
-def _numbered(data: Any) -> tuple[tuple[tuple[int, ...], ...], tuple[int, ...], tuple[int, ...]]:
-    """Children, leaf values and depths of all nodes, numbered in preorder."""
+def _numbered(data: Any, first: int) -> tuple[Any, ...]:
+    """Children, leaf values, depths, movers and weights of all nodes, numbered in preorder, and the denominator."""
     children: list[list[int]] = []
-    leaf_values: list[int] = []
+    payoffs: list[Fraction] = []
     depths: list[int] = []
-    todo: list[tuple[Any, int, int]] = [(data, 0, -1)]
+    movers: list[int] = []
+    weights: list[tuple[int, ...]] = []
+    todo: list[tuple[Any, int, int, int]] = [(data, 0, -1, first)]
     while todo:
-        node, depth, parent = todo.pop()
+        node, depth, parent, mover = todo.pop()
         number = len(children)
         if parent >= 0:
             children[parent].append(number)
+        mover, below, chances = _opened(node, mover)
         children.append([])
         depths.append(depth)
-        if isinstance(node, list) and node:
-            leaf_values.append(0)
-            todo += [(child, depth + 1, number) for child in reversed(node)]
-        elif type(node) is int and abs(node) < 1 << 62:
-            leaf_values.append(node)
-        else:
-            raise ValueError(f"a node is a list of nodes or a whole number, not {str(node)[:40]!r}")
-    return tuple(map(tuple, children)), tuple(leaf_values), tuple(depths)
+        movers.append(mover)
+        weights.append(chances)
+        payoffs.append(Fraction(0) if below else _payoff(node))
+        behind = mover if chances else 1 - mover
+        todo += [(child, depth + 1, number, behind) for child in reversed(below)]
+    denominator = 1
+    largest = max(map(abs, payoffs))
+    for part in {payoff.denominator for payoff in payoffs}:
+        denominator = math.lcm(denominator, part)
+        if largest * denominator >= 1 << 62:
+            raise ValueError("payoffs lie between -2**62 and 2**62, fractions multiplied by what makes them all whole")
+    leaf_values = tuple(int(payoff * denominator) for payoff in payoffs)
+    return tuple(map(tuple, children)), leaf_values, tuple(depths), tuple(movers), tuple(weights), denominator
+
+
+def _opened(node: Any, mover: int) -> tuple[int, list[Any], tuple[int, ...]]:
+    """Who moves at a node, whose turn it is, the nodes below it, and their weights at a chance node."""
+    if not isinstance(node, dict):
+        return mover, node if isinstance(node, list) else [], ()
+    (name, below), *others = node.items() or [("", None)]
+    name = name.lower()
+    if others or name not in ("max", "min", "chance") or not isinstance(below, list) or not below:
+        raise ValueError(f"a node is {NODES}, not {str(node)[:40]!r}")
+    if name != "chance":
+        return int(name == "min"), below, ()
+    if not all(isinstance(pair, list) and len(pair) == 2 for pair in below):
+        raise ValueError(f'chance lists pairs: {{"chance": [[0.6, NODE], [0.4, NODE]]}}, not {str(below)[:40]!r}')
+    return mover, [child for _, child in below], _weights([_exact(share) for share, _ in below])
+
+
+def _weights(shares: list[Fraction | None]) -> tuple[int, ...]:
+    """Whole weights of probabilities, or of what are such weights. Raises ValueError."""
+    known = [share for share in shares if share is not None and share > 0]
+    if len(known) < len(shares):
+        raise ValueError("a probability is a number above 0, 0.6 or \"1/3\", or a whole weight: leave out what is not")
+    total, denominator = sum(known), math.lcm(*(share.denominator for share in known))
+    if denominator > 1 and total != 1:
+        raise ValueError(f"the probabilities {', '.join(map(written, known))} add up to {written(total)}: make that 1")
+    return tuple(int(share * denominator) for share in known)
+
+
+def _payoff(node: Any) -> Fraction:
+    value = _exact(node)
+    if value is None or abs(value) >= 1 << 62:
+        raise ValueError(f"a node is {NODES}, a number between -2**62 and 2**62, not {str(node)[:40]!r}")
+    return value
+
+
+def _exact(number: Any) -> Fraction | None:
+    """A number of a tree: of a file, or of lists in Python; None of what is none."""
+    if type(number) is int or isinstance(number, Fraction):
+        return Fraction(number)
+    return _number(str(number)) if isinstance(number, (float, str)) else None

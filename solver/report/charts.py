@@ -1,4 +1,4 @@
-"""Charts of a book: wins, draws and losses by tier, and states by distance; expectations by what they are."""
+"""Charts of a book: wins, draws and losses by tier, states by distance, expectations by what they are; and trees."""
 
 from __future__ import annotations
 
@@ -9,8 +9,13 @@ from solver.base.errors import MethodError, ResourceError
 from solver.base.expectations import Expectation
 from solver.base.kinds import OUTCOME
 from solver.book import check_target
+from solver.games.tree import Tree, written
+from solver.report.trees import label
+from solver.search.trace import Trace
 
 WIN, DRAW, LOSS = "#2a78d6", "#b9b8b2", "#d6572a"
+LINE, FAINT, PLAYERS = "#55544f", "#8a8983", {"MAX": "#d3e4f8", "MIN": "#f8ddd3", "CHANCE": "#f4efc9"}
+MOST_NODES = 500  # of a tree that is drawn
 OUTCOMES, EXPECTED = OUTCOME.counted, Expectation.counted
 BARS = 40  # of a histogram
 
@@ -18,17 +23,7 @@ BARS = 40  # of a histogram
 def draw(facts: dict[str, Any], path: str, expected: dict[float, int] | None = None) -> None:
     """Draw the facts of a book (`books.facts`), and how many states have an expectation. Raises MethodError where that
     cannot be."""
-    if Path(path).suffix.lower() not in (".png", ".svg"):
-        raise MethodError(f"{path}: a chart is a .png or a .svg file")
-    check_target(path)
-    try:
-        import matplotlib
-    except ImportError:
-        raise MethodError("charts need matplotlib: pip install 'solverbook[plot]'") from None
-    matplotlib.use("agg")
-    matplotlib.rcParams["svg.hashsalt"] = "solverbook"  # the same book, the same file
-    from matplotlib import pyplot
-
+    pyplot = _pyplot(path)
     tiers = facts["tiers"] or []
     if expected and len(tiers) == 1:
         tiers = []
@@ -48,6 +43,77 @@ def draw(facts: dict[str, Any], path: str, expected: dict[float, int] | None = N
     if expected:
         _by_expectation(rest.pop(0), expected, facts["expectation"]["of"] == "utility")
     figure.suptitle(f"{facts['game']}: {facts['stored']:,} stored states", x=0.01, ha="left")
+    _save(pyplot, figure, path)
+
+
+def draw_tree(tree: Tree, trace: Trace, path: str) -> None:
+    """Draw a tree and what alpha-beta saw of it: values, windows as they were left, in grey what was never looked at.
+
+    Raises MethodError where that cannot be.
+    """
+    nodes = len(tree.children)
+    if nodes > MOST_NODES:
+        raise MethodError(f"the tree has {nodes:,} nodes, too many for a picture: {MOST_NODES} at most")
+    pyplot = _pyplot(path)
+    across = _across(tree)
+    width, depth = max(across) + 1, max(tree.depths) + 1
+    figure, axes = pyplot.subplots(figsize=(max(6, 0.9 * width), 1.2 * depth + 0.6), layout="constrained")
+    for state, below in enumerate(tree.children):
+        shares = [f"{written(share)}" for share in tree.shares(state)] or [""] * len(below)
+        for child, share in zip(below, shares, strict=True):
+            ends = [across[state], across[child]], [-tree.depths[state], -tree.depths[child]]
+            seen = child in trace.nodes
+            axes.plot(*ends, color=LINE if seen else DRAW, linestyle="-" if seen else ":", linewidth=1, zorder=1)
+            axes.text(sum(ends[0]) / 2, sum(ends[1]) / 2, share, ha="center", fontsize=8, backgroundcolor="w")
+    for state in range(nodes):
+        _node(axes, tree, trace, state, (across[state], -tree.depths[state]))
+    axes.set_xlim(-0.7, width - 0.3)
+    axes.set_ylim(-depth + 0.4, 0.5)
+    axes.axis("off")
+    _save(pyplot, figure, path)
+
+
+def _node(axes: Any, tree: Tree, trace: Trace, state: int, place: tuple[float, int]) -> None:
+    """A node: who moves, the value and the window, in a box of the player's shade."""
+    node = trace.nodes.get(state)
+    player = tree.label(state).partition(" ")[0]
+    color = PLAYERS.get(player, "white") if node else "white"
+    box = {"boxstyle": "round", "facecolor": color, "edgecolor": LINE if node else DRAW}
+    text = label(tree, trace, state)
+    if node is not None and player in ("MAX", "MIN"):
+        text += "\n[{}, {}]".format(*map(written, node.after))
+    axes.text(*place, text, ha="center", va="center", fontsize=9, bbox=box, color="black" if node else FAINT)
+
+
+def _across(tree: Tree) -> list[float]:
+    """How far to the right each node stands: leaves side by side, others over the middle of their children."""
+    places = [0.0] * len(tree.children)
+    for place, leaf in enumerate(tree.leaves()):
+        places[leaf] = place
+    for state in range(len(places) - 1, -1, -1):  # children have larger numbers
+        below = tree.children[state]
+        if below:
+            places[state] = (places[below[0]] + places[below[-1]]) / 2
+    return places
+
+
+def _pyplot(path: str) -> Any:
+    """What charts are drawn with, if a chart may lie there. Raises MethodError."""
+    if Path(path).suffix.lower() not in (".png", ".svg"):
+        raise MethodError(f"{path}: a chart is a .png or a .svg file")
+    check_target(path)
+    try:
+        import matplotlib
+    except ImportError:
+        raise MethodError("charts need matplotlib: pip install 'solverbook[plot]'") from None
+    matplotlib.use("agg")
+    matplotlib.rcParams["svg.hashsalt"] = "solverbook"  # the same book, the same file
+    from matplotlib import pyplot
+
+    return pyplot
+
+
+def _save(pyplot: Any, figure: Any, path: str) -> None:
     try:
         figure.savefig(path, dpi=150, metadata={"Date": None} if path.lower().endswith("svg") else None)
     except OSError as error:

@@ -8,6 +8,7 @@ from solver.base.expectations import kind_of
 from solver.games import class_of
 from solver.rules.game import is_score_game, own_method
 
+FILES = {"tree": {"file": "FILE.json"}, "graph": {"source": "FILE.csv, openspiel:GAME"}}  # what follows their names
 FEATURES = {
     "canonical": "symmetry",
     "tier": "tiers",
@@ -27,7 +28,7 @@ def facts(name: str) -> dict[str, Any]:
     return {
         "name": name,
         "about": (cls.__doc__ or "").strip().splitlines()[0],
-        "parameters": {"file": "FILE.json"} if own_text else dict(cls._field_defaults),
+        "parameters": FILES.get(name, {}) if own_text else dict(cls._field_defaults),
         "score_game": is_score_game(cls),
         "supports": supports(cls),
     }

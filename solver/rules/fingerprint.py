@@ -37,6 +37,7 @@ RULES = (
 # they make a search quicker, they change no value
 HINTS = ("replies", "outlook", "followup", "promise", "bounds", "longest", "size")
 USER_MODULE = "rules_of_file_"  # and a number: a file named random.py must not become the module random
+GRAPHS = "solver.games.common.nodes"  # whose arrays have a digest
 GAMES = "solver.games."  # of these the last part tells which one it is, wherever it lies
 # names by which code reaches what it does not name
 DYNAMIC = frozenset(
@@ -156,6 +157,8 @@ class _Walk:
     def _content(self, item: Any) -> str:
         if _is_plain(item):
             return repr(item)
+        if type(item).__module__ == GRAPHS:
+            return f"graph {item.digest}"
         if isinstance(item, frozenset) and all(type(one) is int or type(one) is str for one in item):
             return repr(sorted(item))
         if type(item) in (tuple, list):

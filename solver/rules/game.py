@@ -22,7 +22,7 @@ from typing import Any, Protocol
 from solver.base.errors import GameError
 from solver.base.expectations import kind_of
 from solver.base.value import Value, lift, terminal_merit, value_of
-from solver.games import CATALOGUE, FROM_FILES, class_of
+from solver.games import CATALOGUE, FROM_FILES, class_of, opened_by
 from solver.rules import parameters
 from solver.rules.fingerprint import fingerprint
 from solver.rules.loading import is_user_file, user_class
@@ -308,6 +308,7 @@ def load_game(text: str) -> Game:
     `package.module::Class`, which is imported, that is, run; `my_game.py:4,4` if it has one class of rules. Raises
     GameError with the remedy.
     """
+    text = opened_by(text)
     source, own, rest = text.partition("::")
     name, _, values = (rest if own else text).partition(":")
     if own or name.endswith(".py"):
@@ -364,7 +365,7 @@ def located(game: Any) -> str:
 
 def is_built_in(text: str) -> bool:
     """Whether `load_game` makes this game of the package alone, running nobody else's code and opening no file."""
-    name = text.partition(":")[0]
+    name = opened_by(text).partition(":")[0]
     return "::" not in text and not name.endswith(".py") and name not in FROM_FILES
 
 
@@ -390,7 +391,7 @@ def check_signatures(cls: type) -> None:
 def _class_text(cls: type) -> str:
     package, _, module = cls.__module__.rpartition(".")
     name = module.replace("_", "-")
-    if package == "solver.games" and name in CATALOGUE and class_of(name) is cls:
+    if package == "solver.games" and name in CATALOGUE and issubclass(cls, class_of(name)):
         return name
     file = getattr(sys.modules.get(cls.__module__), "__file__", None) or ""
     if is_user_file(cls.__module__):

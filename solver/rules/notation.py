@@ -9,6 +9,7 @@ matter where only one move can be meant.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from solver.base.errors import PositionError
 from solver.rules.game import Rules, own_method
 from solver.rules.width import bits_of
 
+WORD = re.compile(r"(?:\([^()]*\)|[^\s,(]|\()+")  # what stands in brackets is one
 SEPARATORS = str.maketrans("", "", " \t-:")
 
 
@@ -129,7 +131,7 @@ def parse_position(game: Any, text: str) -> Position:
 def moves_played(rules: Rules, text: str) -> Iterator[tuple[Position, int, Position]]:
     """The moves from the start that a text names, each with the positions before and after. Raises PositionError."""
     game, position, played = rules.game, first_position(rules), 0
-    for word in text.replace(",", " ").split():
+    for word in WORD.findall(text):
         for move in _split(game, position.state, word):
             state = position.state
             played += 1

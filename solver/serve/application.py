@@ -10,12 +10,15 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from solver.base.errors import BookError, MissingState, PositionError, SolverError
+from solver.serve.columns import Columns
+from solver.serve.gamesman import Gamesman
 from solver.serve.handlers import Handlers
 from solver.serve.operations import OPERATIONS
 from solver.serve.pages import Pages
 from solver.serve.reply import FOREVER, Kept, Refused, Reply
 from solver.serve.searches import Searches
 from solver.serve.shelf import Shelf
+from solver.serve.tablebase import Tablebase
 
 METHODS = "GET, HEAD, POST, OPTIONS"
 
@@ -35,7 +38,8 @@ class Application:
             )
             for one in OPERATIONS
         ]
-        routes += [Route(path, self._answering(answer)) for path, answer in pages.routes()]
+        for others in (Gamesman(handlers), Columns(handlers), Tablebase(handlers), pages):
+            routes += [Route(path, self._answering(answer)) for path, answer in others.routes()]
         refusals: Any = {kind: _refuse for kind in (Refused, HTTPException, SolverError, Exception)}
         self._routed = Starlette(routes=routes, exception_handlers=refusals)
         self._routed.router.redirect_slashes = False

@@ -18,7 +18,7 @@ from solver.report.answers import DUMPS, Answers
 from solver.report.facts import facts_of
 from solver.serve.operations import MOST_BYTES, MOST_LINE, MOST_QUESTIONS, MOST_TEXT, document
 from solver.serve.reply import AGAIN, FOREVER, NDJSON, NEVER, Refused, Reply, dumps, tag_of
-from solver.serve.searches import Searches
+from solver.serve.searches import Searches, is_told
 from solver.serve.shelf import Served, Shelf
 
 PATIENCE = 30.0  # seconds in which a batch has to arrive
@@ -123,11 +123,6 @@ class Handlers:
         if one is None or one.book is None:
             raise Refused(404, f"no book {name[:80]!r} is served: /v1/books lists those that are")
         return one, one.book
-
-
-def is_told(facts: dict[str, Any]) -> bool:
-    """Whether no search would know more: all is exact, or an estimate of a book."""
-    return all(one["exact"] or one["source"] == "book" for one in (facts, *facts.get("moves", ())))
 
 
 def position_in(request: Any) -> str:

@@ -26,7 +26,8 @@ KEEP_ALIVE = 30  # seconds that a connection may be idle
 CONNECTIONS = 1_000  # of a worker
 BACKLOG = 1_024
 DRAIN = 10.0  # seconds that requests under way have to end, besides those of a search
-YOUNG = 2.0  # seconds in which a worker that dies is not replaced
+YOUNG = 2.0  # seconds of a worker's life that are no success
+TRIES = 3  # successors in a row that may die so young
 
 
 def bound(host: str, port: int, workers: int) -> list[socket.socket]:
@@ -103,12 +104,13 @@ class _Team:
         try:
             for number in range(workers):
                 self._start(number)
-            while True:
+            died_young = 0
+            while died_young <= TRIES:
                 process, _ = os.waitpid(-1, 0)
                 number, since = self._started.pop(process)
-                if time.monotonic() - since < YOUNG:
-                    raise ResourceError("a worker has died as soon as it was started: --workers 1 says why")
+                died_young = died_young + 1 if time.monotonic() - since < YOUNG else 0
                 self._start(number)
+            raise ResourceError("workers die as soon as they start: --workers 1 says why")
         finally:
             self._end()
 

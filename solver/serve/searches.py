@@ -1,19 +1,23 @@
 """Live searches of one process: one at a time, few in the queue, none for a client that has gone.
 
-A search runs in a thread, beside the answers from books. Its player and tables are kept for the games that were asked
-last: memory does not grow with what is asked.
+A search runs in a thread, beside the answers from books. What it has to load or compile is loaded before its turn, so
+that other games' searches do not wait for that. Players and tables are kept for the games that were asked last: memory
+does not grow with what is asked.
 """
 
 from __future__ import annotations
 
 import asyncio
+import functools
 import math
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import anyio.to_thread
 
+from solver.play.live import SHORT
 from solver.play.player import Player
 from solver.report.answers import Answers
 from solver.serve.reply import Refused
@@ -22,6 +26,7 @@ from solver.serve.shelf import Served
 WAITING = 8  # in the queue of a process, the one that is under way among them
 GAMES = 4  # whose searches are kept
 ANSWERS = 2_000  # of a game, after which its tables are made anew
+QUICK = SHORT / 2  # seconds of a first search, for which nothing is loaded
 Found = TypeVar("Found")
 
 
@@ -34,6 +39,7 @@ class Searches:
         self._turn = asyncio.Semaphore(1)
         self._players: dict[str, Player] = {}
         self._answered: dict[str, int] = {}
+        self._loaded: weakref.WeakSet[Player] = weakref.WeakSet()
 
     def serves(self, one: Served) -> bool:
         """Whether it is searched for what is asked of it."""
@@ -42,14 +48,23 @@ class Searches:
     async def position(self, request: Any, one: Served, text: str, moves: bool) -> dict[str, Any]:
         """The facts of a position, as far as the seconds go; raises as `Answers.ask`, and Refused."""
 
-        def search(stop: Callable[[], bool]) -> dict[str, Any]:
-            player = self._player(one)
-            return Answers(player, moves=moves, timed=False).ask(text, player.budget(stop))
+        player, seconds = self._player(one), self.seconds or 0
 
-        return await self.run(request, search)
+        def search(stop: Callable[[], bool], share: float = 1.0) -> dict[str, Any]:
+            return Answers(player, moves=moves, timed=False).ask(text, player.budget(stop).part(share))
+
+        if seconds <= SHORT:
+            return await self.run(request, search)
+        if player not in self._loaded:  # what is easy need not wait for a compiler
+            facts = await self.run(request, functools.partial(search, share=QUICK / seconds))
+            if is_told(facts):
+                return facts
+        facts = await self.run(request, search, player.prepare)
+        self._loaded.add(player)
+        return facts
 
     def _player(self, one: Served) -> Player:
-        """The player of a game, the last of those that are kept; in its turn alone."""
+        """The player of a game, the last of those that are kept."""
         player, answered = self._players.pop(one.name, None), self._answered.get(one.name, 0)
         if player is None or answered >= ANSWERS:
             player, answered = Player(one.book or {}, one.game, seconds=self.seconds), 0
@@ -58,8 +73,10 @@ class Searches:
             self._players.pop(next(iter(self._players)))
         return player
 
-    async def run(self, request: Any, search: Callable[[Callable[[], bool]], Found]) -> Found:
-        """What `search(stop)` finds, in its turn; `stop()` becomes true when the client goes.
+    async def run(
+        self, request: Any, search: Callable[[Callable[[], bool]], Found], load: Callable[[], None] | None = None
+    ) -> Found:
+        """What `search(stop)` finds in its turn, after `load()`; `stop()` becomes true when the client goes.
 
         Raises Refused, 503, where too many wait.
         """
@@ -68,7 +85,7 @@ class Searches:
             message = f"{self.under_way} searches are under way or wait, no more are taken: ask again in {seconds} s"
             raise Refused(503, message, {"Retry-After": str(seconds)})
         stop, begun = threading.Event(), asyncio.Event()
-        found = asyncio.ensure_future(self._in_turn(search, stop, begun))
+        found = asyncio.ensure_future(self._in_turn(functools.partial(search, stop.is_set), begun, load))
         gone = asyncio.ensure_future(_gone(request))
         self.under_way += 1
         try:
@@ -88,12 +105,19 @@ class Searches:
             gone.cancel()
 
     async def _in_turn(
-        self, search: Callable[[Callable[[], bool]], Found], stop: threading.Event, begun: asyncio.Event
+        self, search: Callable[[], Found], begun: asyncio.Event, load: Callable[[], None] | None
     ) -> Found:
+        if load is not None:
+            await anyio.to_thread.run_sync(load, abandon_on_cancel=True)
         async with self._turn:
             begun.set()
-            found: Found = await anyio.to_thread.run_sync(search, stop.is_set, abandon_on_cancel=True)
+            found: Found = await anyio.to_thread.run_sync(search, abandon_on_cancel=True)
             return found
+
+
+def is_told(facts: dict[str, Any]) -> bool:
+    """Whether no search would know more than these answers: all is exact, or an estimate of a book."""
+    return all(one["exact"] or one["source"] == "book" for one in (facts, *facts.get("moves", ())))
 
 
 async def _gone(request: Any) -> None:

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from solver.base.errors import MethodError
+from solver.rules.keeping import graph_in
 from solver.rules.width import refuse_wide
 from solver.solving.job import Job, Way
-from solver.solving.ways import cluster, entries, opening, plain, sweep
+from solver.solving.ways import cluster, entries, graphs, opening, plain, sweep
 
-WAYS: tuple[Way, ...] = (sweep, cluster, entries, opening, plain)
+WAYS: tuple[Way, ...] = (sweep, cluster, entries, opening, plain, graphs)
 KEPT_BESIDE_A_BOOK = ("restart", "checkpoint", "cluster")  # they mean nothing without one
 
 
@@ -21,6 +22,8 @@ def way_of(job: Job) -> Way:
         return opening
     if options.method == "alphabeta":
         return entries
+    if graph_in(job.rules.game) is not None:
+        return graphs
     if job.rules.plain_only:
         return plain
     return sweep if options.cluster is None else cluster

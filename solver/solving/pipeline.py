@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from solver.base.errors import GameError, ResourceError, SolverError
+from solver.base.loading import listening
 from solver.base.memory import working_memory
 from solver.base.options import Options, Say, quiet
 from solver.base.progress import Progress, silent
@@ -135,7 +136,8 @@ def _prepared(
 ) -> tuple[Job, Way]:
     """A job that nothing is known to stand against, and the way to do it. Raises what `solve` does."""
     if isinstance(game, str):
-        game = load_game(game)
+        with listening(options.progress, options.say, options.memory):
+            game = load_game(game)
     else:
         try:
             validate(game)

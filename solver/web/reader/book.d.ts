@@ -1,8 +1,8 @@
-/** What a state is worth for the side to move; scores beyond 2^53 are BigInt. */
+/** What a state is worth for the side to move; scores beyond 2^53 are BigInt, those of estimates need not be whole. */
 export interface Value {
   readonly score: number | bigint;
   readonly distance: number | bigint | null;
-  readonly outcome: "win" | "draw" | "loss" | "expectation";
+  readonly outcome: "win" | "draw" | "loss" | "expectation" | "estimate";
 }
 
 /** A file of which parts can be read. */

@@ -7,7 +7,8 @@
  *     await book.get(33825n);                                       // { score: 0, distance: null, outcome: "draw" }
  *     await book.get(1);                                            // undefined: the book has no such state
  *
- * States are whole numbers below 2^63: BigInt, or a Number that is a safe integer. Values are for the side to move. A
+ * States are whole numbers below 2^63, wider ones in the codec `wide`: BigInt, or a Number that is a safe integer. Values
+ * are for the side to move; in a grown book, whose facts have an `estimate`, perhaps of the outcome "estimate". A
  * book stores no finished states, and of states that are each other's images by symmetry only the canonical one. A book
  * of the codec `ranked` has values without states: `Book.open(source, { rules })` takes the game's rules (`ranking.js`).
  * Of a game of chance, whose facts have an `expectation`, scores are expectations and the outcome is "expectation".
@@ -21,20 +22,21 @@ import * as fixed from "./fixed.js";
 import * as instant from "./instant.js";
 import * as ranked from "./ranked.js";
 import { Ranking } from "./ranking.js";
+import * as wide from "./wide.js";
 
 /**
  * Codecs by their number. Each has `find(segment, group, offset, indexBytes)`: the palette index of the state so far
  * (a BigInt >= 0) behind the first of a group, or undefined; and `decode(...)` without offset: { offsets, indices } of
  * a whole group; in `fixed` numbers of steps stand for indices. Both may return promises, and throw RangeError for a malformed group.
  */
-const CODECS = new Map([instant, compact, ranked, fixed].map((codec) => [codec.NUMBER, codec]));
+const CODECS = new Map([instant, compact, ranked, fixed, wide].map((codec) => [codec.NUMBER, codec]));
 
 const MAGIC = [0x73, 0x6f, 0x6c, 0x76, 0x65, 0x72, 0x0d, 0x0a];
-const VERSION = 1;
+const VERSIONS = [1, 2]; // the second has estimates
+const ESTIMATE = -2; // in place of the distance of one
 const PREFIX = 64;
 const FIRST_READ = 1 << 16;
 const SEGMENT_SIZE = 65520;
-const STATE_LIMIT = 1n << 63n;
 
 /** The file is truncated, altered, or no book. */
 export class DamagedBook extends Error {
@@ -117,9 +119,9 @@ export class Book {
 
   /** The palette index at a key: a state, or in a ranked book a rank; or undefined. */
   async #index(key) {
-    const { firsts, palette, indexBytes } = this.#head;
+    const { firsts, palette, indexBytes, limit } = this.#head;
     const number = lastNotAbove(firsts, key);
-    if (number < 0 || key >= STATE_LIMIT) return undefined;
+    if (number < 0 || key >= limit) return undefined;
     let segment = this.#segments.get(number);
     if (segment === undefined || number !== this.#last) segment = this.#touch(number, segment);
     if (segment instanceof Promise) segment = await segment;
@@ -151,7 +153,7 @@ export class Book {
 
   /** The keys of each group, states or ranks, with their palette indices; -1 at a rank without a value. */
   async *#groups() {
-    const { firsts, palette, indexBytes } = this.#head;
+    const { firsts, palette, indexBytes, limit } = this.#head;
     let last = -1n;
     for (let number = 0; number < firsts.length; number++) {
       const segment = await this.#load(number);
@@ -159,7 +161,7 @@ export class Book {
         const { offsets, indices } = await guarded(number, () => this.#codec.decode(segment, group, indexBytes));
         const keys = offsets.map((offset) => segment.firsts[group] + BigInt(offset));
         for (const [place, key] of keys.entries()) {
-          if (key <= last || key >= STATE_LIMIT) throw malformed(number, "its states are not ascending");
+          if (key <= last || key >= limit) throw malformed(number, "its states are not ascending");
           if (!(indices[place] < palette.length)) throw malformed(number, "a value is outside the palette");
           last = key;
         }
@@ -245,8 +247,8 @@ async function readExactly(source, begin, end, name) {
 async function readHead(source) {
   let bytes = await source.read(0, FIRST_READ);
   const head = prefixOf(bytes);
-  const { size, factsSize, values, segments } = head;
-  const sizes = [factsSize, 4 + 16 * values, 4 + 16 * segments];
+  const { size, factsSize, values, segments, stateBytes } = head;
+  const sizes = [factsSize, 4 + 16 * values, 4 + (stateBytes + 8) * segments];
   const end = PREFIX + sizes[0] + sizes[1] + sizes[2];
   if (factsSize < 4 || end > size) throw new DamagedBook("the head does not fit into the file");
   if ((source.size ?? size) !== size || bytes.length > size) {
@@ -260,8 +262,8 @@ async function readHead(source) {
     at += sizes[part];
   }
   const facts = factsOf(parts[0], head);
-  const palette = head.codec === fixed.NUMBER ? stepsOf(facts, head) : paletteOf(parts[1], values);
-  return { ...head, facts, palette, ...directoryOf(parts[2], segments, end, size) };
+  const palette = head.codec === fixed.NUMBER ? stepsOf(facts, head) : paletteOf(parts[1], head);
+  return { ...head, facts, palette, ...directoryOf(parts[2], head, end) };
 }
 
 function prefixOf(bytes) {
@@ -270,10 +272,12 @@ function prefixOf(bytes) {
   }
   const view = viewOf(bytes);
   if (view.getUint32(60, true) !== crc32(bytes.subarray(0, 60))) throw new DamagedBook("the prefix fails its checksum");
-  if (view.getUint32(8, true) !== VERSION) {
-    throw new DamagedBook(`the book has format version ${view.getUint32(8, true)}, this reader knows ${VERSION}`);
+  const version = view.getUint32(8, true);
+  if (!VERSIONS.includes(version)) {
+    throw new DamagedBook(`the book has format version ${version}, this reader knows ${VERSIONS}`);
   }
   const head = {
+    version,
     codec: view.getUint32(12, true),
     size: Number(view.getBigUint64(16, true)),
     stored: Number(view.getBigUint64(24, true)),
@@ -282,12 +286,16 @@ function prefixOf(bytes) {
     values: view.getUint32(44, true),
     segments: view.getUint32(48, true),
     indexBytes: view.getUint32(52, true),
+    stateBytes: view.getUint32(56, true) || 8,
   };
   if (!CODECS.has(head.codec)) throw new DamagedBook(`the book has codec ${head.codec}, which this reader does not know`);
-  const fits = [1, 2, 4].includes(head.indexBytes) && view.getUint32(56, true) === 0;
+  const isWide = head.codec === wide.NUMBER;
+  const sized = isWide ? head.stateBytes % 8 === 0 && head.stateBytes <= 64 : view.getUint32(56, true) === 0;
+  const fits = [1, 2, 4].includes(head.indexBytes) && sized;
   if (!fits || !Number.isSafeInteger(head.size) || !Number.isSafeInteger(head.stored)) {
     throw new DamagedBook("the prefix is malformed");
   }
+  head.limit = 1n << (isWide ? BigInt(8 * head.stateBytes) : 63n);
   return head;
 }
 
@@ -305,11 +313,16 @@ function factsOf(body, head) {
 }
 
 /** Values, frozen, since they are handed out; scores beyond 2^53 are BigInt. */
-function paletteOf(body, count) {
+function paletteOf(body, { values, version }) {
   const view = viewOf(body);
-  return Array.from({ length: count }, (_, place) => {
-    const score = exact(view.getBigInt64(16 * place, true));
+  return Array.from({ length: values }, (_, place) => {
     const distance = exact(view.getBigInt64(16 * place + 8, true));
+    if (version > 1 && distance === ESTIMATE) {
+      const score = view.getFloat64(16 * place, true);
+      if (!Number.isFinite(score)) throw new DamagedBook("an estimate is no number");
+      return Object.freeze({ score, distance: null, outcome: "estimate" });
+    }
+    const score = exact(view.getBigInt64(16 * place, true));
     const outcome = score > 0 ? "win" : score < 0 ? "loss" : "draw";
     return Object.freeze({ score, distance: distance === -1 ? null : distance, outcome });
   });
@@ -331,13 +344,13 @@ function exact(number) {
 }
 
 /** The first state of each segment; where each begins in the file, and where the last ends. */
-function directoryOf(body, count, begin, size) {
+function directoryOf(body, { segments: count, size, stateBytes }, begin) {
   const view = viewOf(body);
-  const firsts = new BigUint64Array(count);
+  const entry = stateBytes + 8;
+  const firsts = statesIn(view, 0, count, stateBytes, entry);
   const places = new Float64Array(count + 1);
   for (let number = 0; number < count; number++) {
-    firsts[number] = view.getBigUint64(16 * number, true);
-    places[number] = Number(view.getBigUint64(16 * number + 8, true));
+    places[number] = Number(view.getBigUint64(entry * number + stateBytes, true));
   }
   places[count] = size;
   let fits = places[0] === begin;
@@ -349,19 +362,32 @@ function directoryOf(body, count, begin, size) {
   return { firsts, places };
 }
 
+/** States of so many bytes, each `entry` bytes behind the one before. */
+function statesIn(view, begin, count, stateBytes, entry) {
+  const states = stateBytes === 8 ? new BigUint64Array(count) : new Array(count);
+  for (let number = 0; number < count; number++) {
+    let state = 0n;
+    for (let at = stateBytes - 8; at >= 0; at -= 8) {
+      state = (state << 64n) | view.getBigUint64(begin + entry * number + at, true);
+    }
+    states[number] = state;
+  }
+  return states;
+}
+
 /** A segment whose checksum holds and whose groups lie inside of it. */
 function segmentOf(head, number, bytes) {
   unsealed(head.bookId, number, bytes, `segment ${number}`);
   const view = viewOf(bytes);
   const count = bytes.length < 10 ? 0 : view.getUint16(4, true);
-  const table = 10 + 10 * count;
+  const keys = head.stateBytes;
+  const table = 10 + (keys + 2) * count;
   if (!count || table > bytes.length || bytes[6] !== head.codec || bytes[7] !== head.indexBytes) {
     throw malformed(number, "its head");
   }
-  const firsts = new BigUint64Array(count);
+  const firsts = statesIn(view, 8, count, keys, keys);
   const starts = new Uint16Array(count + 1);
-  for (let group = 0; group < count; group++) firsts[group] = view.getBigUint64(8 + 8 * group, true);
-  for (let group = 0; group <= count; group++) starts[group] = view.getUint16(8 + 8 * count + 2 * group, true);
+  for (let group = 0; group <= count; group++) starts[group] = view.getUint16(8 + keys * count + 2 * group, true);
   let fits = firsts[0] === head.firsts[number] && starts[0] === table && starts[count] === bytes.length;
   for (let group = 1; group < count; group++) fits &&= firsts[group - 1] < firsts[group];
   for (let group = 0; group < count; group++) fits &&= starts[group] < starts[group + 1];

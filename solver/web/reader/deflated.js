@@ -41,8 +41,8 @@ export function keeping(most, make) {
   };
 }
 
-/** The index at a place of a table whose indices take so many bytes each. */
-export function indexIn(table, place, indexBytes) {
-  const at = place * indexBytes;
+/** The index at a place of a table whose indices take so many bytes each, and that begins there. */
+export function indexIn(table, place, indexBytes, begin = 0) {
+  const at = begin + place * indexBytes;
   return indexBytes === 1 ? table.getUint8(at) : indexBytes === 2 ? table.getUint16(at, true) : table.getUint32(at, true);
 }

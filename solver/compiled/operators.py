@@ -1,0 +1,271 @@
+"""Operators and functions of wide numbers (`wide`), as Numba types them and LLVM computes them.
+
+A shift by more than the width gives 0, as it does to the right in Python; nothing else that leaves the width is noticed
+here, see `agreement`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import itertools
+import operator
+from typing import Any
+
+import llvmlite.binding
+from numba.core import types as nb
+from numba.core.imputils import lower_builtin
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+
+from solver.compiled.wide import WORD, Unsigned, Wide, is_count, size_of, sized
+
+SHORT = 1 << 31  # what is masked by less is int64: an index, a count, what is computed with
+
+
+def is_number(kind: Any) -> bool:
+    return isinstance(kind, (Wide, Unsigned, nb.Integer, nb.Boolean))
+
+
+def is_large(kind: Any) -> bool:
+    return isinstance(kind, (Wide, Unsigned))
+
+
+def _widest(kinds: Any) -> Any:
+    """The wide type that takes several of numbers; None if none of them is large, or something else."""
+    widths = [kind.width for kind in kinds if is_large(kind)]
+    return Wide(max(widths)) if widths and all(map(is_number, kinds)) else None
+
+
+def _common(kinds: Any) -> Any:
+    """The type that takes several of numbers and does not change them: unsigned where all are, else wide; or None."""
+    unsigned = [kind for kind in kinds if isinstance(kind, Unsigned)]
+    if unsigned and all(isinstance(kind, Unsigned) or is_count(kind) for kind in kinds):
+        return max(unsigned, key=lambda kind: kind.size)
+    return _widest(kinds)
+
+
+def _teach(name: Any, typing: Any, emit: Any, *takes: Any) -> None:
+    """Teach Numba a function: `typing(context, args)` is its signature or None, `emit(builder, sig, args)` its code.
+
+    takes: the kinds of numbers that the code is for, after what `typing` makes of them.
+    """
+
+    @infer_global(name)
+    class Template(AbstractTemplate):
+        prefer_literal = True
+
+        def generic(self, args: Any, kws: Any) -> Any:
+            return None if kws else typing(self.context, args)
+
+    for kinds in takes:
+        lower_builtin(name, *kinds)(lambda context, builder, sig, args: emit(builder, sig, args))
+
+
+def _both(kind: Any, fit: Any = _widest) -> Any:
+    """The typing of an operator on two numbers, of which one is large, computed in a type that `fit` finds."""
+
+    def typing(context: Any, args: Any) -> Any:
+        wide = fit(args) if len(args) == 2 else None
+        return None if wide is None else signature(kind or wide, wide, wide)
+
+    return typing
+
+
+def _masked(context: Any, args: Any) -> Any:
+    """That of `&`: what is masked by a number from 0 on is no larger than that."""
+    wide = _widest(args) if len(args) == 2 else None
+    if wide is None:
+        return None
+    counts = [kind.literal_value for kind in args if is_count(kind)]
+    if counts and min(counts) < SHORT:
+        return signature(nb.int64, *args)
+    sizes = [kind.size for kind in args if isinstance(kind, Unsigned)] + [size_of(count) for count in counts]
+    return signature(Unsigned(min(sizes), wide.width) if sizes else wide, *args)
+
+
+def _shift(fit: Any) -> Any:
+    def typing(context: Any, args: Any) -> Any:
+        wide = fit(args[:1]) or _widest(args) if len(args) == 2 and is_number(args[1]) else None
+        return None if wide is None else signature(wide, wide, nb.int64)
+
+    return typing
+
+
+def _emit_masked(builder: Any, sig: Any, args: Any) -> Any:
+    size = WORD if sig.return_type == nb.int64 else sig.return_type.width
+    if isinstance(sig.return_type, Unsigned):
+        size = sig.return_type.size
+    kinds = zip(args, sig.args, strict=True)
+    return builder.and_(*[sized(builder, arg, size, isinstance(kind, nb.Integer)) for arg, kind in kinds])
+
+
+def emit_left(builder: Any, sig: Any, args: Any) -> Any:
+    number, distance = args
+    within = builder.icmp_unsigned("<", distance, distance.type(sig.args[0].width))
+    return builder.select(within, builder.shl(number, builder.zext(distance, number.type)), number.type(0))
+
+
+def _emit_right(builder: Any, sig: Any, args: Any) -> Any:
+    number, distance = args
+    most = distance.type(number.type.width - 1)
+    within = builder.icmp_unsigned("<", distance, most)
+    if isinstance(sig.args[0], Unsigned):
+        shifted = builder.lshr(number, sized(builder, distance, number.type.width))
+        return builder.select(builder.icmp_unsigned("<=", distance, most), shifted, number.type(0))
+    return builder.ashr(number, builder.zext(builder.select(within, distance, most), number.type))
+
+
+def _divided(builder: Any, args: Any) -> tuple[Any, Any]:
+    """Quotient and remainder, rounded down; of 1 where divided by 0."""
+    number, by = args
+    kind = number.type
+    is_zero = builder.icmp_signed("==", by, kind(0))
+    by = builder.select(is_zero, kind(1), by)
+    quotient, rest = builder.sdiv(number, by), builder.srem(number, by)
+    below = builder.and_(
+        builder.icmp_signed("!=", rest, kind(0)), builder.icmp_signed("<", builder.xor(rest, by), kind(0))
+    )
+    quotient = builder.sub(quotient, builder.zext(below, kind))
+    rest = builder.add(rest, builder.select(below, by, kind(0)))
+    return quotient, rest
+
+
+BINARY = {
+    "or_": lambda builder, sig, args: builder.or_(*args),
+    "xor": lambda builder, sig, args: builder.xor(*args),
+    "add": lambda builder, sig, args: builder.add(*args),
+    "sub": lambda builder, sig, args: builder.sub(*args),
+    "mul": lambda builder, sig, args: builder.mul(*args),
+}
+DIVISIONS = {
+    "floordiv": lambda builder, sig, args: _divided(builder, args)[0],
+    "mod": lambda builder, sig, args: _divided(builder, args)[1],
+}
+COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+
+
+def _have_division() -> bool:
+    """Whether LLVM finds what it calls to divide 128 bits: it crashes where it does not."""
+    for name in ("__divti3", "__modti3", "__udivti3", "__umodti3"):
+        if llvmlite.binding.address_of_symbol(name) is None:
+            function = _of_the_compiler(name)
+            if function is None:
+                return False
+            llvmlite.binding.add_symbol(name, ctypes.cast(function, ctypes.c_void_p).value)
+    return True
+
+
+def _of_the_compiler(name: str) -> Any:
+    """A function of the library that compilers lend to their programs, None without it."""
+    for library in (None, "libgcc_s.so.1", "libSystem.dylib"):
+        with contextlib.suppress(OSError, AttributeError):
+            return getattr(ctypes.CDLL(library), name)
+    return None
+
+
+def _operators(name: str) -> list[Any]:
+    """`a + b` and `a += b`."""
+    return [getattr(operator, name), getattr(operator, f"i{name.rstrip('_')}")]
+
+
+def _compared(sign: str) -> Any:
+    def emit(builder: Any, sig: Any, args: Any) -> Any:
+        compare = builder.icmp_unsigned if isinstance(sig.args[0], Unsigned) else builder.icmp_signed
+        return compare(sign, *args)
+
+    return emit
+
+
+def _teach_operators() -> None:
+    for name, emit in {**BINARY, **(DIVISIONS if _have_division() else {})}.items():
+        fit = _common if name in ("or_", "xor") else _widest
+        for one in _operators(name):
+            _teach(one, _both(None, fit), emit, *[(kind, kind) for kind in (Wide, Unsigned)])
+    pairs = itertools.product((Wide, Unsigned, nb.Integer, nb.Boolean), repeat=2)
+    masks = [kinds for kinds in pairs if Wide in kinds or Unsigned in kinds]
+    for one in _operators("and_"):
+        _teach(one, _masked, _emit_masked, *masks)
+    for one in _operators("lshift"):
+        _teach(one, _shift(_widest), emit_left, (Wide, nb.Integer))
+    for one in _operators("rshift"):
+        _teach(one, _shift(_common), _emit_right, (Wide, nb.Integer), (Unsigned, nb.Integer))
+    for name, sign in COMPARISONS.items():
+        _teach(getattr(operator, name), _both(nb.boolean, _common), _compared(sign), (Wide, Wide), (Unsigned, Unsigned))
+
+
+def _alone(kind: Any, fit: Any = _common) -> Any:
+    """The typing of a function of one large number, computed in a type that `fit` finds."""
+
+    def typing(context: Any, args: Any) -> Any:
+        wide = fit(args) if len(args) == 1 else None
+        return None if wide is None else signature(kind or wide, wide)
+
+    return typing
+
+
+def _teach_functions() -> None:
+    either = (Wide,), (Unsigned,)
+    _teach(bool, _alone(nb.boolean), lambda builder, sig, args: _is_zero(builder, "!=", args[0]), *either)
+    _teach(operator.not_, _alone(nb.boolean), lambda builder, sig, args: _is_zero(builder, "==", args[0]), *either)
+    _teach(operator.invert, _alone(None, _widest), lambda builder, sig, args: builder.not_(args[0]), (Wide,))
+    _teach(operator.neg, _alone(None, _widest), lambda builder, sig, args: builder.neg(args[0]), (Wide,))
+    for name in (operator.pos, int):
+        _teach(name, _alone(None), lambda builder, sig, args: args[0], *either)
+    _teach(abs, _alone(None, _widest), _emit_abs, (Wide,))
+    for name, sign in ((min, "<"), (max, ">")):
+        _teach(name, _of_many, _extreme(sign), (nb.VarArg(Wide),), (nb.VarArg(Unsigned),))
+    for name in (operator.truediv, operator.itruediv):
+        _teach(name, _fraction, None)
+    _teach(range, _ends, None)
+    _teach(operator.getitem, _indexed, None)
+
+
+def _is_zero(builder: Any, sign: str, number: Any) -> Any:
+    return builder.icmp_signed(sign, number, number.type(0))
+
+
+def _emit_abs(builder: Any, sig: Any, args: Any) -> Any:
+    negative = builder.icmp_signed("<", args[0], args[0].type(0))
+    return builder.select(negative, builder.neg(args[0]), args[0])
+
+
+def _extreme(sign: str) -> Any:
+    """The code of `min` or `max`."""
+
+    def emit(builder: Any, sig: Any, args: Any) -> Any:
+        compare = _compared(sign)
+        return functools.reduce(
+            lambda best, one: builder.select(compare(builder, sig, (one, best)), one, best), args
+        )
+
+    return emit
+
+
+def _of_many(context: Any, args: Any) -> Any:
+    wide = _common(args) if len(args) > 1 else None
+    return None if wide is None else signature(wide, *[wide] * len(args))
+
+
+def _fraction(context: Any, args: Any) -> Any:
+    wide = any(map(is_large, args)) and len(args) == 2
+    known = all(is_number(kind) or isinstance(kind, nb.Float) for kind in args)
+    return signature(nb.float64, nb.float64, nb.float64) if wide and known else None
+
+
+def _ends(context: Any, args: Any) -> Any:
+    """A range whose end is large is one of int64."""
+    if _widest(args) is None:
+        return None
+    return signature(nb.range_state64_type, *[nb.int64] * len(args))
+
+
+def _indexed(context: Any, args: Any) -> Any:
+    """An index that is large is int64."""
+    if len(args) != 2 or not is_large(args[1]):
+        return None
+    return context.resolve_function_type(operator.getitem, (args[0], nb.int64), {})
+
+
+_teach_operators()
+_teach_functions()

@@ -1,0 +1,233 @@
+"""A game from a table of its moves: a text file with a line for each, fields between commas, or tabs in a .tsv.
+
+`docs/doors.md` tells what the columns hold. Reading takes some 4 microseconds a line.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from fractions import Fraction
+from math import lcm
+from typing import BinaryIO, NamedTuple
+
+from solver.base.expectations import MOST_WEIGHT
+from solver.base.files import open_input
+from solver.base.loading import listener
+from solver.games.common.nodes import MOST_WORTH, SPACE, Draft, Nodes, short
+
+COLUMNS = ("state", "action", "next", "reward", "player", "weight")
+NEEDED = ("state", "next")
+TABS = (".tsv", ".tab")
+STEP = 1 << 14  # lines between two reports
+
+
+class Line(NamedTuple):
+    """A line's fields, without white space around them."""
+
+    number: int
+    state: str
+    action: str
+    next: str
+    reward: str
+    player: str
+    weight: str
+
+
+def read(path: str) -> Nodes:
+    """The graph of a table. Raises ValueError, which names the line."""
+    try:
+        with open_input(path) as file:
+            reader = _Reader()
+            for line in _lines(file, "\t" if path.lower().endswith(TABS) else ","):
+                reader.enter(line)
+                if line.number % STEP == 0:
+                    listener().progress("read", line.number, None)
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
+    return reader.nodes()
+
+
+def _lines(file: BinaryIO, delimiter: str) -> Iterator[Line]:
+    """The lines below the header. Raises ValueError."""
+    rows = csv.reader(_decoded(file), delimiter=delimiter, strict=True)
+    try:
+        header = [name.strip().casefold() for name in next(rows, [])]
+        for name in header:
+            if name not in COLUMNS or header.count(name) > 1:
+                raise ValueError(f"no column {name[:40]!r}, or twice: the columns are {', '.join(COLUMNS)}")
+        for name in NEEDED:
+            if name not in header:
+                raise ValueError(f"no column {name}: name the columns, state,action,next,reward")
+        places = [header.index(name) if name in header else len(header) for name in COLUMNS]
+        for row in rows:
+            if not row:
+                continue
+            if len(row) != len(header):
+                raise ValueError(f"{len(row)} fields under {len(header)} columns: put texts with commas into quotes")
+            row.append("")
+            yield Line(rows.line_num, *[row[place].strip() for place in places])
+    except UnicodeDecodeError:
+        raise ValueError(f"line {rows.line_num + 1}: no text in UTF-8: save the table as that") from None
+    except csv.Error as error:
+        raise ValueError(f"line {rows.line_num}: {error}: mend the quotes") from None
+    except ValueError as error:
+        raise ValueError(f"line {max(1, rows.line_num)}: {error}") from None
+
+
+def _decoded(file: BinaryIO) -> Iterator[str]:
+    first = True
+    for line in file:
+        yield line.decode("utf-8-sig" if first else "utf-8")
+        first = False
+
+
+class _Reader:
+    """Lines become positions and moves; in the end it is told what those without lines of their own are worth."""
+
+    def __init__(self) -> None:
+        self.draft = Draft()
+        self.places: dict[str, int] = {}
+        self.ends: dict[int, Line] = {}  # positions that a line says to be finished
+        self.begun: dict[int, int] = {}  # those that have moves: the first line
+        self.players: dict[str, int] = {}
+        self.turns: dict[int, int] = {}  # who moves, where a line says so
+        self.taken: set[tuple[int, str]] = set()  # positions and their moves' names
+        self.shares: dict[int, list[tuple[int, Fraction]]] = {}  # the moves of chance, and their weights
+
+    def enter(self, line: Line) -> None:
+        """A line of the table. Raises ValueError."""
+        try:
+            if not line.state:
+                raise ValueError("no state: it is the text of a position")
+            node = self._place(line.state)
+            self._turn(node, line)
+            if line.next:
+                self._move(node, line)
+            else:
+                self._end(node, line)
+        except ValueError as error:
+            raise ValueError(f"line {line.number}: {error}") from None
+
+    def _place(self, text: str) -> int:
+        place = self.places.get(text)
+        if place is None:
+            place = self.places[text] = self.draft.node(text)
+        return place
+
+    def _turn(self, node: int, line: Line) -> None:
+        """Note who moves."""
+        if not line.player:
+            return
+        player = self.players.setdefault(line.player, len(self.players))
+        if player > 1:
+            raise ValueError(f"a third player, {line.player[:40]!r}: games are of two")
+        if self.turns.setdefault(node, player) != player:
+            raise ValueError(f"{short(line.state)} has another player before: put who moves into the text")
+
+    def _end(self, node: int, line: Line) -> None:
+        if line.action or line.weight:
+            raise ValueError("a move without next: name the position that it leads to")
+        if node in self.begun:
+            raise ValueError(f"{short(line.state)} has moves, from line {self.begun[node]} on: it cannot be an end")
+        if node in self.ends:
+            raise ValueError(f"{short(line.state)} ends in line {self.ends[node].number} already: leave one out")
+        self.ends[node] = line
+        self.draft.worths[node] = _whole(line.reward)
+
+    def _move(self, node: int, line: Line) -> None:
+        if node in self.ends:
+            raise ValueError(f"{short(line.state)} ends in line {self.ends[node].number}: it cannot have moves")
+        first = self.begun.setdefault(node, line.number)
+        reward, weight = _whole(line.reward), _weight(line.weight)
+        if first != line.number and (node in self.shares) != (weight > 0):
+            raise ValueError(f"chance and a player both move at {short(line.state)}: give all lines a weight, or none")
+        place = len(self.draft.owners)
+        if weight:
+            self.shares.setdefault(node, []).append((place, weight))
+            if reward:
+                raise ValueError("a reward where chance decides: give it to the moves behind")
+        name = SPACE.sub("_", line.action) or f"{short(line.next)[1:-1]}"
+        if (node, name) in self.taken:
+            raise ValueError(f"{short(line.state)} has a move {name[:40]!r} already: names are of one move each")
+        self.taken.add((node, name))
+        self.draft.move(node, name, self._place(line.next), reward)
+
+    def nodes(self) -> Nodes:
+        """The graph of all lines. Raises ValueError."""
+        draft = self.draft
+        if not self.begun and not self.ends:
+            raise ValueError("the table has no line below its header: give a line for each move")
+        for node in self.begun if self.players else ():
+            if node not in self.turns and node not in self.shares:
+                raise ValueError(f"line {self.begun[node]}: no player: if some lines name who moves, all but chance do")
+        for node, player in self.turns.items():
+            draft.movers[node] = player
+        for node, line in self.ends.items():
+            if self.players and node not in self.turns and draft.worths[node]:
+                raise ValueError(f"line {line.number}: no player: say to whom the reward goes")
+        for node, shares in self.shares.items():
+            self._weigh(node, shares)
+        self._give_rewards_to_ends()
+        return draft.nodes(bool(self.players))
+
+    def _weigh(self, node: int, shares: list[tuple[int, Fraction]]) -> None:
+        """Whole weights in place of fractions."""
+        whole = lcm(*(weight.denominator for _, weight in shares))
+        for place, weight in shares:
+            self.draft.weights[place] = min(int(weight * whole), MOST_WEIGHT + 1)
+        if sum(self.draft.weights[place] for place, _ in shares) > MOST_WEIGHT:
+            raise ValueError(
+                f"line {self.begun[node]}: the weights of {short(self.draft.texts[node])} add up to more than"
+                f" {MOST_WEIGHT:,} in whole numbers: write 1/3 for 0.333, or take coarser ones"
+            )
+
+    def _give_rewards_to_ends(self) -> None:
+        """Where only moves that end the game score, what they score is what its end is worth, to the other side.
+
+        Ends that are worth more than one thing become several of one text.
+        """
+        draft, spoken = self.draft, self.begun.keys() | self.ends.keys()
+        if any(reward and child in spoken for reward, child in zip(draft.rewards, draft.children, strict=True)):
+            return
+        known: dict[tuple[int, int, int], int] = {}
+        met: set[int] = set()
+        for place, child in enumerate(draft.children):
+            if child in spoken:
+                continue
+            mover, worth = 1 - draft.movers[draft.owners[place]], -draft.rewards[place]
+            end = known.get((child, mover, worth))
+            if end is None:
+                end = child if child not in met else draft.node(draft.texts[child])
+                met.add(child)
+                known[child, mover, worth] = end
+                draft.movers[end], draft.worths[end] = mover, worth
+            draft.children[place], draft.rewards[place] = end, 0
+
+
+def _whole(text: str) -> int:
+    """A reward. Raises ValueError."""
+    if not text:
+        return 0
+    try:
+        reward = Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise ValueError(f"{text[:40]!r} is no reward: give a whole number, or nothing for 0") from None
+    if reward.denominator != 1:
+        raise ValueError(f"{text[:40]!r} is no whole number: multiply all rewards")
+    if abs(reward) >= MOST_WORTH:
+        raise ValueError(f"{text[:40]!r} is too large: rewards are below 2**40")
+    return int(reward)
+
+
+def _weight(text: str) -> Fraction:
+    """The weight of a move of chance, 0 of a player's. Raises ValueError."""
+    if not text:
+        return Fraction(0)
+    try:
+        weight = Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        weight = Fraction(0)
+    if weight <= 0:
+        raise ValueError(f"{text[:40]!r} is no weight: give a number above 0, 1/6 for instance, or nothing")
+    return weight

@@ -1,0 +1,189 @@
+"""A tree as alpha-beta goes through it: the facts, the steps as a table, and the tree drawn as text."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from solver.games.tree import Tree, written
+from solver.search.trace import Node, Trace
+
+WIDTH = 120  # columns of a drawing
+DRAWN = 300  # nodes of one
+
+
+def facts(tree: Tree, trace: Trace) -> dict[str, Any]:
+    """The facts of a visit: the value to MAX and a best move, the leaves and which of them were not looked at, the
+    steps."""
+    root = trace.nodes[tree.initial()]
+    leaves = list(tree.leaves())
+    return {
+        "value": _plain(root.value),
+        "best": _name(tree, root, root.best),
+        "leaves": len(leaves),
+        "pruned": [
+            {"leaf": place, "value": _plain(tree.payoff(leaf))}
+            for place, leaf in enumerate(leaves, 1)
+            if leaf not in trace.nodes
+        ],
+        "steps": [_step(tree, node, entered) for node, entered in trace.steps],
+    }
+
+
+def text(told: dict[str, Any]) -> list[str]:
+    """The value, a best move, and how many leaves were looked at."""
+    count = told["leaves"]
+    return [
+        f"value {_number(told['value'])}" + (f", best move {told['best']}" if told["best"] else ""),
+        f"alpha-beta looked at {count - len(told['pruned'])} of {count} leaves",
+    ]
+
+
+def unseen(told: dict[str, Any]) -> list[str]:
+    """The leaves that were never looked at, a line each."""
+    return [
+        f"never looked at: leaf {leaf['leaf']} from the left, value {_number(leaf['value'])}" for leaf in told["pruned"]
+    ]
+
+
+def steps(tree: Tree, trace: Trace) -> list[str]:
+    """The visit as a table: a numbered line where a node is entered, one without a number where it is left."""
+    rows = [["step", "node", "alpha", "beta", "value", ""]]
+    number = 0
+    for node, entered in trace.steps:
+        number += entered
+        alpha, beta = map(written, node.before if entered else node.after)
+        name = "  " * len(node.path) + _titled(node)
+        worth = written(node.value) if node.player == "leaf" else "" if entered else worth_of(node)
+        rows.append([str(number) if entered else "", name, alpha, beta, worth, "" if entered else _remark(tree, node)])
+    ends = [max(len(row[column]) for row in rows) for column in range(5)]
+    return ["  ".join([*map(_aligned, row[:5], "><>>>", ends), row[5]]).rstrip() for row in rows]
+
+
+def _aligned(cell: str, align: str, width: int) -> str:
+    return f"{cell:{align}{width}}"
+
+
+def worth_of(node: Node) -> str:
+    """The value of a node that was looked at: a number, or <= or >= one where what was cut off may change it."""
+    if node.low == node.high:
+        return written(node.value)
+    return ("<=" if node.value == node.high else ">=") + written(node.value)
+
+
+def drawing(tree: Tree, trace: Trace) -> list[str]:
+    """The tree from the root down, in brackets what was never looked at; a remark in its place if it is too wide."""
+    if len(tree.children) <= DRAWN and max(tree.depths) < DRAWN // 10:
+        lines, width, _ = _block(tree, trace, tree.initial())
+        if width <= WIDTH:
+            return [line.rstrip() for line in lines]
+    return [f"the tree is wider than {WIDTH} columns: --plot FILE draws it"]
+
+
+def label(tree: Tree, trace: Trace, state: int) -> str:
+    """What a drawing says at a node: who moves and the value; in brackets if it was never looked at."""
+    node = trace.nodes.get(state)
+    name = written(tree.payoff(state)) if tree.is_terminal(state) else tree.label(state)
+    if node is None:
+        return f"({name})"
+    return name if node.player == "leaf" else f"{name} {worth_of(node)}"
+
+
+Block = tuple[list[str], int, int]
+"""Lines of a part of a drawing, all as wide as it is; that width; and the column of its root."""
+
+
+def _block(tree: Tree, trace: Trace, state: int) -> Block:
+    """The drawing of a node and of what is below it."""
+    name = label(tree, trace, state)
+    if tree.is_terminal(state):
+        return [name], len(name), len(name) // 2
+    shares: list[Any] = [*tree.shares(state)] or [None] * len(tree.children[state])
+    below = zip(tree.children[state], shares, strict=True)
+    blocks = [_headed(_block(tree, trace, child), share) for child, share in below]
+    height = max(len(lines) for lines, _, _ in blocks)
+    rows = ["  ".join(row) for row in zip(*(_filled(block, height) for block in blocks), strict=True)]
+    centres, left = [], 0
+    for _, width, centre in blocks:
+        centres.append(left + centre)
+        left += width + 2
+    middle = len(centres) // 2
+    centre = centres[middle] if len(centres) % 2 else (centres[0] + centres[-1]) // 2
+    fork = [" "] * (left - 2)
+    fork[centres[0] : centres[-1] + 1] = "-" * (centres[-1] + 1 - centres[0])
+    for place in centres:
+        fork[place] = "."
+    fork[centre] = "|" if len(blocks) == 1 else "+"
+    return _topped(name, ["".join(fork), *rows], left - 2, centre)
+
+
+def _headed(block: Block, share: Any) -> Block:
+    """The drawing of a child, with its probability above it, if it has one."""
+    lines, width, centre = block
+    return block if share is None else _topped(written(share), lines, width, centre)
+
+
+def _topped(name: str, lines: list[str], width: int, centre: int) -> Block:
+    """Lines with a text above that column, widened where the text is wider."""
+    left = max(0, len(name) // 2 - centre)
+    right = max(0, centre + len(name) - len(name) // 2 - width)
+    lines = [" " * left + line + " " * right for line in lines]
+    width, centre = left + width + right, left + centre
+    top = " " * (centre - len(name) // 2) + name
+    return [f"{top:<{width}}", *lines], width, centre
+
+
+def _filled(block: Block, height: int) -> list[str]:
+    lines, width, _ = block
+    return [*lines, *[" " * width] * (height - len(lines))]
+
+
+def _titled(node: Node) -> str:
+    """A node in a line of the steps: its probability, who moves, and the moves that lead there."""
+    share = "" if node.share is None else f"{written(node.share)}: "
+    return f"{share}{node.player} {'.'.join(map(str, node.path))}".rstrip()
+
+
+def _remark(tree: Tree, node: Node) -> str:
+    """What is to be said where a node is left: its best move at the root, what was cut off elsewhere."""
+    if not node.path:
+        best = _name(tree, node, node.best)
+        return f"best move {best}" if best else ""
+    if not node.cut:
+        return ""
+    first = len(tree.children[node.state]) - len(node.cut) + 1
+    names = [".".join(map(str, (*node.path, number))) for number in range(first, first + len(node.cut))]
+    which = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
+    return f"cut: alpha >= beta, {which} not looked at"
+
+
+def _step(tree: Tree, node: Node, entered: bool) -> dict[str, Any]:
+    alpha, beta = node.before if entered else node.after
+    step = {
+        "node": ".".join(map(str, node.path)),
+        "player": node.player,
+        "entered": entered,
+        "alpha": _plain(alpha),
+        "beta": _plain(beta),
+    }
+    if node.player == "leaf" or not entered:
+        exact = node.low == node.high
+        step["value"] = _plain(node.value)
+        step["bound"] = "exact" if exact else "upper" if node.value == node.high else "lower"
+        step["cut"] = len(node.cut)
+    return step
+
+
+def _name(tree: Tree, node: Node, child: Any) -> str | None:
+    return None if child is None else str(tree.children[node.state].index(child) + 1)
+
+
+def _plain(number: Any) -> Any:
+    """A number as JSON has it; None of what has no bound."""
+    if isinstance(number, int):
+        return number
+    return None if number in (math.inf, -math.inf) else float(number)
+
+
+def _number(number: Any) -> str:
+    return f"{number:g}" if isinstance(number, float) else str(number)

@@ -1,0 +1,32 @@
+"""Games that their books keep: graphs, whose positions and moves no name tells; their module is loaded late."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from solver.base.errors import GameError
+
+HOME = "solver.games.graph"
+
+
+def kept_game(game: Any) -> bytes:
+    """What a book keeps of its game; nothing where the name tells all."""
+    return bytes(game.to_bytes()) if type(game).__module__ == HOME else b""
+
+
+def game_kept(text: str, data: bytes) -> Any:
+    """The game, by its name and what a book kept of it. Raises GameError."""
+    from solver.games.graph import Graph
+
+    name, _, source = text.partition(":")
+    if name != "graph":
+        raise GameError(f"{text[:80]} is no graph: no book keeps it")
+    try:
+        return Graph.from_bytes(source, data)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise GameError(f"its game is malformed ({type(error).__name__}: {str(error)[:80]})") from None
+
+
+def graph_in(game: Any) -> Any:
+    """The arrays of a game that is a graph (`games.common.nodes.Nodes`); None for others."""
+    return game.nodes if type(game).__module__ == HOME else None

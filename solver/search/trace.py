@@ -1,0 +1,123 @@
+"""Alpha-beta on a tree, node by node: what a student writes beside it.
+
+ALPHA-BETA-SEARCH of Russell and Norvig, section 6.2.3, with MAX and MIN as they have them: all values are worth so much
+to MAX. A chance node (EXPECTIMINIMAX, section 6.5) is worth the mean of its children, which are searched within a
+window of their own, open on both sides: a mean wants exact values. Numbers are exact, fractions too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from solver.rules.game import Rules
+from solver.search import Search, Visit, stuck
+
+OPEN = (-math.inf, math.inf)
+
+
+@dataclass
+class Node:
+    """A node that was looked at: where it is, its window (alpha, beta) before and after, and what it is worth.
+
+    `path` are the moves that lead there, from 1 on; `player` is MAX, MIN or CHANCE, "leaf" of a leaf. The true value
+    lies between `low` and `high`; `value` is what the search found, one of them. `best` is the state that the best move
+    leads to; `cut` are the states that were not looked at, since `value` lies outside the window; `share` is the
+    probability of a chance node's child.
+    """
+
+    state: Any
+    path: tuple[int, ...]
+    player: str
+    before: tuple[Any, Any]
+    after: tuple[Any, Any]
+    value: Any = None
+    low: Any = -math.inf
+    high: Any = math.inf
+    best: Any = None
+    cut: tuple[Any, ...] = ()
+    share: Fraction | None = None
+
+
+@dataclass
+class Trace:
+    """The nodes by their states, in the order of the visit, and the steps: (node, whether it is entered or left)."""
+
+    nodes: dict[Any, Node]
+    steps: list[tuple[Node, bool]]
+
+
+def trace(game: Any, payoff: Callable[[Any], Any]) -> Trace:
+    """The visit of a tree from its root; `payoff(state)` is what a leaf is worth to MAX.
+
+    Raises GameError at a node that is no leaf and has no children.
+    """
+    search = _Traced(Rules(game, symmetry=False), payoff)
+    search.run(search.visit(game.initial(), (), *OPEN))
+    return search.found
+
+
+class _Traced(Search):
+    method = "alpha-beta"
+
+    def __init__(self, rules: Rules, payoff: Callable[[Any], Any]) -> None:
+        super().__init__(rules)
+        self.payoff = payoff
+        self.found = Trace({}, [])
+
+    def visit(self, state: Any, path: tuple[int, ...], alpha: Any, beta: Any) -> Visit:
+        """The node of a state, with its value."""
+        self.count()
+        node = Node(state, path, self.player(state), (alpha, beta), (alpha, beta))
+        self.found.nodes[state] = node
+        self.found.steps.append((node, True))
+        if node.player == "leaf":
+            node.value = node.low = node.high = self.payoff(state)
+            return node
+        yield from self.chance(node) if node.player == "CHANCE" else self.decision(node)
+        self.found.steps.append((node, False))
+        return node
+
+    def player(self, state: Any) -> str:
+        """Who decides at a state."""
+        rules = self.rules
+        if rules.is_terminal(state):
+            return "leaf"
+        if any(True for _ in rules.outcomes(state)):
+            return "CHANCE"
+        return "MIN" if rules.to_move is not None and rules.to_move(state) else "MAX"
+
+    def decision(self, node: Node) -> Visit:
+        """Value a node of MAX or MIN: the children from the left, until the rest cannot matter."""
+        better = max if node.player == "MAX" else min
+        seen = []
+        alpha, beta = node.before
+        below = [child for _, _, child in self.rules.children(node.state)]
+        for number, state in enumerate(below, 1):
+            child = yield state, (*node.path, number), alpha, beta
+            seen.append(child)
+            if node.value is None or better(child.value, node.value) != node.value:
+                node.value, node.best = child.value, state
+            alpha, beta = (max(alpha, node.value), beta) if better is max else (alpha, min(beta, node.value))
+            if alpha >= beta:
+                node.cut = tuple(below[number:])
+                break
+        if not seen:
+            raise stuck(self.rules, node.state)
+        lows, highs = [child.low for child in seen], [child.high for child in seen]
+        if node.cut:  # of what was not seen nothing is known
+            (highs if better is max else lows).append(math.inf if better is max else -math.inf)
+        node.after, node.low, node.high = (alpha, beta), better(lows), better(highs)
+
+    def chance(self, node: Node) -> Visit:
+        """Value a chance node: the mean of its children, by their weights."""
+        outcomes = list(self.rules.outcomes(node.state))
+        mean, weights = Fraction(0), sum(weight for weight, _ in outcomes)
+        for number, (weight, state) in enumerate(outcomes, 1):
+            child = yield state, (*node.path, number), *OPEN
+            child.share = Fraction(weight, weights)
+            mean += child.share * child.value
+        node.value = node.low = node.high = int(mean) if mean.denominator == 1 else mean

@@ -1,0 +1,270 @@
+"""What the page of GamesmanUni asks, under `/uwapi/`: five endpoints, with the order and the codes that it wants.
+
+By GamesCrafters' README of their web API and its server. Values are win, lose, tie, draw, unsolved for whoever is to
+move there; a tie ends, a draw does not: games whose book says that play may go on for ever have draws. Errors have
+status 200. A position is the side to move, 1 or 2, the state's number, and where moves score the margin so far: 1_123,
+2_123.-4. What is drawn is another text: the side and a character for each cell of the board, - where it is empty.
+
+Games of chance are not listed: the interface has no values for them.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from solver.base.errors import PositionError
+from solver.export.site import title_of
+from solver.rules.game import own_method
+from solver.rules.notation import Position, format_action, next_position
+from solver.serve.handlers import Handlers
+from solver.serve.reply import AGAIN, NEVER, Refused, Reply, dumps, tag_of
+from solver.serve.shelf import Served
+
+ENDLESS, UNKNOWN = -200, -100  # remoteness
+ORDER = ("win", "tie", "draw", "lose", "unsolved")
+OTHER = {"win": "lose", "lose": "win"}
+REGULAR = "regular"
+DRAWN = re.compile("[a-zA-Z0-9]")  # characters of a cell as they are
+IMAGES = {"X": "general/whitepiece.svg", "x": "general/blackpiece.svg"}  # of the first player's men, and the second's
+
+
+class Place(NamedTuple):
+    """A position, and what it is in the interface."""
+
+    position: Position
+    name: str
+    drawn: str
+
+
+class Gamesman:
+    """The five endpoints over a shelf."""
+
+    def __init__(self, handlers: Handlers) -> None:
+        self._handlers = handlers
+        self._games: dict[str, dict[str, Served]] = {}
+        for one in handlers.shelf:
+            game, _, parameters = one.name.rpartition("::")[2].partition(":")
+            if one.rules.chance is None:
+                self._games.setdefault(game, {})[parameters or REGULAR] = one
+
+    def routes(self) -> Iterator[tuple[str, Any]]:
+        """Paths, and what answers them."""
+        yield "/uwapi/", self._list
+        yield "/uwapi/{game}/", self._game
+        yield "/uwapi/{game}/{variant}/", self._variant
+        yield "/uwapi/{game}/{variant}/positions/", self._position
+        yield "/uwapi/{game}/{variant}/instructions/", self._instructions
+
+    async def _list(self, request: Any) -> Reply:
+        games = [
+            {"id": game, "name": _name_of(game), "type": "twoPlayer", "gui": _gui(next(iter(variants.values())))}
+            for game, variants in self._games.items()
+        ]
+        return _same(sorted(games, key=lambda one: one["name"]))
+
+    async def _game(self, request: Any) -> Reply:
+        game = request.path_params["game"]
+        variants = self._games.get(game)
+        if variants is None:
+            return _invalid("Game")
+        listed = [{"id": name, "name": _variant_name(name, one), "gui": _gui(one)} for name, one in variants.items()]
+        return _same(
+            {
+                "id": game,
+                "name": _name_of(game),
+                "variants": listed,
+                "allowCustomVariantCreation": False,
+                "supportsWinBy": any(one.rules.margins for one in variants.values()),
+            }
+        )
+
+    async def _variant(self, request: Any) -> Reply:
+        found = self._found(request)
+        if isinstance(found, Reply):
+            return found
+        rules, initial = found.rules, found.game.initial()
+        mover = 0 if rules.to_move is None else rules.to_move(initial)
+        start = _place(found, Position(initial, None, mover, None if rules.reward is None else 0))
+        return _same(
+            {
+                "id": request.path_params["variant"],
+                "name": _variant_name(request.path_params["variant"], found),
+                "startPosition": start.name,
+                "autoguiStartPosition": start.drawn,
+                "imageAutoGUIData": _drawing(found),
+                "gui": _gui(found),
+            }
+        )
+
+    async def _instructions(self, request: Any) -> Reply:
+        found = self._found(request)
+        if isinstance(found, Reply):
+            return found
+        return _same({"instructions": f"# {title_of(found.game)}\n\n{inspect.getdoc(type(found.game)) or ''}\n"})
+
+    async def _position(self, request: Any) -> Reply:
+        found = self._found(request)
+        if isinstance(found, Reply):
+            return found
+        asked = _read(found, request.query_params.get("p", ""))
+        if asked is None:
+            return _invalid("Position")
+        try:
+            facts, cache = await self._handlers.known(request, found, f"#{asked.position.state}")
+        except PositionError:
+            return _invalid("Position")
+        if facts["source"] == "missing" and found.is_quick:  # play cannot reach it
+            return _invalid("Position")
+        moves = list(_moves(found, asked, facts))
+        _rank(moves)
+        body = dumps({**_told(found, asked, facts), "moves": moves})
+        tag = tag_of("uwapi", found.digest, asked.name)
+        return Reply(body, cache=cache, tag=None if cache == NEVER else tag)
+
+    def _found(self, request: Any) -> Served | Reply:
+        variants = self._games.get(request.path_params["game"])
+        if variants is None:
+            return _invalid("Game")
+        return variants.get(request.path_params["variant"]) or _invalid("Variant")
+
+
+def _same(facts: Any) -> Reply:
+    body = dumps(facts)
+    return Reply(body, cache=AGAIN, tag=tag_of("uwapi", body.decode()))
+
+
+def _invalid(what: str) -> Reply:
+    return Refused(200, f"Invalid {what}").reply()
+
+
+def _name_of(game: str) -> str:
+    return game.replace("-", " ").title()
+
+
+def _variant_name(name: str, one: Served) -> str:
+    return "Standard" if name == REGULAR else title_of(one.game)
+
+
+def _gui(one: Served) -> str:
+    return "v3" if own_method(one.game, "cells") else "v0"
+
+
+def _read(one: Served, text: str) -> Place | None:
+    """The position of a text, if it may be one."""
+    match = re.fullmatch(r"([12])_([0-9]{1,160})(?:\.(-?[0-9]{1,9}))?", text, re.ASCII)
+    if not match or int(match[2]) >> one.rules.bits:
+        return None
+    state, mover, gained = int(match[2]), int(match[1]) - 1, int(match[3] or 0)
+    try:
+        own = mover if one.rules.to_move is None else one.rules.to_move(state)
+        return _place(one, Position(state, None, own, None if one.rules.reward is None else gained))
+    except Exception:  # rules need not bear numbers that are no states
+        return None
+
+
+def _place(one: Served, position: Position) -> Place:
+    side = f"{(position.mover or 0) + 1}_"
+    name = f"{side}{position.state}" + ("" if position.gained is None else f".{position.gained}")
+    rows = _cells(one, position)
+    return Place(position, name, name if rows is None else side + "".join(map(_drawn, "".join(rows))))
+
+
+def _cells(one: Served, position: Position) -> list[str] | None:
+    cells = own_method(one.game, "cells")
+    return None if cells is None else list(cells(position.state, position.mover))
+
+
+def _drawn(cell: str) -> str:
+    return "-" if cell in ". " else cell if DRAWN.match(cell) else "~"
+
+
+def _told(one: Served, place: Place, worth: dict[str, Any]) -> dict[str, Any]:
+    """What is said of a position that is worth so much to its side to move."""
+    value, remoteness = _value(one, place.position, worth)
+    said = {
+        "position": place.name,
+        "autoguiPosition": place.drawn,
+        "positionValue": value,
+        "remoteness": remoteness,
+    }
+    if one.rules.margins and worth["score"] is not None:
+        said["winby"] = worth["score"] + (place.position.gained or 0)
+    return said
+
+
+def _value(one: Served, position: Position, worth: dict[str, Any]) -> tuple[str, int]:
+    if worth["score"] is None:
+        return "unsolved", UNKNOWN
+    score = worth["score"] + (position.gained or 0)
+    over = one.rules.is_terminal(position.state)
+    if score:
+        distance = 0 if over and worth["distance"] is None else worth["distance"]
+        return "win" if score > 0 else "lose", UNKNOWN if distance is None else distance
+    if over:
+        return "tie", 0
+    return ("draw", ENDLESS) if _is_endless(one) else ("tie", UNKNOWN)
+
+
+def _is_endless(one: Served) -> bool:
+    """Whether a draw is taken for play that goes on for ever: among cycles books do not tell it from a tie to come."""
+    return not one.rules.tiered if one.book is None else one.book.header.method == one.rules.kind.cyclic
+
+
+def _moves(one: Served, place: Place, facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    state, chosen = place.position.state, own_method(one.game, "place")
+    actions = {format_action(one.game, state, action): action for action in one.rules.actions(state)}
+    for move in facts["moves"]:
+        action = actions[move["move"]]
+        after = _place(one, next_position(one.rules, place.position, action))
+        said = _told(one, after, move["child"])
+        same = after.position.mover == place.position.mover
+        value = said["positionValue"]
+        yield {
+            "move": move["move"],
+            "autoguiMove": _button(move["move"], () if chosen is None else list(chosen(state, action))),
+            "moveValue": value if same else OTHER.get(value, value),
+            **said,
+        }
+
+
+def _button(name: str, cells: Iterable[int]) -> str:
+    """How a move is drawn: a button on a cell, an arrow, or by its name in a list."""
+    places = list(cells)
+    if not places:
+        return name
+    return f"A_-_{places[0]}_x" if len(places) == 1 else f"M_{places[0]}_{places[-1]}_x"
+
+
+def _rank(moves: list[dict[str, Any]]) -> None:
+    """Give moves their `deltaRemoteness`, and put the best first; a remoteness that is not known counts as the last."""
+    for value in ORDER:
+        group = [move for move in moves if move["moveValue"] == value]
+        known = [move["remoteness"] for move in group if move["remoteness"] >= 0]
+        slow = max(known, default=0) + 1
+        for move in group:
+            far = move["remoteness"] if move["remoteness"] >= 0 else slow
+            best = max(known, default=far) if value == "lose" else min(known, default=far)
+            move["deltaRemoteness"] = abs(far - best) if value in ("win", "tie", "lose") else 0
+    moves.sort(key=lambda move: (ORDER.index(move["moveValue"]), move["deltaRemoteness"]))
+
+
+def _drawing(one: Served) -> dict[str, Any] | None:
+    """A board of cells, men in two colours; None where the rules draw none."""
+    rows = _cells(one, Position(one.game.initial(), None, 0))
+    if rows is None:
+        return None
+    width = max(map(len, rows))
+    letters = [chr(first + number) for first in (ord("A"), ord("a")) for number in range(26)]
+    theme = {
+        "space": [width, len(rows)],
+        "centers": [[x + 0.5, y + 0.5] for y, row in enumerate(rows) for x in range(len(row))],
+        "charImages": {letter: {"image": IMAGES["X" if letter < "a" else "x"], "scale": 1} for letter in letters},
+        "circleButtonRadius": 0.2,
+        "lineWidth": 0.1,
+        "arrowWidth": 0.1,
+        "animationType": "entityFade",
+    }
+    return {"defaultTheme": "regular", "themes": {"regular": theme}}

@@ -1,0 +1,192 @@
+"""What scripts ask tablebases of chess endings: `/standard?fen=` and `/standard/mainline?fen=`, as lichess has them.
+
+By the README of lila-tablebase. The endings are those whose books are served, of pieces against a bare king, whichever
+colour has them. `dtm` is in plies. Nothing is zeroed on the way to a mate without pawns, so that `dtz` is the same;
+with a pawn it is null. Of a move all is told from the opponent's view. Books know no fifty-move rule, which none of
+these endings needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import anyio.to_thread
+
+from solver.base.value import Value
+from solver.rules.notation import format_action, parse_position
+from solver.serve.handlers import Handlers
+from solver.serve.reply import FOREVER, Refused, Reply, dumps, tag_of
+from solver.serve.shelf import Served
+
+FILES, MOST_FEN = "abcdefgh", 100
+NAMED = "PNBRQ"
+STRAIGHT, ASLANT = ((0, 1), (0, -1), (1, 0), (-1, 0)), ((1, 1), (1, -1), (-1, 1), (-1, -1))
+LEAPS = tuple((x, y) for x in (-2, -1, 1, 2) for y in (-2, -1, 1, 2) if abs(x) != abs(y))
+RIDES = {"R": STRAIGHT, "B": ASLANT, "Q": STRAIGHT + ASLANT}
+
+
+class Tablebase:
+    """The two endpoints over a shelf."""
+
+    def __init__(self, handlers: Handlers) -> None:
+        self._shelf = handlers.shelf
+
+    def routes(self) -> Iterator[tuple[str, Any]]:
+        """Paths, and what answers them."""
+        yield "/standard", self._standard
+        yield "/standard/mainline", self._mainline
+
+    async def _standard(self, request: Any) -> Reply:
+        return await self._told(request, _position)
+
+    async def _mainline(self, request: Any) -> Reply:
+        return await self._told(request, _mainline)
+
+    async def _told(self, request: Any, facts_of: Any) -> Reply:
+        fen = request.query_params.get("fen", "").replace("_", " ").strip()
+        one, text, turned = self._served(fen)
+        state = parse_position(one.game, text).state
+        facts = await anyio.to_thread.run_sync(facts_of, one, state, turned)
+        return Reply(dumps(facts), cache=FOREVER, tag=tag_of(facts_of.__name__, one.digest, fen))
+
+    def _served(self, fen: str) -> tuple[Served, str, bool]:
+        """The ending of a position, the position with White as who has the pieces, and whether that turned it round."""
+        placement, _, rest = fen.partition(" ")
+        if len(fen) > MOST_FEN or placement.count("/") != 7 or rest[:1] not in ("w", "b"):
+            raise Refused(400, f"fen={fen[:80]!r}: say the ranks from 8 to 1, then w or b, as 8/8/8/8/8/k1K5/8/1Q6_w")
+        turned = any(mark in "pnbrq" for mark in placement)
+        if turned:
+            placement = "/".join(reversed(placement.swapcase().split("/")))
+        pieces = sorted((mark for mark in placement if mark in NAMED), key=NAMED.index, reverse=True)
+        name = f"chess-ending:K{''.join(pieces)}K"
+        one = self._shelf.get(name)
+        if one is None or one.book is None or any(mark in "pnbrq" for mark in placement):
+            raise Refused(404, f"fen={fen[:80]!r} is of no ending whose book is served: /v1/books lists them")
+        side = {"w": "b", "b": "w"}[rest[0]] if turned else rest[0]
+        return one, " ".join([placement, side, *rest.split()[1:]]), turned
+
+
+def _position(one: Served, state: int, turned: bool) -> dict[str, Any]:
+    """A position, and its moves, best first."""
+    answer, moves = one.player.examine(state)
+    told = []
+    for move in moves:
+        said = {**_named(one, state, move.action, turned), **_worth(one, move.child, move.child_value)}
+        told.append({**said, "zeroing": _zeroes(one, state, move.action, move.child)})
+    return {**_worth(one, state, answer.value), "moves": told}
+
+
+def _mainline(one: Served, state: int, turned: bool) -> dict[str, Any]:
+    """The quickest mate against the longest resistance; no moves where it is a draw."""
+    player, line, winner = one.player, [], None
+    value = player.value(state).value
+    if value is not None and value.score:
+        winner = "wb"[_is_black(one, state) ^ turned ^ (value.score < 0)]
+        before = state
+        for action, after in player.line(state):
+            said = _named(one, before, action, turned)
+            line.append({**said, "dtz": _worth(one, after, player.value(after).value)["dtz"]})
+            before = after
+    return {"dtz": _worth(one, state, value)["dtz"], "mainline": line, "winner": winner}
+
+
+def _worth(one: Served, state: int, value: Value | None) -> dict[str, Any]:
+    """What is said of a position, for its side to move."""
+    category, dtm = "unknown", None
+    if value is not None:
+        category = value.outcome
+        dtm = 0 if value.distance is None else value.distance if value.score > 0 else -value.distance
+    dtz = None if dtm is None or ("P" in "".join(_cells(one, state)) and dtm) else dtm
+    if category == "loss" and dtz == 0:
+        dtz = -1  # as mates have it
+    over = one.game.is_terminal(state)
+    mate = over and category == "loss"
+    stuck = over and not mate and next(iter(one.game.actions(state)), None) is None
+    return {
+        "category": category,
+        "dtz": dtz,
+        "precise_dtz": dtz,
+        "dtm": dtm,
+        "checkmate": mate,
+        "stalemate": stuck,
+        "variant_win": False,
+        "variant_loss": False,
+        "insufficient_material": over and not mate and not stuck,
+    }
+
+
+def _named(one: Served, state: int, action: int, turned: bool) -> dict[str, str]:
+    """A move as engines and as players write it."""
+    cells = "".join(_cells(one, state))
+    start, end = one.game.place(state, action)  # type: ignore[attr-defined]
+    piece, promoted = cells[start].upper(), format_action(one.game, state, action).partition("=")[2]
+    child = one.game.result(state, action)
+    uci = _square(start, turned) + _square(end, turned) + promoted.lower()
+    takes = "x" if cells[end] != "." else ""
+    if piece == "P":
+        san = _square(end, turned) + (f"={promoted}" if promoted else "")
+    else:
+        san = piece + _told_apart(one, state, action, turned) + takes + _square(end, turned)
+    if _is_check("".join(_cells(one, child))) and not _is_black(one, state):
+        san += "#" if one.game.is_terminal(child) else "+"
+    return {"uci": uci, "san": san}
+
+
+def _told_apart(one: Served, state: int, action: int, turned: bool) -> str:
+    """The file, rank or square that a move of one of two like pieces is told by."""
+    cells = "".join(_cells(one, state))
+    start, end = one.game.place(state, action)  # type: ignore[attr-defined]
+    places = [one.game.place(state, other) for other in one.game.actions(state)]  # type: ignore[attr-defined]
+    others = {at for at, to in places if to == end and at != start and cells[at] == cells[start]}
+    if not others:
+        return ""
+    if all(at % 8 != start % 8 for at in others):
+        return _square(start, turned)[0]
+    return _square(start, turned)[1] if all(at // 8 != start // 8 for at in others) else _square(start, turned)
+
+
+def _zeroes(one: Served, state: int, action: int, child: int) -> bool:
+    """Whether a move is a pawn's or takes a piece."""
+    cells, after = "".join(_cells(one, state)), "".join(_cells(one, child))
+    start, _ = one.game.place(state, action)  # type: ignore[attr-defined]
+    return cells[start] == "P" or cells.count(".") != after.count(".")
+
+
+def _is_check(cells: str) -> bool:
+    """Whether the black king is attacked."""
+    king = cells.index("k")
+    return any(_attacks(cells, at, king) for at, piece in enumerate(cells) if piece in NAMED)
+
+
+def _attacks(cells: str, at: int, target: int) -> bool:
+    piece, row, column = cells[at], at // 8, at % 8
+    step = target // 8 - row, target % 8 - column
+    if piece == "P":
+        return step[0] == -1 and abs(step[1]) == 1
+    if piece == "N":
+        return step in LEAPS
+    for down, right in RIDES[piece]:
+        y, x = row + down, column + right
+        while 0 <= y < 8 and 0 <= x < 8:
+            if 8 * y + x == target:
+                return True
+            if cells[8 * y + x] != ".":
+                break
+            y, x = y + down, x + right
+    return False
+
+
+def _cells(one: Served, state: int) -> list[str]:
+    return list(one.game.cells(state, 0))  # type: ignore[attr-defined]
+
+
+def _is_black(one: Served, state: int) -> bool:
+    """Whether the bare king is to move."""
+    return bool(one.game.format_position(state).split()[1] == "b")  # type: ignore[attr-defined]
+
+
+def _square(cell: int, turned: bool) -> str:
+    """The name of a cell, counted from the top left."""
+    rank = 8 - cell // 8
+    return f"{FILES[cell % 8]}{9 - rank if turned else rank}"

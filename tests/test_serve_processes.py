@@ -1,0 +1,147 @@
+"""The server as its users run it: the sessions of docs/serve.md by curl, signals, workers, a port that is taken."""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+
+from solver.base.errors import ResourceError
+from solver.serve import running
+from tests.test_readme import commands, matches
+from tests.ways import until
+
+ROOT = Path(__file__).parent.parent
+GUIDE = ROOT / "docs" / "serve.md"
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and forks")
+
+
+@contextlib.contextmanager
+def serving(*arguments):
+    """A server, and where it is."""
+    command = [sys.executable, "-m", "solver", "serve", *arguments, "--port", "0"]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
+    ) as process:  # fmt: skip
+        try:
+            url = process.stdout.readline().partition(" ")[0]
+            assert url.startswith("http://127.0.0.1:"), process.stderr.read()
+            yield process, url
+        finally:
+            process.kill()
+
+
+def asked(url):
+    with urllib.request.urlopen(url, timeout=60) as heard:
+        return json.load(heard)
+
+
+def children(process):
+    return [int(one) for one in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
+
+
+def test_every_session_of_the_guide_prints_what_it_says():
+    if shutil.which("curl") is None:
+        pytest.skip("curl is not there")
+    blocks = re.findall(r"^```console\n(.*?)^```$", GUIDE.read_text(), re.MULTILINE | re.DOTALL)
+    names = ("connect-four:4,4", "connect-four", "chess-ending:KQK")
+    ran = 0
+    with serving(*names, "--workers", "1") as (_, url):
+        for command, expected in (pair for block in blocks for pair in commands(block)):
+            here = command.replace("http://127.0.0.1:8000/", url)
+            done = subprocess.run(["bash", "-c", here], capture_output=True, text=True, timeout=60)
+            assert matches(expected, done.stdout), f"$ {command}\n{done.stdout}{done.stderr}"
+            ran += 1
+    assert ran >= 8
+
+
+@pytest.mark.parametrize(
+    ("workers", "number", "code"),
+    [(2, signal.SIGTERM, 143), pytest.param(1, signal.SIGINT, 130, marks=pytest.mark.slow)],
+)
+def test_a_signal_ends_it_as_every_command(workers, number, code):
+    with serving("tic-tac-toe", "--workers", str(workers)) as (process, url):
+        assert asked(f"{url}v1/books/tic-tac-toe/positions/start")["value"] == "draw"
+        process.send_signal(number)
+        assert process.wait(60) == code
+        assert process.stderr.read().strip() == f"Error: {'interrupted' if code == 130 else 'terminated'}"
+    with pytest.raises(OSError):
+        asked(url)
+
+
+@pytest.mark.slow
+def test_requests_under_way_are_answered_before_it_ends():
+    """A batch that is being sent while SIGTERM comes."""
+    with serving("tic-tac-toe", "--workers", "2") as (process, url):
+        host, port = re.fullmatch("http://(.*):(.*)/", url).groups()
+        with socket.create_connection((host, int(port)), timeout=60) as line:
+            body = b'"start"\n' * 10
+            head = b"POST /v1/books/tic-tac-toe/positions?moves=false HTTP/1.1\r\nHost: x\r\n"
+            line.sendall(head + b"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n" % len(body))
+            assert line.recv(1000).startswith(b"HTTP/1.1 100")  # the server has begun to read
+            process.send_signal(signal.SIGTERM)
+            line.sendall(body)
+            heard = b""
+            while some := line.recv(1 << 16):
+                heard += some
+            assert heard.startswith(b"HTTP/1.1 200") and heard.count(b'"game":"tic-tac-toe"') == 10
+        assert process.wait(60) == 143
+
+
+@pytest.mark.faults
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc")
+def test_a_worker_that_dies_is_replaced_and_none_outlives_its_parent():
+    with serving("tic-tac-toe", "--workers", "2") as (process, url):
+        until(lambda: len(children(process)) == 2)
+        first = children(process)
+        os.kill(first[0], signal.SIGKILL)
+        until(lambda: len(set(children(process)) - set(first)) == 1)
+        for _ in range(20):
+            assert asked(f"{url}v1/books/tic-tac-toe/positions/start")["source"] == "book"
+        left = children(process)
+        process.kill()
+        process.wait()
+        until(lambda: not any(Path(f"/proc/{one}").exists() for one in left))
+
+
+@pytest.mark.faults
+def test_workers_that_cannot_start_are_given_up():
+    """And their number is bounded: here each ends as soon as it begins."""
+    code = """
+from solver.base.errors import ResourceError
+from solver.serve import running
+def make():
+    raise SystemExit
+try:
+    running.run(make, running.bound("127.0.0.1", 0, 2), 2, 0)
+except ResourceError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.stdout == "workers die as soon as they start: --workers 1 says why\n"
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_port_that_is_taken_is_refused(workers):
+    """Also where several sockets may share one."""
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(ResourceError, match="--port 0 takes one"):
+        running.bound("127.0.0.1", taken.getsockname()[1], workers)
+    with pytest.raises(ResourceError, match="cannot be listened on"):
+        running.bound("no.such.host.invalid", 0, workers)
+    sockets = running.bound("127.0.0.1", 0, workers)
+    with pytest.raises(ResourceError):
+        running.bound("127.0.0.1", sockets[0].getsockname()[1], workers)
+    for one in sockets:
+        one.close()
