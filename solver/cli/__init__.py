@@ -47,6 +47,7 @@ COMMANDS = {
     "grade": ("solver.cli.grade", "Judge games by a book."),
     "learn": ("solver.cli.learn", "Learn to evaluate positions."),
     "match": ("solver.cli.match", "Let players meet, and say who is better."),
+    "compare": ("solver.cli.compare", "Compare the textbook's searches on a game."),
     "diff": ("solver.cli.diff", "Say what tells two books apart."),
     "merge": ("solver.cli.merge", "Write a book of the states of two."),
     "export": ("solver.cli.export", "Write a book as a table, or for other languages."),

@@ -2,8 +2,10 @@
 
 ALPHA-BETA-SEARCH of Russell and Norvig, section 6.2.3, in negamax form: a state is searched within a window
 (alpha, beta) of merits for its side to move. Only a merit strictly inside the window is exact and kept; a state
-that was cut off is not, and is searched anew when play comes to it. Moves are tried in the order of the game's
-`promise`, or as they come. Memory grows with the exact entries: 2,881 for the 80,541 states of connect-four 4x4.
+that was cut off is not, and is searched anew when play comes to it: 8,203 visits in tic-tac-toe, where minimax with its
+table makes 5,478 and a table that keeps bounds, too, saves most of them (`comparison`). Moves are tried in the order
+of the game's `promise`, or as they come. Memory grows with the exact entries: 2,881 for the 80,541 states of
+connect-four 4x4.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ class _Heuristic(Search):
         rules = self.rules
         child = rules.result(state, action)
         same, gain = rules.same_mover(state, action, child), rules.gain(state, action)
-        merit = yield child, ply + 1, *_window(alpha, beta, same, rules.scores, gain)
+        merit = yield child, ply + 1, *window_below(alpha, beta, same, rules.scores, gain)
         return back_up(merit, same, rules.scores) + gain
 
 
@@ -146,7 +146,7 @@ def back_up(merit: Any, same_mover: bool, score_game: bool) -> Any:
     return lift(merit, same_mover, score_game)
 
 
-def _window(alpha: Any, beta: Any, same_mover: bool, score_game: bool, gain: int) -> tuple[Any, Any]:
+def window_below(alpha: Any, beta: Any, same_mover: bool, score_game: bool, gain: int) -> tuple[Any, Any]:
     """The window (alpha, beta) on a state's merit as one on its child's, as `back_up` goes; `gain` as in `window`."""
     low, high = (
         drop(bound, same_mover, score_game or -1 < bound < 1)  # as a margin: the sign alone

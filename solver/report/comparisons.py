@@ -1,0 +1,107 @@
+"""Searches side by side: those to the end of the game, and those of limited depth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from solver.base.value import Value
+from solver.report.facts import worth
+from solver.report.words import table
+from solver.rules.game import Rules
+from solver.rules.notation import format_action, show
+from solver.search.comparison import Tally
+from solver.search.deepening import Look
+
+
+def tallies(found: Sequence[Tally]) -> list[dict[str, Any]]:
+    """The facts of searches to the end."""
+    return [
+        {"search": tally.trial.name, **worth(tally.value), **_counts(tally), "seconds": round(tally.seconds, 6)}
+        for tally in found
+    ]
+
+
+def compared(rules: Rules, found: Sequence[Tally], limit: int) -> str:
+    """Searches to the end as a table, and the value that all of them find."""
+    rows = [["nodes", "leaves", "cuts", "from table", "table size", "seconds", "search"]]
+    for tally in found:
+        counts = _counts(tally)
+        cells = ["" if count is None else f"{count:,}" for count in counts.values()]
+        if tally.value is None:
+            cells[0] = f">{limit:,}"
+        rows.append([*cells, f"{tally.seconds:.2f}", tally.trial.name])
+    lines = _table(rows)
+    values = {tally.value for tally in found if tally.value is not None}
+    said = " or ".join(rules.kind.words(value) for value in values)  # of right rules there is one
+    return "\n".join([*lines, "", f"value {said} for the side to move" if said else "none came to its end: --nodes"])
+
+
+def looks(rules: Rules, found: Sequence[Look], state: Any) -> list[dict[str, Any]]:
+    """The facts of searches of limited depth."""
+    return [
+        {
+            "depth": look.depth,
+            **worth(look.value),
+            "exact": look.exact,
+            "line": _line(rules, state, look.line),
+            "end": look.end,
+            "estimate": look.estimate,
+            "minimax": look.minimax,
+            "alphabeta": look.alphabeta,
+            "deepening": look.deepening,
+        }
+        for look in found
+    ]
+
+
+def deepened(rules: Rules, found: Sequence[Look], state: Any, limit: int) -> str:
+    """Searches of limited depth as a table, and the position that the deepest came to, with its evaluation."""
+    rows = [["depth", "minimax", "alpha-beta", "deepening", "value", "line"]]
+    before: tuple[int, ...] = ()
+    for look in found:
+        line = " ".join(_line(rules, state, look.line))
+        changed = f"   now {line.partition(' ')[0]}" if before and look.line[:1] != before[:1] else ""
+        nodes = [f">{limit:,}" if count is None else f"{count:,}" for count in (look.minimax, look.alphabeta)]
+        counts = [*nodes, f"{look.deepening:,}"]
+        rows.append([str(look.depth), *counts, _worth(rules, look.value, look.exact), line + changed])
+        before = look.line
+    last = found[-1]
+    if last.estimate is None:
+        said = "the game is over"
+    else:
+        said = f"cut off here: evaluate says {last.estimate:+.2f} for the side to move"
+    return "\n".join([*_table(rows, 5), "", show(rules.game, last.end), "", said])
+
+
+def _counts(tally: Tally) -> dict[str, int | None]:
+    """What is counted, None where a search has no such thing."""
+    kept, prunes = bool(tally.trial.table), tally.trial.prune
+    return {
+        "nodes": tally.nodes,
+        "leaves": tally.leaves,
+        "cuts": tally.cutoffs if prunes else None,
+        "hits": tally.hits if kept else None,
+        "entries": tally.entries if kept else None,
+    }
+
+
+def _line(rules: Rules, state: Any, actions: Sequence[int]) -> list[str]:
+    said = []
+    for action in actions:
+        said.append(format_action(rules.game, state, action))
+        state = rules.result(state, action)
+    return said
+
+
+def _worth(rules: Rules, value: Value, exact: bool) -> str:
+    """A value in words, an estimate as a number."""
+    if exact:
+        return rules.kind.words(value)
+    return f"{value.score:+.2f}" if value.distance is None else f"{value.words()}?"
+
+
+def _table(rows: Sequence[Sequence[str]], numbers: int = 6) -> list[str]:
+    """Lines of so many columns of numbers, to the right, and one of text."""
+    padded = table([row[:numbers] for row in rows], ">")
+    return [f"{line:<{len(padded[0])}}  {row[numbers]}" for line, row in zip(padded, rows, strict=True)]

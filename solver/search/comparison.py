@@ -1,0 +1,187 @@
+"""The textbook's searches side by side: what pruning, the order of moves and a table save, in nodes.
+
+Each `Trial` is one search for the value of one state. Values are utilities alone, as in Russell and Norvig, chapter 6:
+how soon a win comes is not asked, so that searches prune as much as they do there. A table holds for each state a lower
+and an upper bound of its merit: "exact" keeps those that meet, "bounds" also what a cut-off leaves, without which
+alpha-beta searches such states anew each time (Knuth and Moore 1975; Slate and Atkin 1977).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from solver.base.errors import BudgetExceeded
+from solver.base.progress import Progress, silent
+from solver.base.value import Value
+from solver.rules.game import Rules
+from solver.search import INFINITY, Budget, Search, Visit, ordered_actions, refuse_chance, stuck, window
+
+NODES = 1_000_000
+
+
+class Trial(NamedTuple):
+    """A search: minimax or alpha-beta (`prune`); its table, "" for none, "exact" or "bounds"; whether symmetric states
+    are one there; and the order of moves, "given", "promise", "best" or "worst"."""
+
+    prune: bool
+    table: str = ""
+    symmetry: bool = False
+    order: str = "given"
+
+    @property
+    def name(self) -> str:
+        """What a list says: alpha-beta, best moves first."""
+        order = {"best": ", best moves first", "worst": ", worst moves first", "promise": ", the rules' promise first"}
+        table = {"exact": ", table of exact values", "bounds": ", table with bounds"}.get(self.table, "")
+        table = table if self.prune else ", table" * bool(self.table)
+        searched = ("alpha-beta" if self.prune else "minimax") + order.get(self.order, "")
+        return searched + table + ", symmetric states as one" * self.symmetry
+
+
+class Tally(NamedTuple):
+    """What a trial took: states visited, finished ones among them, states of which moves were left out, values taken
+    from the table, its entries, seconds of the processor. `value` is None where the search was given up."""
+
+    trial: Trial
+    value: Value | None
+    nodes: int
+    leaves: int
+    cutoffs: int
+    hits: int
+    entries: int
+    seconds: float
+
+
+MINIMAX = Trial(False, "exact")
+TRIALS = (
+    Trial(False),
+    MINIMAX,
+    Trial(False, "exact", symmetry=True),
+    Trial(True, order="worst"),
+    Trial(True),
+    Trial(True, order="promise"),
+    Trial(True, order="best"),
+    Trial(True, "exact"),
+    Trial(True, "bounds"),
+    Trial(True, "bounds", symmetry=True),
+    Trial(True, "bounds", order="best"),
+)
+
+
+def compare(
+    game: Any, state: Any = None, *, nodes: int = NODES, progress: Progress = silent
+) -> Iterator[Tally]:
+    """Carry out the TRIALS that a game allows on `state`, the start if None, each giving up after so many nodes.
+
+    Moves come best or worst first by the values of all states, where minimax with a table finds them. Raises
+    MethodError on a game with chance or where play comes back to a state.
+    """
+    plain, folded = (Rules(game, symmetry, wdl=True) for symmetry in (False, True))
+    refuse_chance(plain, "alpha-beta")
+    state = game.initial() if state is None else state
+    truth: dict[Any, tuple[int, int]] = {}
+    tally, found = _tried(MINIMAX, plain, state, plain.actions, nodes, progress)
+    if tally.value is not None:
+        truth = found
+    for trial in TRIALS:
+        if trial == MINIMAX:
+            yield tally
+            continue
+        if (trial.symmetry and not folded.folds) or (trial.order == "promise" and plain.promise is None):
+            continue
+        if trial.order in ("best", "worst") and not truth:
+            continue
+        rules = folded if trial.symmetry else plain
+        yield _tried(trial, rules, state, order_of(trial, rules, truth), nodes, progress)[0]
+
+
+def order_of(trial: Trial, rules: Rules, truth: dict[Any, tuple[int, int]]) -> Callable[[Any], Iterable[int]]:
+    """The moves of a state in a trial's order; `truth`: the merits of all states, twice each."""
+    if trial.order == "promise":
+        return ordered_actions(rules)
+    if trial.order == "given":
+        return rules.actions
+
+    def worth(state: Any, action: int) -> int:
+        child = rules.result(state, action)
+        return rules.lifted(truth[child][0], state, action, child)
+
+    reverse = trial.order == "best"  # equal ones stay as they come
+    return lambda state: sorted(rules.actions(state), key=lambda action: worth(state, action), reverse=reverse)
+
+
+def _tried(
+    trial: Trial, rules: Rules, state: Any, ordered: Callable[[Any], Iterable[int]], nodes: int, progress: Progress
+) -> tuple[Tally, dict[Any, tuple[int, int]]]:
+    """What a trial took, and its table."""
+    search = _Compared(rules, trial, ordered, Budget(nodes), progress)
+    started, value = time.process_time(), None
+    with contextlib.suppress(BudgetExceeded):
+        value = rules.kind.value(search.run(search.visit(state, rules.canonical(state), -INFINITY, INFINITY)))
+    counts, seconds = search.counts, time.process_time() - started
+    done = counts.nodes, search.leaves, counts.cutoffs, counts.hits, len(search.bounds)
+    return Tally(trial, value, *done, seconds), search.bounds
+
+
+class _Compared(Search):
+    """A trial under way; `bounds` is its table."""
+
+    method = "alpha-beta"
+
+    def __init__(
+        self, rules: Rules, trial: Trial, ordered: Callable[[Any], Iterable[int]], budget: Budget, progress: Progress
+    ) -> None:
+        super().__init__(rules, budget=budget, progress=progress)
+        self.trial, self.ordered = trial, ordered
+        self.bounds: dict[Any, tuple[int, int]] = {}
+        self.leaves = 0
+
+    def visit(self, state: Any, key: Any, alpha: int, beta: int) -> Visit:
+        """The merit of a state, exact inside the window, a bound outside; without pruning the window stays open."""
+        self.count()
+        rules, prune = self.rules, self.trial.prune
+        if rules.is_terminal(state):
+            self.leaves += 1
+            merit = rules.end(state)
+            self.keep(key, merit, merit)
+            return merit
+        self.enter(key)
+        best, floor = -INFINITY, alpha
+        moves = iter(self.ordered(state))
+        for action in moves:
+            best = max(best, (yield from self.worth(state, action, floor, beta)))
+            if prune:
+                floor = max(floor, best)
+                if best >= beta:
+                    self.counts.cutoffs += next(moves, None) is not None
+                    break
+        if best == -INFINITY:
+            raise stuck(rules, state)
+        self.path.remove(key)
+        self.keep(key, -INFINITY if best <= alpha else best, INFINITY if best >= beta else best)
+        return best
+
+    def worth(self, state: Any, action: int, alpha: int, beta: int) -> Visit:
+        """What an action makes of a state: the child's merit, or a bound that is enough, from the table or a visit."""
+        rules = self.rules
+        child = rules.result(state, action)
+        key = rules.canonical(child)
+        same, gain = rules.same_mover(state, action, child), rules.gain(state, action)
+        low, high = window(alpha, beta, same, rules.scores, gain)
+        least, most = self.bounds.get(key, (-INFINITY, INFINITY))
+        if least == most or least >= high or most <= low:
+            self.counts.hits += 1
+            merit = most if most <= low else least
+        else:
+            merit = yield child, key, low, high
+        return rules.lifted(merit, state, action, child)
+
+    def keep(self, key: Any, least: int, most: int) -> None:
+        """Note that a state's merit lies between these, if the table has room for such."""
+        if not self.trial.table or (self.trial.table == "exact" and least != most):
+            return
+        low, high = self.bounds.get(key, (-INFINITY, INFINITY))
+        self.bounds[key] = max(low, least), min(high, most)

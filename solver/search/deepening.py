@@ -1,0 +1,129 @@
+"""Searches of limited depth, a ply deeper each time: what each sees, by which evaluation, and what it costs.
+
+H-MINIMAX of Russell and Norvig, section 6.3, thrice at each depth: as minimax, as alpha-beta with moves as they come,
+and as iterative deepening, alpha-beta that tries first the move that was best one ply less deep. No table: what differs
+is the order alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from solver.base.errors import BudgetExceeded
+from solver.base.progress import Progress, silent
+from solver.base.value import Value
+from solver.rules.game import Rules
+from solver.search import INFINITY, Budget, Search, Visit, refuse_chance, stuck
+from solver.search.comparison import NODES
+from solver.search.heuristic import back_up, checked, estimated_value, estimates_of, is_exact, window_below
+
+
+class Look(NamedTuple):
+    """What a search of a depth sees from a state: the value, `exact` if no estimate had a say; the best line; the state
+    at its end, and what `evaluate` says of it for the side to move there, None at an end of the game.
+
+    `minimax`, `alphabeta` and `deepening` count states visited, the last those of all depths so far; None: given up.
+    """
+
+    depth: int
+    value: Value
+    exact: bool
+    line: tuple[int, ...]
+    end: Any
+    estimate: float | None
+    minimax: int | None
+    alphabeta: int | None
+    deepening: int
+
+
+def looks(
+    game: Any, state: Any = None, *, depth: int, nodes: int = NODES, progress: Progress = silent
+) -> Iterator[Look]:
+    """What searches of 1 to `depth` plies see from a state, the start if None, as far as that takes so many nodes each.
+
+    Raises MethodError without `evaluate` or with chance, GameError where an estimate is out of bounds.
+    """
+    rules = Rules(game)
+    refuse_chance(rules, "a search of limited depth")
+    evaluate = estimates_of(rules)
+    state = game.initial() if state is None else state
+    best: dict[Any, int] = {}
+    total = 0
+    for plies in range(1, depth + 1):
+        deepened = _Limited(rules, True, best, nodes, progress)
+        try:
+            merit, line = deepened.run(deepened.visit(state, plies, -INFINITY, INFINITY))
+        except BudgetExceeded:
+            return
+        total += deepened.counts.nodes
+        best |= deepened.best
+        value = estimated_value(merit, rules.scores)
+        end = state
+        for action in line:
+            end = rules.result(end, action)
+        full, pruned = (_counted(rules, prune, state, plies, nodes, progress) for prune in (False, True))
+        guess = None if rules.is_terminal(end) else evaluate(end)
+        exact = is_exact(value, plies if deepened.cut else None)
+        yield Look(plies, value, exact, line, end, guess, full, pruned, total)
+
+
+def _counted(rules: Rules, prune: bool, state: Any, plies: int, nodes: int, progress: Progress) -> int | None:
+    """The nodes of a search with moves as they come; None if they are too many."""
+    search = _Limited(rules, prune, {}, nodes, progress)
+    try:
+        search.run(search.visit(state, plies, -INFINITY, INFINITY))
+    except BudgetExceeded:
+        return None
+    return search.counts.nodes
+
+
+class _Limited(Search):
+    """A search of limited depth that says the line, too; `first` are moves to try first, `best` those found best."""
+
+    method = "a search of limited depth"
+    cut = False  # whether a state was cut off
+
+    def __init__(self, rules: Rules, prune: bool, first: dict[Any, int], nodes: int, progress: Progress) -> None:
+        super().__init__(rules, budget=Budget(nodes), progress=progress)
+        self.prune, self.evaluate = prune, estimates_of(rules)
+        self.first, self.best = first, dict[Any, int]()
+
+    def visit(self, state: Any, left: int, alpha: Any, beta: Any) -> Visit:
+        """The merit of a state, or its estimate from so many plies ahead, and the line to what it comes from."""
+        self.count()
+        rules = self.rules
+        if rules.is_terminal(state):
+            return rules.end(state), ()
+        if left == 0:
+            self.cut = True
+            return checked(rules, state, self.evaluate(state)), ()
+        found: Any = (-INFINITY, ())
+        for action in self.ordered(state):
+            merit, line = yield from self.worth(state, action, left, alpha, beta)
+            if merit > found[0]:
+                found = merit, (action, *line)
+            if self.prune:
+                alpha = max(alpha, found[0])
+                if alpha >= beta:
+                    self.counts.cutoffs += 1
+                    break
+        if not found[1]:
+            raise stuck(rules, state)
+        self.best[state] = found[1][0]
+        return found
+
+    def ordered(self, state: Any) -> list[int]:
+        """The moves as they come, but for the one that was best before."""
+        actions = list(self.rules.actions(state))
+        first = self.first.get(state)
+        return actions if first is None else [first, *(action for action in actions if action != first)]
+
+    def worth(self, state: Any, action: int, left: int, alpha: Any, beta: Any) -> Visit:
+        """What an action makes of a state, within its window, and the line from there."""
+        rules = self.rules
+        child = rules.result(state, action)
+        same, gain = rules.same_mover(state, action, child), rules.gain(state, action)
+        below = window_below(alpha, beta, same, rules.scores, gain) if self.prune else (-INFINITY, INFINITY)
+        merit, line = yield child, left - 1, *below
+        return back_up(merit, same, rules.scores) + gain, line
