@@ -322,6 +322,49 @@ def test_pages_are_the_same_every_time_and_need_nothing_else(pages, tmp_path):
     assert {one for text in texts.values() for one in re.findall(r"https?://[^\s\"']+", text)} == others
 
 
+@needs_node
+def test_several_books_become_an_index_of_pages_that_share_their_files(pages, tmp_path):
+    book = pages("tic-tac-toe") / "book.lmdb"
+    said = ok("export", book, "hexapawn", "pig:15", "-o", f"{tmp_path}/site/", "-q")
+    site = tmp_path / "site"
+    assert "an index of 3 pages" in said
+    folders = {path.name for path in site.iterdir() if path.is_dir()}
+    assert folders == {"tic-tac-toe", "hexapawn", "pig-15"}
+    assert {path.name for path in (site / "hexapawn").iterdir()} == {"index.html", "game.js", "book.bin"}
+    assert (site / "hexapawn" / "book.bin").stat().st_size > 100
+    shutil.copy(pages("tic-tac-toe") / "package.json", tmp_path)
+    assert node("differences", *[site / name / "game.js" for name in sorted(folders)]) == {}
+    listed = json.loads((site / "games.js").read_text().partition("export const games = ")[2].strip().rstrip(";"))
+    verdicts = {one["name"]: one["verdict"] for one in listed}
+    assert verdicts["tic-tac-toe"] == "draw" and verdicts["hexapawn"] == "second player wins in 6 plies"
+    known = {path.relative_to(site).as_posix() for path in site.rglob("*")}
+    for path in site.rglob("*.html"):  # all that pages name is there, wherever the site lies
+        for name in re.findall(r'(?:src|href)="([^"#]+)"', path.read_text()):
+            target = os.path.normpath(os.path.join(path.parent.relative_to(site), name))
+            assert target in known or target == ".", (path, name)
+    before = {path: path.read_bytes() for path in site.rglob("*") if path.is_file()}
+    ok("export", book, "hexapawn", "pig:15", "-o", site, "-q")  # an index is replaced, by the same bytes
+    assert before == {path: path.read_bytes() for path in site.rglob("*") if path.is_file()}
+
+
+def test_what_is_no_index_is_refused_or_left_alone(pages, tmp_path):
+    book = pages("tic-tac-toe") / "book.lmdb"
+    (tmp_path / "mine" / "notes").mkdir(parents=True)
+    page = pages("tic-tac-toe") / "site"
+    for sources, options, reason in (
+        ((book, "tic-tac-toe"), ("-o", f"{tmp_path}/site/"), "two of these are of tic-tac-toe"),
+        ((book, "hexapawn"), ("-o", f"{tmp_path}/books.csv"), "become pages in a folder, with a slash"),
+        ((), ("-o", f"{tmp_path}/all.csv"), "name one book for it"),
+        ((book, "hexapawn"), ("-o", f"{tmp_path}/site/", "--columns", "state"), "--columns goes with one book"),
+        ((book, "hexapawn"), ("-o", f"{tmp_path}/mine/"), "holds notes"),
+        ((book, "hexapawn"), ("-o", page), "holds board.css: name a new folder"),
+        ((book, "pig:9"), ("-o", f"{tmp_path}/site/"), "is a game of chance"),
+    ):
+        code, out, err = run("export", *sources, *options)
+        assert (code, out) != (0, "") and reason in err and err.count("\n") == 1, err
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
 def test_a_folder_with_anything_else_is_left_alone(pages, tmp_path, monkeypatch):
     book = pages("tic-tac-toe") / "book.lmdb"
     (tmp_path / "mine").mkdir()

@@ -287,10 +287,12 @@ def test_all_that_is_shipped_fits_the_document(tmp_path):
 
 def test_pages_are_there_when_they_are_asked_for(client):
     index = client.get("/")
-    assert b'href="connect-four:4,4/"' in index.body and index.headers["content-type"].startswith("text/html")
-    assert client.get("/connect-four:4,4").headers["location"] == "connect-four:4,4/"
+    assert b'src="list.js"' in index.body and index.headers["content-type"].startswith("text/html")
+    assert b'"name":"connect-four:4,4","title":"Connect Four 4' in client.get("/games.js").body
+    assert client.get("/page.js").headers["content-type"].startswith("text/javascript")  # what all pages share
+    assert client.get("/connect-four:4,4").headers["location"] == "./connect-four:4,4/"  # else it has a scheme
     page = client.get("/connect-four:4,4/")
-    assert page.status == 200 and b"Connect Four 4" in page.body
+    assert page.status == 200 and b"Connect Four 4" in page.body and b'src="../page.js"' in page.body
     part = client.get("/connect-four:4,4/book.bin", range="bytes=0-7")
     assert part.status == 206 and len(part.body) == 8
 

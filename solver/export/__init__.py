@@ -54,11 +54,8 @@ def export(
     page does without, and why, a line each. Raises MethodError for another ending or column, for rules that cannot run
     in a page, and for games alone that cannot be searched there; GameError, BookError, ResourceError.
     """
-    if isinstance(source, Book) and is_page(path):
-        remedy = f"{BINARY} and tables take them, {', '.join(TABLES)}"
-        refuse_wide(source.path.name, 8 * source.header.state_bytes, "a page", remedy)
-    if not isinstance(source, Book):
-        refuse_wide(game_text(source), bits_of(source), "a page", "solver play searches live")
+    if is_page(path) or not isinstance(source, Book):
+        _refuse_wide(source)
     target = Path(os.path.realpath(path) if is_page(path) else path)
     if columns is not None and (is_page(path) or target.suffix.lower() == BINARY):
         raise MethodError(f"{path} holds the whole book: columns are chosen for {', '.join(TABLES)}")
@@ -84,7 +81,9 @@ def export_all(
         raise MethodError(f"{path} holds one book: several become pages in a folder, with a slash: {Path(path).stem}/")
     target = Path(os.path.realpath(path))
     for source in sources:
-        _refuse_page(source)
+        _refuse_wide(source)
+        if isinstance(source, Book):
+            source.header.kind.refuse("page", str(source.path))
     pairs = [(source.game, source) if isinstance(source, Book) else (source, None) for source in sources]
     listing.names_of(game for game, _ in pairs)  # before anything is built
     with nameable(target):
@@ -98,12 +97,11 @@ def export_all(
         raise ResourceError(f"{target} cannot be written ({error.strerror or error}): make room, then again") from None
 
 
-def _refuse_page(source: Book | Game) -> None:
-    """Raise where no page is made of a book or a game."""
+def _refuse_wide(source: Book | Game) -> None:
+    """Raise where states are too wide for a page."""
     if isinstance(source, Book):
-        what = f"an export to {BINARY} or a page"
-        refuse_wide(source.path.name, 8 * source.header.state_bytes, what, f"tables take them, {', '.join(TABLES)}")
-        source.header.kind.refuse("bin", str(source.path))
+        remedy = f"{BINARY} and tables take them, {', '.join(TABLES)}"
+        refuse_wide(source.path.name, 8 * source.header.state_bytes, "a page", remedy)
     else:
         refuse_wide(game_text(source), bits_of(source), "a page", "solver play searches live")
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from solver.base.errors import BookError, MethodError
-from solver.base.progress import Progress
+from solver.base.progress import Progress, silent
 from solver.book import Book, check_target
 from solver.export import site
 from solver.export.records import board_of
@@ -74,14 +74,18 @@ def write(sources: Sequence[tuple[Game, Book | None]], folder: Path, progress: P
     folder.mkdir()
     notes, entries = [], []
     for name, (game, book) in zip(names_of(game for game, _ in sources), sources, strict=True):
-        rules = Rules(game, book is None or book.header.symmetry)
-        made = site.script_of(rules, book, progress)
-        site.write(made, game, book, folder / name, progress, ROOT)
+        notes += [f"{name}: {note}" for note in write_page(game, book, folder / name, progress)]
         entries.append(entry_of(name, game, book))
-        notes += [f"{name}: {note}" for note in made.notes]
     for name, text in files(entries).items():
         site.put(folder / name, text)
     return notes
+
+
+def write_page(game: Game, book: Book | None, folder: Path, progress: Progress = silent) -> list[str]:
+    """Write a page of an index into a new folder beside what the pages share; returns notes, a line each."""
+    made = site.script_of(Rules(game, book is None or book.header.symmetry), book, progress)
+    site.write(made, game, book, folder, progress, ROOT)
+    return made.notes
 
 
 def check_folder(folder: Path) -> None:

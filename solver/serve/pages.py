@@ -1,4 +1,4 @@
-"""Pages to look at: a list of the games, and for each what `solver export` writes, made when it is first asked for.
+"""Pages to look at: an index of the games, and for each what `solver export` writes, made when it is first asked for.
 
 They lie in a folder that the server makes and removes. A request chooses among the names of files that are there.
 """
@@ -6,7 +6,8 @@ They lie in a folder that the server makes and removes. A request chooses among 
 from __future__ import annotations
 
 import asyncio
-import html
+import functools
+import mimetypes
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,21 +16,10 @@ import anyio.to_thread
 from starlette.responses import FileResponse, RedirectResponse
 
 from solver.base.errors import SolverError
-from solver.export import export
-from solver.export.site import title_of
-from solver.serve.reply import AGAIN, HTML, Refused, Reply, tag_of
+from solver.base.files import replacing_folder
+from solver.export import listing
+from solver.serve.reply import AGAIN, Refused, Reply, tag_of
 from solver.serve.shelf import Served, Shelf
-
-PAGE = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Solved games</title>
-<style>body {{ font: 1rem/1.6 system-ui, sans-serif; max-width: 44rem; margin: 2rem auto; padding: 0 1rem }}
-:root {{ color-scheme: light dark }} li span {{ opacity: .7 }}</style>
-<h1>Solved games</h1>
-<ul>
-{}
-</ul>
-<p>For scripts: <a href="v1/openapi.json">/v1</a>
-"""
 
 
 class Pages:
@@ -43,17 +33,22 @@ class Pages:
     def routes(self) -> Iterator[tuple[str, Any]]:
         """Paths, and what answers them."""
         yield "/", self._index
-        yield "/{game}", self._redirect
+        yield "/{game}", self._shared_or_redirect
         yield "/{game}/", self._file
         yield "/{game}/{file}", self._file
 
-    async def _index(self, request: Any) -> Reply:
-        body = PAGE.format("\n".join(map(_row, self._shelf))).encode()
-        return Reply(body, HTML, cache=AGAIN, tag=tag_of("index", body.decode()))
+    @functools.cached_property
+    def _shared(self) -> dict[str, Reply]:
+        """The files of the index, and what all pages share."""
+        entries = [listing.entry_of(one.name, one.game, one.book) for one in self._shelf]
+        return {name: _reply(name, text) for name, text in listing.files(entries).items()}
 
-    async def _redirect(self, request: Any) -> Any:
-        one = self._served(request)
-        return RedirectResponse(f"{one.name}/")
+    async def _index(self, request: Any) -> Reply:
+        return self._shared["index.html"]
+
+    async def _shared_or_redirect(self, request: Any) -> Any:
+        found = self._shared.get(request.path_params["game"])
+        return RedirectResponse(f"./{self._served(request).name}/") if found is None else found
 
     async def _file(self, request: Any) -> Any:
         one = self._served(request)
@@ -74,18 +69,18 @@ class Pages:
         return one
 
 
+def _reply(name: str, text: str) -> Reply:
+    media = "text/javascript" if name.endswith(".js") else mimetypes.guess_type(name)[0] or "text/plain"
+    return Reply(text.encode(), f"{media}; charset=utf-8", cache=AGAIN, tag=tag_of(name, text))
+
+
 def _written(one: Served, folder: Path) -> dict[str, Path]:
     """The files of a page, written unless they are there: another worker may have been quicker."""
     page = folder / one.name.replace(":", "-").replace("/", "-")
     if not page.is_dir():
         try:
-            export(one.game if one.book is None else one.book, f"{page}/")
+            with replacing_folder(page) as made:
+                listing.write_page(one.game, one.book, made)
         except SolverError as error:
             raise Refused(404, f"there is no page of {one.name}: {error}") from None
     return {path.name: path for path in page.iterdir()}
-
-
-def _row(one: Served) -> str:
-    title, name = html.escape(title_of(one.game)), html.escape(one.name)
-    verdict = "" if one.book is None else one.book.header.kind.verdict(one.book.root)
-    return f'<li><a href="{name}/">{title}</a> <span>{html.escape(verdict)}</span>'

@@ -15,7 +15,7 @@ from typing import Any
 
 from solver import __version__
 
-JSON, HTML, NDJSON, MARKDOWN = "application/json", "text/html; charset=utf-8", "application/x-ndjson", "text/markdown"
+JSON, NDJSON, MARKDOWN = "application/json", "application/x-ndjson", "text/markdown"
 FOREVER, AGAIN, NEVER = "public, max-age=31536000, immutable", "no-cache", "no-store"
 SMALL = 1_000  # bytes that are not worth compressing
 MOST_KEPT = 64 << 20  # bytes of replies, in both encodings
