@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections import ChainMap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, MutableSequence
 from typing import Any, NamedTuple
 
 from solver.base.errors import DamagedBook, MethodError, MissingState
@@ -48,7 +48,7 @@ class Found(NamedTuple):
     played: playing.Proof | None
 
 
-def judge(book: Book, rules: Rules, unproved: list[int], means: Means, progress: Progress) -> Found:
+def judge(book: Book, rules: Rules, unproved: MutableSequence[int], means: Means, progress: Progress) -> Found:
     """Prove what is left of a book whose values agree with their children's: `unproved` lack some of those.
 
     Raises DamagedBook that names a state which is missing, or whose value is another.

@@ -6,6 +6,7 @@ Nothing proves an estimate; that it is the one which a search of the book's dept
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import MutableSequence
 from typing import Any
 
 from solver.base.errors import DamagedBook
@@ -13,12 +14,13 @@ from solver.base.estimates import is_estimate
 from solver.base.progress import Progress
 from solver.book import Book
 from solver.rules.game import Rules
+from solver.rules.width import column_of
 
 
-def check(book: Book, rules: Rules, progress: Progress) -> tuple[list[int], int]:
+def check(book: Book, rules: Rules, progress: Progress) -> tuple[MutableSequence[int], int]:
     """Compare each value whose moves are all known with what they make of it; the exact ones that do not follow from
     them, and how many are exact. Raises DamagedBook that names a state."""
-    kind, unproved, exact = book.header.estimate, list[int](), 0
+    kind, unproved, exact = book.header.estimate, column_of(rules.bits), 0
     assert kind is not None
     counts: Counter[str] = Counter()
     for done, (state, value) in enumerate(book.items()):

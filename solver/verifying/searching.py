@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, MutableSequence
 from typing import Any
 
 from solver.base import extras
@@ -42,7 +42,7 @@ class Search:
         """Of how many states a search has found the value."""
         return len(self._found)
 
-    def run(self, states: list[int], workers: int | None, progress: Progress) -> None:
+    def run(self, states: MutableSequence[int], workers: int | None, progress: Progress) -> None:
         """Search the states, whose order changes. Raises DamagedBook that names one whose value is another."""
         try:
             self._run(states, workers, progress)
@@ -52,7 +52,7 @@ class Search:
             name = type(error).__name__
             raise DamagedBook(f"{self.path}: the rules fail below a state of it ({name}): solve again") from error
 
-    def _run(self, states: list[int], workers: int | None, progress: Progress) -> None:
+    def _run(self, states: MutableSequence[int], workers: int | None, progress: Progress) -> None:
         total = len(states)
         todo = _dealt(states)
         compiles = extras.has_kernels() and not self.rules.plain_only
@@ -106,7 +106,7 @@ class Search:
             for pair in self._plainly(iter(todo), self.left, []):
                 yield [pair]
 
-    def _at_once(self, states: list[int]) -> None:
+    def _at_once(self, states: MutableSequence[int]) -> None:
         """All states by one retrograde analysis of all that play can reach; and each that it cannot, by one more."""
         budget, most = Budget(seconds=self.left), self.memory // STATE_BYTES
         done: dict[Any, Value] = {}
@@ -133,7 +133,7 @@ class Search:
         self._found.add(state)
 
 
-def _dealt(states: list[int]) -> Iterator[int]:
+def _dealt(states: MutableSequence[int]) -> Iterator[int]:
     """The states in random order, in which they are put meanwhile; always the same."""
     chance = random.Random(0)
     for last in range(len(states) - 1, -1, -1):

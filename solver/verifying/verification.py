@@ -16,7 +16,7 @@ import os
 import random
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableSequence
 from decimal import ROUND_CEILING, Context
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -31,6 +31,7 @@ from solver.book import Book
 from solver.book.check import check_book, check_counts
 from solver.book.solution import TierCount
 from solver.rules.game import Game, Rules, is_built_in, is_score_game
+from solver.rules.width import column_of
 from solver.search.derive import derived
 from solver.verifying import bounding, claims, estimates, playing
 from solver.verifying.claims import Means
@@ -266,7 +267,7 @@ class _Plain:
         self.canonical, self.kind = rules.canonical, book.header.kind
         self.reached: set[int] = set()  # canonical children, finished ones included
         self.stays = False  # whether some move to an unfinished state does not raise the tier
-        self.unproved: list[int] = []  # states that do not follow from their children
+        self.unproved: MutableSequence[int] = column_of(rules.bits)  # states that do not follow from their children
         self.outcomes = Counter[str]()
         self.by_distance = not rules.scores
         self.asks = book.header.method in ACYCLIC or not (closed or self.by_distance)  # about tiers
