@@ -17,6 +17,10 @@ class Coins(NamedTuple):
     most: int = 3
     misere: bool = True
 
+    @property
+    def impartial(self) -> bool:
+        return not self.misere
+
     def check(self) -> None:
         if not 1 <= self.coins < 1 << 62:
             raise ValueError("coins must be from 1 to 2**62 - 1")

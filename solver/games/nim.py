@@ -16,6 +16,10 @@ class Nim(NamedTuple):
     heaps: tuple[int, ...] = (3, 4, 5)
     misere: bool = False
 
+    @property
+    def impartial(self) -> bool:
+        return not self.misere
+
     def check(self) -> None:
         if not 1 <= len(self.heaps) <= 7 or min(self.heaps) < 0:
             raise ValueError("it takes one to seven heaps of 0 or more")

@@ -20,7 +20,10 @@ from solver.report.facts import value_of, worth
 from solver.report.words import at_the_end, in_all, in_words, table
 from solver.rules.game import Rules, game_text
 from solver.rules.notation import Position, format_action, parse_position, show
+from solver.search import Table
+from solver.search.nimbers import nimber
 
+MOST_NIMBERS = 1 << 20  # kept from question to question
 DUMPS = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 
 
@@ -38,6 +41,8 @@ class Answers:
         book = player.solution
         self._grown = book.header.estimate if isinstance(book, Book) else None
         self._quick = isinstance(book, Book) and (not moves or book.header.scope == "complete") and not self._grown
+        self._quick = self._quick and not player.rules.impartial
+        self._nimbers: Table = {}
         self._find = player.solution.get
         self._canonical = player.canonical
         self._mover = player.rules.to_move
@@ -134,6 +139,10 @@ class Answers:
             "source": answer.source,
             "evaluation": self.player.foresight.name if self._is_estimated(answer, moves) else None,
         }
+        if self.player.rules.impartial:
+            if len(self._nimbers) > MOST_NIMBERS:
+                self._nimbers.clear()
+            facts["nimber"] = nimber(self.player.rules, state, self._nimbers)
         if self._grown is not None:
             facts["depth"] = self._grown.depth if answer.source == "book" and not answer.exact else None
             if facts["depth"] is not None:
@@ -157,7 +166,7 @@ class Answers:
         return parsed.mover if self._mover is None else self._mover(parsed.state)
 
     def _move(self, state: int, move: Move) -> dict[str, Any]:
-        return {
+        facts = {
             "move": format_action(self.game, state, move.action),
             **worth(move.value),
             "estimate": move.estimate,
@@ -166,6 +175,9 @@ class Answers:
             "best": move.best,
             "child": _child(move),
         }
+        if self.player.rules.impartial:
+            facts["child"]["nimber"] = self._nimbers.get(self._canonical(move.child))
+        return facts
 
 
 def _child(one: Move | Outcome) -> dict[str, Any]:
@@ -186,12 +198,19 @@ def text(player: Player, facts: dict[str, Any]) -> str:
         source = f"{facts['source']} by {facts['evaluation']}" if guessed else facts["source"]
         source += f", {in_plies(facts['depth'])} ahead" if facts.get("depth") else ""
         lines.append(f"{in_all(value, rules, gained, facts['estimate'])} for {side} ({source})")
+    lines += _nimber(facts)
     if facts.get("moves"):
         moves = facts["moves"]
-        lines += table([("*" if one["best"] else " ", one["move"], _words(rules, one), one["source"]) for one in moves])
+        rows = [("*" if one["best"] else " ", one["move"], _words(rules, one), one["source"]) for one in moves]
+        lines += table([(*row, *_nimber(one["child"])) for row, one in zip(rows, moves, strict=True)])
     for number, one in enumerate(facts.get("chances", ()), 1):
         lines.append(f"{number:4}  {100 * one['probability']:6.2f} %  {_words(rules, one)}")
     return "\n".join(lines) + "\n"
+
+
+def _nimber(facts: dict[str, Any]) -> list[str]:
+    """The nimber of a position of an impartial game, if it is known."""
+    return [] if facts.get("nimber") is None else [f"nimber {facts['nimber']}"]
 
 
 def _words(rules: Rules, facts: dict[str, Any]) -> str:

@@ -96,9 +96,9 @@ OPTIONAL = {
     "to_text": (),  # with a classmethod from_text(text): parameters in a form of the game's own
 }
 
-# Class attributes, not methods: `score_game = True` says that utilities are margins and distances mean nothing; `bits`,
-# which may be a method, too, is how wide states are (`width`).
-ATTRIBUTES = ("score_game", "plain_only", "bits")
+# Class attributes: `score_game = True` says that utilities are margins and distances mean nothing, `impartial = True`
+# that both move alike and the last mover wins; `bits`, which may be a method, too, is how wide states are (`width`).
+ATTRIBUTES = ("score_game", "plain_only", "bits", "impartial")
 
 
 def own_method(game: Any, name: str) -> Any:
@@ -125,7 +125,7 @@ class Rules:
         self.game, self.symmetry, self.wdl = game, symmetry, wdl
         self.margins, self.plain_only = is_score_game(game), bool(getattr(game, "plain_only", False))
         self.kind = kind_of(self.margins, wdl, bool(own_method(game, "chance")))
-        self.scores, self.bits = self.kind.scores, bits_of(game)
+        self.scores, self.bits, self.impartial = self.kind.scores, bits_of(game), getattr(game, "impartial", False)
         try:
             self.actions: Callable[[Any], Iterator[int]] = game.actions
             self.result: Callable[[Any, int], Any] = game.result

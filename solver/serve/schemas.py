@@ -44,7 +44,12 @@ WORTH: dict[str, Schema] = {
     "score": said(nullable(NUMBER), "-1, 0, 1; a margin; in games of chance an expectation"),
     "distance": said(nullable(COUNT), "plies to the end; null where it means nothing or is not known"),
 }
-CHILD = fields({"state": COUNT, **WORTH}, about="The state that it leads to; its value is for its own side to move")
+NIMBER = said(nullable(COUNT), "of impartial games alone; null where it takes too long")
+CHILD = fields(
+    {"state": COUNT, **WORTH, "nimber": NIMBER},
+    "nimber",
+    about="The state that it leads to; its value is for its own side to move",
+)
 KNOWN: dict[str, Schema] = {
     "estimate": said(nullable(NUMBER), "what is not known exactly looks like: -1 to 1, or a margin"),
     "exact": BOOL,
@@ -63,12 +68,13 @@ POSITION = fields(
         **WORTH,
         **KNOWN,
         "evaluation": said(nullable(TEXT), "what made the estimates"),
+        "nimber": NIMBER,
         "depth": said(nullable(COUNT), "of grown books: plies of the search that made the estimate"),
         "best": array(TEXT),
         "moves": said(array(named("Move")), "best first"),
         "chances": array(fields({"probability": NUMBER, **WORTH, "child": CHILD})),
     },
-    "depth", "best", "moves", "chances",
+    "nimber", "depth", "best", "moves", "chances",
     about="What `solver query --json` prints, but for the time that it took. Values are for the side to move",
 )  # fmt: skip
 LINE = fields(
