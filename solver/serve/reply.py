@@ -6,7 +6,6 @@ carry a strong ETag, and are `Kept`, so that who asks again gets the same bytes 
 
 from __future__ import annotations
 
-import functools
 import gzip
 import hashlib
 import json
@@ -21,7 +20,13 @@ SMALL = 1_000  # bytes that are not worth compressing
 MOST_KEPT = 64 << 20  # bytes of replies, in both encodings
 OVERHEAD = 2_000  # bytes of a reply that is kept, besides its body
 
-Headers = list[tuple[bytes, bytes]]
+Headers = tuple[tuple[bytes, bytes], ...]
+ALWAYS: Headers = (
+    (b"access-control-allow-origin", b"*"),
+    (b"access-control-expose-headers", b"ETag, Retry-After"),
+    (b"vary", b"Accept-Encoding"),
+    (b"x-content-type-options", b"nosniff"),
+)
 
 
 class Refused(Exception):
@@ -48,41 +53,32 @@ def tag_of(*parts: str) -> str:
 
 
 class Reply:
-    """A status, headers and a body: compressed for who takes that, empty for who has it or asks for the head alone."""
+    """A status, headers and a body: compressed for who takes that, empty for who has it or asks for the head alone.
+
+    Of many that are kept the garbage collector has little to look through: bytes, in tuples.
+    """
+
+    __slots__ = ("body", "cache", "status", "tag", "_compressed", "_headers")
 
     def __init__(
         self, body: bytes, media: str = JSON, *, status: int = 200, cache: str = AGAIN, tag: str | None = None,
         headers: Iterable[tuple[str, str]] = (),
     ) -> None:  # fmt: skip
-        self.body, self.status, self.tag, self.cache = body, status, tag, cache
-        self._headers: Headers = [
-            (b"content-type", media.encode()),
-            (b"cache-control", cache.encode()),
-            (b"access-control-allow-origin", b"*"),
-            (b"access-control-expose-headers", b"ETag, Retry-After"),
-            (b"vary", b"Accept-Encoding"),
-            (b"x-content-type-options", b"nosniff"),
-            *((name.lower().encode(), value.encode("latin-1", "replace")) for name, value in headers),
-        ]
+        self.body, self.status, self.cache, self.tag = body, status, cache, tag
+        self._compressed: bytes | None = None
+        own = tuple((name.lower().encode(), value.encode("latin-1", "replace")) for name, value in headers)
+        self._headers: Headers = ((b"content-type", media.encode()), (b"cache-control", cache.encode()), *ALWAYS, *own)
 
-    @functools.cached_property
-    def _plain(self) -> tuple[bytes, Any, Any]:
-        return self._variant(self.body, "")
-
-    @functools.cached_property
-    def _compressed(self) -> tuple[bytes, Any, Any]:
-        return self._variant(gzip.compress(self.body, 6, mtime=0), "-gzip")
-
-    def _variant(self, body: bytes, suffix: str) -> tuple[bytes, Any, Any]:
-        """A body, the message that begins its response, and the one that says that it has not changed."""
-        headers = list(self._headers)
+    def _variant(self, compress: bool) -> tuple[bytes, Headers]:
+        """The body in an encoding, and its headers but for the length."""
+        body, headers = self.body, self._headers
+        if compress:
+            if self._compressed is None:
+                self._compressed = gzip.compress(self.body, 6, mtime=0)
+            body, headers = self._compressed, (*headers, (b"content-encoding", b"gzip"))
         if self.tag is not None:
-            headers.append((b"etag", f'"{self.tag}{suffix}"'.encode()))
-        unchanged = {"type": "http.response.start", "status": 304, "headers": headers[1:]}
-        headers = [*headers, (b"content-length", str(len(body)).encode())]
-        if suffix:
-            headers.append((b"content-encoding", b"gzip"))
-        return body, {"type": "http.response.start", "status": self.status, "headers": headers}, unchanged
+            headers = (*headers, (b"etag", f'"{self.tag}{"-gzip" if compress else ""}"'.encode()))
+        return body, headers
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Send it, as ASGI has it."""
@@ -92,10 +88,12 @@ class Reply:
                 seen = value
             elif name == b"accept-encoding":
                 compress = len(self.body) > SMALL and b"gzip" in value and b"gzip;q=0" not in value.replace(b" ", b"")
-        body, start, unchanged = self._compressed if compress else self._plain
+        status, (body, headers) = self.status, self._variant(compress)
         if seen and self.tag is not None and (self.tag.encode() in seen or seen.strip() == b"*"):
-            start, body = unchanged, b""
-        await send(start)
+            status, body = 304, b""
+        elif status != 204:
+            headers = (*headers, (b"content-length", str(len(body)).encode()))
+        await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
 
 

@@ -8,6 +8,7 @@ successor of one that died. SIGTERM and SIGINT let requests that are under way e
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import signal
 import socket
@@ -74,6 +75,7 @@ def run(make: Callable[[], Any], sockets: list[socket.socket], workers: int, sec
 
     Raises ResourceError where workers die as soon as they start.
     """
+    gc.freeze()  # what is there stays: nobody need look through it again, or copy it from the parent's memory
     if workers == 1:
         _server(make(), seconds).run(sockets)
     else:
@@ -84,9 +86,9 @@ def _server(application: Any, seconds: float) -> Any:
     """The server of one process."""
     return uvicorn.Server(
         uvicorn.Config(
-            application, log_config=None, access_log=False, lifespan="off", ws="none", server_header=False,
-            proxy_headers=False, timeout_keep_alive=KEEP_ALIVE, limit_concurrency=CONNECTIONS, backlog=BACKLOG,
-            timeout_graceful_shutdown=int(seconds + DRAIN),
+            application, log_config=None, log_level="error", access_log=False, lifespan="off", ws="none",
+            server_header=False, proxy_headers=False, timeout_keep_alive=KEEP_ALIVE, limit_concurrency=CONNECTIONS,
+            backlog=BACKLOG, timeout_graceful_shutdown=int(seconds + DRAIN),
         )
     )  # fmt: skip
 
