@@ -10,7 +10,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "solver"
 HEAVY = {"numpy", "numba", "llvmlite"}
-HOMES = {"cluster", "compiled", "learning", "store", "sweep"}  # of those
+HOMES = {"adapters", "cluster", "compiled", "learning", "store", "sweep"}  # of those
 HEAVY_FILES = {  # in rooms of which the rest is light
     "book/bulk.py", "book/codecs/encoders.py", "book/codecs/ranked_kernels.py", "book/codecs/reading.py",
     "verifying/audit.py", "verifying/expectations.py", "verifying/reached.py",
@@ -44,6 +44,7 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
         "click", "tqdm", "base", "games", "rules", "search", "check", "compiled", "book", "play", "export", "learning",
         "verifying", "solving", "edit", "estimate", "report", "serve",
     },
+    "adapters": {"gymnasium", "numpy", "open_spiel", "pettingzoo", "pyspiel", "base", "rules", "play", "export"},
 }  # fmt: skip
 
 

@@ -89,7 +89,7 @@ def open_source(
 
     `chance`: what is said of a game of chance without a book, if not that it has to be solved.
     """
-    if shipped.is_file(source) and not source.lower().endswith((".py", *DOORS)):
+    if shipped.is_file(source) and not is_rules(source):
         if live:
             raise BookError(f"{source} is a book: --live goes with a game's name")
         book = Book(source, own)
@@ -113,6 +113,11 @@ def open_source(
     if found is not None:
         note(f"from the book {found.path.name} that comes with the package", quiet)
     return found, game
+
+
+def is_rules(source: str) -> bool:
+    """Whether a file's name is that of rules or of a table of moves, and of no book."""
+    return source.lower().endswith((".py", *DOORS))
 
 
 def open_book(source: str, own: Game | None = None, *, quiet: bool = False) -> Book:

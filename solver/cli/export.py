@@ -10,7 +10,7 @@ import click
 
 from solver.base.errors import MethodError
 from solver.book import Book, shipped
-from solver.cli.common import Bars, game_option, live_option, open_book, open_source, quiet_option
+from solver.cli.common import Bars, game_option, is_rules, live_option, open_book, open_source, quiet_option
 from solver.rules.game import Game
 
 
@@ -31,11 +31,18 @@ from solver.rules.game import Game
     help="Of a table, with commas between: state, board, value, score, distance, tier, best. All that the game has if"
     " left out; tier, best and board take most of the time.",
 )
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "training"]),
+    default="table",
+    help="training: a .parquet with planes of the board, masks, and what every move gives away.",
+)
 @live_option
 @game_option
 @quiet_option
 def command(
-    sources: tuple[str, ...], file: str, columns: str | None, live: bool, own: Game | None, quiet: bool
+    sources: tuple[str, ...], file: str, columns: str | None, form: str, live: bool, own: Game | None, quiet: bool
 ) -> None:
     """Write a book in another form: a table with a row a stored state, one file that other languages read, or a page.
 
@@ -49,6 +56,7 @@ def command(
     \b
     solver export connect-four-4x4.lmdb -o connect-four.csv
     solver export connect-four-4x4.lmdb -o connect-four.sqlite --columns state,score,distance
+    solver export connect-four-4x4.lmdb -o connect-four.parquet --format training
     solver export connect-four-4x4.lmdb -o connect-four.bin
     solver export connect-four-4x4.lmdb -o site/
     solver export connect-four:6,5 -o site/
@@ -61,12 +69,14 @@ def command(
     if live and not is_page(file):
         raise MethodError(f"{file} holds a book: --live goes with a page, a folder with a slash")
     if len(sources) != 1:
+        if form == "training":
+            raise MethodError("a training set is of one book: name it")
         _write_all(sources, file, columns, live, own, quiet)
         return
     (source,) = sources
     with _opened(source, own, is_page(file), live, quiet) as opened, Bars(quiet) as bars:
         names = None if columns is None else [name.strip() for name in columns.split(",")]
-        notes = export(opened, file, names, progress=bars)
+        notes = export(opened, file, names, training=form == "training", progress=bars)
         parts = [os.path.join(file, name) for name in os.listdir(file)] if os.path.isdir(file) else [file]
         what = f"{len(opened):,} states" if isinstance(opened, Book) else "a game without a book"
         click.echo("\n".join([f"{file}: {what}, {sum(map(os.path.getsize, parts)):,} bytes", *notes]))
@@ -96,7 +106,7 @@ def _opened(
     source: str, own: Game | None, is_page: bool, live: bool, quiet: bool
 ) -> contextlib.AbstractContextManager[Book | Game]:
     """A book; for a page a game, where none is named and none comes with the package."""
-    if not live and (not is_page or own or (shipped.is_file(source) and not source.endswith(".py"))):
+    if not live and (not is_page or own or (shipped.is_file(source) and not is_rules(source))):
         return open_book(source, own, quiet=quiet)
     book, game = open_source(source, own, live=live, quiet=quiet)
     return contextlib.nullcontext(game) if book is None else book

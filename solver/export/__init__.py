@@ -19,6 +19,7 @@ from solver.book import Book, check_target
 from solver.book.writer import nameable
 from solver.export import bin, listing, site, tables
 from solver.export.columns import COLUMNS, table_of
+from solver.export.training import write_training
 from solver.rules.game import Game, Rules, game_text
 from solver.rules.width import bits_of, refuse_wide
 
@@ -28,7 +29,7 @@ TABLES = {
     ".sqlite": tables.write_sqlite,
     ".parquet": tables.write_parquet,
 }
-BINARY = ".bin"
+BINARY, PARQUET = ".bin", ".parquet"
 ENDINGS = (*TABLES, BINARY)
 
 __all__ = ["COLUMNS", "ENDINGS", "export", "export_all", "is_page"]
@@ -44,25 +45,29 @@ def export(
     path: str | os.PathLike[str],
     columns: Sequence[str] | None = None,
     *,
+    training: bool = False,
     progress: Progress = silent,
 ) -> list[str]:
     """Write a book to a file whose name's ending says the form; `columns` of a table, all that fit if left out.
 
-    A folder, one that is there or a name that ends in a slash, becomes a page for browsers; of a book that ends early
-    one that searches on, if the search of its game is shipped or Numba is there to build it. A page takes a game in
-    place of a book: then it answers by its search alone. What is written is there whole or not at all. Returns what a
-    page does without, and why, a line each. Raises MethodError for another ending or column, for rules that cannot run
-    in a page, and for games alone that cannot be searched there; GameError, BookError, ResourceError.
+    `training` makes a .parquet for learners (`training`). A folder, one that is there or a name that ends in a slash,
+    becomes a page for browsers; of a book that ends early one that searches on, if the search of its game is shipped or
+    Numba is there to build it. A page takes a game in place of a book: then it answers by its search alone. What is
+    written is there whole or not at all. Returns what a page does without, and why, a line each. Raises MethodError
+    for another ending or column, for rules that cannot run in a page, and for games alone that cannot be searched
+    there; GameError, BookError, ResourceError.
     """
     if is_page(path) or not isinstance(source, Book):
         _refuse_wide(source)
     target = Path(os.path.realpath(path) if is_page(path) else path)
     if columns is not None and (is_page(path) or target.suffix.lower() == BINARY):
         raise MethodError(f"{path} holds the whole book: columns are chosen for {', '.join(TABLES)}")
+    if training and (target.suffix.lower() != PARQUET or columns is not None):
+        raise MethodError(f"a training set is a {PARQUET} with columns of its own: name a file, leave --columns out")
     try:
         if is_page(path):
             return _write_page(source, target, progress)
-        _write_file(source, target, columns, progress)
+        _write_file(source, target, columns, training, progress)
         return []
     except BookError:  # an OSError, too
         raise
@@ -118,7 +123,9 @@ def _write_page(source: Book | Game, target: Path, progress: Progress) -> list[s
     return script.notes
 
 
-def _write_file(source: Book | Game, target: Path, columns: Sequence[str] | None, progress: Progress) -> None:
+def _write_file(
+    source: Book | Game, target: Path, columns: Sequence[str] | None, training: bool, progress: Progress
+) -> None:
     ending = target.suffix.lower()
     if ending not in ENDINGS:
         known = f"name a file that ends in {', '.join(ENDINGS)}, or a folder for a page, with a slash: {target.name}/"
@@ -126,9 +133,9 @@ def _write_file(source: Book | Game, target: Path, columns: Sequence[str] | None
     if not isinstance(source, Book):
         raise MethodError(f"{ending} holds a book, and this is a game: solve it first, or write a page, {target.stem}/")
     check_target(target)
-    if ending == BINARY:
+    if ending == BINARY or training:
         with replacing(target) as partial:
-            bin.write(source, partial, progress)
+            (write_training if training else bin.write)(source, partial, progress)
     else:
         table = table_of(source, columns, progress)
         with replacing(target) as partial:

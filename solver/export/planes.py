@@ -1,0 +1,115 @@
+"""Boards as planes of 0 and 1, as learners take them: one for each character that `cells` may have, and who moves.
+
+A game that does not draw its board in cells gives the bits of its states instead, in one row.
+"""
+
+from __future__ import annotations
+
+import functools
+import random
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from solver.base.errors import GameError
+from solver.export.records import board_of, is_drawn
+from solver.rules.game import Rules
+
+EMPTY = "."  # a cell that has no plane
+STATES, PLAYOUTS, LONGEST = 5_000, 200, 500  # looked at by `surveyed`
+
+
+class Planes(NamedTuple):
+    """The layout: a plane for each of `symbols` (or one of the state's bits), then one that is 1 where the second
+    player moves, each of `height` rows and `width` columns; and how many `actions` there are, numbered from 0."""
+
+    symbols: str
+    height: int
+    width: int
+    actions: int
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Planes, rows, columns."""
+        return (len(self.symbols) or 1) + 1, self.height, self.width
+
+    def of(self, rules: Rules, state: int) -> bytes:
+        """A byte, 0 or 1, for each cell of each plane. Raises GameError for a board that has no place in them."""
+        mover = rules.to_move(state) if rules.to_move is not None else 0
+        cells = self.height * self.width
+        if not self.symbols:
+            planes = [bytes(state >> bit & 1 for bit in range(self.width))]
+        else:
+            board = "".join(board_of(rules.game, state, mover))
+            if len(board) != cells or not set(board) <= {*self.symbols, EMPTY}:
+                raise GameError(f"the board of state {state} of {rules.name} is of another kind than those met before")
+            planes = [_plane(board, symbol) for symbol in self.symbols]
+        return b"".join([*planes, (b"\1" if mover else b"\0") * cells])
+
+    def mask(self, actions: Iterable[int]) -> bytearray:
+        """A byte for every action, 1 for these. Raises GameError for one that has no place."""
+        mask = bytearray(self.actions)
+        for action in actions:
+            if action >= self.actions:
+                raise GameError(f"action {action} is beyond the {self.actions} that were met: say how many there are")
+            mask[action] = 1
+        return mask
+
+
+def _plane(board: str, symbol: str) -> bytes:
+    """1 where a character is this one."""
+    try:
+        return board.encode("latin-1").translate(_only(symbol))
+    except UnicodeEncodeError:
+        return bytes(cell == symbol for cell in board)
+
+
+@functools.cache
+def _only(symbol: str) -> bytes:
+    """What becomes of each byte: 1 of the symbol's, 0 of others."""
+    return bytes(chr(byte) == symbol for byte in range(256))
+
+
+def planes_of(rules: Rules, states: Iterable[int]) -> Planes:
+    """The layout for these states and their moves."""
+    symbols: set[str] = set()
+    height = width = actions = 0
+    drawn = is_drawn(rules.game)
+    for state in states:
+        if drawn:
+            rows = board_of(rules.game, state, rules.to_move(state) if rules.to_move is not None else 0)
+            height, width = len(rows), len(rows[0])
+            symbols.update(*rows)
+        if not rules.is_terminal(state):
+            actions = max(actions, *rules.actions(state), -1)
+    if not drawn:
+        height, width = 1, rules.bits
+    return Planes("".join(sorted(symbols - {EMPTY})), height, width, actions + 1)
+
+
+def surveyed(rules: Rules, actions: int | None = None) -> Planes:
+    """The layout by the first states of a game, breadth first, and some random games; of so many `actions`, if given.
+
+    What none of these has shows later, as an error.
+    """
+    found = planes_of(rules, _some(rules))
+    return found if actions is None else found._replace(actions=actions)
+
+
+def _some(rules: Rules) -> list[int]:
+    states = dict.fromkeys(rules.roots()[:STATES])
+    for state in (waiting := list(states)):
+        if len(states) > STATES:
+            break
+        if not rules.is_terminal(state):
+            new = [child for _, _, child in rules.children(state) if child not in states]
+            states.update(dict.fromkeys(new))
+            waiting.extend(dict.fromkeys(new))
+    chance = random.Random(0)
+    for _ in range(PLAYOUTS):
+        state = rules.game.initial()
+        for _ in range(LONGEST):
+            states[state] = None
+            if rules.is_terminal(state):
+                break
+            state = chance.choice([child for _, _, child in rules.children(state)])
+    return list(states)

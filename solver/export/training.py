@@ -1,0 +1,144 @@
+"""A training set of a book: a row a stored position where a player moves, in a Parquet file.
+
+    state       the state's number
+    split       train, validation or test: by a hash of the state, so that no position is in two of them
+    planes      0 or 1, planes x rows x columns one after the other (`planes`)
+    legal       0 or 1 for each action
+    score       1, 0, -1, the margin, or the expectation, for the side to move
+    distance    plies to the end; nothing for draws and margins
+    best        0 or 1 for each action: whether it is a best one, the quickest win and the slowest loss among equals
+    regret      for each action how much of the score it gives away, 0 for one that keeps it; nothing if it is not legal
+    distances   for each action the plies to the end after it, itself included; nothing where that means nothing
+
+The metadata have the shape of the planes and what each is. A pass over the book tells the layout, a second one writes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from solver.base.errors import BookError, DamagedBook, MethodError
+from solver.base.progress import Progress
+from solver.base.value import Value
+from solver.book import Book
+from solver.export.columns import AT_HAND
+from solver.export.planes import Planes, planes_of
+from solver.play.player import Player
+from solver.rules.game import Rules
+
+ROW_GROUP = 1 << 14  # rows that the file keeps together
+STEP = 1024  # rows between two reports
+SPLITS = (("train", 0.8), ("validation", 0.9), ("test", 1.0))  # and the shares up to which they go
+Row = tuple[Any, ...]
+
+
+def split_of(state: int) -> str:
+    """Which part a state belongs to, whatever the book: 80 % train, 10 % validation, 10 % test."""
+    share = int.from_bytes(hashlib.sha256(str(state).encode()).digest()[:8], "big") / 2**64
+    return next(name for name, end in SPLITS if share < end or end == 1.0)
+
+
+def write_training(book: Book, path: Path, progress: Progress) -> None:
+    """Write the training set of a book. Raises MethodError without pyarrow and for estimates, DamagedBook."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise MethodError("a training set needs pyarrow: pip install 'solverbook[parquet]'") from None
+    if book.header.estimate is not None:
+        raise MethodError(f"{book.path} holds estimates, which are no truth to learn from: take a solved book")
+    rules = Rules(book.game, book.header.symmetry)
+    layout = planes_of(rules, iter(book))
+    schema = _schema(pyarrow, book, layout)
+    rows = _rows(book, rules, layout, progress)
+    with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+        while some := list(islice(rows, ROW_GROUP)):
+            pairs = zip(zip(*some, strict=True), schema, strict=True)
+            columns = [_array(pyarrow, column, field.type) for column, field in pairs]
+            writer.write_table(pyarrow.Table.from_arrays(columns, schema=schema))
+
+
+def _schema(pyarrow: Any, book: Book, layout: Planes) -> Any:
+    number = pyarrow.float64() if book.header.kind.number is float else pyarrow.int64()
+    planes, rows, columns = layout.shape
+    mask = pyarrow.list_(pyarrow.uint8(), layout.actions)
+    about = {
+        "game": book.header.game,
+        "rules": book.header.rules,
+        "digest": book.header.digest,
+        "shape": json.dumps([planes, rows, columns]),
+        "planes": json.dumps([*(layout.symbols or ["bits of the state"]), "second player to move"]),
+        "actions": str(layout.actions),
+    }
+    fields = {
+        "state": pyarrow.string() if book.header.state_bytes else pyarrow.int64(),
+        "split": pyarrow.dictionary(pyarrow.int8(), pyarrow.string()),
+        "planes": pyarrow.list_(pyarrow.uint8(), planes * rows * columns),
+        "legal": mask,
+        "score": number,
+        "distance": pyarrow.int32(),
+        "best": mask,
+        "regret": pyarrow.list_(number, layout.actions),
+        "distances": pyarrow.list_(pyarrow.int32(), layout.actions),
+    }
+    return pyarrow.schema(list(fields.items()), metadata=about)
+
+
+def _array(pyarrow: Any, column: tuple[Any, ...], kind: Any) -> Any:
+    """A column of some rows; bytes become lists of them in one piece."""
+    if isinstance(column[0], (bytes, bytearray)):
+        flat = pyarrow.py_buffer(b"".join(column))
+        values = pyarrow.Array.from_buffers(pyarrow.uint8(), len(flat), [None, flat])
+        return pyarrow.FixedSizeListArray.from_arrays(values, type=kind)
+    if pyarrow.types.is_dictionary(kind):
+        return pyarrow.array(column, pyarrow.string()).dictionary_encode().cast(kind)
+    return pyarrow.array(column, kind)
+
+
+def _rows(book: Book, rules: Rules, layout: Planes, progress: Progress) -> Iterator[Row]:
+    known: Any = dict(book.items()) if len(book) <= AT_HAND and not rules.folds else book
+    player = Player(known, book.game, live=False) if known is not book else Player(book, live=False)
+    done = 0
+    for state, value in book.items():
+        try:
+            row = _row(player, layout, state, value, bool(book.header.state_bytes))
+        except (BookError, MemoryError):
+            raise
+        except Exception as error:  # rules need not bear numbers that are no states
+            name = type(error).__name__
+            raise DamagedBook(f"{book.path}: {state} is no state of its game ({name}): solve it again") from None
+        if row is not None:
+            yield row
+        done += 1
+        if done % STEP == 0:
+            progress("export", done, len(book))
+    progress("export", done, len(book))
+
+
+def _row(player: Player, layout: Planes, state: int, value: Value, wide: bool) -> Row | None:
+    """A position's row; None where chance decides."""
+    moves = player.analyse(state)
+    if not moves:
+        return None
+    regret: list[Any] = [None] * layout.actions
+    distances: list[Any] = [None] * layout.actions
+    for move in moves:
+        if move.value is not None:
+            regret[move.action] = value.score - move.value.score
+            distances[move.action] = move.value.distance
+    return (
+        str(state) if wide else state,
+        split_of(state),
+        layout.of(player.rules, state),
+        layout.mask(move.action for move in moves),
+        value.score,
+        value.distance,
+        layout.mask(move.action for move in moves if move.best),
+        regret,
+        distances,
+    )

@@ -1,0 +1,171 @@
+"""Our games and books in OpenSpiel and PettingZoo, with the real libraries where they are installed."""
+
+import pytest
+
+import solver
+from solver.base.errors import GameError, PositionError
+from solver.export.planes import Planes, planes_of, surveyed
+from solver.rules.game import Rules, load_game
+
+
+def player_of(text):
+    return solver.Player(solver.solve(text), live=False)
+
+
+def test_planes_are_the_board_and_who_moves():
+    rules = Rules(load_game("hexapawn"))
+    planes = surveyed(rules)
+    assert planes == Planes("Wb", 3, 3, 26) and planes.shape == (3, 3, 3)
+    assert planes.of(rules, rules.game.initial()) == bytes([*[0] * 6, 1, 1, 1, 1, 1, 1, *[0] * 15])
+    assert [*planes.mask([1, 7])][:9] == [0, 1, 0, 0, 0, 0, 0, 1, 0]
+    with pytest.raises(GameError, match="action 26 is beyond the 26"):
+        planes.mask([26])
+    with pytest.raises(GameError, match="is of another kind"):
+        planes._replace(symbols="b").of(rules, rules.game.initial())
+
+
+def test_a_board_without_cells_is_the_bits_of_its_state():
+    class Undrawn(type(load_game("coins:7"))):
+        cells = None
+
+    rules = Rules(Undrawn(7))
+    planes = planes_of(rules, range(8))
+    assert planes == Planes("", 1, 63, 4)
+    assert planes.of(rules, 5) == bytes([1, 0, 1, *[0] * 60, *[0] * 63])
+
+
+@pytest.fixture
+def openspiel():
+    pytest.importorskip("pyspiel")
+    from solver.adapters import openspiel
+
+    openspiel.register()
+    return openspiel
+
+
+@pytest.mark.parametrize("text", ["nim:1,2", "coins:4"])
+def test_no_one_gains_on_the_policy_of_a_book(openspiel, text):
+    import pyspiel
+    from open_spiel.python.algorithms.exploitability import exploitability
+
+    game = pyspiel.load_game("solverbook", {"game": text})
+    assert exploitability(game, openspiel.PlayerPolicy(game, player_of(text))) == pytest.approx(0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "text", ["hexapawn", "tic-tac-toe:3,2,3", "nim:1,2,3", "connect-four:3,2,3", "dots-and-boxes:2,1"]
+)
+def test_no_one_gains_on_the_policy_of_a_book_of_a_board_game(openspiel, text):
+    import pyspiel
+    from open_spiel.python.algorithms.exploitability import exploitability
+
+    game = pyspiel.load_game("solverbook", {"game": text})
+    assert exploitability(game, openspiel.PlayerPolicy(game, player_of(text))) == pytest.approx(0)
+
+
+@pytest.mark.parametrize("text", ["hexapawn", "dots-and-boxes:2,1", "nannon:6,2"])
+def test_openspiel_finds_our_games_in_order(openspiel, text):
+    import pyspiel
+
+    game = pyspiel.load_game("solverbook", {"game": text})
+    pyspiel.random_sim_test(game, num_sims=2, serialize=True, verbose=False)
+    state = game.new_initial_state()
+    assert str(state).strip() and not state.is_terminal()
+
+
+def test_returns_are_those_of_our_rules(openspiel):
+    import pyspiel
+
+    game = pyspiel.load_game("solverbook", {"game": "dots-and-boxes:1,1"})
+    state = game.new_initial_state()
+    while not state.is_terminal():
+        state.apply_action(state.legal_actions()[0])
+    assert state.returns() == [-1.0, 1.0]  # the fourth line makes the box
+
+
+def test_a_bot_wins_what_is_won(openspiel):
+    import pyspiel
+
+    game = pyspiel.load_game("nim(pile_sizes=1;2)")
+    bot = openspiel.PlayerBot(player_of("openspiel:nim(pile_sizes=1;2)"))
+    state = game.new_initial_state()
+    while not state.is_terminal():
+        policy, action = bot.step_with_policy(state)
+        assert {known for known, _ in policy} == set(state.legal_actions()) and dict(policy)[action]
+        state.apply_action(action if state.current_player() == 0 else state.legal_actions()[0])
+        bot.inform_action(state, 0, action)
+    assert state.returns()[0] == 1.0
+    other = pyspiel.load_game("tic_tac_toe").new_initial_state()
+    with pytest.raises(PositionError, match="is no position of the player's book: solve openspiel:tic_tac_toe"):
+        bot.step(other)
+
+
+@pytest.fixture
+def pettingzoo():
+    pytest.importorskip("pettingzoo")
+    from solver.adapters import pettingzoo
+
+    return pettingzoo
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:Observation:UserWarning")
+@pytest.mark.parametrize("text", ["tic-tac-toe", "dots-and-boxes:2,2", "pig:10", "nim:1,3", "kalah:3,2"])
+def test_the_api_test_passes(pettingzoo, text):
+    from pettingzoo.test import api_test, seed_test
+
+    api_test(pettingzoo.env(text), num_cycles=100)
+    seed_test(lambda: pettingzoo.env(text), num_cycles=20)
+
+
+def test_a_book_teaches_and_plays(pettingzoo):
+    player = player_of("hexapawn")
+    environment = pettingzoo.env("hexapawn", teacher=player, render_mode="ansi")
+    opponent = pettingzoo.Opponent(player)
+    environment.reset(seed=0)
+    rewards = {}
+    for agent in environment.agent_iter():
+        seen, reward, terminated, truncated, info = environment.last()
+        rewards[agent] = reward
+        if terminated or truncated:
+            environment.step(None)
+            continue
+        assert (info["best_mask"] <= seen["action_mask"]).all() and info["best_mask"].any()
+        assert info["value"] == (1 if agent == "player_1" else -1)
+        legal = [action for action, is_legal in enumerate(seen["action_mask"]) if is_legal]
+        environment.step(opponent(environment) if agent == "player_1" else legal[0])
+    assert rewards == {"player_0": -1.0, "player_1": 1.0}
+    assert environment.render().count("\n") == 3
+    with pytest.raises(GameError, match="no render_mode 'gif'"):
+        pettingzoo.env("hexapawn", render_mode="gif")
+    environment.reset()
+    with pytest.raises(GameError, match="action 0 is not legal here"):
+        environment.unwrapped.step(0)
+
+
+def test_a_training_set_has_what_every_move_gives_away(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    from solver.export import export
+    from solver.export.training import split_of
+
+    with solver.solve("hexapawn", symmetry=False) as book:
+        export(book, tmp_path / "hexapawn.parquet", training=True)
+        table = parquet.read_table(tmp_path / "hexapawn.parquet")
+        rows = {row["state"]: row for row in table.to_pylist()}
+        assert set(rows) == set(book)
+        player = solver.Player(book)
+        for state, row in rows.items():
+            value, moves = book[state], player.analyse(state)
+            assert (row["score"], row["distance"]) == value and row["split"] == split_of(state)
+            assert len(row["planes"]) == 27
+            for move in moves:
+                assert row["legal"][move.action] == 1 and row["best"][move.action] == move.best
+                assert row["regret"][move.action] == value.score - move.value.score
+                assert row["distances"][move.action] == move.value.distance
+            assert sum(row["legal"]) == len(moves) == sum(regret is not None for regret in row["regret"])
+        assert table.schema.metadata[b"shape"] == b"[3, 3, 3]"
+        with pytest.raises(solver.MethodError, match=r"a training set is a \.parquet"):
+            export(book, tmp_path / "hexapawn.csv", training=True)
+    shares = [split_of(state) for state in range(2000)]
+    assert 1500 < shares.count("train") < 1700 and 130 < shares.count("test") < 270
