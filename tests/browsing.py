@@ -113,14 +113,18 @@ class Page:
         """Let the dice fall so from here on: `number` is what the page takes for random, from 0 to 1."""
         self.script(f"Math.random = () => {number}")
 
-    def open(self, fragment="", size=DESKTOP, dark=False):
+    def show(self, size=DESKTOP, dark=False, fragment=""):
+        """Load what lies at the address."""
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         width, height = size
-        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": size == PHONE}
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": size[0] < 500}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": scheme})
         self.driver.get("about:blank")
         self.driver.get(self.address + fragment)
+
+    def open(self, fragment="", size=DESKTOP, dark=False):
+        self.show(size, dark, fragment)
         self.wait(lambda: re.search("to (move|throw)", self.status) or "wins" in self.status or "drawn" in self.status)
         return self
 

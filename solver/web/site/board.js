@@ -79,7 +79,7 @@ export function createBoard(place, play, drawing = {}, players = []) {
   /** Whether men fall: at the start, each column has one move at most, of one cell, and there are several rows. */
   function isByColumn() {
     const columns = moves.map((move) => move.place.length === 1 && move.place[0] % rows[0].length);
-    return drawing.board !== "pits" && rows.length > 1 && moves.length > 1 && !columns.includes(false) && new Set(columns).size === columns.length;
+    return !["pits", "piles"].includes(drawing.board) && rows.length > 1 && moves.length > 1 && !columns.includes(false) && new Set(columns).size === columns.length;
   }
 
   /** Whether a move may be meant by cells that are chosen one after the other; some boards bear any order. */

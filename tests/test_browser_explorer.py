@@ -1,0 +1,163 @@
+"""The page besides board and list: pictures, the chart, best play to watch, positions to take along, an index."""
+
+import json
+import os
+import re
+
+import pytest
+
+from solver.book import Book, shipped
+from solver.export import export_all
+from solver.report.words import in_words
+from solver.rules.notation import parse_position
+from tests.browsing import PHONE, books, driver, host, one_page, page
+
+__all__ = ["books", "driver", "host", "page"]  # fixtures
+
+pytestmark = pytest.mark.browser
+
+WIDE, NARROW = (1280, 900), (390, 844)
+PICTURES = [  # of what is shipped: the folder, what is played, sizes and themes
+    *[(name, moves, size, dark)
+      for name, moves in (("", ""), ("connect-four", "4,4,4,4,4,2"), ("kalah-4x2", "1,2"), ("chess-ending-KPK", ""))
+      for size in (WIDE, NARROW) for dark in (False, True)],
+    *[(name, moves, WIDE, False)
+      for name, moves in (
+          ("achi", "a1,b2,c3"), ("breakthrough", "a1a2"), ("coins", "2"), ("dots-and-boxes", "a1h,b1h,a1v,a2h,b1v"),
+          ("fox-and-hounds-6", ""), ("hare-and-hounds", ""), ("hex", "b2"), ("l-game", ""), ("mu-torere", ""),
+          ("nannon", "1"), ("nim", "a1"), ("nine-holes", "b2"), ("othello", ""), ("pig-15", "roll,4"),
+          ("piglet", "flip"), ("pong-hau-ki", ""), ("quixo", "a1r"), ("tapatan", ""),
+          ("three-mens-morris", ""), ("tic-tac-toe", "b2,a2"),
+      )],
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def site(books):
+    """The index of all that is shipped."""
+    opened = [Book(path) for path in shipped.paths()]
+    export_all(opened, f"{books}/all/")
+    for book in opened:
+        book.close()
+    return "all"
+
+
+@one_page(0)
+def test_all_that_is_shipped_is_drawn_and_fits_its_window(page, host, site):
+    """With SCREENSHOTS=FOLDER it leaves pictures there."""
+    folder = os.environ.get("SCREENSHOTS")
+    for name, moves, size, dark in PICTURES:
+        page.address = f"{host}/{site}/{name}{'/' if name else ''}"
+        if name:
+            page.open(f"#moves={moves}" if moves else "", size, dark)
+            assert page.played() == [move for move in moves.split(",") if move], name
+            assert page.script("return document.querySelectorAll('#board svg :is(path, circle, rect)').length") > 3
+        else:
+            page.show(size, dark)
+            page.wait(lambda: page.script("return document.querySelectorAll('.card svg').length") == 40)
+        assert not page.find("#board.text, .preview pre"), name
+        wide = page.script("return document.documentElement.scrollWidth")
+        assert wide <= size[0], (name, size)
+        if folder:
+            page.driver.save_screenshot(f"{folder}/{name or 'index'}-{size[0]}-{'dark' if dark else 'light'}.png")
+
+
+@one_page(0)
+def test_the_index_leads_to_pages_and_back(page, host, site):
+    page.address = f"{host}/{site}/"
+    page.show()
+    page.wait(lambda: page.find("#found")[0].text == "40 games")
+    page.find("#wanted")[0].send_keys("hounds")
+    page.wait(lambda: page.find("#found")[0].text == "3 of 40 games")
+    cards = [card.text for card in page.find(".card") if card.is_displayed()]
+    assert any("Fox and Hounds" in card and "Fox wins in 25" in card for card in cards)
+    page.find(".card[href='./hare-and-hounds/']")[0].click()
+    status = "return document.getElementById('status')?.textContent ?? ''"
+    page.wait(lambda: "Hounds to move: win in 23" in page.script(status))
+    page.find("#games")[0].click()
+    page.wait(lambda: page.driver.current_url == page.address and page.find(".card"))
+
+
+@one_page(1)
+def test_the_chart_has_who_stood_how_and_where_it_turned(page):
+    page.open("#moves=b2,a2,a1,c3,b1")  # the second player errs at once; the first wins by it
+    page.wait(lambda: len(page.find("#chart .column")) == 6 and not page.find("#chart .bar.unknown"))
+    said = [one.get_attribute("aria-label").replace("\u2212", "-") for one in page.find("#chart .column")]
+    state = lambda count: parse_position(page.book.game, " ".join(["b2", "a2", "a1", "c3", "b1"][:count])).state  # noqa: E731
+    for ply, label in enumerate(said):
+        assert in_words(page.player.value(state(ply)).value, page.rules) in label
+        assert ("a mistake" in label) == (ply == 2)
+    assert [one.text for one in page.find("#history .mistake")] == ["2. a2"]
+    bars = page.script("return [...document.querySelectorAll('#chart .bar')].map((one) => one.className)")
+    assert bars == ["bar even"] * 2 + ["bar first"] * 4
+    page.after(lambda: page.find("#chart .column")[1].click())
+    assert page.played() == ["b2"] and page.agrees()
+
+
+@one_page(1)
+def test_best_play_is_watched_and_stopped(page):
+    page.open("#moves=b2,a2")
+    page.press("w")
+    page.wait(lambda: "X wins" in page.status)
+    assert len(page.played()) == 2 + 5 and page.find("#watch")[0].text == "Watch"  # a win in five
+
+
+@one_page(4)
+def test_men_are_dragged_and_arrows_say_where_best_ones_go(page):
+    from selenium.webdriver import ActionChains
+
+    page.open()
+    best = [name for name, (_, is_best) in page.moves.items() if is_best]
+    assert len(page.find("#board .arrow")) == len(best) > 0
+    man, target = (page.find(f".cell[aria-label^='{name}']")[0] for name in ("b1", "b2"))
+    page.after(lambda: ActionChains(page.driver).drag_and_drop(man, target).perform())
+    assert page.played() == ["b1b2"] and page.agrees()
+
+
+@one_page(1)
+def test_positions_are_set_up_and_taken_along(page):
+    game = page.book.game
+    page.open()
+    page.find("#text")[0].send_keys("b2 a2")
+    page.after(lambda: page.find("#setup button")[0].click())
+    assert page.played() == ["b2", "a2"] and page.agrees()
+    page.script("navigator.clipboard.writeText = async (text) => { document.title = text; }")
+    state = parse_position(game, "b2 a2").state
+    for what, text in (("moves", "b2 a2"), ("number", f"#{state}")):
+        page.find(f"[data-copy={what}]")[0].click()
+        page.wait(lambda text=text: page.driver.title == text)
+    page.find("[data-copy=json]")[0].click()
+    page.wait(lambda: page.driver.title.startswith("{"))
+    said = json.loads(page.driver.title)
+    value, moves = page.player.examine(state)
+    assert (said["state"], said["to_move"], said["value"], said["distance"]) == (state, 0, "win", value.value.distance)
+    assert said["best"] == [game.format_action(state, move.action) for move in moves if move.best]
+    page.find("#text")[0].clear()
+    page.find("#text")[0].send_keys(f"#{game.canonical(state)}")
+    page.after(lambda: page.find("#setup button")[0].click())
+    assert page.script("return location.hash") == f"#state={game.canonical(state)}"
+
+
+@one_page(1)
+def test_the_theme_is_chosen_and_kept(page):
+    page.open()
+    paper = "return getComputedStyle(document.body).backgroundColor"
+    dark = lambda: sum(map(int, re.findall(r"\d+", page.script(paper))[:3])) < 200  # noqa: E731
+    assert not dark()
+    page.find("#theme")[0].click()
+    assert dark() and page.find("#theme")[0].get_attribute("aria-pressed") == "true"
+    page.open()
+    assert dark()
+    page.find("#theme")[0].click()
+    page.script("localStorage.clear()")
+    assert not dark()
+
+
+@one_page(3)
+def test_of_kalah_all_seeds_are_somewhere(page):
+    page.open(size=PHONE)
+    for _ in range(4):
+        counts = [int(one.get_attribute("textContent")) for one in page.find("#board text.count")]
+        assert sum(counts) == 12 and len(counts) == 8  # six houses of two, two stores
+        page.click("#best")
+    assert page.agrees()
