@@ -62,9 +62,17 @@ def test_every_value_is_the_naive_twins(text):
     assert_is_the_truth(text, symmetry=True)
 
 
+UNFOLDED = (  # one board of each game that has images
+    "tic-tac-toe", "connect-four:4,3", "nim", "hexapawn", "breakthrough:3,3,1", "dots-and-boxes:2,1", "othello:4,2",
+    "hex:2",
+)  # fmt: skip
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("symmetry", [True, False])
-@pytest.mark.parametrize("text", [*ACYCLIC, f"{STORES}:2,3"])
+@pytest.mark.parametrize(
+    ("text", "symmetry"),
+    [*((text, True) for text in (*ACYCLIC, f"{STORES}:2,3")), *((text, False) for text in UNFOLDED)],
+)
 def test_every_value_of_every_game_is_the_naive_twins(text, symmetry):
     assert_is_the_truth(text, symmetry)
 
