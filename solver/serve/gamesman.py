@@ -10,6 +10,7 @@ Games of chance are not listed: the interface has no values for them.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 from collections.abc import Iterable, Iterator
@@ -149,7 +150,7 @@ def _variant_name(name: str, one: Served) -> str:
 
 
 def _gui(one: Served) -> str:
-    return "v3" if own_method(one.game, "cells") else "v0"
+    return "v3" if _is_drawn(one.game) else "v0"
 
 
 def _read(one: Served, text: str) -> Place | None:
@@ -174,7 +175,14 @@ def _place(one: Served, position: Position) -> Place:
 
 def _cells(one: Served, position: Position) -> list[str] | None:
     cells = own_method(one.game, "cells")
-    return None if cells is None else list(cells(position.state, position.mover))
+    return list(cells(position.state, position.mover)) if _is_drawn(one.game) else None
+
+
+@functools.lru_cache(maxsize=1 << 10)
+def _is_drawn(game: Any) -> bool:
+    """Whether the cells of a game are men and empty ones: numbers have no pictures there."""
+    cells = own_method(game, "cells")
+    return cells is not None and not any(cell.isdigit() for row in cells(game.initial(), 0) for cell in row)
 
 
 def _drawn(cell: str) -> str:
