@@ -4,9 +4,18 @@ import os
 
 import pytest
 
+from solver.base import extras
 from tests.fuzzing import faults, run, run_here
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="Linux")
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_served_for_ever(monkeypatch):
+    """What `serve` has made ready it would serve until a signal, in a browser of its own."""
+    monkeypatch.setattr("click.launch", lambda url: 0)
+    if extras.has_serving():
+        monkeypatch.setattr("solver.serve.running.run", lambda make, sockets, workers, seconds: None)
 
 
 def test_odd_command_lines_are_answered_or_refused(tmp_path, monkeypatch):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from solver.base import extras
-from solver.base.errors import SolverError
+from solver.base.errors import MethodError
 from solver.base.parallel import cores
 from solver.book import Book, shipped
 from solver.cli.common import Seconds, game_option, open_source, quiet_option
@@ -55,7 +55,7 @@ def command(
     curl http://127.0.0.1:8000/v1/books/connect-four:4,4/positions/11242
     """
     if not extras.has_serving():
-        raise SolverError(f"there is nothing to serve with: {extras.SERVE}")
+        raise MethodError(f"there is nothing to serve with: {extras.SERVE}")
     from solver.serve import application, pages, running, shelf
 
     served = shelf.Shelf(_named(sources, own) if sources else shelf.all_shipped(CATALOGUE, load_game))
