@@ -15,14 +15,15 @@ import socket
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 import uvicorn
 
 from solver.base.errors import ResourceError
-from solver.base.signals import Terminated
 
+ENDING = (signal.SIGINT, signal.SIGTERM)
 KEEP_ALIVE = 30  # seconds that a connection may be idle
 CONNECTIONS = 1_000  # of a worker
 BACKLOG = 1_024
@@ -77,6 +78,7 @@ def run(make: Callable[[], Any], sockets: list[socket.socket], workers: int, sec
     """
     gc.freeze()  # what is there stays: nobody need look through it again, or copy it from the parent's memory
     if workers == 1:
+        warnings.filterwarnings("ignore", "coroutine .* was never awaited")  # where a signal comes before it serves
         _server(make(), seconds).run(sockets)
     else:
         _Team(make, sockets, seconds).run(workers)
@@ -117,21 +119,24 @@ class _Team:
             self._end()
 
     def _start(self, number: int) -> None:
+        held = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # until it is known who gets them
         process = os.fork()
         if process == 0:
-            self._work(number)
+            self._work(number, held)
         self._started[process] = number, time.monotonic()
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)
 
-    def _work(self, number: int) -> NoReturn:
+    def _work(self, number: int, held: set[int | signal.Signals]) -> NoReturn:
+        """Until a signal: at once before it serves, when answers under way are sent after that."""
         code = 1
         try:
+            for one in ENDING:
+                signal.signal(one, lambda *_: os._exit(0))
+            signal.pthread_sigmask(signal.SIG_SETMASK, held)
             os.close(self._alive[1])
             server = _server(self._make(), self._seconds)
             threading.Thread(target=self._outlive, args=(server,), daemon=True).start()
-            with contextlib.suppress(KeyboardInterrupt, Terminated):
-                server.run([self._sockets[number % len(self._sockets)]])
-            code = 0
-        except (KeyboardInterrupt, Terminated):
+            server.run([self._sockets[number % len(self._sockets)]])
             code = 0
         except BaseException:
             sys.excepthook(*sys.exc_info())
