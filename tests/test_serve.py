@@ -308,4 +308,4 @@ def test_the_command_is_listed_and_says_what_it_needs(monkeypatch):
     assert "serve" in main.list_commands(None)
     monkeypatch.setattr("solver.base.extras.has_serving", lambda: False)
     code, _, error = run("serve", "tic-tac-toe")
-    assert code == 1 and "pip install 'solverbook[serve]'" in error
+    assert code == 2 and "pip install 'solverbook[serve]'" in error
