@@ -15,8 +15,7 @@ import socket
 import sys
 import threading
 import time
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 import uvicorn
@@ -24,6 +23,7 @@ import uvicorn
 from solver.base.errors import ResourceError
 
 ENDING = (signal.SIGINT, signal.SIGTERM)
+CAN_HOLD = hasattr(signal, "pthread_sigmask") and hasattr(uvicorn.Server, "capture_signals")
 KEEP_ALIVE = 30  # seconds that a connection may be idle
 CONNECTIONS = 1_000  # of a worker
 BACKLOG = 1_024
@@ -78,15 +78,28 @@ def run(make: Callable[[], Any], sockets: list[socket.socket], workers: int, sec
     """
     gc.freeze()  # what is there stays: nobody need look through it again, or copy it from the parent's memory
     if workers == 1:
-        warnings.filterwarnings("ignore", "coroutine .* was never awaited")  # where a signal comes before it serves
-        _server(make(), seconds).run(sockets)
+        server = _server(make(), seconds)
+        if CAN_HOLD:  # an exception that a signal raises in the loop before that would be lost
+            signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+        server.run(sockets)
     else:
         _Team(make, sockets, seconds).run(workers)
 
 
+class _Server(uvicorn.Server):
+    """Lets signals that were held in once it takes them."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        with super().capture_signals():
+            if CAN_HOLD:
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+            yield
+
+
 def _server(application: Any, seconds: float) -> Any:
     """The server of one process."""
-    return uvicorn.Server(
+    return _Server(
         uvicorn.Config(
             application, log_config=None, log_level="error", access_log=False, lifespan="off", ws="none",
             server_header=False, proxy_headers=False, timeout_keep_alive=KEEP_ALIVE, limit_concurrency=CONNECTIONS,
