@@ -19,6 +19,20 @@ from solver.rules.sources import digest_behind
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+def _keep_signals_out() -> None:
+    """A kernel that returns a named tuple asks for its class by a Python function, and does not look whether it failed.
+
+    A signal that came meanwhile raises its exception there, and the process would end by a segmentation fault. Out of
+    functools' cache, which is C, the answer comes without a step of Python. A private name: 0.68 has it.
+    """
+    usual: Any = getattr(numba.core.serialize, "_numba_unpickle", None)
+    if usual is not None and not hasattr(usual, "cache_info"):
+        numba.core.serialize._numba_unpickle = functools.cache(usual)
+
+
+_keep_signals_out()
+
+
 def shared(function: F) -> F:
     """Compile a function of arrays and numbers when it is first called; it releases the GIL."""
     function.__qualname__ = _cached_name(function)
