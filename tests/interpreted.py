@@ -5,6 +5,7 @@ import functools
 import importlib
 import pkgutil
 import sys
+import threading
 import types
 import warnings
 
@@ -33,9 +34,13 @@ def _drop(merit, same_mover, score_game, plies=1):
     return value.drop(int(merit), bool(same_mover), score_game, plies)
 
 
+_ATOMIC = threading.Lock()
+
+
 def _fetch_add(array, index, number):
-    before = int(array[index])
-    array[index] = before + number
+    with _ATOMIC:
+        before = int(array[index])
+        array[index] = before + number
     return before
 
 

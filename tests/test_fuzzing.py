@@ -15,7 +15,7 @@ def nothing_is_served_for_ever(monkeypatch):
     """What `serve` has made ready it would serve until a signal, in a browser of its own."""
     monkeypatch.setattr("click.launch", lambda url: 0)
     if extras.has_serving():
-        monkeypatch.setattr("solver.serve.running.run", lambda make, sockets, workers, seconds: None)
+        monkeypatch.setattr("solver.serve.running.run", lambda make, sockets, *_: [one.close() for one in sockets])
 
 
 def test_odd_command_lines_are_answered_or_refused(tmp_path, monkeypatch):
