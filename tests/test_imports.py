@@ -44,7 +44,9 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
         "click", "tqdm", "base", "games", "rules", "search", "check", "compiled", "book", "play", "export", "learning",
         "verifying", "solving", "edit", "estimate", "report", "serve",
     },
-    "adapters": {"gymnasium", "numpy", "open_spiel", "pettingzoo", "pyspiel", "base", "rules", "play", "export"},
+    "adapters": {
+        "gymnasium", "numpy", "open_spiel", "pettingzoo", "pyspiel", "base", "games", "rules", "play", "export",
+    },
 }  # fmt: skip
 
 

@@ -273,7 +273,7 @@ def test_the_document_describes_every_route_and_answers_fit_it(client):
 @pytest.mark.slow
 def test_all_that_is_shipped_fits_the_document(tmp_path):
     jsonschema = pytest.importorskip("jsonschema")
-    shelf = Shelf(all_shipped(CATALOGUE, load_game))
+    shelf = Shelf(all_shipped(CATALOGUE))
     client = Client(Application(shelf, Pages(shelf, tmp_path)))
     components = client.get("/v1/openapi.json").facts["components"]
     assert len(shelf.books) == len(client.get("/v1/books").facts) and len(shelf) > len(shelf.books)

@@ -20,6 +20,7 @@ from open_spiel.python.policy import Policy
 
 from solver.base.errors import PositionError
 from solver.export.planes import surveyed
+from solver.games.common.openspiel import SECOND
 from solver.play.player import Player
 from solver.rules.game import Rules, load_game, own_method
 from solver.rules.notation import format_action, parse_position, show
@@ -29,7 +30,6 @@ LONGEST = 1000  # moves after which a game of ours without an end is a draw to O
 LARGEST = float(1 << 20)  # a bound of margins, which rules do not tell
 MOST_OUTCOMES = 1 << 10  # of chance, a bound that rules do not tell either
 DEFAULTS = {"game": "tic-tac-toe", "actions": 0, "longest": LONGEST}
-TWINS = " (second player to move)"
 
 
 def _kind(rules: Rules) -> Any:
@@ -176,7 +176,7 @@ def number_of(player: Player, state: Any) -> int:
     found = None
     if find is not None:
         second = state.current_player() == 1
-        found = find(text + TWINS) if second else None
+        found = find(text + SECOND) if second else None
         found = find(text) if found is None else found
     if found is None:
         raise PositionError(f"{text[:60]!r} is no position of the player's book: solve openspiel:{state.get_game()}")

@@ -69,6 +69,10 @@ class Mapped:
         self.segments[number] = segment
         return segment
 
+    def keeps_game(self) -> bool:
+        """Whether the book keeps a game that no name tells."""
+        return self.transaction.get(game_key(0)) is not None
+
     def game(self) -> bytes:
         """What the book keeps of a game that no name tells; nothing in most."""
         return b"".join(self._parts(game_key, "the game"))

@@ -257,7 +257,7 @@ class Book(Mapping[int, Value]):
     @property
     def keeps_game(self) -> bool:
         """Whether the book holds its game itself, a graph, which no name tells."""
-        return not is_built_in(self.header.game) and bool(self._open().game())
+        return not is_built_in(self.header.game) and self._open().keeps_game()
 
     @property
     def root(self) -> Value:

@@ -16,7 +16,7 @@ from solver.base.parallel import cores
 from solver.book import Book, shipped
 from solver.cli.common import Seconds, game_option, open_source, quiet_option
 from solver.games import CATALOGUE
-from solver.rules.game import Game, is_built_in, load_game
+from solver.rules.game import Game, is_built_in
 
 if TYPE_CHECKING:
     from solver.serve.shelf import Served
@@ -58,7 +58,7 @@ def command(
         raise MethodError(f"there is nothing to serve with: {extras.SERVE}")
     from solver.serve import application, pages, running, shelf
 
-    served = shelf.Shelf(_named(sources, own) if sources else shelf.all_shipped(CATALOGUE, load_game))
+    served = shelf.Shelf(_named(sources, own) if sources else shelf.all_shipped(CATALOGUE))
     count = (workers or cores()) if hasattr(os, "fork") else 1
     sockets = running.bound(host, port, count)
     url = running.url_of(sockets[0])

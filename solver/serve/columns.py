@@ -12,7 +12,7 @@ from typing import Any
 from solver.rules.game import game_text
 from solver.serve.handlers import Handlers
 from solver.serve.operations import MOST_TEXT
-from solver.serve.reply import NEVER, Refused, Reply, dumps, tag_of
+from solver.serve.reply import Refused, Reply, reply_of
 from solver.serve.shelf import Served
 
 FULL = 100
@@ -45,8 +45,7 @@ class Columns:
             distance = move["distance"] or 0
             score = (width * height + 2 - facts["ply"] - distance) // 2
             scores[int(move["move"]) - 1] = move["score"] * score
-        tag = None if cache == NEVER else tag_of("solve", one.digest, text)
-        return Reply(dumps({"pos": text, "score": scores}), cache=cache, tag=tag)
+        return reply_of({"pos": text, "score": scores}, cache, "solve", one.digest, text)
 
     def _served(self, request: Any) -> Served:
         name = request.query_params.get("book", NAME)

@@ -21,7 +21,7 @@ from solver.export.site import title_of
 from solver.rules.game import own_method
 from solver.rules.notation import Position, format_action, next_position
 from solver.serve.handlers import Handlers
-from solver.serve.reply import AGAIN, NEVER, Refused, Reply, dumps, tag_of
+from solver.serve.reply import AGAIN, Refused, Reply, dumps, reply_of, tag_of
 from solver.serve.shelf import Served
 
 ENDLESS, UNKNOWN = -200, -100  # remoteness
@@ -121,9 +121,7 @@ class Gamesman:
             return _invalid("Position")
         moves = list(_moves(found, asked, facts))
         _rank(moves)
-        body = dumps({**_told(found, asked, facts), "moves": moves})
-        tag = tag_of("uwapi", found.digest, asked.name)
-        return Reply(body, cache=cache, tag=None if cache == NEVER else tag)
+        return reply_of({**_told(found, asked, facts), "moves": moves}, cache, "uwapi", found.digest, asked.name)
 
     def _found(self, request: Any) -> Served | Reply:
         variants = self._games.get(request.path_params["game"])

@@ -17,7 +17,7 @@ from solver.report import books, lines
 from solver.report.answers import DUMPS, Answers
 from solver.report.facts import facts_of
 from solver.serve.operations import MOST_BYTES, MOST_LINE, MOST_QUESTIONS, MOST_TEXT, document
-from solver.serve.reply import AGAIN, FOREVER, NDJSON, NEVER, Refused, Reply, dumps, tag_of
+from solver.serve.reply import AGAIN, FOREVER, NDJSON, NEVER, Refused, Reply, dumps, reply_of, tag_of, takes_gzip
 from solver.serve.searches import Searches, is_told
 from solver.serve.shelf import Served, Shelf
 
@@ -74,8 +74,7 @@ class Handlers:
         if found is not None:
             return Reply(found.encode(), cache=FOREVER, tag=tag_of("position", one.digest, text, str(moves)))
         facts, cache = await self.known(request, one, text, moves)
-        tag = None if cache == NEVER else tag_of("position", one.digest, text, str(moves))
-        return Reply(dumps(facts), cache=cache, tag=tag)
+        return reply_of(facts, cache, "position", one.digest, text, str(moves))
 
     async def known(self, request: Any, one: Served, text: str, moves: bool = True) -> tuple[dict[str, Any], str]:
         """The facts of a position, by what is known at once, else by live search, if there is any; how long to keep."""
@@ -92,7 +91,7 @@ class Handlers:
         one, _ = self.any_book(request)
         text, most = position_in(request), _whole(request, "most", 1, MOST_LINE)
         facts = await anyio.to_thread.run_sync(lines.facts, one.player, text, most)
-        return Reply(dumps(facts), cache=FOREVER, tag=tag_of("line", one.digest, text, str(most)))
+        return reply_of(facts, FOREVER, "line", one.digest, text, str(most))
 
     async def book_positions(self, request: Any) -> Any:
         """Many positions of a book: read whole, answered bit by bit."""
@@ -101,10 +100,10 @@ class Handlers:
         questions = [line for line in (await _body(request)).splitlines() if line.strip()]
         if len(questions) > MOST_QUESTIONS:
             raise Refused(413, f"{len(questions):,} lines: at most {MOST_QUESTIONS:,} a batch")
-        told = (_answer(answers, line) for line in questions)
+        answered = (_answer(answers, line) for line in questions)
         headers = {"cache-control": NEVER, "access-control-allow-origin": "*", "vary": "Accept-Encoding"}
-        stream = _in_threads(told)
-        if b"gzip" in request.headers.get("accept-encoding", "").encode():
+        stream = _in_threads(answered)
+        if takes_gzip(request.headers.get("accept-encoding", "").encode()):
             stream, headers["content-encoding"] = _compressed(stream), "gzip"
         return StreamingResponse(stream, media_type=NDJSON, headers=headers)
 

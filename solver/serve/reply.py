@@ -52,6 +52,16 @@ def tag_of(*parts: str) -> str:
     return hashlib.blake2b("\0".join((__version__, *parts)).encode("utf-8", "replace"), digest_size=12).hexdigest()
 
 
+def takes_gzip(accepted: bytes) -> bool:
+    """Whether a header Accept-Encoding has gzip."""
+    return b"gzip" in accepted and b"gzip;q=0" not in accepted.replace(b" ", b"")
+
+
+def reply_of(facts: Any, cache: str, *asked: str) -> Reply:
+    """The reply of facts that may be kept so long; what was asked makes their ETag, of those that change none."""
+    return Reply(dumps(facts), cache=cache, tag=None if cache == NEVER else tag_of(*asked))
+
+
 class Reply:
     """A status, headers and a body: compressed for who takes that, empty for who has it or asks for the head alone.
 
@@ -87,7 +97,7 @@ class Reply:
             if name == b"if-none-match":
                 seen = value
             elif name == b"accept-encoding":
-                compress = len(self.body) > SMALL and b"gzip" in value and b"gzip;q=0" not in value.replace(b" ", b"")
+                compress = len(self.body) > SMALL and takes_gzip(value)
         status, (body, headers) = self.status, self._variant(compress)
         if seen and self.tag is not None and (self.tag.encode() in seen or seen.strip() == b"*"):
             status, body = 304, b""

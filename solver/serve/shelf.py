@@ -16,7 +16,7 @@ from solver.export.site import summary_of, title_of
 from solver.play.player import Player
 from solver.report import games
 from solver.report.answers import Answers
-from solver.rules.game import Game, Rules, game_text, is_built_in
+from solver.rules.game import Game, Rules, game_text, is_built_in, load_game
 
 
 class Served:
@@ -97,7 +97,7 @@ class Shelf:
         return [(one, one.book) for one in self if one.book is not None]
 
 
-def all_shipped(names: Iterable[str], load: Any) -> Iterator[Served]:
+def all_shipped(names: Iterable[str]) -> Iterator[Served]:
     """Every book that comes with the package, then the games of these names of which there is none."""
     seen = set()
     for path in shipped.paths():
@@ -108,6 +108,6 @@ def all_shipped(names: Iterable[str], load: Any) -> Iterator[Served]:
         if name in seen or not is_built_in(name):
             continue
         try:
-            yield Served(load(name), None)
+            yield Served(load_game(name), None)
         except GameError:  # it has no parameters that it could do without
             continue

@@ -16,7 +16,7 @@ import anyio.to_thread
 from solver.base.value import Value
 from solver.rules.notation import format_action, parse_position
 from solver.serve.handlers import Handlers
-from solver.serve.reply import FOREVER, Refused, Reply, dumps, tag_of
+from solver.serve.reply import FOREVER, Refused, Reply, reply_of
 from solver.serve.shelf import Served
 
 FILES, MOST_FEN = "abcdefgh", 100
@@ -48,7 +48,7 @@ class Tablebase:
         one, text, turned = self._served(fen)
         state = parse_position(one.game, text).state
         facts = await anyio.to_thread.run_sync(facts_of, one, state, turned)
-        return Reply(dumps(facts), cache=FOREVER, tag=tag_of(facts_of.__name__, one.digest, fen))
+        return reply_of(facts, FOREVER, facts_of.__name__, one.digest, fen)
 
     def _served(self, fen: str) -> tuple[Served, str, bool]:
         """The ending of a position, the position with White as who has the pieces, and whether that turned it round."""

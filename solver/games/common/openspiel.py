@@ -30,6 +30,7 @@ CHANCE, TERMINAL = -1, -4  # in place of a player
 PLAYED_SECONDS = 2.0
 PLAYOUTS = 200
 AGAIN = 1000  # positions met twice that are looked at, at most
+SECOND = " (second player to move)"  # behind a text that both sides have
 NOTHING_MORE = "take a game whose text says all that matters"
 
 
@@ -183,7 +184,7 @@ class _Exploration:
         """Equal texts of both sides say which side moves."""
         first, second = self.numbers[0], self.numbers[1]
         for text in first.keys() & second.keys():
-            self.draft.texts[second[text]] += " (second player to move)"
+            self.draft.texts[second[text]] += SECOND
 
     def _compare(self, nodes: Nodes) -> None:
         """Raise GameError where a second look at a position differs from the graph: its text leaves something out."""
