@@ -1,30 +1,40 @@
 """Published results, and results of independent programs, for the games of the package.
 
-`states` are the distinct states reached, terminal ones included, without symmetry; `counts` wins, draws and losses
-over them for the side to move; `root` score and distance of the start (None: no distance). Sources:
-
-    tromp   John Tromp's table of connect-four positions and values, recomputed by Markus Boeck
-    mnk     Uiterwijk and van den Herik, The Advantage of the Initiative, 2000, and the usual m,n,k tables
-    uci     the UCI data set "Tic-Tac-Toe Endgame": 958 finished boards
-    gardner Martin Gardner, 1962 (hexapawn 3x3)
-    wilson  David Wilson's dots-and-boxes solver pages
-    iru     Irving, Donkers and Uiterwijk, Solving Kalah, ICGA Journal 23(3), 2000
-    ipsj    Takeshita and others, IPSJ-GI 2015 (othello 4xn)
-    wiki    Wikipedia, Mu torere and L game
-    ways    Winning Ways, chapter 20 (fox and hounds); the counts by a program written apart
-    haugland Jan Kristian Haugland, neutreeko.net
-    straffin Philip Straffin, Mathematics Magazine, 1995 (pong hau k'i)
-    tanaka  Tanaka, Bonnet, Tixeuil and Tamura, arXiv:2007.15895 (quixo)
-    closed  closed formula: misere coins are lost iff n % (most + 1) == 1
-    hexwiki HexWiki, maps of winning openings; the counts by a program written apart
-    own     a program written apart from this package
+`python -m tests.table` writes what is here into docs/games.md, a row for each game and source.
 """
 
 from fractions import Fraction
 from typing import NamedTuple
 
 
+SOURCES = {
+    "tromp": "John Tromp's tables of connect-four, recomputed by Markus Boeck",
+    "mnk": "Uiterwijk and van den Herik, The Advantage of the Initiative, 2000, and the usual m,n,k tables",
+    "uci": "the UCI data set Tic-Tac-Toe Endgame: 958 finished boards",
+    "gardner": "Martin Gardner, 1962",
+    "wilson": "David Wilson's dots-and-boxes solver pages",
+    "iru": "Irving, Donkers and Uiterwijk, Solving Kalah, ICGA Journal 23(3), 2000",
+    "ipsj": "Takeshita and others, IPSJ-GI 2015",
+    "wiki": "Wikipedia",
+    "ways": "Winning Ways, chapter 20; the counts by a program written apart",
+    "haugland": "Jan Kristian Haugland, neutreeko.net",
+    "straffin": "Philip Straffin, Mathematics Magazine, 1995",
+    "tanaka": "Tanaka, Bonnet, Tixeuil and Tamura, arXiv:2007.15895",
+    "closed": "a closed formula",
+    "hexwiki": "HexWiki, maps of winning openings; the counts by a program written apart",
+    "neller": "Neller and Presser, Optimal Play of the Dice Game Pig, UMAP Journal 25(1), 2004",
+    "one": "Bonnet and Viennot, Analytical Solution for EinStein wuerfelt nicht with One Stone, ACG 2017",
+    "own": "a program written apart from this package",
+}
+
+
 class Oracle(NamedTuple):
+    """What is known of a game.
+
+    `states` are the distinct states reached, terminal ones included, without symmetry; `counts` wins, draws and losses
+    over them for the side to move; `root` score and distance of the start (None: no distance); `source` is of SOURCES.
+    """
+
     game: str
     source: str
     root: tuple[int, int | None]
@@ -150,12 +160,7 @@ ORACLES = (
 class ChanceOracle(NamedTuple):
     """The winning chance of the first player, if both play best, to `error`; 0 says that it is exact.
 
-    `states` are those reached, folded by symmetry, chance nodes and finished ones among them. Sources:
-
-        neller  Neller and Presser, Optimal Play of the Dice Game Pig, UMAP Journal 25(1), 2004
-        closed  6 of 7: who throws a 2 to 6 first wins
-        one     Bonnet and Viennot, Analytical Solution for EinStein wuerfelt nicht with One Stone, ACG 2017
-        own     tests/dice_games.py or another program written apart from this package
+    `states` are those reached, folded by symmetry, chance nodes and finished ones among them.
     """
 
     game: str
@@ -208,3 +213,37 @@ LAST_CHECKERS = {
     "11": 36, "21": 36, "22": 26, "31": 34, "32": 25, "33": 17, "41": 29, "42": 23, "43": 17, "44": 11,
     "51": 23, "52": 19, "53": 14, "54": 10, "55": 6, "61": 15, "62": 13, "63": 10, "64": 8, "65": 6, "66": 4,
 }  # fmt: skip
+
+
+class Elsewhere(NamedTuple):
+    """A figure that a test of its own knows; `ours` where it is another, and why."""
+
+    game: str
+    source: str
+    figure: str
+    test: str
+    ours: str = "the same"
+
+
+ELSEWHERE = (
+    Elsewhere(
+        "animal-shogi", "Tanaka, An analysis of the game of Dobutsu shogi, IPSJ SIG-GI 22, 2009",
+        "246,803,167 states folded, second player wins in 78 plies", "scripts/bench_large.py",
+    ),
+    Elsewhere("checkers", "perft of English draughts", "302 lines of 3 plies", "test_wide_games"),
+    Elsewhere("othello:8,8", "perft of othello", "244 lines of 4 plies", "test_wide_games"),
+    Elsewhere("hex:3", "HexWiki", "the openings that win: b2, c1, a3, a2, c2", "test_wide_games"),
+    Elsewhere(
+        "chess-ending:KRK", "the UCI data set Chess (King-Rook vs. King)",
+        "the mates in 1 to 16 moves of all 50,015 placements", "test_retrograde",
+    ),
+    Elsewhere(
+        "chess-ending:KBNK", "Thompson's and Nalimov's longest mates", "mate in 33 moves at most", "test_retrograde"
+    ),
+    Elsewhere("nim:7,7,7", "Bouton, Annals of Mathematics, 1901", "64 lost states", "test_games"),
+    Elsewhere("connect-four", "Boeck's counts by ply", "124,624 won, 14,676 drawn, 44,975 lost at ply 8", "test_shipped"),
+    Elsewhere("teeko", "Guy Steele, 1998", "draw", "scripts/bench_large.py"),
+    Elsewhere("teeko:true", "Guy Steele, 1998", "first player wins", "scripts/bench_large.py"),
+    Elsewhere("tree", "Russell and Norvig, Artificial Intelligence", "the trees of the chapter on games", "test_trees"),
+    Elsewhere("graph", "our own rules of the same games, and OpenSpiel's", "every value", "test_graph"),
+)  # fmt: skip

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import select
 import subprocess
 import sys
@@ -14,7 +15,9 @@ from solver.base.errors import PositionError
 from solver.base.kinds import OUTCOME
 from solver.base.value import Value
 from solver.cli import COMMANDS, main
+from solver.games import CATALOGUE
 from solver.report.answers import Answers
+from solver.report.games import GROUPS, facts
 from solver.rules.notation import parse_action, show
 from tests.ways import slow
 
@@ -53,13 +56,25 @@ def test_games_lists_parameters_and_what_they_support():
     assert games["connect-four"]["parameters"] == {"width": 7, "height": 6, "connect": 4}
     assert games["kalah"]["score_game"] and "moves again" in games["kalah"]["supports"]
     assert {"moves again", "moves that score"} <= set(games["dots-and-boxes"]["supports"])
-    assert set(games) == {
-        "tic-tac-toe", "connect-four", "coins", "nim", "hexapawn", "breakthrough", "dots-and-boxes", "kalah",
-        "othello", "mu-torere", "three-mens-morris", "nine-holes", "achi", "tapatan", "pong-hau-ki", "quixo",
-        "l-game", "hare-and-hounds", "fox-and-hounds", "neutreeko", "teeko", "animal-shogi", "chess-ending", "tree",
-        "graph", "pig", "piglet", "backgammon-bearoff", "nannon", "einstein", "hex", "checkers",
-    }  # fmt: skip
-    assert "connect-four  width=7, height=6, connect=4" in ok("games")
+    assert list(games) == list(CATALOGUE)
+    lines = ok("games").splitlines()
+    assert lines[0].startswith("alignment: ") and "connect-four  width=7, height=6, connect=4" in lines
+    assert [line for line in lines if line.partition(":")[0] in GROUPS] == [f"{key}: {GROUPS[key]}" for key in GROUPS]
+
+
+def test_games_tells_the_rules():
+    assert ok("games", "nim", "--json") == json.dumps([facts("nim")]) + "\n"
+    told = ok("games", "connect-four:5,4", "hex")
+    assert "a stone falls onto the topmost one" in told and "there is no swap" in told and "bits" not in told
+    code, out, err = run("games", "go")
+    assert (code, out, err) == (2, "", "Error: no game 'go': solver games lists them\n")
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_the_rules_of_every_game_are_told_in_a_few_sentences(name):
+    text = facts(name)["rules"]
+    assert 3 <= len(re.findall(r"[.:](?=\s|$)", text)) <= 25
+    assert re.search(r"\b(bits?|tiers?|states?)\b", text) is None
 
 
 def test_info_has_the_agreed_shape(book):

@@ -5,6 +5,8 @@ import re
 import pytest
 
 import solver
+from solver.games import CATALOGUE
+from tests import table
 from tests.test_imports import ALLOWED, PACKAGE
 
 ROOT = PACKAGE.parent
@@ -85,3 +87,16 @@ def test_the_tree_of_the_readme_is_that_of_the_package():
 def test_what_is_lost_is_found(word):
     assert is_lost(word)
     assert lost_files("docs/design.md", f"`sweep/forward.py` and `lost.py`, `{word}`") == {"lost.py"}
+
+
+def test_the_tables_of_games_are_those_of_the_oracles():
+    """If this fails: `python -m tests.table`."""
+    assert table.GUIDE.read_text() == table.guide()
+    assert table.README.read_text() == table.readme()
+
+
+def test_every_game_has_an_oracle_in_a_test_that_is_there():
+    known = table.rows()
+    assert {table.name_of(row.game) for row in known} == set(CATALOGUE)
+    for row in known:
+        assert (ROOT / row.test).exists() or (ROOT / "tests" / f"{row.test}.py").exists()

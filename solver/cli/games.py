@@ -4,20 +4,43 @@ from __future__ import annotations
 
 import click
 
+from solver.base.errors import GameError
 from solver.cli.common import json_option, tell
 from solver.games import CATALOGUE
 from solver.report import games
 
 
 @click.command("games")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
 @json_option
-def command(as_json: bool) -> None:
-    """List the games, their parameters with defaults, and what each supports.
+def command(names: tuple[str, ...], as_json: bool) -> None:
+    """List the games by groups, their parameters with defaults, and what each supports; or tell the rules of some.
 
     \b
+    solver games connect-four           how it is played
     connect-four:5,4                    parameters in their order
     connect-four:width=5,height=4       or by name
     my_game.py::Hexapawn:4,4            your own rules, in a file
     """
-    found = [games.facts(name) for name in CATALOGUE]
-    tell(found, lambda _: "\n".join(click.style(one["name"], bold=True) + games.about(one) for one in found), as_json)
+    found = [games.facts(_known(name)) for name in names or CATALOGUE]
+    tell(found, lambda _: _told(found) if names else _listed(found), as_json)
+
+
+def _known(name: str) -> str:
+    """The name of a game, without parameters. Raises GameError."""
+    game = name.partition(":")[0]
+    if game not in CATALOGUE:
+        raise GameError(f"no game {name!r}: solver games lists them")
+    return game
+
+
+def _listed(found: list[dict[str, object]]) -> str:
+    parts = []
+    for group, members in games.grouped(found).items():
+        lines = [click.style(str(one["name"]), bold=True) + games.about(one) for one in members]
+        parts.append("\n".join([f"{group}: {games.GROUPS[group]}", "", *lines]))
+    return "\n\n".join(parts)
+
+
+def _told(found: list[dict[str, object]]) -> str:
+    return "\n\n".join(click.style(str(one["name"]), bold=True) + games.told(one) for one in found)

@@ -1,4 +1,10 @@
-"""Achi, of Ghana: place four men each, then slide them along rows, columns and the lines through the centre."""
+"""Achi, of Ghana: place four men each, then slide them along rows, columns and the lines through the centre.
+
+The board has nine points. Whoever has three men in a row, a column or a diagonal wins, also while men are placed. A
+man slides to the empty point beside it; who cannot move loses. Repetition is a draw.
+
+A state is that of `men`.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +16,8 @@ from solver.games.common import men
 
 class Achi(NamedTuple):
     """Place four men each, then slide, also between centre and corners; three in a row wins; who cannot move loses."""
+
+    group = "alignment"  # type: ignore[misc]
 
     def initial(self) -> int:
         return 0

@@ -1,14 +1,18 @@
 """Animal shogi (dobutsu shogi) on 3 x 4: Lion, Giraffe, Elephant and Chick a side, captured ones are dropped again.
 
-A state is seen by its mover, whose home rank is row 1. Four planes of 12 bits, cell by cell from the bottom left:
-three for the kind, one for "the other's", then six counts of two bits: Chicks, Giraffes and Elephants in the mover's
-hand and in the other's. An action is 12 times the cell moved from plus the cell moved to, or 144 plus 12 times the
-dropped kind (0 Chick, 1 Giraffe, 2 Elephant) plus the cell. Captured men come back, so there is no `tier`; repetition
-is a draw.
+The Lion steps to any neighbouring square, the Giraffe along rows and columns, the Elephant diagonally, the Chick one
+square ahead. A Chick that steps onto the last row becomes a Hen, which goes anywhere but diagonally back. What is taken
+changes sides, a Hen as a Chick, and may be dropped on any empty square in place of a move. Who takes the Lion wins, or
+who brings the own one to the far rank and does not lose it there at once. Repetition is a draw.
 
 A game is over when the mover can take the Lion, a win in one ply, and when the other's Lion stands on the mover's home
 rank, a loss (Tanaka, An analysis of the game of Dobutsu shogi, IPSJ SIG-GI 22, 2009). With `immediate` it is over as
 soon as the mover has any winning move, be it to take the Lion or to bring the own one safely to the far rank.
+
+A state is seen by its mover, whose home rank is row 1. Four planes of 12 bits, cell by cell from the bottom left:
+three for the kind, one for "the other's", then six counts of two bits: Chicks, Giraffes and Elephants in the mover's
+hand and in the other's. An action is 12 times the cell moved from plus the cell moved to, or 144 plus 12 times the
+dropped kind (0 Chick, 1 Giraffe, 2 Elephant) plus the cell. Captured men come back, so there is no `tier`.
 """
 
 from __future__ import annotations
@@ -27,6 +31,8 @@ class AnimalShogi(NamedTuple):
     """Take the Lion, or bring your own to the far rank; immediate: a game with a winning move is over."""
 
     immediate: bool = False
+
+    group = "capture"  # type: ignore[misc]
 
     def initial(self) -> int:
         elephant, lion, giraffe, chick = 1, 2, 4, 0o20

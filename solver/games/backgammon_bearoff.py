@@ -34,6 +34,8 @@ class BackgammonBearoff(NamedTuple):
     points: int = 6
     everything: bool = False
 
+    group = "dice"  # type: ignore[misc]
+
     def check(self) -> None:
         if not 1 <= self.checkers <= 15:
             raise ValueError("checkers must be 1 to 15")

@@ -1,4 +1,11 @@
-"""Breakthrough (Dan Troyka 2000): pawns step straight or diagonally forward and capture diagonally."""
+"""Breakthrough (Dan Troyka 2000): pawns step straight or diagonally forward and capture diagonally.
+
+Both sides begin with their first rows full of pawns. A pawn steps one square, straight or diagonally ahead, onto an
+empty square; it takes the other's only diagonally, and need not. Who first has a pawn on the last row wins, and so does
+who leaves the other without a move.
+
+A state is that of `pawns`.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +21,8 @@ class Breakthrough(NamedTuple):
     width: int = 4
     height: int = 4
     rows: int = 1
+
+    group = "race"  # type: ignore[misc]
 
     def check(self) -> None:
         if self.width < 1 or self.rows < 1 or self.height < 2 * self.rows:

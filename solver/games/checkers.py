@@ -21,6 +21,8 @@ class Checkers(NamedTuple):
 
     size: int = 8
 
+    group = "capture"  # type: ignore[misc]
+
     def check(self) -> None:
         if self.size not in (4, 6, 8, 10):
             raise ValueError("size must be 4, 6, 8 or 10")

@@ -1,12 +1,13 @@
 """Chess endings of white pieces against the bare black king: KQK, KRK, KPK, KBBK, KBNK and the like.
 
-No castling, no fifty-move rule. All legal placements with either side to move are starts, reachable or not, pieces of
-one kind being alike. A state holds the white king's square, the black king's, for each other piece its kind (3 bits)
-and square, and the side to move, six bits a square, a1 = 0, b1 = 1. A piece that was taken is gone: the game is then
-drawn, as is one of too few pieces to mate. Black to move in check without a move has lost; without check it is a draw.
+The rules are those of chess, without castling and the fifty-move rule. Black to move in check without a move has lost;
+without check it is a draw. A piece that was taken is gone: the game is then drawn, as is one of too few pieces to mate.
+A pawn promotes to a queen, rook, bishop or knight. All legal placements with either side to move are starts, reachable
+or not, pieces of one kind being alike.
 
-A pawn promotes to a queen, rook, bishop or knight. A move is the piece's number, 0 for the king, times 512, plus the
-square times 8, plus the kind it becomes.
+A state holds the white king's square, the black king's, for each other piece its kind (3 bits) and square, and the side
+to move, six bits a square, a1 = 0, b1 = 1. A move is the piece's number, 0 for the king, times 512, plus the square
+times 8, plus the kind it becomes.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ class ChessEnding(NamedTuple):
     """One or two white pieces against the bare king, from every legal placement; the pieces name it: KRK, KBNK."""
 
     pieces: int = 5  # digits, the larger first: 1 pawn, 2 knight, 3 bishop, 4 rook, 5 queen
+
+    group = "endings"  # type: ignore[misc]
 
     def check(self) -> None:
         if not (1 <= self.pieces <= 5 or (11 <= self.pieces <= 55 and 1 <= self.pieces % 10 <= self.pieces // 10)):

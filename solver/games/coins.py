@@ -2,6 +2,8 @@
 
 Textbook subtraction game: with `misere` (the default) who takes the last coin loses, and the losing stacks
 are those with coins % (most + 1) == 1; without it they are the multiples of most + 1 (Bachet).
+
+A state is the coins left.
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ class Coins(NamedTuple):
     coins: int = 21
     most: int = 3
     misere: bool = True
+
+    group = "impartial"  # type: ignore[misc]
 
     @property
     def impartial(self) -> bool:

@@ -1,8 +1,12 @@
 """Connect-four on width x height, `connect` in a row wins.
 
-A column takes height + 1 bits, bottom first. Its highest set bit is a guard just above the top stone; below it a
-bit is set where the stone belongs to the side to move (the encoding of John Tromp and Pascal Pons). Worked position,
-4 wide and 4 high after the moves 2 2 3, second player to move:
+Players drop stones in turn into columns that are not full; a stone falls onto the topmost one, or to the bottom. Who
+first has so many stones next to each other in a row, a column or a diagonal wins. A full board without a line is a
+draw.
+
+A state gives each column height + 1 bits, bottom first. Its highest set bit is a guard just above the top stone; below
+it a bit is set where the stone belongs to the side to move (the encoding of John Tromp and Pascal Pons). Worked
+position, 4 wide and 4 high after the moves 2 2 3, second player to move:
 
     column                     1      2      3      4
     stones, bottom to top      -      X O    X      -
@@ -24,6 +28,8 @@ class ConnectFour(NamedTuple):
     width: int = 7
     height: int = 6
     connect: int = 4
+
+    group = "alignment"  # type: ignore[misc]
 
     def check(self) -> None:
         if self.width < 1 or self.height < 1 or self.connect < 2:

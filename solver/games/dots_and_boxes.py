@@ -1,5 +1,8 @@
 """Dots and boxes on width x height boxes: who completes a box scores it and moves again.
 
+Players draw in turn a line between two dots that lie beside each other. Who draws the fourth side of a box owns it, of
+two boxes at once both, and must draw another line. When all lines are drawn the most boxes win.
+
 A state is the set of drawn edges, nothing else: who is to move and what was scored do not change what is still to
 come. Edges are numbered row by row from the bottom, in each row first the horizontal ones, then the vertical ones
 above them: 0 to 11 on 2 x 2 boxes.
@@ -26,6 +29,7 @@ class DotsAndBoxes(NamedTuple):
     width: int = 2
     height: int = 2
 
+    group = "scoring"  # type: ignore[misc]
     score_game = True  # type: ignore[misc]
 
     def check(self) -> None:

@@ -35,6 +35,8 @@ class Einstein(NamedTuple):
     size: int = 3
     stones: int = 3
 
+    group = "dice"  # type: ignore[misc]
+
     def check(self) -> None:
         if not 2 <= self.size <= 5:
             raise ValueError("size must be 2 to 5")

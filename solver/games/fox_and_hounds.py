@@ -22,6 +22,8 @@ class FoxAndHounds(NamedTuple):
     size: int = 8
     fox: int = 1
 
+    group = "hunt"  # type: ignore[misc]
+
     def check(self) -> None:
         if self.size not in (4, 6, 8):
             raise ValueError("size must be 4, 6 or 8")

@@ -25,6 +25,7 @@ class Graph(NamedTuple):
     source: str
     nodes: Nodes
 
+    group = "files"  # type: ignore[misc]
     plain_only = True  # type: ignore[misc]
 
     @classmethod

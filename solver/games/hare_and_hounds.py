@@ -26,6 +26,8 @@ class HareAndHounds(NamedTuple):
 
     hare: bool = False
 
+    group = "hunt"  # type: ignore[misc]
+
     def initial(self) -> int:
         return 0b1011 | 10 << 11 | (1 << 15 if self.hare else 0)
 

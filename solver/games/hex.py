@@ -17,6 +17,8 @@ class Hex(NamedTuple):
 
     size: int = 3
 
+    group = "connection"  # type: ignore[misc]
+
     def check(self) -> None:
         if not 1 <= self.size <= 15:
             raise ValueError("size must be from 1 to 15")

@@ -1,4 +1,10 @@
-"""Hexapawn (Martin Gardner 1962): one row of pawns each, which step straight forward and capture diagonally."""
+"""Hexapawn (Martin Gardner 1962): one row of pawns each, which step straight forward and capture diagonally.
+
+A pawn steps one square ahead if that is empty, or takes the other's diagonally ahead. Who first has a pawn on the last
+row wins; who cannot move loses, pawns or none. On Gardner's board of 3 x 3 the second player wins.
+
+A state is that of `pawns`.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +19,8 @@ class Hexapawn(NamedTuple):
 
     width: int = 3
     height: int = 3
+
+    group = "race"  # type: ignore[misc]
 
     def check(self) -> None:
         if self.width < 1 or self.height < 2:

@@ -29,6 +29,7 @@ class Kalah(NamedTuple):
     seeds: int = 3
     empty_capture: bool = True
 
+    group = "scoring"  # type: ignore[misc]
     score_game = True  # type: ignore[misc]
 
     def check(self) -> None:

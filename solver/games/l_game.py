@@ -1,8 +1,12 @@
 """The L-game of Edward de Bono: move your L elsewhere on 4 x 4, then perhaps one of two neutral men; who cannot loses.
 
-Cells are numbered row by row from the bottom left. A state is the cells of the first player's L, of the second's 16
-bits on, of the neutral men 32 bits on, and a bit for the side to move. An action is 33 times the new place of the L,
-plus 0, or 1 plus 16 times which neutral man (0 the lower) plus its new cell. Repetition is a draw.
+Each player has one L of four cells; at the start they lie in the middle, heads together, and the neutral men in two
+corners. A turn lifts the own L and puts it down, turned or turned over as one likes, on four empty cells that are not
+all those where it was. Then one neutral man may be moved to any empty cell. Repetition is a draw.
+
+A state is the cells of the first player's L, of the second's 16 bits on, of the neutral men 32 bits on, and a bit for
+the side to move; cells are numbered row by row from the bottom left. An action is 33 times the new place of the L,
+plus 0, or 1 plus 16 times which neutral man (0 the lower) plus its new cell.
 """
 
 from __future__ import annotations
@@ -17,6 +21,8 @@ NAMES = ("a1", "b1", "c1", "d1", "a2", "b2", "c2", "d2", "a3", "b3", "c3", "d3",
 
 class LGame(NamedTuple):
     """Move your L, then perhaps a neutral man; who cannot move the L loses."""
+
+    group = "blocking"  # type: ignore[misc]
 
     def initial(self) -> int:
         first, second, neutral = 0x6440, 0x0226, 0x1008

@@ -1,8 +1,10 @@
 """Mu torere, the Maori game: four stones each on an eight-pointed ring, the centre empty; who cannot move loses.
 
 A stone moves to the empty point: along the ring to a neighbour, from the centre to any ring point, from the ring to
-the centre only if an enemy stands on a neighbouring ring point. The game has cycles, so no `tier`; repetition is a
-draw. A state is the first player's points, the second's (0-7 the ring, 8 the centre), and the side to move.
+the centre only if an enemy stands on a neighbouring ring point. Repetition is a draw.
+
+A state is the first player's points, the second's (0-7 the ring, 8 the centre), and the side to move. The game has
+cycles, so no `tier`.
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ class MuTorere(NamedTuple):
     """Move a stone to the empty point; who cannot move loses; restricted: into the centre only from beside an enemy."""
 
     restricted: bool = True
+
+    group = "blocking"  # type: ignore[misc]
 
     def initial(self) -> int:
         return 0b1111 | 0b11110000 << 9

@@ -28,6 +28,8 @@ class Nannon(NamedTuple):
     checkers: int = 3
     sides: int = 6
 
+    group = "dice"  # type: ignore[misc]
+
     def check(self) -> None:
         if self.checkers < 1 or not 2 * self.checkers - 2 <= self.spots <= 20:
             raise ValueError("it takes a checker or more, and from twice as many spots less two to 20")

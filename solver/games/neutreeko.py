@@ -1,6 +1,9 @@
 """Neutreeko: slide a man like a chess queen until something stops it; three of your own in an unbroken line win.
 
-Jan Kristian Haugland, 2001. Men never leave the board, so the game has cycles and no `tier`; repetition is a draw.
+Jan Kristian Haugland, 2001. Each player has three men on 5 x 5 points. A man goes along a row, a column or a diagonal
+as far as it can, one step at least. Repetition is a draw.
+
+A state is that of `five`. Men never leave the board, so the game has cycles and no `tier`.
 """
 
 from __future__ import annotations
@@ -13,6 +16,8 @@ from solver.games.common import five
 
 class Neutreeko(NamedTuple):
     """Slide men until something stops them; three of your own in a line win."""
+
+    group = "alignment"  # type: ignore[misc]
 
     def initial(self) -> int:
         black, white = 1 << 1 | 1 << 3 | 1 << 17, 1 << 7 | 1 << 21 | 1 << 23

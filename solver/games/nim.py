@@ -16,6 +16,8 @@ class Nim(NamedTuple):
     heaps: tuple[int, ...] = (3, 4, 5)
     misere: bool = False
 
+    group = "impartial"  # type: ignore[misc]
+
     @property
     def impartial(self) -> bool:
         return not self.misere

@@ -1,4 +1,10 @@
-"""Nine holes: place three men each, then move one to any empty point; a row or a column wins, no diagonal."""
+"""Nine holes: place three men each, then move one to any empty point; a row or a column wins, no diagonal.
+
+The board has nine points, three by three. Men are placed in turn, on any empty point; once all six stand they move in
+turn, and may go anywhere. Three of one's own in a row or a column win, also while men are placed. Repetition is a draw.
+
+A state is that of `men`.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +16,8 @@ from solver.games.common import men
 
 class NineHoles(NamedTuple):
     """Place three men each, then move to any empty point; a row or column of three wins."""
+
+    group = "alignment"  # type: ignore[misc]
 
     def initial(self) -> int:
         return 0

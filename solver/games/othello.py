@@ -18,6 +18,7 @@ class Othello(NamedTuple):
     width: int = 4
     height: int = 4
 
+    group = "scoring"  # type: ignore[misc]
     score_game = True  # type: ignore[misc]
 
     def check(self) -> None:

@@ -1,8 +1,10 @@
 """Pig (John Scarne 1945): throw a die as often as you dare; a 1 loses the turn's points, holding keeps them.
 
-Neller and Presser, Optimal Play of the Dice Game Pig, UMAP Journal 25(1), 2004: to 100 points the first player wins
-53.06 % of the games if both play best. Reaching the goal with the points of the turn wins at once. `jeopardy` has the
-numbers of the states, and why nobody may hold nothing.
+What is thrown is added to the turn's points. Who holds adds these to the own score, and the other throws. Reaching the
+goal with the points of the turn wins at once. Neller and Presser, Optimal Play of the Dice Game Pig, UMAP Journal
+25(1), 2004: to 100 points the first player wins 53.06 % of the games if both play best.
+
+A state is that of `jeopardy`, which says why nobody may hold nothing.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ class Pig(NamedTuple):
 
     goal: int = 100
     sides: int = 6
+
+    group = "dice"  # type: ignore[misc]
 
     def check(self) -> None:
         if not 2 <= self.goal <= 10_000:

@@ -1,7 +1,9 @@
 """Piglet: Pig with a coin (Neller and Presser, Optimal Play of the Dice Game Pig, UMAP Journal 25(1), 2004).
 
-Small enough to be solved by hand: to 2 points the first player wins 4 of 7 games. `jeopardy` has the numbers of the
-states, and why nobody may hold nothing.
+Heads adds one to the turn's points, tails loses them and the turn; who holds keeps them, and the other flips. Reaching
+the goal wins at once. Small enough to be solved by hand: to 2 points the first player wins 4 of 7 games.
+
+A state is that of `jeopardy`, which says why nobody may hold nothing.
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ class Piglet(NamedTuple):
     """Flip a coin again, or hold what the turn has brought; heads adds 1, tails loses it; first to `goal` wins."""
 
     goal: int = 10
+
+    group = "dice"  # type: ignore[misc]
 
     def check(self) -> None:
         if not 2 <= self.goal <= 10_000:

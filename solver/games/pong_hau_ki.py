@@ -1,8 +1,11 @@
 """Pong hau k'i, of China: two stones each on five points, a stone slides to the empty one; who cannot move loses.
 
-Points: 0 top left, 1 top right, 2 the centre, 3 bottom left, 4 bottom right; lines join the top points with those below
-them, the bottom points, and the centre with all. A state is the first player's points (at first the top), the second's
-five bits on, and the side to move. An action is the point moved from. The game has cycles; repetition is a draw.
+Lines join the top points with those below them, the two bottom points, and the centre with all four corners; between
+the top points there is none. One player begins on the top points, the other on the bottom ones. Repetition is a draw.
+
+A state is the first player's points (at first the top), the second's five bits on, and the side to move; points are
+0 top left, 1 top right, 2 the centre, 3 bottom left, 4 bottom right. An action is the point moved from. The game has
+cycles.
 """
 
 from __future__ import annotations
@@ -15,6 +18,8 @@ NEAR = (0b01100, 0b10100, 0b11011, 0b10101, 0b01110)  # the points joined to eac
 
 class PongHauKi(NamedTuple):
     """Slide one of two stones to the empty point of five; who cannot move loses."""
+
+    group = "blocking"  # type: ignore[misc]
 
     def initial(self) -> int:
         return 0b00011 | 0b11000 << 5

@@ -1,11 +1,13 @@
 """Quixo on size x size cubes: take a rim cube that is blank or your own, push it in again as yours from another end.
 
-A line of one's own wins; a move that completes a line of the other's loses, whatever else it does. A state is seen by
-its mover: the mover's cubes, and `size * size` bits on the other's, row by row from the bottom left. An action is the
-taken cube times 4 plus the side on which it is pushed in: 0 left, 1 right, 2 bottom, 3 top. Cubes can be taken again
-and again, so the game has cycles and no `tier`; repetition is a draw.
+The cube is pushed into the row or the column that it was taken from, at an end where it was not, and the others shift.
+A line of one's own wins; a move that completes a line of the other's loses, whatever else it does. Cubes can be taken
+again and again; repetition is a draw.
 
-The worked move: taking the cube of cell 0 (bottom left) and pushing it in at the right shifts the bottom row left.
+A state is seen by its mover: the mover's cubes, and `size * size` bits on the other's, row by row from the bottom left.
+An action is the taken cube times 4 plus the side on which it is pushed in: 0 left, 1 right, 2 bottom, 3 top. The worked
+move: taking the cube of cell 0 (bottom left) and pushing it in at the right shifts the bottom row left. The game has
+cycles and no `tier`.
 """
 
 from __future__ import annotations
@@ -22,6 +24,8 @@ class Quixo(NamedTuple):
 
     size: int = 3
     everything: bool = False
+
+    group = "alignment"  # type: ignore[misc]
 
     def check(self) -> None:
         if not 2 <= self.size <= 5:

@@ -1,4 +1,11 @@
-"""Tapatan, of the Philippines, with the men already on their own rows; three in a row wins, but not there."""
+"""Tapatan, of the Philippines, with the men already on their own rows; three in a row wins, but not there.
+
+Three men each stand on the first and the last row of three by three points. A man slides to an empty point beside it,
+along rows, columns and the lines through the centre. Three in a row, a column or a diagonal win, but on the row where
+they began; who cannot move loses. Repetition is a draw.
+
+A state is that of `men`.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +17,8 @@ from solver.games.common import men
 
 class Tapatan(NamedTuple):
     """Three men each on their own rows slide, also between centre and corners; three in a row elsewhere wins."""
+
+    group = "alignment"  # type: ignore[misc]
 
     def initial(self) -> int:
         return men.LINES[0] | men.LINES[2] << 9

@@ -1,4 +1,11 @@
-"""Three men's morris: place three men each, then slide them; three in a row, also a diagonal, wins."""
+"""Three men's morris: place three men each, then slide them; three in a row, also a diagonal, wins.
+
+The board has nine points, three by three. Men are placed in turn, on any empty point; once all six stand one is moved
+in each turn to an empty point, by default the next one in its row or column. Three of one's own in a line win, also
+while men are placed; who cannot move loses. Repetition is a draw.
+
+A state is that of `men`.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +22,8 @@ class ThreeMensMorris(NamedTuple):
     """
 
     slides: int = 0
+
+    group = "alignment"  # type: ignore[misc]
 
     def check(self) -> None:
         if not 0 <= self.slides <= 3:

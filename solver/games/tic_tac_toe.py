@@ -1,5 +1,8 @@
 """Tic-tac-toe and every other m,n,k game: width x height, `line` own marks in an unbroken line win.
 
+Players mark an empty cell in turn, the first with X, the second with O. Lines run along rows, columns and diagonals; in
+misere who completes one loses. A full board without a line is a draw.
+
 A state holds two boards, the mover's in the low bits, of height rows of width + 1 bits: the extra column, always
 empty, keeps lines from running over an edge. Whose turn it is follows from the number of marks.
 """
@@ -19,6 +22,8 @@ class TicTacToe(NamedTuple):
     height: int = 3
     line: int = 3
     misere: bool = False
+
+    group = "alignment"  # type: ignore[misc]
 
     def check(self) -> None:
         if self.width < 1 or self.height < 1 or self.line < 2:

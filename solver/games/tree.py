@@ -52,6 +52,7 @@ class Tree(NamedTuple):
     weights: tuple[tuple[int, ...], ...]
     denominator: int
 
+    group = "files"  # type: ignore[misc]
     score_game = True  # type: ignore[misc]
     plain_only = True  # type: ignore[misc]
 

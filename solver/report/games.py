@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
+import re
+import sys
+import textwrap
+from collections.abc import Iterable
 from typing import Any
 
 from solver.base.expectations import kind_of
@@ -19,6 +24,20 @@ FEATURES = {
     "evaluate": "heuristic",
     "promise": "move ordering",
 }
+GROUPS = {  # what a game's `group` names, in the order of lists
+    "alignment": "make a line or a pattern, or be the one who does not",
+    "connection": "join the edges",
+    "blocking": "who cannot move loses",
+    "capture": "take what the other has",
+    "race": "be there first",
+    "hunt": "many against one",
+    "scoring": "have more boxes, seeds or discs",
+    "impartial": "both have the same moves",
+    "dice": "chance decides as well",
+    "endings": "the last men of a large game",
+    "files": "a game in a file of yours",
+}
+WIDTH = 100  # of rules that are told
 
 
 def facts(name: str) -> dict[str, Any]:
@@ -27,11 +46,19 @@ def facts(name: str) -> dict[str, Any]:
     own_text = own_method(cls, "from_text")
     return {
         "name": name,
+        "group": cls.group,
         "about": (cls.__doc__ or "").strip().splitlines()[0],
+        "rules": rules_of(cls),
         "parameters": FILES.get(name, {}) if own_text else dict(cls._field_defaults),
         "score_game": is_score_game(cls),
         "supports": supports(cls),
     }
+
+
+def rules_of(cls: Any) -> str:
+    """What the docstring of a game's file says before it comes to states, in paragraphs."""
+    text = inspect.cleandoc(sys.modules[cls.__module__].__doc__ or "")
+    return re.split(r"(?:^|\n\n|(?<=[.:)])\s)A state\b", text)[0].strip()
 
 
 def supports(cls: Any) -> list[str]:
@@ -39,11 +66,35 @@ def supports(cls: Any) -> list[str]:
     return [feature for method, feature in FEATURES.items() if own_method(cls, method)]
 
 
+def grouped(games: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """The facts of games by their groups, in the order of those."""
+    listed = list(games)
+    found = {group: [game for game in listed if game["group"] == group] for group in GROUPS}
+    return {group: members for group, members in found.items() if members}
+
+
 def about(game: dict[str, Any]) -> str:
     """What a list says of a game after its name."""
+    return f"{_parameters(game)}\n    {game['about']}\n    {_values(game)}; {', '.join(game['supports'])}"
+
+
+def told(game: dict[str, Any]) -> str:
+    """What is said of one game after its name: its rules."""
+    paragraphs = [_filled(part) for part in game["rules"].split("\n\n")]
+    return "\n\n".join([f"{_parameters(game)}  ({game['group']})\n    {game['about']}", *paragraphs, _closing(game)])
+
+
+def _filled(paragraph: str) -> str:
+    return paragraph if paragraph.startswith(" ") else textwrap.fill(paragraph, WIDTH)
+
+
+def _closing(game: dict[str, Any]) -> str:
+    return f"{_values(game)}; {', '.join(game['supports'])}"
+
+
+def _parameters(game: dict[str, Any]) -> str:
     parameters = ", ".join(f"{name}={_text(default)}" for name, default in game["parameters"].items())
-    first = f"  {parameters}" if parameters else ""
-    return f"{first}\n    {game['about']}\n    {_values(game)}; {', '.join(game['supports'])}"
+    return f"  {parameters}" if parameters else ""
 
 
 def _values(game: dict[str, Any]) -> str:
