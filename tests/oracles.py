@@ -6,7 +6,6 @@
 from fractions import Fraction
 from typing import NamedTuple
 
-
 SOURCES = {
     "tromp": "John Tromp's tables of connect-four, recomputed by Markus Boeck",
     "mnk": "Uiterwijk and van den Herik, The Advantage of the Initiative, 2000, and the usual m,n,k tables",
@@ -241,7 +240,9 @@ ELSEWHERE = (
         "chess-ending:KBNK", "Thompson's and Nalimov's longest mates", "mate in 33 moves at most", "test_retrograde"
     ),
     Elsewhere("nim:7,7,7", "Bouton, Annals of Mathematics, 1901", "64 lost states", "test_games"),
-    Elsewhere("connect-four", "Boeck's counts by ply", "124,624 won, 14,676 drawn, 44,975 lost at ply 8", "test_shipped"),
+    Elsewhere(
+        "connect-four", "Boeck's counts by ply", "124,624 won, 14,676 drawn, 44,975 lost at ply 8", "test_shipped"
+    ),
     Elsewhere("teeko", "Guy Steele, 1998", "draw", "scripts/bench_large.py"),
     Elsewhere("teeko:true", "Guy Steele, 1998", "first player wins", "scripts/bench_large.py"),
     Elsewhere("tree", "Russell and Norvig, Artificial Intelligence", "the trees of the chapter on games", "test_trees"),

@@ -37,7 +37,7 @@ class ChessEnding(NamedTuple):
         if not (3 <= len(letters) <= 4 and letters[0] == letters[-1] == "K" and set(letters[1:-1]) <= set("PNBRQ")):
             raise ValueError("name the ending: KQK, KRK, KPK, KBBK, KBNK")
         kinds = sorted(("PNBRQ".index(letter) + 1 for letter in letters[1:-1]), reverse=True)
-        return cls(int("".join(map(str, kinds))))
+        return cls(int("".join(map(str, kinds))))  # type: ignore[call-arg]
 
     def to_text(self) -> str:
         return "K" + "".join("PNBRQ"[int(digit) - 1] for digit in str(self.pieces)) + "K"

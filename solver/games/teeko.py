@@ -1,8 +1,8 @@
 """Teeko: drop four men each on 5 x 5, then move them like a chess king; four in a line or in a square win.
 
 John Scarne, 1937 and 1952. Men are dropped in turn on any empty point; once all eight stand one is moved in each turn,
-to an empty point beside it. Four of one's own next to each other in a row, a column or a diagonal win, or on the corners
-of a small square. Repetition is a draw.
+to an empty point beside it. Four of one's own next to each other in a row, a column or a diagonal win, or on the
+corners of a small square. Repetition is a draw.
 
 A state is that of `five`. The tier is the number of men: it grows while they are dropped, and has cycles once all are
 on the board.
