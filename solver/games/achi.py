@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 from solver.games.common import men
 
+GROUP = "alignment"
+
 
 class Achi(NamedTuple):
     """Place four men each, then slide, also between centre and corners; three in a row wins; who cannot move loses."""
-
-    group = "alignment"  # type: ignore[misc]
 
     def initial(self) -> int:
         return 0

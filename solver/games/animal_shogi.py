@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+GROUP = "capture"
 PLANE = 0o7777
 LEFT, MIDDLE, RIGHT = 0o1111, 0o2222, 0o4444  # columns
 HOME, FAR = 0o0007, 0o7000  # rows
@@ -31,8 +32,6 @@ class AnimalShogi(NamedTuple):
     """Take the Lion, or bring your own to the far rank; immediate: a game with a winning move is over."""
 
     immediate: bool = False
-
-    group = "capture"  # type: ignore[misc]
 
     def initial(self) -> int:
         elephant, lion, giraffe, chick = 1, 2, 4, 0o20

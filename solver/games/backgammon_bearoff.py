@@ -21,6 +21,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+GROUP = "dice"
 MANY = 49  # dice from which on three or four of a die are left
 
 
@@ -33,8 +34,6 @@ class BackgammonBearoff(NamedTuple):
     checkers: int = 3
     points: int = 6
     everything: bool = False
-
-    group = "dice"  # type: ignore[misc]
 
     def check(self) -> None:
         if not 1 <= self.checkers <= 15:

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 
 from solver.games.common import pawns
 
+GROUP = "race"
+
 
 class Breakthrough(NamedTuple):
     """Pawns, `rows` deep on either side, step forward or diagonally, capture diagonally; reach the last row to win."""
@@ -21,8 +23,6 @@ class Breakthrough(NamedTuple):
     width: int = 4
     height: int = 4
     rows: int = 1
-
-    group = "race"  # type: ignore[misc]
 
     def check(self) -> None:
         if self.width < 1 or self.rows < 1 or self.height < 2 * self.rows:

@@ -15,13 +15,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+GROUP = "capture"
+
 
 class Checkers(NamedTuple):
     """Step and jump diagonally; captures are forced and carried on; who cannot move loses."""
 
     size: int = 8
-
-    group = "capture"  # type: ignore[misc]
 
     def check(self) -> None:
         if self.size not in (4, 6, 8, 10):

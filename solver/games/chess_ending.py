@@ -16,6 +16,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+GROUP = "endings"
+
 PAWN, KNIGHT, BISHOP, ROOK, QUEEN = range(1, 6)
 
 
@@ -23,8 +25,6 @@ class ChessEnding(NamedTuple):
     """One or two white pieces against the bare king, from every legal placement; the pieces name it: KRK, KBNK."""
 
     pieces: int = 5  # digits, the larger first: 1 pawn, 2 knight, 3 bishop, 4 rook, 5 queen
-
-    group = "endings"  # type: ignore[misc]
 
     def check(self) -> None:
         if not (1 <= self.pieces <= 5 or (11 <= self.pieces <= 55 and 1 <= self.pieces % 10 <= self.pieces // 10)):
@@ -37,7 +37,7 @@ class ChessEnding(NamedTuple):
         if not (3 <= len(letters) <= 4 and letters[0] == letters[-1] == "K" and set(letters[1:-1]) <= set("PNBRQ")):
             raise ValueError("name the ending: KQK, KRK, KPK, KBBK, KBNK")
         kinds = sorted(("PNBRQ".index(letter) + 1 for letter in letters[1:-1]), reverse=True)
-        return cls(int("".join(map(str, kinds))))  # type: ignore[call-arg]
+        return cls(int("".join(map(str, kinds))))
 
     def to_text(self) -> str:
         return "K" + "".join("PNBRQ"[int(digit) - 1] for digit in str(self.pieces)) + "K"

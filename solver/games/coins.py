@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+GROUP = "impartial"
+
 
 class Coins(NamedTuple):
     """Take 1 to `most` coins from one stack; misere: who takes the last coin loses. A state is the coins left."""
@@ -18,8 +20,6 @@ class Coins(NamedTuple):
     coins: int = 21
     most: int = 3
     misere: bool = True
-
-    group = "impartial"  # type: ignore[misc]
 
     @property
     def impartial(self) -> bool:

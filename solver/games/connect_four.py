@@ -21,6 +21,8 @@ from typing import Any, NamedTuple
 
 from solver.games.common.choices import choice_at, choose, place_of
 
+GROUP = "alignment"
+
 
 class ConnectFour(NamedTuple):
     """Drop stones into columns; `connect` in a row, column or diagonal wins; a full board is a draw."""
@@ -28,8 +30,6 @@ class ConnectFour(NamedTuple):
     width: int = 7
     height: int = 6
     connect: int = 4
-
-    group = "alignment"  # type: ignore[misc]
 
     def check(self) -> None:
         if self.width < 1 or self.height < 1 or self.connect < 2:

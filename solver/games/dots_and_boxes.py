@@ -22,6 +22,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+GROUP = "scoring"
+
 
 class DotsAndBoxes(NamedTuple):
     """Draw edges between dots; completing a box scores it and moves again; the value is the margin still to come."""
@@ -29,7 +31,6 @@ class DotsAndBoxes(NamedTuple):
     width: int = 2
     height: int = 2
 
-    group = "scoring"  # type: ignore[misc]
     score_game = True  # type: ignore[misc]
 
     def check(self) -> None:

@@ -28,14 +28,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+GROUP = "dice"
+
 
 class Einstein(NamedTuple):
     """The die says which stone steps towards the corner opposite; reach it, or take all stones, to win."""
 
     size: int = 3
     stones: int = 3
-
-    group = "dice"  # type: ignore[misc]
 
     def check(self) -> None:
         if not 2 <= self.size <= 5:

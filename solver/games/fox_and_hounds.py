@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+GROUP = "hunt"
+
 
 class FoxAndHounds(NamedTuple):
     """Hounds, which only go down, hem in the fox, which wants to reach the top row.
@@ -21,8 +23,6 @@ class FoxAndHounds(NamedTuple):
 
     size: int = 8
     fox: int = 1
-
-    group = "hunt"  # type: ignore[misc]
 
     def check(self) -> None:
         if self.size not in (4, 6, 8):

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from solver.games.common.nodes import Nodes, unpacked
 
+GROUP = "files"
 OPENSPIEL = "openspiel:"
 
 
@@ -25,7 +26,6 @@ class Graph(NamedTuple):
     source: str
     nodes: Nodes
 
-    group = "files"  # type: ignore[misc]
     plain_only = True  # type: ignore[misc]
 
     @classmethod

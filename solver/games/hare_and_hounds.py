@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+GROUP = "hunt"
 NEAR = (0x00E, 0x035, 0x02B, 0x065, 0x0A2, 0x3DE, 0x228, 0x530, 0x6A0, 0x560, 0x380)
 NAMES = ("a2", "b1", "b2", "b3", "c1", "c2", "c3", "d1", "d2", "d3", "e2")
 COLUMNS = (0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4)
@@ -25,8 +26,6 @@ class HareAndHounds(NamedTuple):
     """Three hounds, which never go back, hem in the hare; hare: whether it moves first."""
 
     hare: bool = False
-
-    group = "hunt"  # type: ignore[misc]
 
     def initial(self) -> int:
         return 0b1011 | 10 << 11 | (1 << 15 if self.hare else 0)

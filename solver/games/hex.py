@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+GROUP = "connection"
+
 
 class Hex(NamedTuple):
     """Put stones on a rhombus of hexagons in turns; who joins both edges of one's own wins."""
 
     size: int = 3
-
-    group = "connection"  # type: ignore[misc]
 
     def check(self) -> None:
         if not 1 <= self.size <= 15:

@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 
 from solver.games.common import pawns
 
+GROUP = "race"
+
 
 class Hexapawn(NamedTuple):
     """One row of pawns each; step forward, capture diagonally; reach the last row to win; who cannot move loses."""
 
     width: int = 3
     height: int = 3
-
-    group = "race"  # type: ignore[misc]
 
     def check(self) -> None:
         if self.width < 1 or self.height < 2:

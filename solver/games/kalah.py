@@ -18,6 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+GROUP = "scoring"
+
 
 class Kalah(NamedTuple):
     """Sow seeds; the last in the own store moves again, in an own empty house captures; the value is the margin.
@@ -29,7 +31,6 @@ class Kalah(NamedTuple):
     seeds: int = 3
     empty_capture: bool = True
 
-    group = "scoring"  # type: ignore[misc]
     score_game = True  # type: ignore[misc]
 
     def check(self) -> None:

@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+GROUP = "blocking"
+
 # an L of three cells and one: lying (3 x 2 cells) four ways, then standing (2 x 3)
 SHAPES = (0x0017, 0x0047, 0x0071, 0x0074, 0x0113, 0x0311, 0x0223, 0x0322)
 NAMES = ("a1", "b1", "c1", "d1", "a2", "b2", "c2", "d2", "a3", "b3", "c3", "d3", "a4", "b4", "c4", "d4")
@@ -21,8 +23,6 @@ NAMES = ("a1", "b1", "c1", "d1", "a2", "b2", "c2", "d2", "a3", "b3", "c3", "d3",
 
 class LGame(NamedTuple):
     """Move your L, then perhaps a neutral man; who cannot move the L loses."""
-
-    group = "blocking"  # type: ignore[misc]
 
     def initial(self) -> int:
         first, second, neutral = 0x6440, 0x0226, 0x1008

@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+GROUP = "blocking"
+
 
 class MuTorere(NamedTuple):
     """Move a stone to the empty point; who cannot move loses; restricted: into the centre only from beside an enemy."""
 
     restricted: bool = True
-
-    group = "blocking"  # type: ignore[misc]
 
     def initial(self) -> int:
         return 0b1111 | 0b11110000 << 9

@@ -20,6 +20,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+GROUP = "dice"
+
 
 class Nannon(NamedTuple):
     """Bring `checkers` checkers across `spots` spots by one die; single ones are hit; all in safety wins."""
@@ -27,8 +29,6 @@ class Nannon(NamedTuple):
     spots: int = 6
     checkers: int = 3
     sides: int = 6
-
-    group = "dice"  # type: ignore[misc]
 
     def check(self) -> None:
         if self.checkers < 1 or not 2 * self.checkers - 2 <= self.spots <= 20:

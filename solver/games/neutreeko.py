@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 from solver.games.common import five
 
+GROUP = "alignment"
+
 
 class Neutreeko(NamedTuple):
     """Slide men until something stops them; three of your own in a line win."""
-
-    group = "alignment"  # type: ignore[misc]
 
     def initial(self) -> int:
         black, white = 1 << 1 | 1 << 3 | 1 << 17, 1 << 7 | 1 << 21 | 1 << 23

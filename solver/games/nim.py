@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+GROUP = "impartial"
+
 
 class Nim(NamedTuple):
     """Up to seven heaps; take one or more from one heap; who takes the last wins (misere: loses)."""
 
     heaps: tuple[int, ...] = (3, 4, 5)
     misere: bool = False
-
-    group = "impartial"  # type: ignore[misc]
 
     @property
     def impartial(self) -> bool:

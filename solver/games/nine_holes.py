@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 from solver.games.common import men
 
+GROUP = "alignment"
+
 
 class NineHoles(NamedTuple):
     """Place three men each, then move to any empty point; a row or column of three wins."""
-
-    group = "alignment"  # type: ignore[misc]
 
     def initial(self) -> int:
         return 0

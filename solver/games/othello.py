@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+GROUP = "scoring"
+
 
 class Othello(NamedTuple):
     """Outflank and turn discs; pass only without a move; the value is the margin of discs for the mover."""
@@ -18,7 +20,6 @@ class Othello(NamedTuple):
     width: int = 4
     height: int = 4
 
-    group = "scoring"  # type: ignore[misc]
     score_game = True  # type: ignore[misc]
 
     def check(self) -> None:

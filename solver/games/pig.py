@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 
 from solver.games.common import jeopardy
 
+GROUP = "dice"
+
 
 class Pig(NamedTuple):
     """Throw a die of `sides` sides again, or hold what the turn has brought; a 1 loses it; first to `goal` wins."""
 
     goal: int = 100
     sides: int = 6
-
-    group = "dice"  # type: ignore[misc]
 
     def check(self) -> None:
         if not 2 <= self.goal <= 10_000:

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 
 from solver.games.common import jeopardy
 
+GROUP = "dice"
+
 
 class Piglet(NamedTuple):
     """Flip a coin again, or hold what the turn has brought; heads adds 1, tails loses it; first to `goal` wins."""
 
     goal: int = 10
-
-    group = "dice"  # type: ignore[misc]
 
     def check(self) -> None:
         if not 2 <= self.goal <= 10_000:

@@ -13,13 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+GROUP = "blocking"
 NEAR = (0b01100, 0b10100, 0b11011, 0b10101, 0b01110)  # the points joined to each
 
 
 class PongHauKi(NamedTuple):
     """Slide one of two stones to the empty point of five; who cannot move loses."""
-
-    group = "blocking"  # type: ignore[misc]
 
     def initial(self) -> int:
         return 0b00011 | 0b11000 << 5

@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+GROUP = "alignment"
+
 
 class Quixo(NamedTuple):
     """Push a blank or own rim cube in at another end of its row or column; a line of your own wins.
@@ -24,8 +26,6 @@ class Quixo(NamedTuple):
 
     size: int = 3
     everything: bool = False
-
-    group = "alignment"  # type: ignore[misc]
 
     def check(self) -> None:
         if not 2 <= self.size <= 5:

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 from solver.games.common import men
 
+GROUP = "alignment"
+
 
 class Tapatan(NamedTuple):
     """Three men each on their own rows slide, also between centre and corners; three in a row elsewhere wins."""
-
-    group = "alignment"  # type: ignore[misc]
 
     def initial(self) -> int:
         return men.LINES[0] | men.LINES[2] << 9

@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 from solver.games.common import five
 
+GROUP = "alignment"
+
 
 class Teeko(NamedTuple):
     """Drop four men, then move them to a neighbouring point; a line or a square of four wins.
@@ -24,8 +26,6 @@ class Teeko(NamedTuple):
 
     advanced: bool = False
     centre: bool = True
-
-    group = "alignment"  # type: ignore[misc]
 
     def initial(self) -> int:
         return 0

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 
 from solver.games.common import men
 
+GROUP = "alignment"
+
 
 class ThreeMensMorris(NamedTuple):
     """Place three men each, then slide; three in a row wins; who cannot move loses.
@@ -22,8 +24,6 @@ class ThreeMensMorris(NamedTuple):
     """
 
     slides: int = 0
-
-    group = "alignment"  # type: ignore[misc]
 
     def check(self) -> None:
         if not 0 <= self.slides <= 3:

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 
 from solver.games.common.choices import choice_at, choose, place_of
 
+GROUP = "alignment"
+
 
 class TicTacToe(NamedTuple):
     """Mark empty cells in turn; `line` in a row, column or diagonal wins (misere: loses); a full board is a draw."""
@@ -22,8 +24,6 @@ class TicTacToe(NamedTuple):
     height: int = 3
     line: int = 3
     misere: bool = False
-
-    group = "alignment"  # type: ignore[misc]
 
     def check(self) -> None:
         if self.width < 1 or self.height < 1 or self.line < 2:

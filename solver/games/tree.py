@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from solver.base.errors import GameError
 from solver.base.files import read_input
 
+GROUP = "files"
 MOST_BYTES = 1 << 26  # of a file
 NODES = 'a list of nodes, a number, {"MAX": [...]}, {"MIN": [...]} or {"chance": [[0.6, NODE], [0.4, NODE]]}'
 NUMBER = re.compile(r"-?[0-9]{1,20}(/[0-9]{1,18}|(\.[0-9]{1,18})?([eE][+-]?[0-9])?)", re.ASCII)
@@ -52,7 +53,6 @@ class Tree(NamedTuple):
     weights: tuple[tuple[int, ...], ...]
     denominator: int
 
-    group = "files"  # type: ignore[misc]
     score_game = True  # type: ignore[misc]
     plain_only = True  # type: ignore[misc]
 

@@ -24,7 +24,7 @@ FEATURES = {
     "evaluate": "heuristic",
     "promise": "move ordering",
 }
-GROUPS = {  # what a game's `group` names, in the order of lists
+GROUPS = {  # what GROUP names in the file of a game, in the order of lists
     "alignment": "make a line or a pattern, or be the one who does not",
     "connection": "join the edges",
     "blocking": "who cannot move loses",
@@ -46,7 +46,7 @@ def facts(name: str) -> dict[str, Any]:
     own_text = own_method(cls, "from_text")
     return {
         "name": name,
-        "group": cls.group,
+        "group": sys.modules[cls.__module__].GROUP,
         "about": (cls.__doc__ or "").strip().splitlines()[0],
         "rules": rules_of(cls),
         "parameters": FILES.get(name, {}) if own_text else dict(cls._field_defaults),
