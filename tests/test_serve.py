@@ -15,7 +15,7 @@ from solver.games import CATALOGUE
 from solver.play.player import Player
 from solver.report.answers import Answers
 from solver.rules.game import load_game
-from solver.serve import handlers, operations, searches
+from solver.serve import batch, handlers, operations, searches
 from solver.serve.application import Application
 from solver.serve.pages import Pages
 from solver.serve.reply import FOREVER, Kept, Reply
@@ -105,10 +105,40 @@ def test_a_batch_has_a_line_for_each(client, monkeypatch):
     assert client.post(f"{BOOK}/positions", b"").lines == []
     many = client.post(f"{BOOK}/positions?moves=false", b'"start"\n' * 1_000)
     assert len(many.lines) == 1_000
-    monkeypatch.setattr(handlers, "MOST_QUESTIONS", 2)
+    monkeypatch.setattr(batch, "MOST_QUESTIONS", 2)
     assert client.post(f"{BOOK}/positions", asked.encode()).status == 413
-    monkeypatch.setattr(handlers, "MOST_BYTES", 10)
+    monkeypatch.setattr(batch, "MOST_BYTES", 10)
     assert client.post(f"{BOOK}/positions", asked.encode()).status == 413
+
+
+def test_a_batch_is_answered_line_by_line_and_its_end_told_by_a_line(client, monkeypatch):
+    """The client writes a line, waits for its answer, and writes the next, past the limit in the end."""
+    monkeypatch.setattr(batch, "MOST_QUESTIONS", 2)
+    heard, lines = [], [b'"1', b'"\n', b'"2"\n"', b'3"\n', b"dropped\n", b""]
+    answered = asyncio.Queue()
+
+    async def ask():
+        async def receive():
+            if len(lines) in (4, 3):  # two lines were sent, one after the other
+                heard.append(await answered.get())
+            piece = lines.pop(0) if lines else await asyncio.Event().wait()
+            return {"type": "http.request", "body": piece, "more_body": bool(lines)}
+
+        async def send(message):
+            if message.get("body"):
+                answered.put_nowait(json.loads(message["body"]))
+
+        scope = {
+            "type": "http", "method": "POST", "path": f"{BOOK}/positions", "raw_path": f"{BOOK}/positions".encode(),
+            "query_string": b"moves=false", "headers": [], "root_path": "", "scheme": "http", "http_version": "1.1",
+        }  # fmt: skip
+        await client.application(scope, receive, send)
+        while not answered.empty():
+            heard.append(answered.get_nowait())
+
+    asyncio.run(asyncio.wait_for(ask(), 60))
+    assert [one.get("position") for one in heard] == ["1", "2", None]
+    assert heard[2] == {"error": "more than 2 lines: send several batches"} and not lines
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import time
+from collections.abc import Callable
 from typing import Any
 
 from solver.base.errors import BookError, GameError, PositionError, SolverError
@@ -18,8 +19,8 @@ from solver.play.analysis import Answer, Move, Outcome
 from solver.play.player import Player
 from solver.report.facts import value_of, worth
 from solver.report.words import at_the_end, in_all, in_words, table
-from solver.rules.game import Rules, game_text
-from solver.rules.notation import Position, format_action, parse_position, show
+from solver.rules.game import Rules, game_text, own_method
+from solver.rules.notation import Position, format_action, legal_actions, parse_position, show
 from solver.search import Table
 from solver.search.nimbers import nimber
 
@@ -46,9 +47,11 @@ class Answers:
         self._find = player.solution.get
         self._canonical = player.canonical
         self._mover = player.rules.to_move
+        self._said: Callable[[int, int], str] = own_method(self.game, "format_action") or _by_number
+        self._legal = functools.lru_cache(maxsize=1 << 9)(functools.partial(legal_actions, player.rules))
         self._fields = functools.lru_cache(maxsize=1 << 16)(lambda value: DUMPS(worth(value))[1:-1])
         self._name = functools.lru_cache(maxsize=1 << 16)(DUMPS)
-        self._head = f'{{"game":{json.dumps(self.name)},"position":"#'
+        self._head = f'{{"game":{json.dumps(self.name)},"position":'
 
     def line(self, position: str) -> str:
         """The facts of a position, or its error, as a line of JSON."""
@@ -58,43 +61,49 @@ class Answers:
             return DUMPS({"position": position, "error": str(error)}) + "\n"
 
     def stored(self, position: str) -> str | None:
-        """The line of a state's number that the book holds, put together by hand: that takes a third of the time.
+        """The line of a position that the book holds, put together by hand: that takes a third of the time.
 
-        None of any other position, for which `ask` is there.
+        None of any other position, for which `ask` is there. Raises PositionError.
         """
         started = time.perf_counter()
-        digits = position[1:]
-        if not (self._quick and position[:1] == "#" and digits.isdecimal() and digits.isascii() and len(digits) < 19):
+        if not self._quick:
             return None
-        state = int(digits)
+        digits = position[1:]
+        if position[:1] == "#" and digits.isdecimal() and digits.isascii() and len(digits) < 19:
+            parsed = Position(int(digits), None)
+        else:
+            parsed = parse_position(self.player.rules, position, self._legal)
+        state = parsed.state
         try:
             if self.moves:
                 answer, moves = self.player.examine(state)
-                if not moves:
+                if not moves or answer.source != "book":
                     return None
                 value, found = answer.value, self._move_fields(state, moves)
             else:
                 value, found = self._find(self._canonical(state)), ""
-            mover = "null" if self._mover is None else int(self._mover(state))
+            mover = parsed.mover if self._mover is None else int(self._mover(state))
         except BookError:
             raise
         except Exception:  # rules need not bear numbers that are no states
             return None
         if value is None or found is None:
             return None
+        _, ply, _, gained = parsed
         taken = f',"elapsed_us":{(time.perf_counter() - started) * 1e6:.1f}' if self.timed else ""
         return (
-            f'{self._head}{digits}","state":{state},"to_move":{mover},"ply":null,"gained":null,"terminal":false,'
-            f'{self._fields(value)},"estimate":null,"exact":true,"source":"book","evaluation":null{found}{taken}}}\n'
+            f'{self._head}{DUMPS(position)},"state":{state},"to_move":{_or_null(mover)},"ply":{_or_null(ply)},'
+            f'"gained":{_or_null(gained)},"terminal":false,{self._fields(value)},'
+            f'"estimate":null,"exact":true,"source":"book","evaluation":null{found}{taken}}}\n'
         )
 
     def _move_fields(self, state: int, moves: list[Move]) -> str | None:
         """The fields of a state's moves; None without any or if one is not known."""
-        best, texts, fields, name_of = [], [], self._fields, self._name
+        best, texts, fields, name_of, said = [], [], self._fields, self._name, self._said
         for action, value, _, source, is_best, child, child_value, _ in moves:
             if value is None:
                 return None
-            name = name_of(format_action(self.game, state, action))
+            name = name_of(str(said(state, action)))
             if is_best:
                 best.append(name)
             texts.append(
@@ -106,7 +115,7 @@ class Answers:
     def ask(self, position: str, budget: Any = None) -> dict[str, Any]:
         """The facts of a position; a `budget` takes the place of the player's. Raises PositionError."""
         started = time.perf_counter()
-        parsed = parse_position(self.game, position)
+        parsed = parse_position(self.player.rules, position, self._legal)
         try:
             facts = self._facts(position, parsed, budget)
         except Exception as error:  # rules need not bear numbers that are no states
@@ -178,6 +187,14 @@ class Answers:
         if self.player.rules.impartial:
             facts["child"]["nimber"] = self._nimbers.get(self._canonical(move.child))
         return facts
+
+
+def _by_number(state: int, action: int) -> str:
+    return str(action)
+
+
+def _or_null(number: int | None) -> int | str:
+    return "null" if number is None else number
 
 
 def _child(one: Move | Outcome) -> dict[str, Any]:

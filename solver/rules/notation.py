@@ -9,13 +9,13 @@ matter where only one move can be meant.
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from solver.base.errors import PositionError
 from solver.rules.game import Rules, own_method
-from solver.rules.width import bits_of
 
 WORD = re.compile(r"(?:\([^()]*\)|[^\s,(]|\()+")  # what stands in brackets is one
 SEPARATORS = str.maketrans("", "", " \t-:")
@@ -46,9 +46,9 @@ def first_position(rules: Rules, state: int | None = None) -> Position:
 def next_position(rules: Rules, position: Position, action: int) -> Position:
     """The position after a legal action, or the outcome of that number, from 0 on, where chance decides."""
     state, ply, mover, gained = position
-    decides = chances(rules.game, state)
+    decides = [] if rules.chance is None else list(rules.chance(state))
     child = decides[action][1] if decides else rules.result(state, action)
-    same = rules.same_mover(state, action, child)
+    same = not rules.alternates and rules.same_mover(state, action, child)
     if mover is not None and not same:
         mover = 1 - mover
     if gained is not None:
@@ -73,7 +73,7 @@ def format_action(game: Any, state: int, action: int) -> str:
 
 def parse_action(game: Any, state: int, text: str) -> int:
     """The legal action that a text names. Raises PositionError with the legal ones."""
-    legal = _legal_actions(game, state)
+    legal = legal_actions(Rules(game), state)
     action = legal.get(text.strip())
     if action is None and own_method(game, "parse_action") and not chances(game, state):
         try:
@@ -86,7 +86,7 @@ def parse_action(game: Any, state: int, text: str) -> int:
         meant = [action for name, action in legal.items() if _bare(name) == _bare(text)]
         action = meant[0] if len(meant) == 1 else None
     if action is None:
-        raise PositionError(f"{_short(text)} is no legal move here: {_choices(game, state)}")
+        raise PositionError(f"{_short(text)} is no legal move here: {_choices(legal)}")
     return action
 
 
@@ -108,53 +108,59 @@ def show(game: Any, state: int, mover: int | None = None) -> str:
         raise PositionError(f"#{state} cannot be shown as a state of this game: {type(error).__name__}") from None
 
 
-def parse_position(game: Any, text: str) -> Position:
-    """The position that a text names. Raises PositionError with the place and the legal moves."""
-    text, rules = text.strip(), Rules(game)
+def parse_position(game: Any, text: str, legal: Callable[[int], dict[str, int]] | None = None) -> Position:
+    """The position that a text names, of a game or its Rules. Raises PositionError with the place and the legal moves.
+
+    `legal` stands in for `legal_actions` of these rules: it may remember.
+    """
+    text, rules = text.strip(), Rules.of(game)
     if text.startswith("#"):
-        return Position(_number(game, text), None)
+        return Position(_number(rules, text), None)
     if text.casefold() in ("start", ""):
         return first_position(rules)
-    if own_method(game, "parse_position"):
+    if own_method(rules.game, "parse_position"):
         try:
-            own = game.parse_position(text)
+            own = rules.game.parse_position(text)
         except ValueError as error:
             raise PositionError(f"{_short(text)}: {error}") from None
         if own is not None:
             return first_position(rules, own)
     position = first_position(rules)
-    for _, _, after in moves_played(rules, text):
+    for _, _, after in moves_played(rules, text, legal):
         position = after
     return position
 
 
-def moves_played(rules: Rules, text: str) -> Iterator[tuple[Position, int, Position]]:
+def moves_played(
+    rules: Rules, text: str, legal: Callable[[int], dict[str, int]] | None = None
+) -> Iterator[tuple[Position, int, Position]]:
     """The moves from the start that a text names, each with the positions before and after. Raises PositionError."""
-    game, position, played = rules.game, first_position(rules), 0
+    position, played = first_position(rules), 0
+    choices_at = legal or functools.partial(legal_actions, rules)
     for word in WORD.findall(text):
-        for move in _split(game, position.state, word):
-            state = position.state
+        choices = choices_at(position.state)
+        for number, move in enumerate(_split(choices, word)):
+            choices = choices_at(position.state) if number else choices
             played += 1
-            if game.is_terminal(state):
+            if not choices:
                 raise PositionError(f"move {played}, {move!r}, of {_short(text)}: the game is over before it")
-            action = _legal_actions(game, state).get(move)
+            action = choices.get(move)
             if action is None:
                 try:
-                    action = parse_action(game, state, move)
+                    action = parse_action(rules.game, position.state, move)
                 except PositionError as error:
                     raise PositionError(f"move {played} of {_short(text)}: {error}") from None
             before, position = position, next_position(rules, position, action)
             yield before, action, position
 
 
-def _number(game: Any, text: str) -> int:
-    digits = text[1:]
-    bits = bits_of(game)
+def _number(rules: Rules, text: str) -> int:
+    digits, bits = text[1:], rules.bits
     if not (digits.isascii() and digits.isdecimal() and len(digits) < 160 and int(digits) >> bits == 0):
         raise PositionError(f"{_short(text)} is no state: # and a whole number below 2**{bits}")
     state = int(digits)
     try:
-        stuck = not game.is_terminal(state) and not _legal_actions(game, state)
+        stuck = not rules.is_terminal(state) and not legal_actions(rules, state)
     except Exception as error:  # rules need not bear numbers that are no states
         raise PositionError(f"{_short(text)} is no state of this game: {type(error).__name__}") from None
     if stuck:
@@ -162,27 +168,27 @@ def _number(game: Any, text: str) -> int:
     return state
 
 
-def _split(game: Any, state: int, word: str) -> list[str]:
+def _split(legal: dict[str, int], word: str) -> list[str]:
     """A word as moves: one, if it is a legal move; else one a character, if such moves exist."""
-    if game.is_terminal(state) or len(word) == 1:
-        return [word]
-    legal = _legal_actions(game, state)
-    if word in legal or any(len(move) > 1 for move in legal):
+    if len(word) == 1 or not legal or word in legal or any(len(move) > 1 for move in legal):
         return [word]
     return list(word)
 
 
-def _legal_actions(game: Any, state: int) -> dict[str, int]:
-    if game.is_terminal(state):
+def legal_actions(rules: Rules, state: int) -> dict[str, int]:
+    """The actions of a state by their names; none where the game is over."""
+    if rules.is_terminal(state):
         return {}
-    outcomes = chances(game, state)
-    if outcomes:
+    if rules.chance is not None and (outcomes := list(rules.chance(state))):
         return {str(number + 1): number for number in range(len(outcomes))}
-    return {format_action(game, state, action): action for action in game.actions(state)}
+    said = own_method(rules.game, "format_action")
+    if said is None:
+        return {str(action): action for action in rules.actions(state)}
+    return {str(said(state, action)): action for action in rules.actions(state)}
 
 
-def _choices(game: Any, state: int) -> str:
-    names = list(_legal_actions(game, state))
+def _choices(legal: dict[str, int]) -> str:
+    names = list(legal)
     if not names:
         return "the game is over"
     return "choose one of " + ", ".join(names[:40]) + (", ..." if len(names) > 40 else "")

@@ -1,4 +1,4 @@
-"""The application: who asked before is answered from what is kept, all else goes by the routes."""
+"""The application: what is kept, and what a book holds, is answered at once, all else goes by the routes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Application:
     def __init__(self, shelf: Shelf, pages: Pages, seconds: float | None = None) -> None:
         self.searches = Searches(seconds)
         self.kept = Kept()
-        handlers = Handlers(shelf, self.searches)
+        self._handlers = handlers = Handlers(shelf, self.searches)
         routes = [
             Route(
                 one.path.replace("{position}", "{position:path}"),
@@ -49,6 +49,10 @@ class Application:
         if scope["type"] == "http":
             if scope["method"] in ("GET", "HEAD"):
                 reply = self.kept.get((scope["raw_path"], scope["query_string"]))
+                if reply is None:
+                    reply = self._handlers.at_once(scope["path"], scope["query_string"])
+                    if reply is not None:
+                        self.kept.keep(scope, reply)
                 if reply is not None:
                     await reply(scope, receive, send)
                     return

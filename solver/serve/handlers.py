@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import zlib
-from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
-import anyio
 import anyio.to_thread
-from starlette.responses import StreamingResponse
 
+from solver.base.errors import SolverError
 from solver.book.reader import Book
 from solver.export.site import title_of
 from solver.report import books, lines
-from solver.report.answers import DUMPS, Answers
 from solver.report.facts import facts_of
-from solver.serve.operations import MOST_BYTES, MOST_LINE, MOST_QUESTIONS, MOST_TEXT, document
-from solver.serve.reply import AGAIN, FOREVER, NDJSON, NEVER, Refused, Reply, dumps, reply_of, tag_of, takes_gzip
+from solver.serve.batch import Batch
+from solver.serve.operations import MOST_LINE, MOST_TEXT, document
+from solver.serve.reply import AGAIN, FOREVER, NEVER, Refused, Reply, dumps, reply_of, tag_of
 from solver.serve.searches import Searches, is_told
 from solver.serve.shelf import Served, Shelf
 
-PATIENCE = 30.0  # seconds in which a batch has to arrive
-AT_ONCE = 64  # positions of a batch between two looks at the other requests
+MOVES = {b"": True, b"moves=true": True, b"moves=false": False}
+NAMED = ("books", "games")
 TOLD = ("states", "terminal", "stored", "counts", "tiers", "values")
 
 
@@ -67,14 +63,24 @@ class Handlers:
         """A position of a game."""
         return await self._position(request, self.any_game(request))
 
+    def at_once(self, path: str, query: bytes) -> Reply | None:
+        """The reply of a position that a book holds; None of anything else: a route takes longer than to find it."""
+        parts = path.split("/", 5)
+        if len(parts) < 6 or parts[1] != "v1" or parts[2] not in NAMED or parts[4] != "positions" or query not in MOVES:
+            return None
+        one, text, moves = self.shelf.get(parts[3]), parts[5], MOVES[query]
+        if one is None or not one.is_quick or len(text) > MOST_TEXT:
+            return None
+        try:
+            found = one.answers(moves).stored(text)
+        except SolverError:
+            return None
+        return None if found is None else Reply(found.encode(), cache=FOREVER, tag=_tag(one, text, moves))
+
     async def _position(self, request: Any, one: Served) -> Reply:
         text, moves = position_in(request), _truth(request, "moves")
-        answers = one.answers(moves)
-        found = answers.stored(text) if one.is_quick else None
-        if found is not None:
-            return Reply(found.encode(), cache=FOREVER, tag=tag_of("position", one.digest, text, str(moves)))
         facts, cache = await self.known(request, one, text, moves)
-        return reply_of(facts, cache, "position", one.digest, text, str(moves))
+        return Reply(dumps(facts), cache=cache, tag=None if cache == NEVER else _tag(one, text, moves))
 
     async def known(self, request: Any, one: Served, text: str, moves: bool = True) -> tuple[dict[str, Any], str]:
         """The facts of a position, by what is known at once, else by live search, if there is any; how long to keep."""
@@ -93,19 +99,10 @@ class Handlers:
         facts = await anyio.to_thread.run_sync(lines.facts, one.player, text, most)
         return reply_of(facts, FOREVER, "line", one.digest, text, str(most))
 
-    async def book_positions(self, request: Any) -> Any:
-        """Many positions of a book: read whole, answered bit by bit."""
+    async def book_positions(self, request: Any) -> Batch:
+        """Many positions of a book, answered as they come in."""
         one, _ = self.any_book(request)
-        answers = one.answers(_truth(request, "moves"))
-        questions = [line for line in (await _body(request)).splitlines() if line.strip()]
-        if len(questions) > MOST_QUESTIONS:
-            raise Refused(413, f"{len(questions):,} lines: at most {MOST_QUESTIONS:,} a batch")
-        answered = (_answer(answers, line) for line in questions)
-        headers = {"cache-control": NEVER, "access-control-allow-origin": "*", "vary": "Accept-Encoding"}
-        stream = _in_threads(answered)
-        if takes_gzip(request.headers.get("accept-encoding", "").encode()):
-            stream, headers["content-encoding"] = _compressed(stream), "gzip"
-        return StreamingResponse(stream, media_type=NDJSON, headers=headers)
+        return Batch(one.answers(_truth(request, "moves")))
 
     def any_game(self, request: Any) -> Served:
         """What the path names. Raises Refused."""
@@ -130,6 +127,11 @@ def position_in(request: Any) -> str:
     if len(text) > MOST_TEXT:
         raise Refused(414, f"a position of {len(text):,} characters: at most {MOST_TEXT:,}")
     return text
+
+
+def _tag(one: Served, text: str, moves: bool) -> str:
+    """The ETag of a position's answer."""
+    return tag_of("position", one.digest, text, str(moves))
 
 
 def _row(one: Served, book: Book) -> dict[str, Any]:
@@ -163,47 +165,3 @@ def _whole(request: Any, name: str, least: int, most: int) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 10 and least <= int(text) <= most):
         raise Refused(400, f"{name}={text[:40]!r}: say a whole number from {least:,} to {most:,}")
     return int(text)
-
-
-async def _body(request: Any) -> bytes:
-    """The body of a request. Raises Refused where it is too large, or too slow."""
-    body = bytearray()
-    with anyio.move_on_after(PATIENCE) as limit:
-        async for piece in request.stream():
-            body += piece
-            if len(body) > MOST_BYTES:
-                raise Refused(413, f"more than {MOST_BYTES:,} bytes: send several batches", {"Connection": "close"})
-    if limit.cancelled_caught:
-        raise Refused(408, f"the batch did not arrive within {PATIENCE:g} s", {"Connection": "close"})
-    return bytes(body)
-
-
-def _answer(answers: Answers, line: bytes) -> str:
-    """The line that answers a line of a batch."""
-    try:
-        said = json.loads(line)
-    except (ValueError, RecursionError):
-        said = None
-    text = said.get("position") if isinstance(said, dict) else said
-    if isinstance(text, str) and len(text) <= MOST_TEXT:
-        return answers.line(text)
-    remedy = f'a line is a text of at most {MOST_TEXT:,} characters, "11242", or {{"position": "11242"}}'
-    return DUMPS({"position": line[:80].decode("utf-8", "replace"), "error": remedy}) + "\n"
-
-
-async def _in_threads(lines: Iterator[str]) -> AsyncIterator[bytes]:
-    """Lines, some at a time, each lot made in a thread."""
-
-    def lot() -> str:
-        return "".join(line for _, line in zip(range(AT_ONCE), lines, strict=False))
-
-    while some := await anyio.to_thread.run_sync(lot):
-        yield some.encode()
-
-
-async def _compressed(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """The same as gzip, sent as it comes."""
-    packer = zlib.compressobj(6, wbits=31)
-    async for some in stream:
-        yield packer.compress(some) + packer.flush(zlib.Z_SYNC_FLUSH)
-    yield packer.flush()

@@ -63,7 +63,8 @@ OPERATIONS = (
     Operation(
         "book_positions", "/v1/books/{book}/positions",
         f"Many positions of a book, none searched live: a line of JSON each, a text or an object with a `position`, at"
-        f" most {MOST_QUESTIONS:,} lines and {MOST_BYTES:,} bytes; a line for each comes back, in their order",
+        f" most {MOST_QUESTIONS:,} lines and {MOST_BYTES:,} bytes; a line for each comes back, in their order, as it is"
+        " answered; what goes beyond the limits then ends with an Error as the last line",
         "Answer", (BOOK, MOVES), (400, 404, 408, 413), "POST", NDJSON,
     ),
     Operation(

@@ -36,10 +36,13 @@ class Refused(Exception):
         super().__init__(message)
         self.status, self.message, self.headers = status, message, headers or {}
 
+    def line(self) -> bytes:
+        """What is sent of it."""
+        return dumps({"error": " ".join(self.message.split())})
+
     def reply(self) -> Reply:
         """The error as it is sent."""
-        body = {"error": " ".join(self.message.split())}
-        return Reply(dumps(body), status=self.status, cache=NEVER, headers=self.headers.items())
+        return Reply(self.line(), status=self.status, cache=NEVER, headers=self.headers.items())
 
 
 def dumps(facts: Any) -> bytes:

@@ -163,7 +163,7 @@ SCHEMAS: dict[str, Schema] = {
     "Move": MOVE,
     "Position": POSITION,
     "PositionError": fields({"position": TEXT, "error": TEXT}),
-    "Answer": {"oneOf": [named("Position"), named("PositionError")]},
+    "Answer": {"oneOf": [named("Position"), named("PositionError"), named("Error")]},
     "Question": {"oneOf": [TEXT, fields({"position": TEXT})]},
     "Line": LINE,
 }
