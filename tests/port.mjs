@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { Book } from "../solver/web/reader/book.js";
 import { legend, news, odds, thrown } from "../solver/web/site/dice.js";
 import { firstDifference, recordOf } from "../solver/web/site/rules.js";
-import { chosen, examine, inAll, inWords } from "../solver/web/site/values.js";
+import { chosen, examine, inAll, inWords, kindOf } from "../solver/web/site/values.js";
 
 const [command, ...paths] = process.argv.slice(2);
 
@@ -27,9 +27,9 @@ const commands = {
   async answers() {
     const [folder, positions, wdl] = paths;
     const module = await import(pathToFileURL(`${folder}/game.js`));
-    const [game, about] = [module.game, { ...module.about, wdl: wdl !== undefined }];
-    const { rules } = module;
+    const { game, rules } = module;
     const whole = await Book.open(new Uint8Array(readFileSync(`${folder}/book.bin`)), { rules });
+    const about = { ...module.about, wdl: wdl !== undefined, estimate: whole.facts.estimate };
     const outcome = (value) => value && { ...value, distance: null };
     const book = wdl ? { get: async (state) => outcome(await whole.get(state)) } : whole;
     const answers = [];
@@ -39,7 +39,8 @@ const commands = {
       answers.push({
         record: recordOf(game, state, mover),
         words: inAll(value, about, gained),
-        moves: moves.map((move) => [move.name, inWords(move.value, about), move.best]),
+        moves: moves.map((move) => [move.name, inWords(move.value, about), move.best || Boolean(move.likely)]),
+        kind: kindOf(value, about),
         chosen: chosen(moves)?.name ?? null,
         byChance,
         odds: byChance ? moves.map((move) => odds(move, moves)) : [],

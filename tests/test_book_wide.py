@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from solver import Player
 from solver.base import extras
-from solver.base.errors import BookError, MethodError
+from solver.base.errors import BookError
 from solver.base.options import Options
 from solver.base.value import Value
 from solver.book import Book, check_book
@@ -144,8 +144,6 @@ def test_tables_have_wide_states_as_text_and_are_imported(opening, tmp_path):
         with contextlib.closing(sqlite3.connect(tmp_path / "table.sqlite")) as table:
             assert {int(state) for (state,) in table.execute("select state from states")} == set(book)
         values = dict(book.items())
-        with pytest.raises(MethodError, match="has states of 128 bits, a page takes 63: .bin and tables"):
-            export(book, f"{tmp_path}/page/")
     pipeline.import_values(Declared(3, 3, 3), tmp_path / "table.jsonl", tmp_path / "again.lmdb")
     with Book(tmp_path / "again.lmdb") as book:
         assert dict(book.items()) == values

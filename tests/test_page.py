@@ -2,12 +2,15 @@
 
 import json
 import os
+import random
 import re
 import shutil
 
 import pytest
 
 from solver.base.errors import GameError, MethodError
+from solver.base.estimates import Estimate, Estimated
+from solver.base.value import lift_value
 from solver.book import Book
 from solver.export import export, script, site
 from solver.export.records import all_of, record_of, sampled
@@ -17,7 +20,8 @@ from solver.report.words import in_all, in_words
 from solver.rules.game import Rules, load_game
 from solver.rules.notation import first_position, format_action
 from solver.solving import pipeline
-from tests.books import write_values
+from tests import naive
+from tests.books import palette_of, write_values
 from tests.exports import needs_node
 from tests.modules import node as search_node
 from tests.pages import STRANGE, node, positions_of
@@ -119,6 +123,75 @@ def test_of_what_a_book_lacks_two_plies_are_searched(tmp_path, kept, monkeypatch
         stopped = node("stopped", tmp_path / "site", tmp_path / "asked", 3)
         fewer = [is_right(*pair, player, rules) for pair in zip(positions, stopped, strict=True)]
         assert stored < sum(fewer) < sum(known) and max(answer["asked"] for answer in stopped) == 4
+
+
+@pytest.fixture(scope="module")
+def grown(tmp_path_factory):
+    """The page and the book of estimates of tic-tac-toe, with some exact values; it lacks the last plies but one."""
+    folder, game = tmp_path_factory.mktemp("grown"), load_game("tic-tac-toe")
+    kind, chance, rules = Estimate("outcome", 4, "evaluate", "0" * 64), random.Random(5), Rules(game)
+    values = {}
+    for state, value in sorted(naive.solve(game, True).items()):
+        if not game.is_terminal(state) and rules.tier(state) not in (6, 7) and rules.canonical(state) == state:
+            sure = (float(value.score),) * bool(value.score)
+            guess = Estimated(chance.choice([kind.estimated(one) for one in (-0.5, -0.1, 0, 0.1, 0.5)] + [*sure]), None)
+            values[state] = value if state % 5 == 0 else guess
+    signs = {"win": 1, "draw": 0, "loss": -1}
+    counts = {name: sum((one.score > 0) - (one.score < 0) == signs[name] for one in values.values()) for name in signs}
+    facts = {"game": rules.name, "rules": rules.fingerprint, "method": "drop-out", "scope": "grown", "symmetry": True,
+             "states": None, "terminal": None, "tiers": None, "estimate": kind, "score_game": False, "counts": counts,
+             "palette": sorted(palette_of(values.values()), key=kind.kept_merit, reverse=True),
+             "root": values[rules.canonical(game.initial())]}  # fmt: skip
+    wins = [(one.distance, -state) for state, one in values.items() if one.score > 0 and one.distance]
+    facts["longest"] = max(wins)[0], -max(wins)[1]
+    write_values(folder / "book.lmdb", values, facts=facts)
+    shutil.copy(site.WEB / "package.json", folder)
+    with Book(folder / "book.lmdb") as book, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(site, "module_of", lambda *asked: None)
+        export(book, f"{folder}/site/")
+    return folder
+
+
+@needs_node
+def test_a_page_of_a_grown_book_tells_estimates_from_what_is_exact(grown, tmp_path):
+    """What is said to be exact is; what a player has from the book as an estimate is said to be one, with its depth."""
+    with Book(grown / "book.lmdb") as book:
+        game, player, truth, kinds = book.game, Player(book, live=False), naive.solve(book.game), set()
+        positions = [one for one in positions_of(player.rules, 150) if not game.is_terminal(one.state)]
+        (tmp_path / "asked").write_text(json.dumps([[str(one.state), one.mover, 0] for one in positions]))
+        answers = node("answers", grown / "site", tmp_path / "asked")
+        for position, answer in zip(positions, answers, strict=True):
+            known, moves = player.examine(position.state)
+            names = {format_action(game, position.state, move.action): move for move in moves}
+            asked = [(truth[position.state], known, answer["words"])]
+            for name, words, _ in answer["moves"]:
+                asked.append((lift_value(truth[names[name].child], False), names[name], words))
+            for value, told, words in asked:
+                kinds.add(agreed(value, told, words.replace("\u2212", "-")))
+            best = {name for name, _, is_best in answer["moves"] if is_best}
+            if all(move.source == "book" and not move.exact for move in moves):
+                assert best == {name for name, move in names.items() if move.best}
+            leans = {0.5: " far better", 0.1: " better", 0.0: "", -0.1: " worse", -0.5: " far worse"}
+            if "looks" in answer["words"]:
+                assert answer["kind"] == f"unknown{leans[round(known.estimate, 1)]}"
+    assert kinds == {"exact", "estimate", "sure", "unknown"}
+
+
+def agreed(value, told, words):
+    """How a value is told in words, which have to be right, and no less than a player says without a search."""
+    if words == "unknown":
+        assert told.value is None and told.estimate is None
+    elif words in ("win, distance unknown", "loss, distance unknown"):
+        assert words.startswith(value.outcome) and not told.exact
+        return "sure"
+    elif "estimate" in words:
+        found = re.fullmatch(r"(?:looks (even|better|worse) \()?estimate ([-+]?\d\.\d\d), depth 4\)?", words)
+        assert told.source == "book" and not told.exact and abs(float(found[2]) - told.estimate) < 0.0051, words
+        return "estimate"
+    else:
+        assert words == value.words()
+        return "exact"
+    return "unknown"
 
 
 def is_right(position, answer, player, rules):

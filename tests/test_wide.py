@@ -3,20 +3,23 @@
 import ast
 import inspect
 import itertools
+import json
 import random
+import shutil
 import textwrap
 from typing import NamedTuple
 
 import pytest
 
-from solver import Book, Player, verify
+from solver import Player, verify
 from solver.base import extras
 from solver.base.errors import BookError, DamagedBook, GameError, MethodError, PositionError
 from solver.base.value import Value
 from solver.book.check import check_book
 from solver.book.codecs import wide
 from solver.check.conformance import check_game
-from solver.export import export
+from solver.export import export, site
+from solver.export.records import record_of
 from solver.games.connect_four import ConnectFour
 from solver.play.lookahead import features_of
 from solver.rules.fingerprint import fingerprint
@@ -25,6 +28,8 @@ from solver.rules.notation import parse_position
 from solver.rules.width import bits_of
 from solver.search import alphabeta, heuristic, minimax
 from solver.solving.pipeline import solve
+from tests.exports import needs_node
+from tests.pages import node, positions_of
 
 
 class Declared(ConnectFour):
@@ -129,14 +134,12 @@ def test_a_player_and_notation_take_wide_states():
         parse_position(game, f"#{1 << 128}")
 
 
-def test_what_cannot_take_them_says_so_in_a_line(tmp_path, monkeypatch):
+def test_what_cannot_take_them_says_so_in_a_line(monkeypatch):
     monkeypatch.setattr(extras, "has_kernels", lambda: False)
     with pytest.raises(MethodError, match="othello:8,8 has states of 128 bits, the sweep takes 63: an opening book"):
         solve("othello:8,8")
     with pytest.raises(BookError, match="has states of 90 bits, this codec takes 63: leave --codec out"):
         solve(Stairs(), codec="compact", max_ply=3)
-    with solve(Stairs(), tmp_path / "stairs.lmdb", max_ply=3), pytest.raises(MethodError, match="a page takes 63"):
-        export(Book(tmp_path / "stairs.lmdb", Stairs()), f"{tmp_path}/page/")
     with pytest.raises(BookError, match="the codec wide is for more"):
         solve("tic-tac-toe", codec="wide")
 
@@ -152,6 +155,24 @@ def test_an_opening_book_of_wide_states(tmp_path, monkeypatch):
         assert verify(path, game=game).verdict == "proved"
         assert check_book(path, game=game) == book.header
     assert bytes(path.read_bytes()) == bytes((solve(game, tmp_path / "again", max_ply=6).path).read_bytes())
+
+
+@needs_node
+def test_a_page_of_wide_states_is_right(tmp_path, monkeypatch):
+    """Its rules are translated; past the book two plies are searched."""
+    monkeypatch.setattr(extras, "has_kernels", lambda: False)
+    with solve(Stairs(40), tmp_path / "stairs.lmdb", max_ply=6) as book:
+        (note,) = export(book, f"{tmp_path}/site/")
+        rules, known, stored = Rules(book.game), 0, len(book)
+    assert "past the book the page does not search" in note
+    shutil.copy(site.WEB / "package.json", tmp_path)
+    positions = [one for one in positions_of(rules, 80) if not rules.is_terminal(one.state)]
+    (tmp_path / "asked").write_text(json.dumps([[str(one.state), one.mover, 0] for one in positions]))
+    for position, answer in zip(positions, node("answers", tmp_path / "site", tmp_path / "asked"), strict=True):
+        value = alphabeta.solve(rules.game, position.state).value
+        assert answer["record"] == record_of(rules, position) and answer["words"] in ("unknown", value.words())
+        known += answer["words"] != "unknown"
+    assert stored < known < len(positions)
 
 
 @pytest.mark.parametrize("count", [1, 2, 255, 256, 257, 3000])

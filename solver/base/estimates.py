@@ -55,7 +55,6 @@ class Estimate(_Fields, Kind):
         "wdl": "{} holds estimates: trim it by --max-ply or --max-bytes",
         "choose": "{} holds estimates: choose by tier, --ply",
         "play": "{} holds estimates, of which no play shows that they are right: leave out --play",
-        "page": "{} holds estimates, which a page does not show: export a table, or .bin for a page of your own",
         "learn": "{} holds estimates: learn from a solved book, or from searches of the game",
     }
 

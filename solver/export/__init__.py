@@ -20,8 +20,7 @@ from solver.book.writer import nameable
 from solver.export import bin, listing, site, tables
 from solver.export.columns import COLUMNS, table_of
 from solver.export.training import write_training
-from solver.rules.game import Game, Rules, game_text
-from solver.rules.width import bits_of, refuse_wide
+from solver.rules.game import Game, Rules
 
 TABLES = {
     ".csv": tables.write_csv,
@@ -57,8 +56,6 @@ def export(
     for another ending or column, for rules that cannot run in a page, and for games alone that cannot be searched
     there; GameError, BookError, ResourceError.
     """
-    if is_page(path) or not isinstance(source, Book):
-        _refuse_wide(source)
     target = Path(os.path.realpath(path) if is_page(path) else path)
     if columns is not None and (is_page(path) or target.suffix.lower() == BINARY):
         raise MethodError(f"{path} holds the whole book: columns are chosen for {', '.join(TABLES)}")
@@ -85,10 +82,6 @@ def export_all(
     if not is_page(path):
         raise MethodError(f"{path} holds one book: several become pages in a folder, with a slash: {Path(path).stem}/")
     target = Path(os.path.realpath(path))
-    for source in sources:
-        _refuse_wide(source)
-        if isinstance(source, Book):
-            source.header.kind.refuse("page", str(source.path))
     pairs = [(source.game, source) if isinstance(source, Book) else (source, None) for source in sources]
     listing.names_of(game for game, _ in pairs)  # before anything is built
     with nameable(target):
@@ -102,21 +95,10 @@ def export_all(
         raise ResourceError(f"{target} cannot be written ({error.strerror or error}): make room, then again") from None
 
 
-def _refuse_wide(source: Book | Game) -> None:
-    """Raise where states are too wide for a page."""
-    if isinstance(source, Book):
-        remedy = f"{BINARY} and tables take them, {', '.join(TABLES)}"
-        refuse_wide(source.path.name, 8 * source.header.state_bytes, "a page", remedy)
-    else:
-        refuse_wide(game_text(source), bits_of(source), "a page", "solver play searches live")
-
-
 def _write_page(source: Book | Game, target: Path, progress: Progress) -> list[str]:
     book = source if isinstance(source, Book) else None
     rules = Rules(source) if book is None else Rules(book.game, book.header.symmetry)
     site.check_folder(target)
-    if book is not None:
-        book.header.kind.refuse("page", str(book.path))  # before anything is built
     script = site.script_of(rules, book, progress)
     with replacing_folder(target) as folder:
         site.write(script, rules.game, book, folder, progress)

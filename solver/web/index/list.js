@@ -21,7 +21,7 @@ function short(verdict, { sides = ["first", "second"] }) {
   const [first, second] = sides.map((name) => name[0].toUpperCase() + name.slice(1));
   if (shareOf(verdict)) return `${first} wins ${Number(shareOf(verdict)).toFixed(1)} %`;
   const words = verdict.replace("first player", first).replace("second player", second).replace(/ pl(y|ies)$/, "");
-  return words.replace(/^(Hounds) wins/, "$1 win");
+  return words.replace(/^(Hounds) wins/, "$1 win").replace(/^unknown, looks (\w+) \((.*)\) for the \w+$/, "looks $1, estimate $2");
 }
 
 function card({ name, title, summary, verdict, states, drawing, board, mover }) {

@@ -153,7 +153,7 @@ export function createBoard(place, play, drawing = {}, players = []) {
     const valued = new Set();
     cells.forEach((button, cell) => {
       const { moves: some, cell: target } = meant(cell);
-      const best = some.find((move) => move.best) ?? some[0];
+      const best = some.find((move) => move.best) ?? some.find((move) => move.likely) ?? some[0];
       const man = marks[cell];
       const kind = kindOfMan(man, drawing.men);
       if (kind && target === cell && best?.words) valued.add(cell);
@@ -179,7 +179,7 @@ export function createBoard(place, play, drawing = {}, players = []) {
   /** Moves that slide: those of the man that is chosen, else the best ones. */
   function arrows() {
     const slides = moves.filter((move) => move.place.length > 1 && move.words && !drawing.free);
-    const shown = chosen.length ? slides.filter((move) => begins(move, chosen)) : slides.filter((move) => move.best);
+    const shown = chosen.length ? slides.filter((move) => begins(move, chosen)) : slides.filter((move) => move.best || move.likely);
     if (!chosen.length && shown.length > MANY) return [];
     return shown.flatMap((move) => move.place.slice(1).map((to, at) => ({ from: move.place[at], to, kind: move.kind, best: move.best })));
   }
@@ -188,7 +188,7 @@ export function createBoard(place, play, drawing = {}, players = []) {
   function faces(move) {
     if (!move) return [];
     const [word, count] = move.words.split(/, | in |(?<=estimate) /);
-    const chip = span(`chip ${move.kind}${move.best ? " best" : ""}`, "");
+    const chip = span(`chip ${move.kind}${markOf(move)}`, "");
     if (word) chip.append(span("word", word));
     if (word in SHORT) chip.firstChild.dataset.short = SHORT[word];
     if (count) chip.append(span("count", count));
@@ -199,7 +199,7 @@ export function createBoard(place, play, drawing = {}, players = []) {
     const row = rows.length - Math.floor(cell / width);
     const where = named || drawing.names ? nameOf(cell) : `column ${(cell % width) + 1}, row ${row}`;
     const ends = some.filter((move) => move.place.length === chosen.length + 1);
-    const say = (move) => `${move.name}${move.words && `: ${move.words}`}${move.best ? ", best" : ""}`;
+    const say = (move) => `${move.name}${move.words && `: ${move.words}`}${move.best ? ", best" : move.likely ? ", likely best" : ""}`;
     const leads = ends.length ? `, play ${ends.map(say).join("; ")}` : some.length ? `, ${some.length} moves from here` : "";
     return `${where}: ${nameOfMan(mark, kind)}${leads}`;
   }
@@ -246,6 +246,8 @@ export function createBoard(place, play, drawing = {}, players = []) {
 
   return { draw, letGo, walk };
 }
+
+const markOf = ({ best, likely }) => (best ? " best" : likely ? " likely" : "");
 
 function span(className, text) {
   return Object.assign(document.createElement("span"), { className, textContent: text });

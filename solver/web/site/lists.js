@@ -2,7 +2,7 @@
 
 import { odds, pictureOfDice } from "./dice.js";
 import { $, element, marked, wrapped } from "./elements.js";
-import { inAll, inWords } from "./values.js";
+import { inAll, inWords, startOf } from "./values.js";
 
 /** List moves anew: `choose` plays one, `newsOf` says what a throw brings. */
 export function listMoves(moves, { byChance, choose, newsOf, dice }) {
@@ -31,10 +31,13 @@ export function listMoves(moves, { byChance, choose, newsOf, dice }) {
 }
 
 /** Say in the list what a move is worth. */
-export function label(button, { kind, words, best }) {
+export function label(button, { kind, words, best, likely }) {
   const [value, star] = [button.querySelector(".value"), button.querySelector(".star")];
   Object.assign(value, { className: `value ${kind}`, textContent: words });
-  if (star) Object.assign(star, { className: best ? "star best" : "star", textContent: best ? "best" : "" });
+  if (star) {
+    const mark = best ? "best" : likely ? "likely" : "";
+    Object.assign(star, { className: `star ${mark}`.trim(), textContent: mark });
+  }
 }
 
 /** The key that plays a move: its name, or its place where no move has a digit as its name. */
@@ -71,14 +74,16 @@ export function listFacts(about, book, records) {
 }
 
 /** What a book says of its values. */
-function factsOf({ facts: { method, scope, symmetry, states, stored, counts, root, longest, expectation } }, about) {
-  const kinds = expectation ? { win: "better", draw: "even", loss: "worse" } : { win: "win", draw: "draw", loss: "loss" };
+function factsOf({ facts }, about) {
+  const { method, scope, symmetry, states, stored, counts, root, longest, expectation, estimate } = facts;
+  const kinds = expectation || estimate ? { win: "better", draw: "even", loss: "worse" } : { win: "win", draw: "draw", loss: "loss" };
   return {
-    ...(expectation ? valuesOf(expectation, root, about) : { "start is a": inWords(root, about) }),
+    ...(expectation ? valuesOf(expectation, root, about) : { "start is a": inWords(startOf(facts, about), about) }),
+    ...(estimate ? { estimates: `of searches ${estimate.depth} plies deep, by ${estimate.evaluation}` } : {}),
     positions: `${(states ?? stored).toLocaleString("en")}${states === null ? " with a value" : ""}`,
     "to move": Object.entries(counts).map(([kind, count]) => `${count.toLocaleString("en")} ${kinds[kind]}`).join(", "),
     ...(expectation ? {} : { "longest win": longest === null ? "none" : `${longest.distance} plies` }),
-    solved: `${method}, ${scope}${symmetry ? ", folded by symmetry" : ""}`,
+    [estimate ? "grown" : "solved"]: `${method}, ${scope}${symmetry ? ", folded by symmetry" : ""}`,
   };
 }
 

@@ -55,6 +55,7 @@ async function begin() {
   document.body.classList.add(...sidesOf(drawing));
   for (const part of about.expects ? document.querySelectorAll(".of-chance") : []) part.hidden = false;
   document.body.classList.toggle("chance", Boolean(about.expects));
+  document.body.classList.toggle("grown", Boolean(book.facts.estimate));
   $("dice").hidden = !drawing.dice;
   listen();
   await readAddress();
@@ -167,11 +168,14 @@ async function readAddress() {
 
 /** The state of a text that may be anything, if the book stores it: rules need not bear other numbers. */
 async function known(text) {
-  const state = /^\d{1,19}$/.test(text) ? BigInt(text) : -1n;
+  const state = /^\d{1,154}$/.test(text) ? BigInt(text) : -1n;
   return (await book.get(state)) === undefined ? undefined : state;
 }
 
 const person = () => document.querySelector("input[name=side]:checked").value;
+/** What is known of the game, with what its book says of its values. */
+const told = () => ({ ...about, wdl: book.facts.wdl, estimate: book.facts.estimate });
+
 const isMine = ({ mover }) => person() === "both" || Number(person()) === mover;
 
 /** Whether the person is to do something; chance decides by itself for the other side, unless the dice are real. */
@@ -211,7 +215,7 @@ async function show() {
   seeking.abort();
   const late = setTimeout(() => mine === turn && present({ ...unexamined(game, here()), isLooking: true }), PATIENCE);
   try {
-    found = await examine(game, book, { ...about, wdl: book.facts.wdl }, here(), search ? () => false : looking(mine));
+    found = await examine(game, book, told(), here(), search && !book.facts.estimate ? () => false : looking(mine));
   } catch (error) {
     if (mine === turn) fail(`The book cannot be read: ${error.message}`);
     return;
@@ -233,7 +237,7 @@ async function show() {
 /** Find the values of the other positions of the game, as far as the book has them, for the chart. */
 async function appraise(mine) {
   for (const position of line) {
-    position.value ??= await valueOf(game, book, { ...about, wdl: book.facts.wdl }, position).catch(() => undefined);
+    position.value ??= await valueOf(game, book, told(), position).catch(() => undefined);
     if (mine !== turn) return;
   }
   drawGame();
@@ -242,7 +246,7 @@ async function appraise(mine) {
 /** Search for what is not known of the position that is looked at, for as long as it is, and show what is found. */
 async function seek(mine, found) {
   seeking = new AbortController();
-  const known = { ...about, wdl: book.facts.wdl };
+  const known = told();
   const reveal = (analysis, isSearching) => mine === turn && revise({ ...joined(found, analysis, known), isSearching });
   const budget = { milliseconds: LONGEST, signal: seeking.signal, progress: (analysis) => reveal(analysis, true) };
   try {
@@ -292,9 +296,10 @@ function drawMoves() {
   const visible = $("values").checked;
   const labelled = shown.moves.map((move) => ({
     ...move,
-    kind: visible ? kindOf(move.value) : "",
+    kind: visible ? kindOf(move.value, about) : "",
     words: visible && !shown.isLooking ? (move.value === undefined && shown.isSearching ? "searching" : inWords(move.value, about)) : "",
     best: visible && move.best,
+    likely: visible && move.likely,
   }));
   const rows = game.board(here().state, here().mover);
   board.draw(rows, labelled, { last: here().place, arrives, gained: about.adds && line[0].state === game.initial ? here().gained : undefined, mover: here().mover, owners: owners() });
@@ -382,16 +387,16 @@ function sentence() {
   const repeats = !about.expects && line.slice(0, at).some((one) => one.state === here().state && one.mover === mover);
   const again = repeats ? " The position repeats." : "";
   const played = lastPlayed();
-  if (shown.end) return [played, marked(kindOf(shown.value), ending(mover, gained))];
+  if (shown.end) return [played, marked(kindOf(shown.value, about), ending(mover, gained))];
   const who = `${names[mover]} to ${shown.byChance ? "throw" : "move"}`;
   if (shown.isLooking) return [played, `${who}. Asking the book, and looking ahead where it ends.`];
-  const best = shown.moves.filter((move) => move.best).map((move) => move.name);
+  const [best, likely] = ["best", "likely"].map((mark) => shown.moves.filter((move) => move[mark]).map((move) => move.name));
   const unsure = search ? " No move is known to be best." : " The book ends here: no move is known to be best.";
-  const ends = shown.isSearching ? " Searching." : best.length || shown.byChance ? "" : unsure;
+  const ends = shown.isSearching ? " Searching." : best.length || likely.length || shown.byChance ? "" : unsure;
   const alone = ends && !search && person() !== "both" ? " The page plays on as well as it can." : "";
   if (!$("values").checked) return [played, `${who}.`, ends, alone, again];
-  const advice = best.length > 8 ? ` ${best.length} moves keep it.` : best.length ? ` Best: ${best.join(", ")}.` : "";
-  const worth = shown.isSearching && shown.value === undefined ? [`${who}`] : [`${who}: `, marked(kindOf(shown.value), inAll(shown.value, about, gained))];
+  const advice = best.length > 8 ? ` ${best.length} moves keep it.` : best.length ? ` Best: ${best.join(", ")}.` : likely.length > 8 ? ` ${likely.length} moves look alike.` : likely.length ? ` Likely best: ${likely.join(", ")}.` : "";
+  const worth = shown.isSearching && shown.value === undefined ? [`${who}`] : [`${who}: `, marked(kindOf(shown.value, about), inAll(shown.value, about, gained))];
   return [played, ...worth, ".", advice, ends, alone, again];
 }
 

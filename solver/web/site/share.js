@@ -5,14 +5,14 @@ import { kindOf } from "./values.js";
 /** What is known of a position, by the names of `solver query --json`. */
 export function asObject(about, { state, mover, gained }, shown, names) {
   const valued = (value, best) => ({
-    value: value === undefined ? null : about.expects ? "expectation" : value.estimate ? "unknown" : kindOf(value),
+    value: value === undefined ? null : about.expects ? "expectation" : value.estimate ? "unknown" : kindOf(value, about),
     score: value === undefined || value.estimate ? null : value.score,
     distance: value?.distance ?? null,
     estimate: value?.estimate ? value.score : null,
     exact: Boolean(value && !value.estimate),
     ...(best === undefined ? {} : { best }),
   });
-  const moves = shown.moves.map(({ name, value, best, child }) => ({ move: name, ...valued(value, best), child: { state: exactly(child) } }));
+  const moves = shown.moves.map(({ name, value, best, likely, child }) => ({ move: name, ...valued(value, Boolean(best || likely)), child: { state: exactly(child) } }));
   return {
     game: about.game,
     position: names.join(" "),
@@ -22,6 +22,7 @@ export function asObject(about, { state, mover, gained }, shown, names) {
     gained: about.adds ? gained : null,
     terminal: Boolean(shown.end),
     ...valued(shown.value),
+    ...(shown.value?.depth ? { depth: shown.value.depth } : {}),
     ...(shown.byChance ? { best: [], moves: [], chances: shown.moves.map(({ name, weight, value }) => ({ outcome: name, weight, ...valued(value) })) } : { best: moves.filter(({ best }) => best).map(({ move }) => move), moves }),
   };
 }

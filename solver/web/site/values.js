@@ -1,16 +1,19 @@
 /**
  * What a book says of a position and of its moves, and how it is said. Values are for the side to move; in a game of
- * chance, where `about` says what the book `expects`, they are expectations.
+ * chance, where `about` says what the book `expects`, they are expectations. Of a grown book `about` has the `estimate`
+ * that its facts have: some values are estimates then, of a kind of their own, `estimate`, with the `depth` of the search.
  */
 
 const WIN = 2 ** 40; // the merit of a win at once; a ply more takes one off, and a draw has none
 const PLIES = 2; // that are searched where the book lacks a state
 const NODES = 20000; // that this takes at most for a position and all its moves
+const [EVEN, FAR] = [0.05, 0.35]; // estimates below the one look even, from the other on far from it
 
 /**
  * What is known of a position: { end, value, moves, byChance }, each move with its value and whether it is known to be
- * best. Of a value that is not known there is nothing, rather than a guess. Where chance decides (`byChance`), its
- * outcomes stand for moves, and none is best. `goesOn` is waited for before a search looks at the moves of a position; it
+ * best; by the estimates of a grown book, which has all moves, it may be `likely` to be. Of a value that is not known, nor
+ * estimated by the book, there is nothing, rather than a guess. Where chance decides (`byChance`), its outcomes stand for
+ * moves, and none is best. `goesOn` is waited for before a search looks at the moves of a position; it
  * ends where that says no, and what is not settled by then is not known.
  */
 export async function examine(game, book, about, { state, mover }, goesOn = () => true) {
@@ -25,14 +28,49 @@ export async function examine(game, book, about, { state, mover }, goesOn = () =
     }
   }
   const bounds = [own, best(seen())].find(isKnown);
-  const value = bounds && valueAt(bounds[0], about);
+  const value = bounds ? valueAt(bounds[0], about) : within(best(seen()), await guessed(source, state), about);
   const top = about.expects ? best(seen()) : bounds; // an expectation may be rounded otherwise than its best move's
+  const guesses = await Promise.all(moves.map((move, at) => (isKnown(ranges[at]) ? undefined : guessed(source, move.child))));
   const valued = seen().map((range, at) => {
     const known = isKnown(range);
     const isBest = known && !byChance && top !== undefined && range[0] === top[0];
-    return { ...moves[at], value: known ? valueAt(range[0], about) : undefined, best: isBest };
+    const guess = () => within(range, guessedBefore(guesses[at], moves[at], mover), about);
+    return { ...moves[at], value: known ? valueAt(range[0], about) : guess(), best: isBest };
   });
-  return { end, value, moves: valued, byChance };
+  return { end, value, moves: about.estimate ? withLikely(valued) : valued, byChance };
+}
+
+/** Moves, of which the ones that promise most are likely to be best, where all are told of and none is known to be. */
+function withLikely(moves) {
+  if (moves.some((move) => move.best || !move.value)) return moves;
+  const most = Math.max(...moves.map((move) => rank(move.value)));
+  return moves.map((move) => ({ ...move, likely: rank(move.value) === most }));
+}
+
+/** A promise of what a grown book takes a position for of which it has no exact value. */
+async function guessed({ game, book, about }, state) {
+  if (!about.estimate || game.end(state)) return undefined;
+  const stored = await book.get(game.key(state));
+  return stored?.outcome === "estimate" ? estimateOf(stored.score, about) : undefined;
+}
+
+/** An estimate of a grown book as a value; a win or loss may be certain, but not its distance. */
+function estimateOf(score, { scores, estimate: { depth } }) {
+  const isSure = !scores && Math.abs(score) >= 1;
+  return { score, distance: null, estimate: isSure ? (score > 0 ? "win" : "loss") : "unknown", depth };
+}
+
+/** An estimate, or the win or loss that bounds tell, but not how soon. */
+function within([low, high], guess, { scores }) {
+  const sign = guess && !scores ? (low > 0) - (high < 0) : 0;
+  return sign ? { ...guess, score: sign, estimate: sign > 0 ? "win" : "loss" } : guess;
+}
+
+/** An estimate as it is seen one ply before. */
+function guessedBefore(value, { mover: next, gain }, mover) {
+  if (value === undefined) return undefined;
+  const score = gain + (next === mover ? value.score : 0 - value.score);
+  return { ...value, score, estimate: value.estimate === "unknown" ? "unknown" : score > 0 ? "win" : "loss" };
 }
 
 /** What the rules alone say of a position, as `examine` gives it: no value is known. */
@@ -48,14 +86,17 @@ export function unexamined(game, { state, mover }) {
  * values of a kind of their own: `estimate` is what kind.
  */
 export function joined(found, analysis, about) {
-  const known = found.value ?? (analysis.exact ? asBook(analysis, about) : undefined);
+  const known = surer(found.value, analysis, about);
   const moves = found.moves.map((move, at) => {
-    const value = move.value ?? asBook(analysis.moves[at] ?? {}, about);
-    const isBest = value && known && !value.estimate && rank(value) === rank(known);
+    const value = surer(move.value, analysis.moves[at] ?? {}, about);
+    const isBest = value && known && !value.estimate && !known.estimate && rank(value) === rank(known);
     return { ...move, value, best: Boolean(isBest) };
   });
-  return { ...found, value: known ?? asBook(analysis, about), moves };
+  return { ...found, value: known, moves };
 }
+
+/** What is known from the book, or found by a search: what is exact, else the book's estimate. */
+const surer = (known, seen, about) => (known && !(known.estimate && seen.exact) ? known : asBook(seen, about));
 
 /** A value of a search as the book would have it. */
 function asBook({ value, exact }, about) {
@@ -67,8 +108,15 @@ function asBook({ value, exact }, about) {
 
 /** The value of a position alone, if the rules or the book tell it. */
 export async function valueOf(game, book, about, { state }) {
-  const range = await lookUp({ game, book, about }, state);
-  return isKnown(range) ? valueAt(range[0], about) : undefined;
+  const source = { game, book, about };
+  const range = await lookUp(source, state);
+  return isKnown(range) ? valueAt(range[0], about) : guessed(source, state);
+}
+
+/** The start's value of a book's facts. */
+export function startOf({ root, estimate }, about) {
+  const isExact = root.distance !== null || (about.scores ? Number.isInteger(root.score) : !root.score);
+  return estimate && !isExact ? estimateOf(root.score, { ...about, estimate }) : root;
 }
 
 /** How the first player stands: { share, from -1 to 1 for charts; at, the same for as long as nobody errs }. */
@@ -84,16 +132,17 @@ export function standing(value, { mover, gained }, { scores, expects }) {
   return { share: way * value.score * near, at: way * value.score };
 }
 
-/** Whether all is known of a position that can be. */
-export const isSettled = ({ end, byChance, value, moves }) =>
-  Boolean(end || byChance || (value && !value.estimate && moves.every((move) => move.value && !move.value.estimate)));
+/** Whether all is known of a position that can be; a grown book is believed where it has all moves. */
+export const isSettled = ({ end, byChance, value, moves }) => Boolean(end || byChance || (isTold(value) && moves.every((move) => isTold(move.value))));
+
+const isTold = (value) => Boolean(value && (!value.estimate || value.depth));
 
 /** Bounds of a position's merit for the side to move: what the rules or the book say, or what is always true. */
 async function lookUp({ game, book, about }, state) {
   const end = game.end(state);
   if (end) return exactly(meritAtTheEnd(end, about));
   const stored = await book.get(game.key(state));
-  if (stored === undefined) return anything(about);
+  if (stored === undefined || stored.outcome === "estimate") return anything(about);
   return exactly(stored.distance === null ? stored.score : stored.score * (WIN - stored.distance));
 }
 
@@ -150,18 +199,22 @@ function rank(value) {
   return value.distance === null ? value.score : value.score * (WIN - value.distance);
 }
 
-/** "win", "draw", "loss" or "unknown": what colours go by. */
-export function kindOf(value) {
+/** "win", "draw", "loss" or "unknown": what colours go by; with "unknown" perhaps how an estimate leans, and if far. */
+export function kindOf(value, about) {
   if (value === undefined) return "unknown";
+  if (value.estimate === "unknown") return `unknown${leaning(about.scores ? Math.tanh(value.score / 6) : value.score)}`;
   if (value.estimate) return value.estimate;
   return value.score > 0 ? "win" : value.score < 0 ? "loss" : "draw";
 }
+
+const leaning = (share) => (Math.abs(share) < EVEN ? "" : `${Math.abs(share) < FAR ? "" : " far"} ${share > 0 ? "better" : "worse"}`);
 
 /** A value in words: win in 5, draw, +3; a winning chance of 53.1 %, an expected margin of +1.25. */
 export function inWords(value, { scores, adds, expects }) {
   if (value === undefined) return "unknown";
   if (value.estimate && value.estimate !== "unknown") return `${value.estimate}, distance unknown`;
-  if (value.estimate) return `estimate ${scores ? signed(Math.round(value.score * 10) / 10) : hundredths(value.score)}`;
+  const depth = value.depth ? `, depth ${value.depth}` : "";
+  if (value.estimate) return `estimate ${scores ? signed(Math.round(value.score * 10) / 10) : hundredths(value.score)}${depth}`;
   if (expects) return expects === "utility" ? percent(50 * (1 + value.score)) : hundredths(value.score);
   if (scores) return value.score ? signed(value.score) : adds ? "0" : "tie";
   return value.distance === null ? kindOf(value) : `${kindOf(value)} in ${value.distance}`;
@@ -179,7 +232,7 @@ export function inAll(value, about, gained) {
   return `${about.expects ? hundredths(gained + value.score) : margin(gained + value.score)}: ${parts}`;
 }
 
-const impression = (score) => (Math.abs(score) < 0.05 ? "even" : score > 0 ? "better" : "worse");
+const impression = (score) => (Math.abs(score) < EVEN ? "even" : score > 0 ? "better" : "worse");
 
 /** The margin of a finished game, for the side to move. */
 export const finalMargin = (value, gained) => value.score + gained;
