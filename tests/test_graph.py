@@ -6,6 +6,8 @@ import pytest
 
 import solver
 from solver.base.errors import BookError, DamagedBook, GameError
+from solver.base.expectations import number_of
+from solver.base.options import Options
 from solver.base.value import value_of
 from solver.book import streaming
 from solver.book.packing import pack
@@ -13,9 +15,11 @@ from solver.games.common.nodes import Draft, unpacked
 from solver.games.graph import graph_of
 from solver.rules.game import Rules, game_text, load_game
 from solver.rules.keeping import game_kept
-from solver.search import minimax, retrograde
+from solver.search import minimax, retrograde, value_iteration
 from solver.solving import pipeline
+from solver.solving.tables import solved_by
 from solver.sweep import graph as arrays
+from solver.sweep import graph_expectation
 
 NIM = "state,action,next,reward\n3,take 1,2,\n3,take 2,1,\n2,take 1,1,\n2,take 2,0,1\n1,take 1,0,1\n"
 
@@ -116,15 +120,33 @@ def test_a_table_that_is_no_text_is_refused(tmp_path):
         load_game(str(tmp_path / "odd.csv"))
 
 
-def random_nodes(seed, turns, scores):
-    """A graph of thirty positions: with cycles, or of margins without."""
+def random_nodes(seed, turns, scores, throws=False):
+    """A graph of thirty positions: with cycles, or of margins without. `throws`: at every third chance decides, which
+    alone leads back, and often ends the game."""
     chance, draft = random.Random(seed), Draft()
     for node in range(30):
         draft.node(f"p{node}", chance.randrange(2) if turns else 0, chance.choice((-5, 0, 7) if scores else (-1, 0, 1)))
     for node in range(22):
-        for child in {chance.randrange(node + 1 if scores else 0, 30) for _ in range(chance.randrange(1, 4))}:
-            draft.move(node, f"m{child}", child, chance.randrange(-2, 3) if scores else 0)
+        thrown = throws and node % 3 == 0
+        first = node + 1 if scores or (throws and not thrown) else 0
+        for child in {chance.randrange(first, 30) for _ in range(chance.randrange(1, 4))}:
+            weight = chance.randrange(1, 9) if thrown else 0
+            draft.move(node, f"m{child}", child, chance.randrange(-2, 3) if scores and not thrown else 0, weight)
+        if thrown:
+            draft.move(node, "end", 29, 0, 9)
     return draft.nodes(turns)
+
+
+@pytest.mark.parametrize("scores", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_arrays_find_the_expectations_that_the_plain_algorithm_finds(seed, scores):
+    nodes = random_nodes(seed, True, scores, throws=True)
+    rules = Rules(graph_of("random.csv", nodes))
+    found, solved = value_iteration.solve(rules), graph_expectation.solve(nodes, rules, Options())
+    plain = solved_by(rules, found.table, None, found.units, found.cyclic)
+    assert solved._replace(parts=None) == plain._replace(parts=None)
+    held = [(state, number) for part in solved.parts() for state, number in zip(*part, strict=True)]
+    assert held == [(state, number_of(found.table[state])) for state in sorted(found.table) if nodes.moves(state)]
 
 
 @pytest.mark.parametrize("turns", [False, True])
@@ -143,8 +165,9 @@ def test_arrays_find_what_the_plain_algorithms_find(seed, turns, scores):
 
 
 @pytest.mark.parametrize("scores", [False, True])
-def test_arrays_make_the_book_that_plain_python_makes(tmp_path, monkeypatch, scores):
-    game = graph_of("random.csv", random_nodes(1, True, scores))
+@pytest.mark.parametrize("throws", [False, True])
+def test_arrays_make_the_book_that_plain_python_makes(tmp_path, monkeypatch, scores, throws):
+    game = graph_of("random.csv", random_nodes(1, True, scores, throws))
     with pipeline.solve(game, tmp_path / "plain.lmdb") as plain:
         said = []
         monkeypatch.setattr("solver.solving.ways.plain.SMALL", 5)
@@ -216,7 +239,7 @@ def test_what_openspiel_has_otherwise_is_refused(text, message):
 def test_a_text_that_leaves_history_out_is_refused():
     pyspiel = pytest.importorskip("pyspiel")
     assert pyspiel
-    from solver.games.common import openspiel
+    from solver.games.common.exploration import Exploration
 
     class Forgetful:
         """Three throws of a coin, of which the text tells the last."""
@@ -251,8 +274,9 @@ def test_a_text_that_leaves_history_out_is_refused():
         def __str__(self):
             return f"{len(self.past)} {self.past[-1:]}"
 
+    exploration = Exploration("forgetful", Forgetful())
     with pytest.raises(GameError, match="positions of one text that differ in how they end"):
-        openspiel._Exploration("forgetful", Forgetful()).run()
+        exploration.compare(exploration.run())
 
 
 def test_tic_tac_toe_of_openspiel_is_ours():

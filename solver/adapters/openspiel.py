@@ -20,7 +20,7 @@ from open_spiel.python.policy import Policy
 
 from solver.base.errors import PositionError
 from solver.export.planes import surveyed
-from solver.games.common.openspiel import SECOND
+from solver.games.common.exploration import SECOND
 from solver.play.player import Player
 from solver.rules.game import Rules, load_game, own_method
 from solver.rules.notation import format_action, parse_position, show

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from solver.base import expectations
 from solver.base.expectations import MIDDLE, SPAN, number_of
 from solver.base.parallel import Workers
+from solver.base.progress import Progress
 from solver.compiled.edges import OPEN, ROOM
-from solver.search.nets import BLOCK, NONE, Net, meet, narrow, unmet
+from solver.search.nets import BLOCK, NONE, Met, Net, meet, narrow, unmet
 from solver.store.directory import BEGIN, END, MISSING, Known
 from solver.store.shared import compiled, shared
 from solver.sweep.backward import Backward
@@ -209,23 +210,28 @@ class Bounds:
 
     def narrowed(self, team: Workers) -> Values:
         """The middle between the bounds, as near to each other as they come. Raises MethodError if that is not near."""
-        size = self.size
-
-        def narrowed(down: bool, old: Any, new: Any) -> list[tuple[int, int, bool]]:
-            def block(begin: int) -> tuple[int, int, bool]:
-                found: tuple[int, int, bool] = narrow_all(self.net, begin, min(begin + BLOCK, size), down, old, new)
-                return found
-
-            return list(team.map(block, range(0, size, BLOCK)))
-
-        def told(rounds: int, gap: int) -> None:
-            self.progress("narrow", rounds, None, f"{gap / self.scale.point:.1e} apart")
-
-        old = np.full(size, -SPAN, np.int64), np.full(size, SPAN, np.int64)
-        new = np.empty(size, np.int64), np.empty(size, np.int64)
-        met = meet(self.net, narrowed, old, new, told)
+        met = narrowed(self.net, self.scale.point, team, self.progress)
         if met.place is not None:
             raise unmet(self.rules.name, int(self.states[met.place]), met, self.net, self.scale.span)
         self.gap = met.gap
         middle: Values = met.bounds[0] + met.bounds[1] >> 1
         return middle
+
+
+def narrowed(net: Net, point: int, team: Workers, progress: Progress) -> Met:
+    """The bounds of a net of arrays, as near to each other as they come."""
+    size = len(net.weight)
+
+    def round_of(down: bool, old: Any, new: Any) -> list[tuple[int, int, bool]]:
+        def block(begin: int) -> tuple[int, int, bool]:
+            found: tuple[int, int, bool] = narrow_all(net, begin, min(begin + BLOCK, size), down, old, new)
+            return found
+
+        return list(team.map(block, range(0, size, BLOCK)))
+
+    def told(rounds: int, gap: int) -> None:
+        progress("narrow", rounds, None, f"{gap / point:.1e} apart")
+
+    old = np.full(size, -SPAN, np.int64), np.full(size, SPAN, np.int64)
+    new = np.empty(size, np.int64), np.empty(size, np.int64)
+    return meet(net, round_of, old, new, told)

@@ -70,20 +70,16 @@ def solve(nodes: Any, kind: Kind, tiers: Any, progress: Progress) -> Solved:
     indices = len(best_first) - 1 - np.searchsorted(ascending, stored)
     kinds = indices.astype(np.uint8 if len(best_first) <= 256 else np.int32)
 
-    def parts() -> Iterator[tuple[Any, Any]]:
-        for at in range(0, len(states), CHUNK):
-            yield states[at : at + CHUNK], kinds[at : at + CHUNK]
-
     wins = ascending[ascending > 0]
     longest = None
     if len(wins) and not kind.scores:
         longest = int(WIN - wins[0]), int(states[np.argmax(stored == wins[0])])
     return Solved(
         len(states),
-        parts,
+        lambda: in_parts(states, kinds),
         [value_of(int(merit), kind.scores) for merit in best_first],
         numbers[::-1].tolist(),
-        _counted(merits, is_open, np.zeros(graph.size, np.int64) if tiers is None else np.asarray(tiers, np.int64)),
+        counted(merits, is_open, tiers),
         value_of(int(merits[0]), kind.scores),
         longest,
         kind,
@@ -91,11 +87,18 @@ def solve(nodes: Any, kind: Kind, tiers: Any, progress: Progress) -> Solved:
     )
 
 
-def _counted(merits: Ints, is_open: NDArray[np.bool_], tiers: Ints) -> list[TierCount]:
-    """The positions of each tier, by what they are worth."""
-    length = int(tiers.max()) + 1
-    columns = [np.ones(len(tiers), np.bool_), ~is_open, merits > 0, merits == 0, merits < 0]
-    counts = np.array([np.bincount(tiers[column], minlength=length) for column in columns])
+def in_parts(states: Ints, kinds: Any) -> Iterator[tuple[Any, Any]]:
+    """Positions and what a book has of their values, in parts as `Solved` wants them."""
+    for at in range(0, len(states), CHUNK):
+        yield states[at : at + CHUNK], kinds[at : at + CHUNK]
+
+
+def counted(merits: Ints, is_open: NDArray[np.bool_], tiers: Any) -> list[TierCount]:
+    """The positions of each tier, all of one if that is None, by the signs of what they are worth."""
+    of = np.zeros(len(merits), np.int64) if tiers is None else np.asarray(tiers, np.int64)
+    length = int(of.max()) + 1
+    columns = [np.ones(len(of), np.bool_), ~is_open, merits > 0, merits == 0, merits < 0]
+    counts = np.array([np.bincount(of[column], minlength=length) for column in columns])
     return [TierCount(tier, *counts[:, tier].tolist()) for tier in range(length) if counts[0, tier]]
 
 
@@ -150,11 +153,20 @@ def outcomes(graph: Arrays, progress: Progress) -> Ints:
 
 def margins(graph: Arrays, progress: Progress) -> Ints:
     """The merits of all positions where they are margins still to come. Raises MethodError if there are cycles."""
+    merits = graph.worths.copy()
+    for front, moves, places in from_the_ends(graph, progress):
+        seen = merits[graph.children[moves]]
+        seen = np.where(graph.stays[moves], seen, -seen) + graph.rewards[moves]
+        merits[front] = np.maximum.reduceat(seen, places)
+    return merits
+
+
+def from_the_ends(graph: Arrays, progress: Progress) -> Iterator[tuple[Ints, Ints, Ints]]:
+    """Unfinished positions, a round after all those that their moves lead to; their moves, one position's after the
+    other's, and where each begins among them. Raises MethodError if there are cycles."""
     back = _Back(graph)
     left = np.diff(graph.begins)
-    merits = graph.worths.copy()
     front = np.flatnonzero(left == 0)
-    merits[left > 0] = 0
     done = len(front)
     while len(front):
         owners = graph.owners[back.moves_to(front)]
@@ -163,12 +175,8 @@ def margins(graph: Arrays, progress: Progress) -> Ints:
         front = front[left[front] == 0]
         if len(front):
             begins, ends = graph.begins[front], graph.begins[front + 1]
-            moves = _ranges(begins, ends)
-            seen = merits[graph.children[moves]]
-            seen = np.where(graph.stays[moves], seen, -seen) + graph.rewards[moves]
-            merits[front] = np.maximum.reduceat(seen, np.cumsum(ends - begins) - (ends - begins))
+            yield front, _ranges(begins, ends), np.cumsum(ends - begins) - (ends - begins)
             done += len(front)
             progress("resolve", done, graph.size)
     if done < graph.size:
         raise MethodError("play can come back to a position, and values are margins: give every move a later one")
-    return merits

@@ -14,7 +14,7 @@ import struct
 import sys
 import zlib
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise, repeat
 from typing import Any, NamedTuple
 
@@ -226,6 +226,14 @@ def short(text: str) -> str:
     return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
+class _Numbered(dict[str, int]):
+    """Names, and the number of each: a new one has the next."""
+
+    def __missing__(self, name: str) -> int:
+        number = self[name] = len(self)
+        return number
+
+
 class Draft:
     """A graph under way: its positions, and moves in any order."""
 
@@ -235,7 +243,7 @@ class Draft:
         self.worths = array("q")
         self.owners, self.children, self.labels, self.weights = array("I"), array("I"), array("I"), array("I")
         self.rewards = array("q")
-        self.names: dict[str, int] = {}
+        self.names = _Numbered()
 
     def node(self, text: str, mover: int = 0, worth: int = 0) -> int:
         """A new position; its number."""
@@ -248,9 +256,18 @@ class Draft:
         """A new move."""
         self.owners.append(owner)
         self.children.append(child)
-        self.labels.append(self.names.setdefault(name, len(self.names)))
+        self.labels.append(self.names[name])
         self.rewards.append(reward)
         self.weights.append(weight)
+
+    def moves(self, owner: int, names: Iterable[str], children: list[int], weights: Iterable[int] | None) -> None:
+        """All moves of a position, which score nothing; their weights, None where a player decides."""
+        count = len(children)
+        self.owners.extend(repeat(owner, count))
+        self.children.extend(children)
+        self.labels.extend(map(self.names.__getitem__, names))
+        self.rewards.extend(repeat(0, count))
+        self.weights.extend(repeat(0, count) if weights is None else weights)
 
     def nodes(self, turns: bool) -> Nodes:
         """The graph; `turns`: it says who moves. The draft is used up."""

@@ -1,4 +1,4 @@
-"""Games that are graphs in arrays: all positions at once; small ones, and chance, by the plain algorithms."""
+"""Games that are graphs in arrays: all positions at once; small ones by the plain algorithms."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from solver.solving.job import Job, Outcome
 from solver.solving.ways import plain
 
 name = "a graph"
-heeds = {"memory"}
+heeds = {"memory", "workers"}
 refuses = plain.refuses
 METHODS = ("auto", "minimax", "retrograde")
 
@@ -20,8 +20,8 @@ def solve(job: Job) -> Outcome:
     outcome, _ = plain.first(job)
     if outcome is not None:
         return outcome
-    reason = "chance has a part" if rules.chance else None if extras.has_kernels() else extras.remedy()
-    if options.method not in METHODS or (options.method == "minimax" and not rules.scores):
+    reason = None if extras.has_kernels() else extras.remedy()
+    if options.method not in METHODS and not rules.chance or (options.method == "minimax" and not rules.scores):
         reason = f"by {options.method}"
     if reason is not None:
         options.say_plainly(reason)
@@ -29,11 +29,16 @@ def solve(job: Job) -> Outcome:
     from solver.sweep import graph
 
     size, moves = len(nodes.texts), len(nodes.children)
-    needed = graph.NODE_BYTES * size + graph.MOVE_BYTES * moves
+    needed = (graph.NODE_BYTES * size + graph.MOVE_BYTES * moves) * (1 + bool(rules.chance))
     if options.memory is not None and needed > options.memory:
         raise ResourceError(
             f"{size:,} positions with {moves:,} moves need {needed / 2**30:.2f} GiB of memory,"
             f" {options.memory / 2**30:.2f} GiB are free for them: raise --memory"
         )
-    solved = graph.solve(nodes, rules.kind, nodes.tiers if rules.scores else None, options.progress)
+    if rules.chance:
+        from solver.sweep import graph_expectation
+
+        solved = graph_expectation.solve(nodes, rules, options)
+    else:
+        solved = graph.solve(nodes, rules.kind, nodes.tiers if rules.scores else None, options.progress)
     return Outcome(solved, solved.method, "complete")

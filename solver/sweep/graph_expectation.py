@@ -1,0 +1,107 @@
+"""Expectations of all positions of a graph with chance, in arrays: the values of `search.value_iteration`, to the unit.
+
+Margins have no cycles: they are valued as `graph.margins` are, a round at a time. Others are one tier, whose values are
+narrowed from both sides, in blocks on all cores (`expectation`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solver.base.expectations import MIDDLE, SPAN, WIDER, mean, number_of, span_of, spanned
+from solver.base.kinds import Units
+from solver.base.options import Options
+from solver.base.parallel import Workers
+from solver.base.progress import Progress
+from solver.book.solution import Solved
+from solver.rules.game import Rules
+from solver.search.nets import NONE, Net, unmet
+from solver.sweep.expectation import narrowed
+from solver.sweep.graph import Arrays, Ints, arrays_of, counted, from_the_ends, in_parts
+from solver.sweep.scale import TooWide
+
+
+def solve(nodes: Any, rules: Rules, options: Options) -> Solved:
+    """The values of all positions of a graph with chance (`games.common.nodes.Nodes`).
+
+    Raises MethodError where play need not end, GameError for margins beyond any span.
+    """
+    graph, weights = arrays_of(nodes), np.frombuffer(nodes.weights, np.uint32).astype(np.int64)
+    is_open = np.diff(graph.begins) > 0
+    span = span_of(int(np.abs(graph.worths[~is_open]).max(initial=0)), rules.margins, rules.name)
+    while True:
+        point = SPAN // span
+        try:
+            if rules.margins:
+                values, error = expectations(graph, weights, point, options.progress)
+            else:
+                values, error = bounded(graph, weights, point, rules, options)
+            break
+        except TooWide:
+            span = spanned(span * WIDER, rules.name)
+    units = Units(rules.kind.measured(span, error), 1, point, error)
+    states, tiers = np.flatnonzero(is_open), nodes.tiers if rules.margins else None
+    numbers = number_of(values[states])
+    return Solved(
+        len(states),
+        lambda: in_parts(states, numbers),
+        [],
+        None,
+        counted(number_of(values) - MIDDLE, is_open, tiers),
+        units.value(int(values[0])),
+        None,
+        units.kind,
+        not rules.margins,
+    )
+
+
+def expectations(graph: Arrays, weights: Ints, point: int, progress: Progress) -> tuple[Ints, int]:
+    """The values of a graph without cycles, and by how many half units they may be off. Raises TooWide."""
+    values, error = graph.worths * point, 0
+    for front, moves, places in from_the_ends(graph, progress):
+        seen = values[graph.children[moves]]
+        seen = np.where(graph.stays[moves], seen, -seen) + graph.rewards[moves] * point
+        if np.abs(seen).max() > SPAN:
+            raise TooWide
+        values[front] = best_of(seen, weights[moves], places)
+        error += 1
+    return values, error
+
+
+def best_of(seen: Ints, weights: Ints, places: Ints) -> Ints:
+    """What the moves from each of `places` on make of a position: the best of them, or by their weights the mean."""
+    totals = np.add.reduceat(weights, places)
+    means = mean(np.add.reduceat(weights * seen, places), np.maximum(totals, 1))  # type: ignore[arg-type]
+    best: Ints = np.where(totals > 0, means, np.maximum.reduceat(seen, places))
+    return best
+
+
+def bounded(graph: Arrays, weights: Ints, point: int, rules: Rules, options: Options) -> tuple[Ints, int]:
+    """The values of a graph as one tier with cycles, and by how many half units they may be off. Raises MethodError."""
+    values, is_open = graph.worths * point, np.diff(graph.begins) > 0
+    states = np.flatnonzero(is_open)
+    net = net_of(graph, weights, values, is_open)
+    with Workers(options.workers) as team:
+        met = narrowed(net, point, team, options.progress)
+    if met.place is not None:
+        raise unmet(rules.name, int(states[met.place]), met, net, SPAN // point)
+    values[states] = met.bounds[0] + met.bounds[1] >> 1
+    return values, met.gap + 1
+
+
+def net_of(graph: Arrays, weights: Ints, values: Ints, is_open: NDArray[np.bool_]) -> Net:
+    """The unfinished positions and the moves between them, by their places among these."""
+    numbers = np.cumsum(is_open) - 1
+    inside = is_open[graph.children]
+    begins = np.zeros(int(is_open.sum()) + 1, np.int64)
+    np.cumsum(np.bincount(numbers[graph.owners[inside]], minlength=len(begins) - 1), out=begins[1:])
+    places = graph.begins[:-1][is_open]
+    seen = values[graph.children]
+    seen = np.where(graph.stays, seen, -seen)
+    weight = np.add.reduceat(weights, places)
+    sums = np.add.reduceat(np.where(inside, 0, weights * seen), places)
+    outside = np.where(weight > 0, sums, np.maximum.reduceat(np.where(inside, NONE, seen), places))
+    return Net(begins, 2 * numbers[graph.children[inside]] + graph.stays[inside], weights[inside], outside, weight)
