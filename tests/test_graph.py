@@ -1,6 +1,7 @@
 """Games that come as graphs: tables of moves, and games of OpenSpiel; their arrays, and books that keep them."""
 
 import random
+from pathlib import Path
 
 import pytest
 
@@ -300,3 +301,67 @@ def test_connect_four_and_breakthrough_of_openspiel_are_ours():
             assert one.root == other.root, theirs
             if theirs.startswith("connect"):
                 assert one.counts == other.counts and one.states == 161_029
+
+
+DESCRIPTIONS = Path(__file__).parent / "data"
+
+
+@pytest.mark.slow
+def test_a_described_tic_tac_toe_is_ours():
+    game = load_game(str(DESCRIPTIONS / "tic-tac-toe.kif"))
+    with solver.solve(game) as theirs, solver.solve("tic-tac-toe", symmetry=False) as ours:
+        assert theirs.states == ours.states == 5478
+        assert theirs.counts == ours.counts and theirs.root == ours.root
+
+
+def test_a_described_nim_has_terms_in_terms():
+    """A heap of three and one of two: the first player wins, and lost is where they are equal (Bouton 1901)."""
+    game = load_game(str(DESCRIPTIONS / "nim.kif"))
+    with solver.solve(game) as book:
+        player = solver.Player(book, live=False)
+        for state in game.starts():
+            left, right = (game.show(state).split()[i].count("s(") for i in range(2))
+            assert (player.value(state).value.score < 0) == (left == right), game.show(state)
+        assert [game.format_action(0, action) for action in game.actions(0)][0] == "leave(left,s(s(zero)))"
+        assert player.best(0) == 0
+
+
+RULES = """(role a) (role b) (init (at 0)) (legal a go) (legal b noop) (<= (next (at 1)) (true (at 0)))
+(<= terminal (true (at 1))) (goal a 100) (goal b 0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("(role a", "line 1: a bracket that nothing closes"),
+        ("(role a))", "line 1: a bracket closes that nothing opened"),
+        ("\n((role) a)", "line 2: brackets begin with a name"),
+        ("(" * 50 + ")" * 50, "line 1: more than 40 brackets"),
+        ("", "no rule says what role is"),
+        (RULES + "(role c)", "a game of 3 roles"),
+        (RULES + "(<= (goal a 0) (not (p ?x)))", "line 3: goal\\(a,0\\) has a variable that no relation binds"),
+        (RULES + "(true (at 1))", "line 3: no rule says what true is"),
+        (RULES + "(<= (p 1) (not (p 1))) (<= terminal (p 1))", "line 3: p needs itself negated"),
+        (RULES + "(<= (legal a stay) (does b noop))", "legal depends on the moves"),
+        (RULES + "(<= (init (at 2)) (true (at 1)))", "init depends on the position"),
+        (RULES + "(legal a a b)", "line 3: legal is of 2, not of 3"),
+        (RULES + "(<= (p 1) ?x)", "line 3: \\?x stands where a relation is wanted"),
+        (RULES + "(<= (p 1) (not (or (q 1) (q 2))))", "line 3: not stands before one relation"),
+        (RULES + "(<= (sees a 1) (true (at 1)))", "hidden information"),
+        (RULES + "(legal a stay) (legal b stay)", "both players may choose at 'at\\(0\\)'"),
+        (RULES.replace("(legal a go)", "(<= (legal a go) (true (at 1)))"), "a has no legal move at 'at\\(0\\)'"),
+        (RULES + "(goal a 50)", "a has 2 goals at 'at\\(1\\)'"),
+        (RULES.replace("goal b 0", "goal b x"), "goal\\(b,x\\) is no goal"),
+        (
+            RULES.replace("(goal b 0)", "(<= (goal b 0) (not (true (at 2)))) (<= (goal b 50) (true (at 2)))")
+            + "(legal a on) (<= (next (at 2)) (does a on)) (<= terminal (true (at 2)))",
+            "goals add up to 1[05]0 at 'at\\(1\\).*', elsewhere to 1[05]0",
+        ),
+        ("(role \ud800)", "no text in UTF-8"),
+    ],
+)
+def test_a_bad_description_is_refused(tmp_path, text, message):
+    (tmp_path / "odd.kif").write_bytes(text.encode("utf-8", "surrogatepass"))
+    with pytest.raises(GameError, match=f"odd.kif: .*{message}"):
+        load_game(str(tmp_path / "odd.kif"))

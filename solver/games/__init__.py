@@ -10,7 +10,8 @@ from typing import Any
 _FILES = sorted(file.removesuffix(".py") for file in os.listdir(os.path.dirname(__file__)) if file.endswith(".py"))
 CATALOGUE = tuple(file.replace("_", "-") for file in _FILES if file != "__init__")
 FROM_FILES = frozenset({"tree", "graph"})  # games whose text names a file, which is opened
-DOORS = (".csv", ".tsv", ".tab")  # how the names of tables end
+DESCRIPTIONS = (".kif", ".gdl")  # how the names of games in the game description language end
+DOORS = (".csv", ".tsv", ".tab", *DESCRIPTIONS)  # and of all that is a graph
 OPENSPIEL = "openspiel:"
 
 
@@ -21,6 +22,7 @@ def class_of(name: str) -> Any:
 
 
 def opened_by(text: str) -> str:
-    """The game that a table, or a game of OpenSpiel, is: `moves.csv` is `graph:moves.csv`. Others as they are."""
-    is_table = text.lower().endswith(DOORS) and text.partition(":")[0] not in FROM_FILES
-    return f"graph:{text}" if is_table or text.startswith(OPENSPIEL) else text
+    """The graph that a table, a description or a game of OpenSpiel is: `graph:moves.csv` of `moves.csv`. Others as they
+    are."""
+    is_file = text.lower().endswith(DOORS) and text.partition(":")[0] not in FROM_FILES
+    return f"graph:{text}" if is_file or text.startswith(OPENSPIEL) else text

@@ -1,8 +1,9 @@
-"""A game that somebody has as a graph: a table of positions and moves, or one of OpenSpiel's games, explored.
+"""A game that somebody has as a graph: a table of positions and moves, or rules of others, explored.
 
-`graph:moves.csv` is the table of a file (`common.table`), `graph:openspiel:breakthrough(rows=4,columns=4)` a game of
-OpenSpiel (`common.openspiel`). A state is the number of a position, in the order in which it was met; the texts of all
-positions and moves are kept, so that positions are asked for by them.
+`graph:moves.csv` is the table of a file (`common.table`), `graph:rules.kif` a game in the game description language
+(`common.described`), `graph:openspiel:breakthrough(rows=4,columns=4)` one of OpenSpiel (`common.openspiel`). A state is
+the number of a position, in the order in which it was met; the texts of all positions and moves are kept, so that
+positions are asked for by them.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from solver.games import DESCRIPTIONS, OPENSPIEL
 from solver.games.common.nodes import Nodes, unpacked
 
 GROUP = "files"
-OPENSPIEL = "openspiel:"
 
 
 class Graph(NamedTuple):
-    """Any finite game of two players as a graph, from a table of its moves or from OpenSpiel.
+    """Any finite game of two players as a graph, from a table of its moves, a `.kif` or OpenSpiel.
 
     A state is a position's number.
     """
@@ -30,13 +31,17 @@ class Graph(NamedTuple):
 
     @classmethod
     def from_text(cls, text: str) -> Graph:
-        """The graph of `moves.csv` or `openspiel:tic_tac_toe`. Raises ValueError."""
+        """The graph of `moves.csv`, `rules.kif` or `openspiel:tic_tac_toe`. Raises ValueError."""
         if text.startswith(OPENSPIEL):
             from solver.games.common.openspiel import explored
 
             return graph_of(text, explored(text.removeprefix(OPENSPIEL)))
         if not text:
             raise ValueError("name the file of the table: graph:moves.csv")
+        if text.lower().endswith(DESCRIPTIONS):
+            from solver.games.common.described import described
+
+            return graph_of(os.path.basename(text), described(text))
         from solver.games.common.table import read
 
         return graph_of(os.path.basename(text), read(text))

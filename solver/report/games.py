@@ -13,7 +13,10 @@ from solver.base.expectations import kind_of
 from solver.games import class_of
 from solver.rules.game import is_score_game, own_method
 
-FILES = {"tree": {"file": "FILE.json"}, "graph": {"source": "FILE.csv, openspiel:GAME"}}  # what follows their names
+FILES = {  # what follows their names
+    "tree": {"file": "FILE.json"},
+    "graph": {"source": "FILE.csv, FILE.kif, openspiel:GAME"},
+}
 FEATURES = {
     "canonical": "symmetry",
     "tier": "tiers",

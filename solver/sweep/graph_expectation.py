@@ -74,7 +74,7 @@ def expectations(graph: Arrays, weights: Ints, point: int, progress: Progress) -
 def best_of(seen: Ints, weights: Ints, places: Ints) -> Ints:
     """What the moves from each of `places` on make of a position: the best of them, or by their weights the mean."""
     totals = np.add.reduceat(weights, places)
-    means = mean(np.add.reduceat(weights * seen, places), np.maximum(totals, 1))  # type: ignore[arg-type]
+    means = mean(np.add.reduceat(weights * seen, places), np.maximum(totals, 1))
     best: Ints = np.where(totals > 0, means, np.maximum.reduceat(seen, places))
     return best
 

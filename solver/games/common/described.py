@@ -1,0 +1,270 @@
+"""A game in the game description language, played: positions are numbers of bits, one for each atom that may hold.
+
+Cost: a tenth of a microsecond a position and rule without variables; of rules that need a move, a move.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from solver.base.files import open_input
+from solver.games.common.description import (
+    DOES,
+    GOAL,
+    IMPLIED,
+    INIT,
+    LEGAL,
+    NEXT,
+    ROLE,
+    TERMINAL,
+    TRUE,
+    Ground,
+    Grounding,
+    Rule,
+    Term,
+    read,
+    said,
+)
+from solver.games.common.exploration import TERMINAL as OVER
+from solver.games.common.exploration import Exploration
+from solver.games.common.nodes import Nodes, short
+
+IDLE = ("noop", "no-op", "nop", "wait", "idle", "skip")  # of who is not to move; asked only where all moves are forced
+Masks = tuple[int, int, int]  # of a rule: the bit of its head, the bits that it needs, and those that it must not have
+Step = tuple[bool, dict[int, list[Masks]]]
+
+
+def described(path: str) -> Nodes:
+    """The graph of the game that a file describes. Raises ValueError, ResourceError."""
+    try:
+        with open_input(path) as file:
+            text = file.read().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError("no text in UTF-8: save the description as that") from None
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
+    nodes = Exploration(path, Play(read(text))).run()
+    largest = max(map(abs, nodes.worths))
+    if {abs(worth) for worth in nodes.worths} <= {0, largest}:  # wins, draws and losses
+        for node, worth in enumerate(nodes.worths):
+            nodes.worths[node] = (worth > 0) - (worth < 0)
+    return nodes
+
+
+class Play:
+    """A description that is played, as OpenSpiel's games are. Raises ValueError for what is no game of two players.
+
+    `seen` are steps from the atoms of a position to what else holds there, `moved` those that need its moves, too, the
+    last of them to the next position. A step is one relation, or some that need each other and are gone through until
+    nothing is new; its rules are by the bit of the move that they need, 0 without.
+    """
+
+    def __init__(self, rules: list[Rule]) -> None:
+        groups = _groups(rules)
+        names = {name for group in groups for name in group}
+        ground = [*Grounding([rule for rule in rules if rule.head[0] in names]).rules]
+        varying = {TRUE, DOES, LEGAL, TERMINAL, GOAL, NEXT}
+        static = [group for group in groups if not varying & (group | _below(rules, group))]
+        self.true = _fixed(static, ground)
+        self.static = {name for group in static for name in group}
+        self.roles = [rule.head[1] for rule in ground if rule.head in self.true and rule.head[0] == ROLE]
+        self.roles = [*dict.fromkeys(self.roles)]
+        if len(self.roles) != 2:
+            raise ValueError(f"a game of {len(self.roles)} roles: what is solved here has two players")
+        self.bits: dict[Term, int] = {}
+        for rule in ground:
+            self._number(rule.head)
+        kept = [rule for rule in ground if self._may_hold(rule)]
+        self.seen: list[Step] = []
+        self.moved: list[Step] = []
+        for group in groups:
+            if group not in static:
+                after = DOES in _below(rules, group) or NEXT in group
+                (self.moved if after else self.seen).append(self._step(kept, group, group <= _below(rules, group)))
+                if after and group & {LEGAL, GOAL, TERMINAL}:
+                    raise ValueError(f"{[*group][0]} depends on the moves that are made: let it ask what is true")
+        self._ask()
+
+    def _ask(self) -> None:
+        """Note what will be asked of positions."""
+        self.facts = sorted((said(atom[1]), bit) for atom, bit in self.bits.items() if atom[0] == TRUE)
+        self.start = sum(self.bits[TRUE, atom[1]] for atom in self.true if atom[0] == INIT)
+        self.over = self.bits.get((TERMINAL,), 0)
+        self.moves: list[tuple[str, int]] = []  # the name of each action, and its bit
+        self.legal: list[list[tuple[int, int]]] = [[], []]  # of each role bits, and the actions that they allow
+        self.goals: list[list[tuple[int, int]]] = [[], []]
+        for atom, bit in sorted(self.bits.items(), key=lambda item: said(item[0])):
+            if atom[0] == LEGAL and atom[1] in self.roles:
+                self.legal[self.roles.index(atom[1])].append((bit, len(self.moves)))
+                self.moves.append((said(atom[2]), self.bits[(DOES, *atom[1:])]))
+            elif atom[0] == GOAL and atom[1] in self.roles:
+                if not atom[2].isdecimal():
+                    raise ValueError(f"{said(atom)[:60]} is no goal: they are numbers from 0 to 100")
+                self.goals[self.roles.index(atom[1])].append((bit, int(atom[2])))
+        self.total: int | None = None
+        self.states: dict[int, State] = {}
+
+    def _number(self, head: Term) -> None:
+        """Give bits to an atom that the position decides, and to what it makes of the next."""
+        implied = IMPLIED.get(head[0])
+        if head[0] not in self.static and head[0] != NEXT:
+            self.bits.setdefault(head, 1 << len(self.bits))
+        if implied:
+            self.bits.setdefault((implied, *head[1:]), 1 << len(self.bits))
+
+    def _may_hold(self, rule: Ground) -> bool:
+        """Whether what does not vary lets a rule of what does hold."""
+        return (
+            rule.head[0] not in self.static
+            and all(atom in self.true for atom in rule.needs if atom[0] in self.static)
+            and not any(atom in self.true for atom in rule.nots)
+        )
+
+    def _step(self, rules: list[Ground], group: frozenset[str], repeats: bool) -> Step:
+        step: dict[int, list[Masks]] = {}
+        for head, needs, nots in rules:
+            if head[0] in group:
+                head = (TRUE, head[1]) if head[0] == NEXT else head
+                needed = sum(self.bits[atom] for atom in set(needs) if atom[0] not in self.static)
+                never = sum(self.bits.get(atom, 0) for atom in set(nots))
+                move = next((self.bits[atom] for atom in needs if atom[0] == DOES), 0)
+                step.setdefault(move, []).append((self.bits[head], needed, never))
+        return repeats, step
+
+    def new_initial_state(self) -> State:
+        return self.at(self.start)
+
+    def at(self, bits: int) -> State:
+        """The position in which these atoms are true."""
+        state = self.states.get(bits)
+        if state is None:
+            state = self.states[bits] = State(self, bits)
+        return state
+
+    def holding(self, bits: int) -> int:
+        """All that holds in a position."""
+        for repeats, rules in self.seen:
+            bits = _run(repeats, rules.get(0, ()), bits)
+        return bits
+
+    def after(self, holding: int, moves: tuple[int, int]) -> int:
+        """What is true after the moves of both, of which one is idle."""
+        bits = holding | moves[0] | moves[1]
+        for repeats, rules in self.moved[:-1]:
+            bits = _run(repeats, [masks for move in (0, *moves) for masks in rules.get(move, ())], bits)
+        true = 0
+        for move in (0, *moves):
+            for head, needed, never in self.moved[-1][1].get(move, ()):
+                if bits & needed == needed and not bits & never:
+                    true |= head
+        return true
+
+
+def _run(repeats: bool, rules: Any, bits: int) -> int:
+    """The bits, and those of the rules that hold."""
+    while True:
+        before = bits
+        for head, needed, never in rules:
+            if bits & needed == needed and not bits & never:
+                bits |= head
+        if not repeats or bits == before:
+            return bits
+
+
+class State:
+    """A position, as OpenSpiel's are. Each is made once. Raises ValueError where both have a choice, or one no move."""
+
+    __slots__ = ("play", "bits", "holding", "player", "actions", "idle")
+
+    def __init__(self, play: Play, bits: int) -> None:
+        self.play, self.bits, self.holding = play, bits, play.holding(bits)
+        self.player, self.idle = OVER, 0
+        self.actions: list[int] = []
+        if self.holding & play.over:
+            return
+        legal = [[action for bit, action in some if self.holding & bit] for some in play.legal]
+        for role, some in zip(play.roles, legal, strict=True):
+            if not some:
+                raise ValueError(f"{role} has no legal move at {short(str(self))}, which is not terminal")
+        if min(map(len, legal)) > 1:
+            raise ValueError(f"both players may choose at {short(str(self))}: simultaneous moves are not solved here")
+        chooses = len(legal[1]) > 1 or (len(legal[0]) == 1 and play.moves[legal[0][0]][0] in IDLE)
+        self.player = int(chooses)
+        self.actions, self.idle = legal[self.player], play.moves[legal[1 - self.player][0]][1]
+
+    def current_player(self) -> int:
+        return self.player
+
+    def legal_actions(self) -> list[int]:
+        return self.actions
+
+    def action_to_string(self, player: int, action: int) -> str:
+        return self.play.moves[action][0]
+
+    def child(self, action: int) -> State:
+        play = self.play
+        return play.at(play.after(self.holding, (self.idle, play.moves[action][1])))
+
+    def player_return(self, player: int) -> int:
+        """What the end is worth to a player more than to the other. Raises ValueError."""
+        worths: list[int] = []
+        for role, goals in zip(self.play.roles, self.play.goals, strict=True):
+            held = {goal for bit, goal in goals if self.holding & bit}
+            if len(held) != 1:
+                raise ValueError(f"{role} has {len(held)} goals at {short(str(self))}, where it ends: give one")
+            worths += held
+        total = self.play.total = sum(worths) if self.play.total is None else self.play.total
+        if sum(worths) != total:
+            raise ValueError(
+                f"goals add up to {sum(worths)} at {short(str(self))}, elsewhere to {total}: what is solved here has"
+                " players who want the opposite"
+            )
+        return worths[player] - worths[1 - player]
+
+    def __str__(self) -> str:
+        return " ".join(text for text, bit in self.play.facts if self.bits & bit)
+
+
+def _below(rules: list[Rule], names: frozenset[str]) -> set[str]:
+    """All relations that some need, and those need in turn."""
+    below: set[str] = set()
+    fresh = set(names)
+    while fresh:
+        fresh = {atom[0] for rule in rules if rule.head[0] in fresh for atom in (*rule.needs, *rule.nots)} - below
+        below |= fresh
+    return below
+
+
+def _groups(rules: list[Rule]) -> list[frozenset[str]]:
+    """Relations that need each other, those of a game that need any other behind it. Raises ValueError."""
+    heads = {rule.head[0] for rule in rules}
+    for name in (ROLE, INIT, LEGAL, NEXT, TERMINAL, GOAL):
+        if name not in heads:
+            raise ValueError(f"no rule says what {name} is: a game has role, init, legal, next, terminal and goal")
+    below = {name: _below(rules, frozenset({name})) for name in heads}
+    if "sees" in heads:
+        raise ValueError("it has hidden information (sees): what is solved here has players who see everything")
+    wanted = set().union(*(below[name] | {name} for name in (ROLE, INIT, LEGAL, NEXT, TERMINAL, GOAL))) & heads
+    for rule in rules:
+        for name in (atom[0] for atom in rule.nots):
+            if rule.head[0] in below.get(name, ()):
+                raise ValueError(f"line {rule.line}: {rule.head[0]} needs itself negated: that settles nothing")
+    order = sorted(wanted, key=lambda name: (len(below[name] | {name}), name))
+    groups = [frozenset({name} | {other for other in below[name] & wanted if name in below[other]}) for name in order]
+    for name in (ROLE, INIT):
+        if below[name] & {TRUE, DOES}:
+            raise ValueError(f"{name} depends on the position: it holds for all")
+    return [group for group in dict.fromkeys(groups) if NEXT not in group] + [frozenset({NEXT})]
+
+
+def _fixed(groups: list[frozenset[str]], rules: list[Ground]) -> set[Term]:
+    """What holds in all positions."""
+    true: set[Term] = set()
+    for group in groups:
+        mine, before = [rule for rule in rules if rule.head[0] in group], -1
+        while len(true) > before:
+            before = len(true)
+            for head, needs, nots in mine:
+                if all(atom in true for atom in needs) and not any(atom in true for atom in nots):
+                    true.add(head)
+    return true

@@ -1,0 +1,235 @@
+"""A game in the game description language (`.kif`): its rules read, and rid of their variables.
+
+The language is logic: `(<= head body...)` over relations, of which `role init legal next terminal goal` make a game and
+`true` and `does` say where it stands (Love, Hinrichs, Haley, Schkufza, Genesereth: General Game Playing: Game
+Description Language Specification, Stanford 2008). All atoms that might ever hold are derived first, taking what is
+negated for possible, and with them every rule for every choice of its variables, so that a position is a number of bits
+and a rule two masks (`described`). That suits games whose positions can be counted at all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator
+from itertools import product
+from typing import Any, NamedTuple
+
+TOKEN = re.compile(r"\n|;[^\n]*|[()]|[^\s();]+")
+ROLE, INIT, LEGAL, NEXT, TRUE, DOES = "role", "init", "legal", "next", "true", "does"
+TERMINAL, GOAL = "terminal", "goal"
+IMPLIED = {INIT: TRUE, NEXT: TRUE, LEGAL: DOES}  # what may be true, or done, and why
+ARITIES = {ROLE: 1, INIT: 1, LEGAL: 2, NEXT: 1, TRUE: 1, DOES: 2, TERMINAL: 0, GOAL: 2, "distinct": 2}
+DEEPEST = 40  # terms within terms
+MOST_RULES = 1 << 20  # without variables
+MOST_WAYS = 1 << 10  # that a rule's alternatives may be chosen
+
+Term = Any  # a word, a variable "?x", or a tuple of a word and terms; an atom always is such a tuple
+Binding = dict[str, Term]
+
+
+class Rule(NamedTuple):
+    """The head holds where all of `needs` do, none of `nots`, and the terms of no pair of `distinct` are the same."""
+
+    line: int
+    head: Term
+    needs: tuple[Term, ...]
+    nots: tuple[Term, ...]
+    distinct: tuple[tuple[Term, Term], ...]
+
+
+class Ground(NamedTuple):
+    """A rule without variables."""
+
+    head: Term
+    needs: tuple[Term, ...]
+    nots: tuple[Term, ...]
+
+
+def read(text: str) -> list[Rule]:
+    """The rules of a description. Raises ValueError, which names the line."""
+    rules: list[Rule] = []
+    for line, term in _terms(text):
+        try:
+            rules += _rules(line, term)
+        except ValueError as error:
+            raise ValueError(f"line {line}: {error}") from None
+    return rules
+
+
+def _terms(text: str) -> Iterator[tuple[int, Term]]:
+    """What stands between the outermost brackets, and in which line it begins; words alone as they are."""
+    open_terms: list[list[Term]] = []
+    line = begun = 1
+    for token in TOKEN.findall(text.casefold()):
+        if token == "\n":
+            line += 1
+        elif token == "(":
+            begun = begun if open_terms else line
+            open_terms.append([])
+            if len(open_terms) > DEEPEST:
+                raise ValueError(f"line {line}: more than {DEEPEST} brackets in each other: close some")
+        elif token[0] != ";":
+            term: Term = token
+            if token == ")":
+                if not open_terms:
+                    raise ValueError(f"line {line}: a bracket closes that nothing opened")
+                term = tuple(open_terms.pop())
+                if not term or not isinstance(term[0], str) or term[0][0] == "?":
+                    raise ValueError(f"line {line}: brackets begin with a name: (cell 1 1 x)")
+            if open_terms:
+                open_terms[-1].append(term)
+            else:
+                yield begun if token == ")" else line, term
+    if open_terms:
+        raise ValueError(f"line {begun}: a bracket that nothing closes")
+
+
+def _rules(line: int, term: Term) -> Iterator[Rule]:
+    """The rules that a term is, one for each choice among alternatives. Raises ValueError."""
+    head, *body = term[1:] if _name(term) == "<=" and len(term) > 1 else (term,)
+    if _name(head) in (TRUE, DOES, "distinct", "not", "or", "and"):
+        raise ValueError(f"no rule says what {_name(head)} is")
+    choices = [_alternatives(part) for part in body]
+    ways = 1
+    for some in choices:
+        ways *= len(some)
+    if ways > MOST_WAYS:
+        raise ValueError(f"its alternatives can be chosen in {ways:,} ways: give them a relation of their own")
+    for chosen in product(*choices):
+        literals = [literal for some in chosen for literal in some]
+        yield Rule(
+            line,
+            _atom(head),
+            tuple(_atom(one) for one in literals if _name(one) not in ("not", "distinct")),
+            tuple(_atom(one[1]) for one in literals if _name(one) == "not"),
+            tuple(_atom(one)[1:] for one in literals if _name(one) == "distinct"),
+        )
+
+
+def _name(term: Term) -> str:
+    return term if isinstance(term, str) else str(term[0])
+
+
+def _atom(term: Term) -> Term:
+    """An atom, a tuple also without terms. Raises ValueError."""
+    atom = (term,) if isinstance(term, str) else term
+    if atom[0][0] == "?" or atom[0] in ("<=", "not", "or", "and"):
+        raise ValueError(f"{said(term)[:60]} stands where a relation is wanted")
+    if ARITIES.get(atom[0], len(atom) - 1) != len(atom) - 1:
+        raise ValueError(f"{atom[0]} is of {ARITIES[atom[0]]}, not of {len(atom) - 1}")
+    return atom
+
+
+def _alternatives(term: Term) -> list[list[Term]]:
+    """The lists of literals of which one must hold. Raises ValueError."""
+    name = _name(term)
+    if name == "or":
+        return [some for part in term[1:] for some in _alternatives(part)]
+    if name == "and":
+        return [sum(chosen, []) for chosen in product(*map(_alternatives, term[1:]))]
+    if name == "not":
+        if len(term) != 2 or _name(term[1]) in ("or", "and", "not"):
+            raise ValueError("not stands before one relation")
+        if _name(term[1]) == "distinct":
+            raise ValueError("not before distinct: write one variable in place of two")
+    return [[term]]
+
+
+def said(term: Term) -> str:
+    """A term as positions and moves have it: cell(1,1,x)."""
+    return term if isinstance(term, str) else f"{term[0]}({','.join(map(said, term[1:]))})" if term[1:] else term[0]
+
+
+def filled(term: Term, binding: Binding) -> Term:
+    """A term with its variables replaced, where it is known by what."""
+    if isinstance(term, str):
+        return binding.get(term, term)
+    return tuple([term[0], *[filled(part, binding) for part in term[1:]]])
+
+
+def matched(pattern: Term, ground: Term, binding: Binding) -> bool:
+    """Whether a term may become one without variables; `binding` is told how."""
+    if isinstance(pattern, str):
+        if pattern[0] == "?":
+            return bool(binding.setdefault(pattern, ground) == ground)
+        return bool(pattern == ground)
+    if isinstance(ground, str) or len(pattern) != len(ground) or pattern[0] != ground[0]:
+        return False
+    return all(matched(part, other, binding) for part, other in zip(pattern[1:], ground[1:], strict=True))
+
+
+def _is_open(term: Term) -> bool:
+    """Whether a variable is left."""
+    return term[0] == "?" if isinstance(term, str) else any(map(_is_open, term[1:]))
+
+
+def _places(atom: Term) -> Iterator[tuple[Any, ...]]:
+    """What tells an atom from others of its relation: words by where they stand, two levels deep."""
+    for i, part in enumerate(atom[1:]):
+        if isinstance(part, str):
+            if part[0] != "?":
+                yield atom[0], i, part
+        else:
+            yield atom[0], i, part[0], len(part)
+            for j, inner in enumerate(part[1:]):
+                if isinstance(inner, str) and inner[0] != "?":
+                    yield atom[0], i, j, inner, part[0]
+
+
+class Grounding:
+    """All atoms that may ever hold, and all rules without variables that may make them: `rules`."""
+
+    def __init__(self, rules: list[Rule]) -> None:
+        self.rules: dict[Ground, None] = {}
+        self.known: set[Term] = set()
+        self.found: deque[Term] = deque()
+        self.index: dict[Any, list[Term]] = {}
+        uses: dict[str, list[tuple[Rule, int]]] = {}
+        for rule in rules:
+            for i, literal in enumerate(rule.needs):
+                uses.setdefault(literal[0], []).append((rule, i))
+            if not rule.needs:
+                self._enter(rule, {})
+        while self.found:
+            atom = self.found.popleft()
+            for key in ((atom[0],), *_places(atom)):
+                self.index.setdefault(key, []).append(atom)
+            for rule, i in uses.get(atom[0], ()):
+                binding: Binding = {}
+                if matched(rule.needs[i], atom, binding):
+                    self._join(rule, [*rule.needs[:i], *rule.needs[i + 1 :]], binding)
+
+    def _join(self, rule: Rule, left: list[Term], binding: Binding) -> None:
+        """Enter the rule for all choices of variables by which the literals that are left may hold."""
+        if any(filled(one, binding) == filled(other, binding) for one, other in rule.distinct):
+            return
+        if not left:
+            self._enter(rule, binding)
+            return
+        literals = [filled(literal, binding) for literal in left]
+        listed = [
+            min((self.index.get(key, []) for key in ((literal[0],), *_places(literal))), key=len)
+            for literal in literals
+        ]
+        first = min(range(len(left)), key=lambda i: len(listed[i]))
+        rest = literals[:first] + literals[first + 1 :]
+        for atom in listed[first]:
+            more: Binding = {}
+            if matched(literals[first], atom, more):
+                self._join(rule, rest, {**binding, **more})
+
+    def _enter(self, rule: Rule, binding: Binding) -> None:
+        """A rule without variables. Raises ValueError if some are left."""
+        head, *rest = (filled(atom, binding) for atom in (rule.head, *rule.needs, *rule.nots))
+        if _is_open(head) or any(map(_is_open, rest)):
+            raise ValueError(f"line {rule.line}: {said(rule.head)[:60]} has a variable that no relation binds")
+        needs, nots = rest[: len(rule.needs)], rest[len(rule.needs) :]
+        self.rules[Ground(head, tuple(needs), tuple(nots))] = None
+        if len(self.rules) > MOST_RULES:
+            raise ValueError(f"more than {MOST_RULES:,} rules without variables: too large to be taken apart")
+        implied = IMPLIED.get(head[0])
+        for atom in (head, (implied, *head[1:])) if implied else (head,):
+            if atom not in self.known:
+                self.known.add(atom)
+                self.found.append(atom)
