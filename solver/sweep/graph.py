@@ -4,7 +4,8 @@ Nothing is looked up and nothing compiled: positions are places, and a round is 
 moves that lead to what the round before has settled, so that every move is looked at once. Wins, draws and losses by
 retrograde analysis, as `retrograde` has it; margins, which have no cycles, by valuing what has all children valued.
 
-Cost: 30 bytes of memory a position and 25 a move; a million positions with 3.4 million moves take a second.
+Cost: NODE_BYTES of memory a position at most, half of it where there are many rounds, and MOVE_BYTES a move; a second a
+million positions with 3.6 million moves, two or three for margins.
 """
 
 from __future__ import annotations
@@ -16,14 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.base.errors import MethodError
-from solver.base.kinds import Kind
+from solver.base.options import Options
 from solver.base.progress import Progress
 from solver.base.value import WIN, value_of
 from solver.book.solution import Solved, TierCount
 from solver.book.writer import CHUNK
+from solver.rules.game import Rules
 
 Ints = NDArray[np.int64]
-NODE_BYTES, MOVE_BYTES = 60, 40  # of memory, the peak
+PIECE = 1 << 18  # moves that are looked at at a time
+NODE_BYTES, MOVE_BYTES = 90, 25  # of memory, the peak
 
 
 class Arrays(NamedTuple):
@@ -55,13 +58,12 @@ def arrays_of(nodes: Any) -> Arrays:
     return Arrays(begins, owners, children, stays, rewards, np.frombuffer(nodes.worths, np.int64))
 
 
-def solve(nodes: Any, kind: Kind, tiers: Any, progress: Progress) -> Solved:
-    """The values of all positions of a graph without chance. `tiers` (n,) are those of the rules, None without.
-
-    Raises MethodError for margins with cycles.
-    """
-    graph = arrays_of(nodes)
-    merits = (margins if kind.scores else outcomes)(graph, progress)
+def solve(nodes: Any, rules: Rules, options: Options) -> Solved:
+    """The values of all positions of a graph without chance (`games.common.nodes.Nodes`). Raises MethodError for
+    margins with cycles."""
+    graph, kind = arrays_of(nodes), rules.kind
+    tiers = nodes.tiers if rules.scores else None
+    merits = (margins if kind.scores else outcomes)(graph, options.progress)
     is_open = np.diff(graph.begins) > 0
     states = np.flatnonzero(is_open)
     stored = merits[states]
@@ -110,9 +112,17 @@ class _Back:
         self.begins = np.zeros(graph.size + 1, np.int64)
         np.cumsum(np.bincount(graph.children, minlength=graph.size), out=self.begins[1:])
 
-    def moves_to(self, front: Ints) -> Ints:
-        """The places of all moves that lead to some positions."""
-        return np.take(self.order, _ranges(self.begins[front], self.begins[front + 1]))
+    def moves_to(self, front: Ints) -> Iterator[Ints]:
+        """The places of all moves that lead to some positions, PIECE at a time."""
+        begins, ends = self.begins[front], self.begins[front + 1]
+        sums = np.cumsum(ends - begins)
+        for first in range(0, int(sums[-1]), PIECE):
+            last = min(first + PIECE, int(sums[-1]))
+            low, high = np.searchsorted(sums, first, "right"), np.searchsorted(sums, last) + 1
+            some, others = begins[low:high].copy(), ends[low:high].copy()
+            some[0] = others[0] - (sums[low] - first)
+            others[-1] -= sums[high - 1] - last
+            yield np.take(self.order, _ranges(some, others))
 
 
 def _ranges(begins: Ints, ends: Ints) -> Ints:
@@ -134,18 +144,20 @@ def outcomes(graph: Arrays, progress: Progress) -> Ints:
     is_settled = left == 0
     while len(front):
         distance += 1
-        moves = back.moves_to(front)
-        owners = graph.owners[moves]
-        wins = (merits[graph.children[moves]] > 0) == graph.stays[moves]  # for whoever moves there
-        unsettled = ~is_settled[owners]
-        won = np.unique(owners[wins & unsettled])
-        merits[won], is_settled[won] = WIN - distance, True
-        losing = owners[~wins & unsettled]
-        np.subtract.at(left, losing, 1)
-        lost = np.unique(losing)
-        lost = lost[(left[lost] == 0) & ~is_settled[lost]]
-        merits[lost], is_settled[lost] = distance - WIN, True
-        front = np.concatenate([won, lost])
+        found = []
+        for moves in back.moves_to(front):
+            owners = graph.owners[moves]
+            wins = (merits[graph.children[moves]] > 0) == graph.stays[moves]  # for whoever moves there
+            unsettled = ~is_settled[owners]
+            won = np.unique(owners[wins & unsettled])
+            merits[won], is_settled[won] = WIN - distance, True
+            losing = owners[~wins & unsettled]
+            np.subtract.at(left, losing, 1)
+            lost = np.unique(losing)
+            lost = lost[(left[lost] == 0) & ~is_settled[lost]]
+            merits[lost], is_settled[lost] = distance - WIN, True
+            found += [won, lost]
+        front = np.concatenate([front[:0], *found])
         done += len(front)
         progress("resolve", done, graph.size)
     return merits
@@ -154,28 +166,40 @@ def outcomes(graph: Arrays, progress: Progress) -> Ints:
 def margins(graph: Arrays, progress: Progress) -> Ints:
     """The merits of all positions where they are margins still to come. Raises MethodError if there are cycles."""
     merits = graph.worths.copy()
-    for front, moves, places in from_the_ends(graph, progress):
-        seen = merits[graph.children[moves]]
-        seen = np.where(graph.stays[moves], seen, -seen) + graph.rewards[moves]
-        merits[front] = np.maximum.reduceat(seen, places)
+    for front in from_the_ends(graph, progress):
+        for some, moves, places in pieces_of(graph, front):
+            seen = merits[graph.children[moves]]
+            seen = np.where(graph.stays[moves], seen, -seen) + graph.rewards[moves]
+            merits[some] = np.maximum.reduceat(seen, places)
     return merits
 
 
-def from_the_ends(graph: Arrays, progress: Progress) -> Iterator[tuple[Ints, Ints, Ints]]:
-    """Unfinished positions, a round after all those that their moves lead to; their moves, one position's after the
-    other's, and where each begins among them. Raises MethodError if there are cycles."""
+def pieces_of(graph: Arrays, front: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
+    """Some positions after the other, with about PIECE moves together: these, and where each position's begin."""
+    lengths = graph.begins[front + 1] - graph.begins[front]
+    cuts = np.flatnonzero(np.diff((np.cumsum(lengths) - lengths) // PIECE, prepend=-1))
+    for low, high in zip(cuts, [*cuts[1:], len(front)], strict=True):
+        some, count = front[low:high], lengths[low:high]
+        yield some, _ranges(graph.begins[some], graph.begins[some + 1]), np.cumsum(count) - count
+
+
+def from_the_ends(graph: Arrays, progress: Progress) -> Iterator[Ints]:
+    """All unfinished positions, a round at a time, after those that their moves lead to. Raises MethodError if there
+    are cycles."""
     back = _Back(graph)
     left = np.diff(graph.begins)
     front = np.flatnonzero(left == 0)
     done = len(front)
     while len(front):
-        owners = graph.owners[back.moves_to(front)]
-        np.subtract.at(left, owners, 1)
-        front = np.unique(owners)
-        front = front[left[front] == 0]
+        found = []
+        for moves in back.moves_to(front):
+            owners = graph.owners[moves]
+            np.subtract.at(left, owners, 1)
+            ready = np.unique(owners)
+            found.append(ready[left[ready] == 0])
+        front = np.concatenate([front[:0], *found])
         if len(front):
-            begins, ends = graph.begins[front], graph.begins[front + 1]
-            yield front, _ranges(begins, ends), np.cumsum(ends - begins) - (ends - begins)
+            yield front
             done += len(front)
             progress("resolve", done, graph.size)
     if done < graph.size:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from solver.base import extras
 from solver.base.errors import ResourceError
+from solver.book.solution import Solved
 from solver.rules.keeping import graph_in
 from solver.solving.job import Job, Outcome
 from solver.solving.ways import plain
@@ -28,17 +31,17 @@ def solve(job: Job) -> Outcome:
         return plain.whole(job, reason)
     from solver.sweep import graph
 
+    way: Any = graph
+    if rules.chance:
+        from solver.sweep import graph_expectation
+
+        way = graph_expectation
     size, moves = len(nodes.texts), len(nodes.children)
-    needed = (graph.NODE_BYTES * size + graph.MOVE_BYTES * moves) * (1 + bool(rules.chance))
+    needed = way.NODE_BYTES * size + way.MOVE_BYTES * moves
     if options.memory is not None and needed > options.memory:
         raise ResourceError(
             f"{size:,} positions with {moves:,} moves need {needed / 2**30:.2f} GiB of memory,"
             f" {options.memory / 2**30:.2f} GiB are free for them: raise --memory"
         )
-    if rules.chance:
-        from solver.sweep import graph_expectation
-
-        solved = graph_expectation.solve(nodes, rules, options)
-    else:
-        solved = graph.solve(nodes, rules.kind, nodes.tiers if rules.scores else None, options.progress)
+    solved: Solved = way.solve(nodes, rules, options)
     return Outcome(solved, solved.method, "complete")
