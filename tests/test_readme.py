@@ -89,12 +89,12 @@ def test_every_session_of_a_guide_prints_what_it_says(tmp_path, monkeypatch, nam
     name, _, whole = name.partition(",")
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(
-        r"^```(console|python)\n(.*?)^```$", (README.parent / "docs" / name).read_text(), re.MULTILINE | re.DOTALL
+        r"^```(console|python|kif)\n(.*?)^```$", (README.parent / "docs" / name).read_text(), re.MULTILINE | re.DOTALL
     )
     ran = 0
     for kind, block in blocks:
-        if kind == "python":
-            Path(re.match(r"# (\S+\.py)\n", block)[1]).write_text(block)
+        if kind != "console":
+            Path(re.match(r"[#;] (\S+\.(?:py|kif))", block)[1]).write_text(block)
             continue
         for command, expected in commands(block):
             if command in LONG and not whole:
