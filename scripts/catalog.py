@@ -32,6 +32,9 @@ GAMES = (
     "three-mens-morris", "three-mens-morris:1", "nine-holes", "achi", "tapatan", "pong-hau-ki", "quixo", "quixo:4",
     "l-game", "hare-and-hounds", "hare-and-hounds:true", "neutreeko", "teeko", "chess-ending:KQK", "chess-ending:KRK",
     "chess-ending:KPK", "chess-ending:KBNK", "pig", "pig:15", "piglet", "backgammon-bearoff", "nannon", "einstein",
+    "gobblet-gobblers", "six-mens-morris", "six-mens-morris:6", "dodgem", "nocca-nocca", "mini-shobu",
+    "chinese-checkers", "dao", "chung-toi", "tsoro-yematatu", "rota", "chopsticks", "one-dimensional-chess",
+    "shut-the-box", "ur",
 )  # fmt: skip
 
 OPENINGS = {"connect-four": 8}  # opening books to that ply, which take hours: they stay as they were entered

@@ -3,6 +3,7 @@
 Each function gives winning chances of the side that throws next, if both play best.
 """
 
+import itertools
 from fractions import Fraction
 from functools import cache
 
@@ -123,3 +124,82 @@ def _after_step(own, other, number, square, size):
         return tuple(one and (size - 1 - one[0], size - 1 - one[1]) for one in side)
 
     return 1 - _einstein(turned(others), turned(mine), size)
+
+
+def shut_the_box(tiles, dice):
+    """Of the first player, a draw for one half."""
+    throws = [sum(faces) for faces in itertools.product(range(1, 7), repeat=dice)]
+
+    @cache
+    def best(left, limit):
+        """What a player makes of open tiles: the second's worth against `limit`, the first's where that is None."""
+        if not left or (limit is not None and sum(left) < limit):
+            return Fraction(1)
+        total = Fraction(0)
+        for throw in throws:
+            rests = [rest for size in range(len(left)) for rest in itertools.combinations(left, size)]
+            rests = [rest for rest in rests if sum(left) - sum(rest) == throw]
+            if rests:
+                total += max(best(rest, limit) for rest in rests)
+            elif limit is None:
+                total += 1 - best(everything, sum(left))
+            else:
+                total += Fraction(sum(left) == limit, 2)
+        return total / len(throws)
+
+    everything = tuple(range(1, tiles + 1))
+    return best(everything, None)
+
+
+def ur(pieces, rules):
+    """Of the first player, and how many states are reached in which someone throws, won ones included.
+
+    Men stand at 0 (waiting) to the length of the path and one more (off); squares of the board are column and row.
+    """
+    middle = [(column, 0) for column in range(1, 9)]
+    if rules == 0:
+        ends = [(8, 1), (7, 1)]
+    else:
+        middle, ends = middle[:7], [(7, -1), (8, -1), (8, 0), (8, 1), (7, 1)]
+    path = [(column, 1) for column in (4, 3, 2, 1)] + middle + ends
+    off, rosettes = len(path) + 1, {(1, 1), (1, -1), (4, 0), (7, 1), (7, -1)}
+    coins = [sum(faces) for faces in itertools.product((0, 1), repeat=3 if rules == 2 else 4)]
+    throws = [throw or 4 if rules == 2 else throw for throw in coins]
+
+    def moves(own, other, throw):
+        """(own men, other's men, whether the mover throws again) of each move."""
+        foes = {(path[man - 1][0], -path[man - 1][1]): man for man in other if 0 < man < off}
+        for man in set(own):
+            to = man + throw
+            if throw == 0 or man == off or to > off or (to < off and to in own):
+                continue
+            at = path[to - 1] if to < off else None
+            if at in foes and at in rosettes and rules == 0:
+                continue
+            left, hit = list(own), list(other)
+            left[left.index(man)] = to
+            if at in foes:
+                hit[hit.index(foes[at])] = 0
+            again = at in rosettes or (at in foes and rules == 1)
+            yield tuple(sorted(left)), tuple(sorted(hit)), again
+
+    start, choices, todo = ((0,) * pieces,) * 2, {}, [((0,) * pieces,) * 2]
+    while todo:
+        state = todo.pop()
+        if state in choices:
+            continue
+        choices[state] = None if set(state[1]) == {off} else [
+            [((own, other) if again else (other, own), again) for own, other, again in moves(*state, throw)]
+            or [(state[::-1], False)] for throw in throws
+        ]  # fmt: skip
+        todo += [child for found in choices[state] or () for child, _ in found]
+    values, change = dict.fromkeys(choices, 0.5), 1.0
+    values |= {state: 0.0 for state, found in choices.items() if found is None}
+    while change > 1e-14:
+        change = 0.0
+        for state, found in choices.items():
+            if found is not None:
+                best = [max(values[to] if again else 1 - values[to] for to, again in some) for some in found]
+                worth = sum(best) / len(throws)
+                change, values[state] = max(change, abs(worth - values[state])), worth
+    return values[start], len(choices)

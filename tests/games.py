@@ -51,6 +51,19 @@ LARGE_GAMES = (
     "animal-shogi",
     "animal-shogi:true",
     "fox-and-hounds",
+    "gobblet-gobblers",
+    "gobblet-gobblers:3,2",
+    "six-mens-morris:6,true",
+    "dodgem:5",
+    "nocca-nocca",
+    "mini-shobu:1",
+    "chinese-checkers:3,1",
+    "dao",
+    "chung-toi",
+    "tsoro-yematatu",
+    "rota",
+    "chopsticks",
+    "one-dimensional-chess",
 )
 
 # boards at the limits of what their rules take
@@ -98,4 +111,4 @@ CHANCE_CYCLIC = (
     "nannon:4,2,4",
 )
 CHANCE_GAMES = CHANCE_ACYCLIC + CHANCE_CYCLIC
-LARGE_CHANCE_GAMES = ("pig", "backgammon-bearoff:15", "nannon", "einstein:5,6")
+LARGE_CHANCE_GAMES = ("pig", "backgammon-bearoff:15", "nannon", "einstein:5,6", "ur:7", "ur:5,1", "shut-the-box")

@@ -239,6 +239,40 @@ ELSEWHERE = (
     Elsewhere(
         "chess-ending:KBNK", "Thompson's and Nalimov's longest mates", "mate in 33 moves at most", "test_retrograde"
     ),
+    Elsewhere(
+        "gobblet-gobblers:3,2", "rules written apart from this package", "every move of random games", "test_apart"
+    ),
+    Elsewhere("six-mens-morris:6", "Brian Liou, solved-games, 2026", "draw", "test_apart"),
+    Elsewhere("dodgem", "Winning Ways", "first player wins; 4 x 4 is a draw", "test_apart"),
+    Elsewhere("dodgem", "rules written apart from this package", "every value", "test_apart"),
+    Elsewhere("nocca-nocca", "jh85, smallgames, 2026", "first player wins in 9 plies", "test_apart"),
+    Elsewhere(
+        "mini-shobu", "jh85, smallgames, 2026",
+        "1,963,316 states, 972,708 won, 458,768 drawn, 531,840 lost, first player wins in 11 plies, longest win 25 plies",
+        "test_apart",
+    ),
+    Elsewhere("mini-shobu:3", "jh85, smallgames, 2026", "first player wins in 17 plies", "test_apart"),
+    Elsewhere(
+        "chinese-checkers:7,2,true", "Sturtevant, On Strongly Solving Chinese Checkers, ACG 2019",
+        "1,265,851 placements for the mover, 10,810 illegal of both sides', no draws", "test_apart",
+    ),
+    Elsewhere("dao", "rules written apart from this package", "every move of random games", "test_apart"),
+    Elsewhere("chung-toi", "rules written apart from this package", "every move of random games", "test_apart"),
+    Elsewhere("tsoro-yematatu", "rules written apart from this package", "every value", "test_apart"),
+    Elsewhere("rota", "rules written apart from this package", "every value", "test_apart"),
+    Elsewhere("chopsticks", "rules written apart from this package", "every value", "test_apart"),
+    Elsewhere(
+        "one-dimensional-chess", "Martin Gardner, Scientific American, July 1980",
+        "White wins by 1. N4, in six moves", "test_apart",
+    ),
+    Elsewhere("one-dimensional-chess", "rules written apart from this package", "every value", "test_apart"),
+    Elsewhere("shut-the-box:6,2", "rules written apart from this package", "the value of the start", "test_chance"),
+    Elsewhere("ur:2,1", "rules written apart from this package", "the value of the start", "test_chance"),
+    Elsewhere(
+        "ur:7", "the Royal Ur community, RoyalUr-Java",
+        "137,892,016 states in which someone throws; Blitz 41,254,034, Masters 500,981,472", "test_chance",
+        "the same placements; with Masters' coins, of which none counts four, play does not reach all of them",
+    ),
     Elsewhere("nim:7,7,7", "Bouton, Annals of Mathematics, 1901", "64 lost states", "test_games"),
     Elsewhere(
         "connect-four", "Boeck's counts by ply", "124,624 won, 14,676 drawn, 44,975 lost at ply 8", "test_shipped"

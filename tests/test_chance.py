@@ -1,5 +1,7 @@
 """Games of chance: published values, rules written apart, and the plain algorithms against an independent judge."""
 
+import itertools
+import math
 import re
 from fractions import Fraction
 from pathlib import Path
@@ -158,6 +160,41 @@ def test_nannon_moves():
 def test_einstein_by_other_rules(text):
     game = load_game(f"einstein:{text}")
     assert wins(expectiminimax.solve(game).value.score) == dice_games.einstein(*map(int, text.split(",")))
+
+
+@pytest.mark.parametrize("text", ["2,1", "3,1", *slow("4,1", "6,1", "4,2", "6,2")])
+def test_shut_the_box_by_other_rules(text):
+    game = load_game(f"shut-the-box:{text}")
+    assert wins(expectiminimax.solve(game).value.score) == dice_games.shut_the_box(*map(int, text.split(",")))
+
+
+@pytest.mark.parametrize("text", slow("1", "1,1", "1,2", "2", "2,1"))
+def test_ur_by_other_rules(text):
+    """The states in which someone throws: where none of four coins may show heads they are all placements."""
+    game = load_game(f"ur:{text}")
+    opening, states = dice_games.ur(*game)
+    found = value_iteration.solve(game)
+    assert abs(wins(found.value.score) - opening) < 1e-10
+    assert sum(state & 7 == 0 for state in found.table) == states
+    if game.rules < 2:
+        assert states == throwing(*game)
+
+
+def throwing(pieces, rules):
+    """Placements of both sides' men in which the mover has not won: as many as are published of the usual games."""
+    own, shared = (6, 8) if rules == 0 else (4, 12)
+    total = 0
+    for first, second in itertools.product(range(pieces + 1), repeat=2):
+        for one, other in itertools.product(range(first + 1), range(second + 1)):
+            men = math.comb(own, first - one) * math.comb(own, second - other)
+            total += men * math.comb(shared, one) * math.comb(shared - one, other) * (
+                (pieces - first + (first > 0)) * (pieces - second + 1)
+            )
+    return total
+
+
+def test_placements_of_ur_are_the_published_ones():
+    assert [throwing(7, 0), throwing(5, 1), throwing(7, 2)] == [137_892_016, 41_254_034, 500_981_472]
 
 
 def test_the_guide_shows_a_dice_race_that_works(tmp_path):

@@ -1,0 +1,121 @@
+"""Chung-Toi (W. Reginald Chung): three in a row with three men each that stand upright or aslant.
+
+Each player places three men in turns, each upright or aslant as the player likes. When all are placed a turn moves one
+of the own men to an empty cell: an upright one along its row or column, one aslant along a diagonal, by one cell or
+two, over another man if it stands between; there it is turned or not. A man may also be turned in its place, and a
+player may pass. Three of one's own in a row, column or diagonal win, however they stand. Repetition is a draw.
+
+A state has a plane of nine bits, cell by cell from the bottom left, for the first player's men, one for the second's,
+one for the men that stand aslant, and a bit for the side to move. An action is 18 times the cell moved from (9: a new
+man) plus 9 if it stands aslant afterwards plus its cell; 180 is to pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from solver.games.common import men, nine
+
+GROUP = "alignment"
+PLANES = 1 | 1 << 9 | 1 << 18
+STRAIGHT = (0o116, 0o225, 0o443, 0o161, 0o252, 0o434, 0o611, 0o522, 0o344)  # what an upright man may come to
+ASLANT = (0o420, 0o050, 0o120, 0o202, 0o505, 0o202, 0o024, 0o050, 0o021)
+PASS = 180
+
+
+class ChungToi(NamedTuple):
+    """Three in a row, with men that move along rows and columns, or, turned, along diagonals; passing is a move."""
+
+    passing: bool = True
+
+    def initial(self) -> int:
+        return 0
+
+    def actions(self, state: int) -> Iterator[int]:
+        empty = 511 & ~(state | state >> 9)
+        if self.tier(state) < 6:
+            for cell in range(9):
+                if empty >> cell & 1:
+                    yield 162 + cell
+                    yield 171 + cell
+        else:
+            for man in range(9):
+                if self._men(state, 0) >> man & 1:
+                    aslant = state >> 18 + man & 1
+                    targets = (ASLANT[man] if aslant else STRAIGHT[man]) & empty
+                    yield 18 * man + 9 * (1 - aslant) + man
+                    for cell in range(9):
+                        if targets >> cell & 1:
+                            yield 18 * man + cell
+                            yield 18 * man + 9 + cell
+            if self.passing:
+                yield PASS
+
+    def result(self, state: int, action: int) -> int:
+        turn, source, cell = state >> 27, action // 18, action % 9
+        if action != PASS:
+            if source < 9:
+                state &= ~(PLANES << source)
+            state |= 1 << 9 * turn + cell | (action // 9 & 1) << 18 + cell
+        return state ^ 1 << 27
+
+    def is_terminal(self, state: int) -> bool:
+        return men.has_line(self._men(state, 1), 8)
+
+    def utility(self, state: int) -> int:
+        return -1
+
+    def tier(self, state: int) -> int:
+        """The men on the board."""
+        return (state & (1 << 18) - 1).bit_count()
+
+    def canonical(self, state: int) -> int:
+        """The least of the board's eight images, the mover's men first and to move."""
+        own, other = self._men(state, 0), self._men(state, 1)
+        return nine.least(own | other << 9 | (state >> 18 & 511) << 18, PLANES)
+
+    def format_action(self, state: int, action: int) -> str:
+        if action == PASS:
+            return "pass"
+        source, cell = action // 18, action % 9
+        way = "+x"[action // 9 & 1]
+        return (nine.NAMES[source] if source not in (9, cell) else "") + nine.NAMES[cell] + way
+
+    def show(self, state: int) -> str:
+        rows = []
+        for row in (2, 1, 0):
+            marks = [self._told(state, cell) for cell in range(3 * row, 3 * row + 3)]
+            rows.append(f"{row + 1:2} " + " ".join(marks))
+        return "\n".join([*rows, "   a  b  c    " + "XO"[state >> 27] + " to move, + upright, x aslant"])
+
+    def cells(self, state: int, mover: int) -> list[str]:
+        """Other letters for men aslant; below, cells for what a man that is placed or moved shall stand like."""
+        marks = []
+        for cell in range(9):
+            mark = "XA"[state >> 18 + cell & 1] if (state | state >> 9) >> cell & 1 else "."
+            marks.append(mark.lower() if state >> 9 + cell & 1 else mark)
+        return ["".join(marks[3 * row : 3 * row + 3]) for row in (2, 1, 0)] + ["+ *"]
+
+    def place(self, state: int, action: int) -> list[int]:
+        """The man, its cell, and how it stands."""
+        if action == PASS:
+            return []
+        source, cell = action // 18, action % 9
+        ends = [nine.place(cell)] if source in (9, cell) else [nine.place(source), nine.place(cell)]
+        return [*ends, 11 if action // 9 & 1 else 9]
+
+    def drawing(self) -> dict[str, Any]:
+        marks = {"X": "+", "A": "\u00d7"}
+        kinds = {(mark.lower() if side else mark): [name, side] for mark, name in marks.items() for side in (0, 1)}
+        kinds |= {"+": ["+", 2], "*": ["\u00d7", 2]}
+        return {"board": "squares", "sides": ["red", "white"], "men": kinds}
+
+    def _men(self, state: int, other: int) -> int:
+        """The mover's men (0) or the other's (1)."""
+        return state >> 9 * (state >> 27 ^ other) & 511
+
+    def _told(self, state: int, cell: int) -> str:
+        if not (state | state >> 9) >> cell & 1:
+            return ". "
+        return "XO"[state >> 9 + cell & 1] + "+x"[state >> 18 + cell & 1]

@@ -1,0 +1,120 @@
+"""Dao (Jeff Pickering and Ben van Buskirk, 1999): slide men on 4 x 4 until something stops them; a line or square wins.
+
+Each player has four men, which stand on the two diagonals. A turn slides one in any of the eight directions as far as
+it goes. Four in a row or column win, and four in a square of 2 x 2, and one's men in all four corners; diagonals do
+not. With `trap`, as the rules of the publisher have it, who hems in a man of the other's, in a corner with three of the
+own around it, loses. Repetition is a draw.
+
+A state is the first player's men, cell by cell from the bottom left, the second's 16 bits on, and a bit for the side to
+move. An action is 8 times the cell moved from plus the direction. Men never leave the board, so there is no `tier`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+GROUP = "alignment"
+WAYS = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1))
+CORNERS = (0x0001, 0x0008, 0x1000, 0x8000)
+AROUND = (0x0032, 0x00C4, 0x2300, 0x4C00)  # the cells around each
+NAMES = ("a1", "b1", "c1", "d1", "a2", "b2", "c2", "d2", "a3", "b3", "c3", "d3", "a4", "b4", "c4", "d4")
+BOTH = 1 | 1 << 16
+
+
+class Dao(NamedTuple):
+    """Slide men until something stops them; a row, a column, a square or all corners win; trap: corners may lose."""
+
+    trap: bool = True
+
+    def initial(self) -> int:
+        return 0x8421 | 0x1248 << 16
+
+    def actions(self, state: int) -> Iterator[int]:
+        for man in range(16):
+            if self._men(state, 0) >> man & 1:
+                for way in range(8):
+                    if self._end(state, man, way) != man:
+                        yield 8 * man + way
+
+    def result(self, state: int, action: int) -> int:
+        man = action // 8
+        return state ^ (1 << man | 1 << self._end(state, man, action % 8)) << 16 * (state >> 32) ^ 1 << 32
+
+    def is_terminal(self, state: int) -> bool:
+        return self._is_made(self._men(state, 1)) or self._hems_in(state)
+
+    def utility(self, state: int) -> int:
+        return -1 if self._is_made(self._men(state, 1)) else 1
+
+    def canonical(self, state: int) -> int:
+        """The least of the board's eight images, the mover's men first and to move."""
+        men = self._men(state, 0) | self._men(state, 1) << 16
+        best = min(men, self._mirrored(men))
+        for _ in range(3):
+            men = self._turned(men)
+            best = min(best, min(men, self._mirrored(men)))
+        return best
+
+    def format_action(self, state: int, action: int) -> str:
+        return NAMES[action // 8] + NAMES[self._end(state, action // 8, action % 8)]
+
+    def show(self, state: int) -> str:
+        rows = [f"{4 - i:2} " + " ".join(row.lower()) for i, row in enumerate(self.cells(state, 0))]
+        return "\n".join([*rows, "   a b c d   " + "xo"[state >> 32] + " to move"])
+
+    def cells(self, state: int, mover: int) -> list[str]:
+        marks = ["X" if state >> cell & 1 else "o" if state >> 16 + cell & 1 else "." for cell in range(16)]
+        return ["".join(marks[4 * row : 4 * row + 4]) for row in (3, 2, 1, 0)]
+
+    def place(self, state: int, action: int) -> list[int]:
+        ends = (action // 8, self._end(state, action // 8, action % 8))
+        return [(3 - cell // 4) * 4 + cell % 4 for cell in ends]
+
+    def drawing(self) -> dict[str, Any]:
+        return {"board": "squares", "sides": ["black", "white"]}
+
+    def _men(self, state: int, other: int) -> int:
+        """The mover's men (0) or the other's (1)."""
+        return state >> 16 * (state >> 32 ^ other) & 0xFFFF
+
+    def _end(self, state: int, man: int, way: int) -> int:
+        """The cell where a man that slides is stopped."""
+        taken = (state | state >> 16) & 0xFFFF
+        across, up = WAYS[way]
+        x, y = man % 4, man // 4
+        while 0 <= x + across < 4 and 0 <= y + up < 4 and not taken >> 4 * (y + up) + x + across & 1:
+            x, y = x + across, y + up
+        return 4 * y + x
+
+    def _is_made(self, men: int) -> bool:
+        """Whether four men are a row, a column, a square, or in the corners."""
+        if men == 0x9009:
+            return True
+        lowest = men & -men
+        if men == lowest * 0x000F:
+            return lowest & 0x1111 != 0
+        if men == lowest * 0x0033:
+            return lowest & 0x8888 == 0
+        return men == lowest * 0x1111
+
+    def _hems_in(self, state: int) -> bool:
+        """Whether a man of the mover's is in a corner, with three of the other's around it."""
+        if self.trap:
+            for corner in range(4):
+                around = AROUND[corner]
+                if self._men(state, 0) & CORNERS[corner] and self._men(state, 1) & around == around:
+                    return True
+        return False
+
+    def _mirrored(self, men: int) -> int:
+        result = 0
+        for column in range(4):
+            result |= (men >> column & 0x1111 * BOTH) << 3 - column
+        return result
+
+    def _turned(self, men: int) -> int:
+        result = 0
+        for cell in range(16):
+            result |= (men >> cell & BOTH) << cell % 4 * 4 + 3 - cell // 4
+        return result

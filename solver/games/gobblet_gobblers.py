@@ -1,0 +1,158 @@
+"""Gobblet Gobblers (Thierry Denoual): hollow men on 3 x 3, the larger put over the smaller; three in a row win.
+
+Each player has `each` men of `sizes` sizes. A turn puts a new man on the board or moves one to another cell, which is
+empty or whose uppermost man is smaller, whoever owns it. Only uppermost men move and count: three of one player in a
+row, column or diagonal win. A man that is lifted uncovers what it stood on; if that completes three of the other's, the
+other has won unless the man is put onto one of those three, and even if it completes three of one's own. Repetition is
+a draw. The whole game is `gobblet-gobblers:3,2`.
+
+A state is a plane of nine bits for the first player's smallest men, cell by cell from the bottom left, one for the
+second's, the same for each larger size, then a bit for the side to move, 54 bits on. An action is 9 times the cell
+moved from plus the cell moved to, or 81 plus 9 times the size of a new man, 0 the smallest, plus its cell. Men never
+leave the board: the tier is how many are there, and has cycles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from solver.games.common import men, nine
+
+GROUP = "alignment"
+PLANES = 1 | 1 << 9 | 1 << 18 | 1 << 27 | 1 << 36 | 1 << 45
+FIRST = (1 << 9) - 1 | (1 << 9) - 1 << 18 | (1 << 9) - 1 << 36  # the first player's planes
+LETTERS = "SML"
+
+
+class GobbletGobblers(NamedTuple):
+    """Put or move men over smaller ones; three uppermost in a row win; `each` men of `sizes` sizes for each player."""
+
+    sizes: int = 3
+    each: int = 1
+
+    def check(self) -> None:
+        if not (1 <= self.sizes <= 3 and 1 <= self.each <= 2 and self.sizes * self.each >= 3):
+            raise ValueError("there are 1 to 3 sizes and 1 or 2 men of each, three men or more in all")
+
+    def initial(self) -> int:
+        return 0
+
+    def actions(self, state: int) -> Iterator[int]:
+        turn = state >> 54
+        for size in range(self.sizes):
+            if self._plane(state, size, turn).bit_count() < self.each:
+                free = 511 & ~self._covering(state, size)
+                for cell in range(9):
+                    if free >> cell & 1:
+                        yield 81 + 9 * size + cell
+        for size in range(self.sizes):
+            movable = self._plane(state, size, turn) & ~self._covering(state, size + 1)
+            free = 511 & ~self._covering(state, size)
+            for man in range(9):
+                if movable >> man & 1:
+                    for cell in range(9):
+                        if free >> cell & 1:
+                            yield 9 * man + cell
+
+    def result(self, state: int, action: int) -> int:
+        turn = state >> 54
+        if action >= 81:
+            size = (action - 81) // 9
+            change = 1 << action % 9
+        else:
+            size = self._uppermost(state, action // 9)
+            change = 1 << action // 9 | 1 << action % 9
+        return state ^ change << 18 * size + 9 * turn ^ 1 << 54
+
+    def is_terminal(self, state: int) -> bool:
+        return men.has_line(self._seen(state, 0), 8) or men.has_line(self._seen(state, 1), 8)
+
+    def utility(self, state: int) -> int:
+        """Who has three in a row has won; both: the one whose men were uncovered, who is to move."""
+        return 1 if men.has_line(self._seen(state, state >> 54), 8) else -1
+
+    def tier(self, state: int) -> int:
+        return (state & (1 << 54) - 1).bit_count()
+
+    def canonical(self, state: int) -> int:
+        """The least of the board's eight images, the mover's men first and to move."""
+        planes = state & (1 << 54) - 1
+        if state >> 54:
+            planes = (planes & FIRST) << 9 | planes >> 9 & FIRST
+        return nine.least(planes, PLANES)
+
+    def format_action(self, state: int, action: int) -> str:
+        if action >= 81:
+            return LETTERS[(action - 81) // 9] + nine.NAMES[action % 9]
+        return nine.NAMES[action // 9] + nine.NAMES[action % 9]
+
+    def show(self, state: int) -> str:
+        """Each cell with all its men, the uppermost last; the first player's are capitals."""
+        stacks = []
+        for cell in range(9):
+            marks = [self._mark(state, size, cell) for size in range(self.sizes)]
+            stacks.append("".join(mark for mark in marks if mark != ".") or ".")
+        rows = [f"{row + 1} " + " ".join(f"{stack:3}" for stack in stacks[3 * row : 3 * row + 3]) for row in (2, 1, 0)]
+        held = ["".join(mark for mark in self._hand(state, player) if mark != ".") or "-" for player in (0, 1)]
+        turn = "first" if state >> 54 == 0 else "second"
+        below = f"in hand {held[0]} and {held[1]}, the {turn} player to move"
+        return "\n".join([*(row.rstrip() for row in rows), "  a   b   c", below])
+
+    def cells(self, state: int, mover: int) -> list[str]:
+        """The second player's sizes in hand, the uppermost men, and the first player's sizes in hand."""
+        board = [self._mark(state, max(self._uppermost(state, cell), 0), cell) for cell in range(9)]
+        rows = ["".join(board[3 * row : 3 * row + 3]) for row in (2, 1, 0)]
+        return [self._hand(state, 1), *rows, self._hand(state, 0)]
+
+    def place(self, state: int, action: int) -> list[int]:
+        target = 3 + nine.place(action % 9)
+        if action >= 81:
+            return [(12 if state >> 54 == 0 else 0) + (action - 81) // 9, target]
+        return [3 + nine.place(action // 9), target]
+
+    def drawing(self) -> dict[str, Any]:
+        names = {"S": "S", "M": "M", "L": "L", "T": "S 2", "N": "M 2", "K": "L 2"}
+        kinds = {(mark.lower() if side else mark): [name, side] for mark, name in names.items() for side in (0, 1)}
+        rows = (0.3, 1.6, 2.6, 3.6, 4.9)
+        at = [[column + 0.5, row + 0.2] for row in rows for column in range(3)]
+        return {"board": "tray", "at": at, "sides": ["red", "blue"], "men": kinds}
+
+    def _plane(self, state: int, size: int, player: int) -> int:
+        return state >> 18 * size + 9 * player & 511
+
+    def _covering(self, state: int, size: int) -> int:
+        """The cells with a man of that size or a larger one."""
+        cells = 0
+        for larger in range(size, self.sizes):
+            cells |= self._plane(state, larger, 0) | self._plane(state, larger, 1)
+        return cells
+
+    def _uppermost(self, state: int, cell: int) -> int:
+        """The size of the uppermost man of a cell, -1 where there is none."""
+        for size in range(self.sizes - 1, -1, -1):
+            if state >> 18 * size + cell & (1 | 1 << 9):
+                return size
+        return -1
+
+    def _seen(self, state: int, player: int) -> int:
+        """The cells where a man of the player is uppermost."""
+        cells, above = 0, 0
+        for size in range(self.sizes - 1, -1, -1):
+            cells |= self._plane(state, size, player) & ~above
+            above |= self._plane(state, size, 0) | self._plane(state, size, 1)
+        return cells
+
+    def _mark(self, state: int, size: int, cell: int) -> str:
+        if self._plane(state, size, 0) >> cell & 1:
+            return LETTERS[size]
+        return LETTERS[size].lower() if self._plane(state, size, 1) >> cell & 1 else "."
+
+    def _hand(self, state: int, player: int) -> str:
+        """A mark a size: none, one or two men in hand."""
+        marks = []
+        for size in range(3):
+            left = self.each - self._plane(state, size, player).bit_count() if size < self.sizes else 0
+            mark = (".", "SML"[size], "TNK"[size])[left]
+            marks.append(mark.lower() if player else mark)
+        return "".join(marks)

@@ -1,0 +1,167 @@
+"""Mini-Shobu: two boards of 3 x 3; a quiet move on one, then the same, which may push, on the other.
+
+Each player has `men` men on the own edge of both boards. Shobu is by Manolis Vranas and Jamie Sajdak, 2019, on four
+boards of 4 x 4. The left board is the first player's home, the right one the second's. A turn is two moves in the same
+direction, any of eight, and of the same length, one step or two: first a man of one's own at home, over empty cells to
+an empty cell, then a man of one's own on the other board, which may push one man of the other's that stands in its way,
+one cell beyond where it ends itself, or off the board; it pushes neither one's own nor two. Whose last man of a board
+is pushed off has lost, and so has who has no turn left. Repetition is a draw.
+
+jh85, smallgames, 2026, published 22,439,236 positions of `mini-shobu:3`, which the first player wins in 17 plies, and
+1,963,316 of `mini-shobu:2`, won in 11.
+
+A state is four planes of nine bits, cell by cell from the bottom left: the left board's men of the first player and of
+the second, the right board's likewise, then a bit for the side to move. An action is the cell moved from at home, plus
+9 times that on the other board, plus 81 times the direction, plus 648 for two steps. Men go back and forth, so there is
+no `tier`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from solver.games.common import nine
+
+GROUP = "capture"
+PLANES = 1 | 1 << 9 | 1 << 18 | 1 << 27
+WAYS = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1))
+
+
+class MiniShobu(NamedTuple):
+    """Two moves alike a turn, the second of which pushes; clear a board of the other's men; `men` a side and board."""
+
+    men: int = 2
+
+    def check(self) -> None:
+        if not 1 <= self.men <= 3:
+            raise ValueError("men must be 1 to 3")
+
+    def initial(self) -> int:
+        row = (1 << self.men) - 1
+        board = row | row << 6 + 9
+        return board | board << 18
+
+    def actions(self, state: int) -> Iterator[int]:
+        turn = state >> 36
+        for steps in range(1, 3):
+            for way in range(8):
+                quiet = self._movable(state, turn, way, steps, False)
+                pushing = self._movable(state, 1 - turn, way, steps, True)
+                for man in range(9):
+                    if quiet >> man & 1:
+                        for other in range(9):
+                            if pushing >> other & 1:
+                                yield man + 9 * other + 81 * way + 648 * (steps - 1)
+
+    def result(self, state: int, action: int) -> int:
+        turn, way, steps = state >> 36, action // 81 % 8, action // 648 + 1
+        state = self._after(state, turn, action % 9, way, steps)
+        return self._after(state, 1 - turn, action // 9 % 9, way, steps) ^ 1 << 36
+
+    def is_terminal(self, state: int) -> bool:
+        if self._is_cleared(state):
+            return True
+        turn = state >> 36
+        for steps in range(1, 3):
+            for way in range(8):
+                if self._movable(state, turn, way, steps, False) and self._movable(state, 1 - turn, way, steps, True):
+                    return False
+        return True
+
+    def utility(self, state: int) -> int:
+        return -1
+
+    def canonical(self, state: int) -> int:
+        """The least of the boards' eight images, both alike, the mover's home and men first and to move."""
+        planes = state & (1 << 36) - 1
+        if state >> 36:
+            planes = planes >> 27 | (planes >> 18 & 511) << 9 | (planes >> 9 & 511) << 18 | (planes & 511) << 27
+        return nine.least(planes, PLANES)
+
+    def format_action(self, state: int, action: int) -> str:
+        """Both moves, as a1a2+b1b2, that at home first."""
+        way, steps = action // 81 % 8, action // 648 + 1
+        moves = [nine.NAMES[man] + nine.NAMES[self._to(man, way, steps)] for man in (action % 9, action // 9 % 9)]
+        return "+".join(moves)
+
+    def show(self, state: int) -> str:
+        rows = [f"{3 - i:2} " + " ".join(row.lower()) for i, row in enumerate(self.cells(state, 0))]
+        homes = "   x's     o's     home, " + "xo"[state >> 36] + " to move"
+        return "\n".join([*rows, "   a b c   a b c", homes])
+
+    def cells(self, state: int, mover: int) -> list[str]:
+        """The first player's home, on the left, and the second's."""
+        rows = []
+        for row in (2, 1, 0):
+            halves = []
+            for board in (0, 1):
+                bits = range(18 * board + 3 * row, 18 * board + 3 * row + 3)
+                halves.append("".join("X" if state >> i & 1 else "o" if state >> i + 9 & 1 else "." for i in bits))
+            rows.append(" ".join(halves))
+        return rows
+
+    def place(self, state: int, action: int) -> list[int]:
+        turn, way, steps = state >> 36, action // 81 % 8, action // 648 + 1
+        cells = []
+        for man, board in ((action % 9, turn), (action // 9 % 9, 1 - turn)):
+            for cell in (man, self._to(man, way, steps)):
+                cells.append((2 - cell // 3) * 7 + cell % 3 + 4 * board)
+        return cells
+
+    def drawing(self) -> dict[str, Any]:
+        return {"board": "squares", "sides": ["black", "white"]}
+
+    def _plane(self, state: int, board: int, player: int) -> int:
+        return state >> 18 * board + 9 * player & 511
+
+    def _is_cleared(self, state: int) -> bool:
+        """Whether the mover has no man left on a board."""
+        turn = state >> 36
+        return self._plane(state, 0, turn) == 0 or self._plane(state, 1, turn) == 0
+
+    def _step(self, cells: int, way: int) -> int:
+        """The cells one step on, those that leave the board dropped."""
+        across, up = WAYS[way]
+        if across > 0:
+            cells = (cells & 0o333) << 1
+        elif across < 0:
+            cells = cells >> 1 & 0o333
+        if up > 0:
+            return cells << 3 & 511
+        return cells >> 3 if up < 0 else cells
+
+    def _movable(self, state: int, board: int, way: int, steps: int, pushes: bool) -> int:
+        """The mover's men of a board that may move so far; not over its own, nor over two, nor with a third behind."""
+        turn = state >> 36
+        mine, theirs = self._plane(state, board, turn), self._plane(state, board, 1 - turn)
+        movable = 0
+        for man in range(9):
+            if mine >> man & 1:
+                here, met, blocked = 1 << man, 0, False
+                for _ in range(steps):
+                    here = self._step(here, way)
+                    blocked = blocked or here == 0 or here & mine != 0
+                    met += 1 if here & theirs else 0
+                behind = self._step(here, way) & (mine | theirs) & ~(1 << man)
+                if not blocked and (met == 0 or (pushes and met == 1 and behind == 0)):
+                    movable |= 1 << man
+        return movable
+
+    def _after(self, state: int, board: int, man: int, way: int, steps: int) -> int:
+        """The boards when the mover's man of one has moved."""
+        turn = state >> 36
+        theirs, here, pushed = self._plane(state, board, 1 - turn), 1 << man, False
+        for _ in range(steps):
+            here = self._step(here, way)
+            pushed = pushed or here & theirs != 0
+            theirs &= ~here
+        if pushed:
+            theirs |= self._step(here, way)
+        mine = self._plane(state, board, turn) ^ 1 << man | here
+        kept = state & ~((1 << 18) - 1 << 18 * board)
+        return kept | mine << 18 * board + 9 * turn | theirs << 18 * board + 9 * (1 - turn)
+
+    def _to(self, man: int, way: int, steps: int) -> int:
+        across, up = WAYS[way]
+        return man + steps * (across + 3 * up)

@@ -1,0 +1,120 @@
+"""Rota: three men each on a wheel of eight points and its hub; place them, then slide along the lines; three in a line.
+
+Lines join neighbours on the rim and the hub with all of them. Players place three men each in turns, then slide one to
+an empty point beside it. Three in a line through the hub win, and three neighbours on the rim unless `rim` is false.
+Who cannot move has lost. Repetition is a draw. Wheels of this shape are scratched on Roman floors and steps; the rules
+are those under which the game is sold today.
+
+A state is the first player's points (0 to 7 the rim from the top on clockwise, 8 the hub), the second's nine bits on,
+and a bit for the side to move. An action is 9 times the point moved from plus the point moved to, or 81 plus the point
+of a new man.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from solver.games.common import men
+
+GROUP = "alignment"
+RIM = 255 | 255 << 9
+TOP = 1 | 1 << 9
+
+
+class Rota(NamedTuple):
+    """Place three men on a wheel, then slide them; three in a line win; rim: also three neighbours on the rim."""
+
+    rim: bool = True
+
+    def initial(self) -> int:
+        return 0
+
+    def actions(self, state: int) -> Iterator[int]:
+        empty = 511 & ~(state | state >> 9)
+        if men.is_placing(state, 3):
+            for point in range(9):
+                if empty >> point & 1:
+                    yield 81 + point
+        else:
+            for point in range(9):
+                if men.mine(state) >> point & 1:
+                    for end in range(9):
+                        if self._near(point) & empty & 1 << end:
+                            yield 9 * point + end
+
+    def result(self, state: int, action: int) -> int:
+        return men.moved(state, action)
+
+    def is_terminal(self, state: int) -> bool:
+        if self._has_line(men.theirs(state)):
+            return True
+        if men.is_placing(state, 3):
+            return False
+        for point in range(9):
+            if men.mine(state) >> point & 1 and self._near(point) & ~(state | state >> 9):
+                return False
+        return True
+
+    def utility(self, state: int) -> int:
+        return -1
+
+    def tier(self, state: int) -> int:
+        """The men on the board."""
+        return (state & (1 << 18) - 1).bit_count()
+
+    def canonical(self, state: int) -> int:
+        """The least of the wheel's eight rotations and their reflections, the mover's men first and to move."""
+        wheel = men.mine(state) | men.theirs(state) << 9
+        mirrored = wheel & ~RIM
+        for point in range(8):
+            mirrored |= (wheel >> point & TOP) << 7 - point
+        least = min(wheel, mirrored)
+        for _ in range(7):
+            wheel, mirrored = self._rotated(wheel), self._rotated(mirrored)
+            least = min(least, min(wheel, mirrored))
+        return least
+
+    def format_action(self, state: int, action: int) -> str:
+        return "12345678c"[action - 81] if action >= 81 else "12345678c"[action // 9] + "12345678c"[action % 9]
+
+    def show(self, state: int) -> str:
+        first, second, third, fourth, fifth, sixth, seventh, eighth, hub = list(self.cells(state, 0)[0].lower())
+        return "\n".join(
+            [
+                f"    {first}        1 at the top,",
+                f"  {eighth}   {second}      then clockwise,",
+                f"{seventh}   {hub}   {third}    c in the middle",
+                f"  {sixth}   {fourth}",
+                f"    {fifth}        {'xo'[state >> 18]} to move",
+            ]
+        )
+
+    def cells(self, state: int, mover: int) -> list[str]:
+        """The rim from the top on clockwise, and the hub."""
+        return ["".join("X" if state >> i & 1 else "o" if state >> 9 + i & 1 else "." for i in range(9))]
+
+    def place(self, state: int, action: int) -> list[int]:
+        return [action - 81] if action >= 81 else [action // 9, action % 9]
+
+    def drawing(self) -> dict[str, Any]:
+        slant = 1.3
+        rim = ((0, -1.84), (slant, -slant), (1.84, 0), (slant, slant), (0, 1.84), (-slant, slant), (-1.84, 0))
+        at = [[2.4 + x, 2.4 + y] for x, y in (*rim, (-slant, -slant), (0, 0))]
+        lines = [[point, (point + 1) % 8] for point in range(8)] + [[point, 8] for point in range(8)]
+        names = list("12345678c")
+        return {"board": "points", "at": at, "lines": lines, "sides": ["black", "white"], "names": names}
+
+    def _near(self, point: int) -> int:
+        return 255 if point == 8 else 1 << 8 | 1 << (point + 1) % 8 | 1 << (point + 7) % 8
+
+    def _has_line(self, points: int) -> bool:
+        for point in range(8):
+            if points == 1 << 8 | 1 << point | 1 << (point + 4) % 8:
+                return True
+            if self.rim and points == 1 << point | 1 << (point + 1) % 8 | 1 << (point + 2) % 8:
+                return True
+        return False
+
+    def _rotated(self, wheel: int) -> int:
+        return wheel & ~RIM | wheel << 1 & RIM & ~TOP | wheel >> 7 & TOP

@@ -1,0 +1,156 @@
+"""Board games against rules written apart: the same moves along random games, the same values on small boards."""
+
+import random
+
+import pytest
+
+from solver import solve
+from solver.base.value import Value
+from solver.rules.game import load_game
+from tests import apart, naive
+from tests.ways import slow
+
+
+def stacks(game, state):
+    """Cells with words: the rows of `show` above the letters of the columns."""
+    lines = game.show(state).splitlines()
+    lines = lines[: next(i for i, line in enumerate(lines) if line.split()[0] == "a")]
+    return tuple(word.replace(".", "") for line in lines for word in line.split()[1:])
+
+
+def words(game, state):
+    return tuple(word if word else "." for word in stacks(game, state))
+
+
+def board(game, state):
+    return tuple(game.cells(state, 0))
+
+
+def row(game, state):
+    return board(game, state)[0]
+
+
+def inner(game, state):
+    """Without the row and the column of arrows."""
+    return tuple(line[:-1] for line in board(game, state)[1:])
+
+
+def halves(game, state):
+    return tuple(tuple(line.split()[half] for line in board(game, state)) for half in (0, 1))
+
+
+def placed(game, state):
+    hands = game.show(state).partition("in hand ")[2].split()
+    left = int(hands[0]) + int(hands[2]) if hands else 0
+    return row(game, state), 2 * game.men - left
+
+
+def hands(game, state):
+    above, below = ([int(word) for word in line.split()[-2:]] for line in game.show(state).splitlines())
+    return tuple(below), tuple(above)
+
+
+GAMES = {  # the rules apart, and how a position is read
+    "gobblet-gobblers": (apart.gobblet, stacks),
+    "six-mens-morris": (apart.morris, placed),
+    "dodgem": (apart.dodgem, inner),
+    "nocca-nocca": (apart.nocca, stacks),
+    "mini-shobu": (apart.shobu, halves),
+    "chinese-checkers": (lambda size, men, _: apart.chinese(size, men), board),
+    "dao": (apart.dao, board),
+    "chung-toi": (apart.chung, words),
+    "tsoro-yematatu": (apart.tsoro, row),
+    "rota": (apart.rota, row),
+    "chopsticks": (apart.chopsticks, hands),
+    "one-dimensional-chess": (apart.chess, row),
+}
+BOARDS = [
+    "gobblet-gobblers", "gobblet-gobblers:3,2", "six-mens-morris", "six-mens-morris:6", "six-mens-morris:4,true",
+    "dodgem", "dodgem:5", "nocca-nocca", "nocca-nocca:5,3", "mini-shobu", "mini-shobu:3", "chinese-checkers",
+    "chinese-checkers:7,3", "chinese-checkers:6,4", "dao", "dao:false", "chung-toi", "chung-toi:false", "tsoro-yematatu",
+    "rota", "rota:false", "chopsticks", "chopsticks:7,true", "one-dimensional-chess", "one-dimensional-chess:16",
+]  # fmt: skip
+SMALL = [
+    "dodgem:2", "tsoro-yematatu", "tsoro-yematatu:false", "chopsticks", "chopsticks:4,true", "chinese-checkers:3,1",
+    "mini-shobu:1",
+]  # fmt: skip
+LARGER = [
+    "dodgem", "rota", "rota:false", "chopsticks:6", "chinese-checkers:3,2", "chinese-checkers:3,3",
+    "one-dimensional-chess", "nocca-nocca:2,3", "nocca-nocca:3,2",
+]  # fmt: skip
+
+
+def both(text):
+    game = load_game(text)
+    judge, read = GAMES[text.partition(":")[0]]
+    return game, judge(*game), lambda state: read(game, state)
+
+
+def assert_same_moves(text, games, plies):
+    game, judge, read = both(text)
+    names = text.partition(":")[0] == "chopsticks"  # whose positions do not tell who moves
+    rng = random.Random(text)
+    for _ in range(games):
+        state, mover = game.initial(), 0
+        for _ in range(plies):
+            over = judge.over(read(state), 0 if names else mover)
+            assert game.is_terminal(state) == (over is not None)
+            if over is not None:
+                assert game.utility(state) == over
+                break
+            children = [game.result(state, action) for action in game.actions(state)]
+            expected = judge.moves(read(state), 0 if names else mover)
+            assert {read(child) for child in children} == {position for position, _ in expected}
+            state, mover = rng.choice(children), 1 - mover
+
+
+@pytest.mark.parametrize("text", BOARDS)
+def test_moves_are_those_of_rules_written_apart(text):
+    assert_same_moves(text, 1, 8)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", BOARDS)
+def test_moves_are_those_of_rules_written_apart_in_many_games(text):
+    assert_same_moves(text, 60, 80)
+
+
+@pytest.mark.parametrize("text", [*SMALL, *slow(*LARGER)])
+def test_values_are_those_of_rules_written_apart(text):
+    game, judge, _ = both(text)
+    ours, theirs = naive.solve(game), naive.solve(judge)
+    assert ours[game.initial()] == theirs[judge.initial()]
+    assert sorted(ours.values(), key=tuple_of) == sorted(theirs.values(), key=tuple_of)
+
+
+def tuple_of(value):
+    return value.score, value.distance or 0
+
+
+PUBLISHED = [  # whether folded, states, won, drawn and lost, the value of the start, the longest win
+    ("mini-shobu", False, 1_963_316, (972_708, 458_768, 531_840), Value(1, 11), 25),
+    ("mini-shobu:3", True, None, None, Value(1, 17), 39),
+    ("six-mens-morris:6", True, None, None, Value(0), None),
+    ("nocca-nocca", True, None, None, Value(1, 9), None),
+    ("chinese-checkers:7,2,true", True, 1_265_851, (710_665, 0, 555_186), Value(1, 33), None),
+    ("dodgem:4", True, None, None, Value(0), None),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("text", "folded", "states", "counts", "root", "longest"), PUBLISHED)
+def test_published_results(text, folded, states, counts, root, longest):
+    with solve(text, symmetry=folded) as book:
+        assert book.root == root
+        assert states in (None, book.states)
+        assert counts in (None, tuple(book.counts[name] for name in ("win", "draw", "loss")))
+        assert longest in (None, book.longest[1].distance)
+
+
+@pytest.mark.slow
+def test_white_wins_chess_in_one_dimension_by_the_knight_alone():
+    game = load_game("one-dimensional-chess")
+    values = naive.solve(game)
+    start = game.initial()
+    found = {game.format_action(start, action): values[game.result(start, action)] for action in game.actions(start)}
+    assert [name for name, value in found.items() if value.score < 0] == ["N4"]
