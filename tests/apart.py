@@ -255,8 +255,8 @@ def chinese(size, men):
         found = []
         for at in [at for at, mark in cells.items() if mark == "Xo"[mover]]:
             left = {**cells, at: "."}
-            ends = hops(left, at, {at}) | {(at[0] + x, at[1] + y) for x, y in ways if left.get((at[0] + x, at[1] + y)) == "."}
-            for to in ends - {at}:
+            beside = {(at[0] + x, at[1] + y) for x, y in ways}
+            for to in (hops(left, at, {at}) | {to for to in beside if left.get(to) == "."}) - {at}:
                 after = {**left, to: "Xo"[mover]}
                 child = tuple("".join(after[x, y] for x in range(size)) for y in range(size))
                 if not has_won(child, 1 - mover):

@@ -248,7 +248,7 @@ ELSEWHERE = (
     Elsewhere("nocca-nocca", "jh85, smallgames, 2026", "first player wins in 9 plies", "test_apart"),
     Elsewhere(
         "mini-shobu", "jh85, smallgames, 2026",
-        "1,963,316 states, 972,708 won, 458,768 drawn, 531,840 lost, first player wins in 11 plies, longest win 25 plies",
+        "1,963,316 states, 972,708 won, 458,768 drawn, 531,840 lost, first player wins in 11 plies, longest win 25",
         "test_apart",
     ),
     Elsewhere("mini-shobu:3", "jh85, smallgames, 2026", "first player wins in 17 plies", "test_apart"),
