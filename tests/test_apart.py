@@ -68,7 +68,8 @@ BOARDS = [
     "gobblet-gobblers", "gobblet-gobblers:3,2", "six-mens-morris", "six-mens-morris:6", "six-mens-morris:4,true",
     "dodgem", "dodgem:5", "nocca-nocca", "nocca-nocca:5,3", "mini-shobu", "mini-shobu:3", "chinese-checkers",
     "chinese-checkers:7,3", "chinese-checkers:6,4", "dao", "dao:false", "chung-toi", "chung-toi:false",
-    "tsoro-yematatu", "rota", "rota:false", "chopsticks", "chopsticks:7,true", "one-dimensional-chess", "one-dimensional-chess:16",
+    "tsoro-yematatu", "rota", "rota:false", "chopsticks", "chopsticks:7,true", "one-dimensional-chess",
+    "one-dimensional-chess:16",
 ]  # fmt: skip
 SMALL = [
     "dodgem:2", "tsoro-yematatu", "tsoro-yematatu:false", "chopsticks", "chopsticks:4,true", "chinese-checkers:3,1",
