@@ -161,3 +161,54 @@ def test_of_kalah_all_seeds_are_somewhere(page):
         assert sum(counts) == 12 and len(counts) == 8  # six houses of two, two stores
         page.click("#best")
     assert page.agrees()
+
+
+@one_page(1)
+def test_men_are_put_on_the_board(page):
+    """By clicks and keys; what cannot be is said and mended; the player who alone can be to move is."""
+    page.open()
+    cells = lambda *some: [page.find(".cell")[cell].click() for cell in some]  # noqa: E731
+    page.click("#edit")
+    assert "Set up men" in page.status and not page.find("#moves")[0].is_displayed()
+    cells(0, 4)
+    page.find("#placed")[0].click()
+    page.wait(lambda: page.find("#trouble")[0].text == "Men are put in turn: both have as many, or the first player one"
+              " more, and the second moves.")  # fmt: skip
+    page.find("#palette button")[1].click()
+    cells(2)
+    assert page.find(".cell")[2].get_attribute("aria-label") == "c3: ring, put ring"
+    page.click("#placed")
+    assert page.status.startswith("O to move: draw")
+    assert page.find("#trouble")[0].text.startswith("O to move: men are put")
+    address = page.driver.current_url
+    assert "mover=1" in address
+    page.find("#edit")[0].click()
+    page.wait(lambda: "Set up men" in page.status)
+    page.script("document.activeElement.blur()")
+    page.press("\ue00c")  # Escape
+    assert page.status.startswith("O to move") and page.driver.current_url == address
+    page.open(address[address.index("#") :])
+    assert page.status.startswith("O to move: draw")
+
+
+@one_page(8)
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("8/8/8/8/8/1k6/8/K1P5 b", "No pawn stands on the first or the last rank."),
+        ("8/8/8/8/8/1k6/P7/K7 w", "Black is in check, and it is White's move."),
+        ("8/8/8/8/8/1k6/P7/K7", "After the rows stands who is to move: w or b."),
+        ("8/8/8 w", "Rows are 8 of 8 cells"),
+        ("#99999999999", "The book has no such position: play does not lead to it."),
+        ("8/8/8/8/8/1k6/P7/K7 b", ""),
+    ],
+)
+def test_rows_are_typed(page, text, said):
+    page.open()
+    page.script("document.getElementById('text').value = arguments[0]", text)
+    page.find("#setup button")[0].click()
+    if said:
+        page.wait(lambda: page.find("#trouble")[0].text.startswith(said))
+        assert page.status.startswith("White to move: win in 27")
+    else:
+        page.wait(lambda: page.status.startswith("Black to move: draw"))

@@ -7,8 +7,8 @@ import pytest
 
 from solver.base.value import Value
 from solver.check.conformance import check_game
-from solver.rules.game import is_score_game, load_game
-from solver.rules.notation import format_action, parse_action, show
+from solver.rules.game import Rules, is_score_game, load_game
+from solver.rules.notation import first_position, format_action, next_position, parse_action, show
 from tests import naive
 from tests.games import CHANCE_GAMES, EDGE_GAMES, LARGE_CHANCE_GAMES, LARGE_GAMES, SMALL_GAMES
 from tests.oracles import ORACLES
@@ -407,6 +407,39 @@ def test_moves_of_pieces_by_other_names():
     assert format_action(game, state, parse_action(game, state, "bb4")) == "Ba3b4"
     # small letters as squares first, so the pawn's move, not the bishop's from the third rank
     assert format_action(game, state, parse_action(game, state, "b3b4")) == "b4"
+
+
+READ_BACK = ("connect-four:4,4", "tic-tac-toe:4,3,3", "breakthrough:4,5,2", "hexapawn", "othello", "quixo", "hex:4",
+             "teeko", "neutreeko", "checkers:6", "chess-ending:KBPK", "chess-ending:KRK")  # fmt: skip
+
+
+@pytest.mark.parametrize("text", READ_BACK)
+def test_boards_are_read_back(text):
+    """A board gives its state; one with another man somewhere gives none, or the one whose board that is."""
+    game, chance = load_game(text), random.Random(3)
+    rules = Rules(game)
+    position, read, refused = first_position(rules), 0, 0
+    for _ in range(60):
+        mover = position.mover or 0
+        rows = list(game.cells(position.state, mover))
+        assert game.from_cells(rows, mover) == position.state
+        row, column = chance.randrange(len(rows)), chance.randrange(len(rows[0]))
+        mark = chance.choice(sorted({*"".join(rows), "."}))
+        rows[row] = rows[row][:column] + mark + rows[row][column + 1 :]
+        for side in (0, 1):
+            try:
+                state = game.from_cells(rows, side)
+            except ValueError as error:
+                assert str(error)
+                refused += 1
+                continue
+            assert [one.replace("-", ".") for one in game.cells(state, side)] == [one.replace("-", ".") for one in rows]
+            assert rules.to_move is None or rules.to_move(state) == side
+            read += 1
+        over = game.is_terminal(position.state)
+        actions = [] if over else list(game.actions(position.state))
+        position = next_position(rules, position, chance.choice(actions)) if actions else first_position(rules)
+    assert read > 10 and (refused > 10 or text in ("othello", "quixo"))
 
 
 @pytest.mark.parametrize("text", ["connect-four", "connect-four:3,2,3"])

@@ -190,7 +190,9 @@ class _Statements(Expressions):
         return [f'if (!{self.test(node.test)}) throw new Error("an assertion of the rules fails");']
 
     def visit_Raise(self, node: ast.Raise) -> list[str]:
-        return ['throw new Error("the rules raise an error");']
+        said = node.exc.args if isinstance(node.exc, ast.Call) else []
+        text = self.visit(said[0]) if len(said) == 1 else '"the rules raise an error"'
+        return [f"throw new Error({text});"]
 
 
 def _indented(lines: Sequence[str]) -> Iterator[str]:

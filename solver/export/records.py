@@ -30,6 +30,7 @@ def record_of(rules: Rules, position: Position, keys: States | None = None) -> R
     state, mover = position.state, int(position.mover or 0)
     over = bool(rules.is_terminal(state))
     board = board_of(rules.game, state, mover)
+    check_back(rules.game, board, state, mover)
     record = {
         "state": str(state),
         "mover": mover,
@@ -62,6 +63,19 @@ def board_of(game: Any, state: int, mover: int) -> list[str] | str:
     if not rows or len({len(row) for row in rows}) > 1 or not rows[0]:
         raise GameError(f"cells({state}, {mover}) is {rows}: rows of one length, a character a cell")
     return rows
+
+
+def check_back(game: Any, board: list[str] | str, state: int, mover: int) -> None:
+    """Raise GameError where `from_cells` does not give back the state whose board this is."""
+    back = own_method(game, "from_cells")
+    if back is None or isinstance(board, str):
+        return
+    try:
+        found = back(board, mover)
+    except ValueError as error:
+        found = f"ValueError, {error}"
+    if found != state:
+        raise GameError(f"from_cells({board}, {mover}) is {found}: these are the cells of state {state}")
 
 
 def _moves(rules: Rules, position: Position, board: list[str] | str) -> list[Record]:

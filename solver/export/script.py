@@ -146,6 +146,7 @@ def _text(rules: Rules) -> tuple[list[str], list[str]]:
         found += best
         if refused is not None:
             notes.append(f"{refused}: the page shows {'boards as text' if best else f'{item} by their numbers'}")
+    found += _first(rules, [_own(rules, ["from_cells"])])[0] if "cells" in found else []
     return found, notes
 
 

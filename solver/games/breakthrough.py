@@ -86,6 +86,9 @@ class Breakthrough(NamedTuple):
     def cells(self, state: int, mover: int) -> Iterator[str]:
         return pawns.cells(self.width, self.height, state)
 
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        return pawns.from_cells(rows, mover, self.width * self.rows)
+
     def place(self, state: int, action: int) -> list[int]:
         return pawns.place(self.width, self.height, state, action)
 

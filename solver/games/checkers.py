@@ -163,6 +163,24 @@ class Checkers(NamedTuple):
                 line += mark if column % 2 == 1 - row % 2 else "."
             yield line
 
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        squares, half = self._squares(), self.size // 2
+        state = mover << 3 * squares
+        for cell, mark in enumerate("".join(rows)):
+            row, column = divmod(cell, self.size)
+            if mark in "bBwW":
+                if column % 2 == row % 2:
+                    raise ValueError("men stand on dark squares alone")
+                if (mark == "b" and row == self.size - 1) or (mark == "w" and row == 0):
+                    raise ValueError("a man on the last row has become a king")
+                square = row * half + column // 2
+                state |= 1 << square + (squares if mark in "wW" else 0)
+                state |= 1 << square + 2 * squares if mark in "BW" else 0
+        board = (1 << squares) - 1
+        if max((state & board).bit_count(), (state >> squares & board).bit_count()) > half * (half - 1):
+            raise ValueError("a side never has more pieces than at the start")
+        return state
+
     def place(self, state: int, action: int) -> Iterator[int]:
         square, path, squares = action & 63, action >> 6, self._squares()
         occupied = state | state >> squares

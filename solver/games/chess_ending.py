@@ -190,19 +190,21 @@ class ChessEnding(NamedTuple):
             raise ValueError("FEN is the ranks from 8 to 1, then w or b for the side to move")
         if rest[1:2] not in ([], ["-"]):
             raise ValueError("nobody castles in these endings: write - for the castling rights")
-        men = _placed(placement)
-        if sorted(mark for _, mark in men if mark in "Kk" or mark.islower()) != ["K", "k"]:
+        return self.from_cells(_placed(placement), 1 if rest[0] == "b" else 0)
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        marks = "".join(rows[::-1])
+        if marks.count("K") != 1 or marks.count("k") != 1 or any(mark in "qrbnp" for mark in marks):
             raise ValueError("each side has one king, and Black nothing else")
-        kings = {mark: square for square, mark in men}
-        pieces = sorted(("PNBRQ".index(mark) + 1, square) for square, mark in men if mark in "PNBRQ")
+        pieces = sorted(("PNBRQ".index(mark) + 1, square) for square, mark in enumerate(marks) if mark in "PNBRQ")
         self._check_material([kind for kind, _ in pieces])
-        state = kings["K"] | kings["k"] << 6 | (rest[0] == "b") << 30
+        state = marks.index("K") | marks.index("k") << 6 | mover << 30
         for place, (kind, square) in enumerate(pieces):
             state |= (kind | square << 3) << 12 + 9 * place
         state = self._ordered(state)
         if any(kind == PAWN and not 8 <= square < 56 for kind, square in pieces):
             raise ValueError("no pawn stands on the first or the last rank")
-        if self._steps(kings["K"], kings["k"]) == 1:
+        if self._steps(self._white(state), self._black(state)) == 1:
             raise ValueError("the kings stand side by side")
         if not self._is_legal(state):
             raise ValueError("Black is in check, and it is White's move")
@@ -227,7 +229,7 @@ class ChessEnding(NamedTuple):
         for kind in reversed(kinds):
             if kind not in left and PAWN not in left:
                 raise ValueError(f"these pieces never stand on the board in {self.to_text()}")
-            left.remove(kind if kind in left else PAWN)
+            left.pop(left.index(kind if kind in left else PAWN))
 
     def _ordered(self, state: int) -> int:
         """The two pieces in descending order, so that equal placements are equal states; an empty place is 0."""
@@ -354,13 +356,12 @@ def _in_fen(rank: str) -> str:
     return re.sub(r"\.+", lambda run: str(len(run[0])), rank)
 
 
-def _placed(placement: str) -> list[tuple[int, str]]:
-    """The squares and letters of the men in the first field of FEN. Raises ValueError."""
+def _placed(placement: str) -> list[str]:
+    """The ranks from the top, a character a square, of the first field of FEN. Raises ValueError."""
     ranks = [re.sub("[1-8]", lambda run: "." * int(run[0]), rank) for rank in placement.split("/")]
     if len(ranks) != 8 or any(len(rank) != 8 for rank in ranks):
         raise ValueError("FEN is 8 ranks of 8 squares with / between them")
-    men = [(square, mark) for square, mark in enumerate("".join(reversed(ranks))) if mark != "."]
-    for _, mark in men:
-        if mark not in "KQRBNPkqrbnp":
+    for mark in "".join(ranks):
+        if mark not in "KQRBNPkqrbnp.":
             raise ValueError(f"no piece is written {mark!r}: K Q R B N P and, for Black, k")
-    return men
+    return ranks

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common.boards import cells_of, check_turns
+
 GROUP = "connection"
 
 
@@ -102,6 +104,14 @@ class Hex(NamedTuple):
         for row in range(self.size):
             places = range(row * self.size, row * self.size + self.size)
             yield "".join("X" if state >> i & 1 else "o" if state >> cells + i & 1 else "." for i in places)
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        first, second = cells_of(rows[::-1], "X"), cells_of(rows[::-1], "o")
+        check_turns(first.bit_count(), second.bit_count(), mover)
+        state = first | second << self.size * self.size
+        if self._needed(state, mover) == 0:
+            raise ValueError("who is to move has joined the edges already: the game was over before the last move")
+        return state
 
     def place(self, state: int, action: int) -> Iterator[int]:
         yield action

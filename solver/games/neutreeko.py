@@ -57,6 +57,12 @@ class Neutreeko(NamedTuple):
     def cells(self, state: int, mover: int) -> list[str]:
         return five.cells(state)
 
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        state = five.from_cells(rows, mover, 3)
+        if (state & (1 << 50) - 1).bit_count() < 6:
+            raise ValueError("each has three men, all of the time")
+        return state
+
     def place(self, state: int, action: int) -> list[int]:
         return five.place(action)
 

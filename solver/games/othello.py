@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common.boards import cells_of
+
 GROUP = "scoring"
 
 
@@ -137,6 +139,13 @@ class Othello(NamedTuple):
 
     def cells(self, state: int, mover: int) -> Iterator[str]:
         return self._discs(state, "oX" if mover else "Xo")
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        boards = [cells_of(rows, "X"), cells_of(rows, "o")]
+        start = self.initial()
+        if ~(boards[0] | boards[1]) & (start | start >> self.width * self.height) & self._cells():
+            raise ValueError("the four cells in the middle are never empty")
+        return boards[mover] | boards[1 - mover] << self.width * self.height
 
     def place(self, state: int, action: int) -> Iterator[int]:
         row, column = divmod(action, self.width)

@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common.boards import cells_of
+
 GROUP = "alignment"
 
 
@@ -100,6 +102,10 @@ class Quixo(NamedTuple):
         mine, theirs = ("o", "X") if mover else ("X", "o")
         cubes = [mine if state >> i & 1 else theirs if state >> cells + i & 1 else "." for i in range(cells)]
         return ["".join(cubes[row * size : row * size + size]) for row in reversed(range(size))]
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        boards = [cells_of(rows, "X"), cells_of(rows, "o")]
+        return boards[mover] | boards[1 - mover] << self.size * self.size
 
     def place(self, state: int, action: int) -> Iterator[int]:
         """The cube that is taken, and the end where it is pushed in."""

@@ -74,6 +74,9 @@ class Teeko(NamedTuple):
     def cells(self, state: int, mover: int) -> list[str]:
         return five.cells(state)
 
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        return five.from_cells(rows, mover, 4)
+
     def place(self, state: int, action: int) -> list[int]:
         return five.place(action)
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from solver.games.common.boards import check_turns
 from solver.games.common.choices import choice_at, choose, place_of
 
 GROUP = "alignment"
@@ -153,6 +154,18 @@ class TicTacToe(NamedTuple):
             yield "".join(
                 mine if state >> cell & 1 else theirs if state >> self._bits() + cell & 1 else "." for cell in cells
             )
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        boards = [0, 0]
+        for row in range(self.height):
+            for column in range(self.width):
+                mark = rows[self.height - 1 - row][column]
+                if mark != ".":
+                    boards[1 if mark == "o" else 0] |= 1 << row * (self.width + 1) + column
+        check_turns(boards[0].bit_count(), boards[1].bit_count(), mover)
+        if self._has_line(boards[mover]):
+            raise ValueError("who is to move has a line already: the game was over before the last move")
+        return boards[mover] | boards[1 - mover] << self._bits()
 
     def place(self, state: int, action: int) -> Iterator[int]:
         row, column = divmod(action, self.width + 1)

@@ -87,6 +87,7 @@ OPTIONAL = {
     "show": ("state",),  # the board as text; without it the number
     "view": ("state", "mover"),  # the board from one side, 0 or 1 to move; without it `show`, which may turn round
     "cells": ("state", "mover"),  # the board as rows of characters, for a page; without it `view` or `show`
+    "from_cells": ("rows", "mover"),  # the state of such rows, or ValueError; without it pages set up by moves alone
     "place": ("state", "action"),  # the cells to choose for it, one after the other; without it moves by their names
     "drawing": (),  # how a page draws the cells (`docs/rules.md`); without it squares and discs
     "parse_position": ("text",),  # the state of a notation of the game's own, None if it is none; or ValueError

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from solver.games.common.boards import cells_of, check_turns
+
 BOARD = (1 << 25) - 1
 COLUMN, ROW = 0b00001_00001_00001_00001_00001, 0b11111
 BOTH = 1 | 1 << 25
@@ -110,6 +112,16 @@ def cells(state: int) -> list[str]:
     """The rows from the top."""
     marks = ["X" if state >> point & 1 else "o" if state >> 25 + point & 1 else "." for point in range(25)]
     return ["".join(marks[5 * row : 5 * row + 5]) for row in range(4, -1, -1)]
+
+
+def from_cells(rows: list[str], mover: int, men: int) -> int:
+    """The state of a board on which each has put so many men, or puts them still."""
+    first, second = cells_of(rows, "X"), cells_of(rows, "o")
+    if first.bit_count() > men or second.bit_count() > men:
+        raise ValueError("a player never has so many men")
+    if first.bit_count() + second.bit_count() < 2 * men:
+        check_turns(first.bit_count(), second.bit_count(), mover)
+    return first | second << 25 | mover << 50
 
 
 def place(action: int) -> list[int]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from solver.games.common.boards import cells_of
+
 
 def initial(width: int, height: int, rows: int) -> int:
     cells = width * height
@@ -175,6 +177,15 @@ def cells(width: int, height: int, state: int) -> Iterator[str]:
     for row in reversed(range(height)):
         places = range(row * width, row * width + width)
         yield "".join("W" if state >> i & 1 else "b" if state >> width * height + i & 1 else "." for i in places)
+
+
+def from_cells(rows: list[str], mover: int, most: int) -> int:
+    """The state of a board, of at most so many pawns a side."""
+    white, black = cells_of(rows, "W"), cells_of(rows, "b")
+    if white.bit_count() > most or black.bit_count() > most:
+        raise ValueError("a side never has more pawns than at the start")
+    cells = len(rows) * len(rows[0])
+    return white | black << cells | mover << 2 * cells
 
 
 def place(width: int, height: int, state: int, action: int) -> list[int]:

@@ -5,7 +5,7 @@
  * what has no cells, or the same ones as another move, is chosen in the list. Men may be dragged, too.
  */
 
-import { kindOfMan } from "./men.js";
+import { kindOfMan, nameOfMan } from "./men.js";
 import { animate, pictureOf } from "./scene.js";
 
 const SHORT = { win: "W", draw: "=", loss: "L", unknown: "?", estimate: "\u2248", searching: "\u2026" }; // where a cell is too small for a word
@@ -22,6 +22,7 @@ export function createBoard(place, play, drawing = {}, players = []) {
   let falls; // whether a move is known by its column alone
   let named; // whether moves are named by the cells that they go to: a1 bottom left
   let dragged = false; // whether the click that comes is the end of a drag
+  let put; // what a click does in place of choosing a move, and the mark that it puts
   let untold = true; // whether that is not known yet: chance has had to decide first
 
   /**
@@ -98,8 +99,14 @@ export function createBoard(place, play, drawing = {}, players = []) {
     return { moves: below, cell: below[0]?.place[0] };
   }
 
+  /** Have clicks put a mark from now on, or, without one, choose moves again. */
+  function edit(click, mark) {
+    put = click && { click, mark };
+  }
+
   function choose(cell) {
     current = cell;
+    if (put) return put.click(cell);
     const complete = moves.filter((move) => chosen.length && move.place.length === chosen.length && begins(move, chosen));
     if (cell === chosen.at(-1) && complete.length === 1) return play(complete[0]); // once more: that is all of it
     let found = meant(cell);
@@ -159,12 +166,12 @@ export function createBoard(place, play, drawing = {}, players = []) {
       if (kind && target === cell && best?.words) valued.add(cell);
       button.className = ["cell", kind?.shape && "man", told.last?.includes(cell) && "last"].filter(Boolean).join(" ");
       button.classList.toggle("chosen", chosen.includes(cell));
-      button.classList.toggle("open", some.length > 0);
-      button.setAttribute("aria-disabled", String(!some.length && !chosen.includes(cell)));
+      button.classList.toggle("open", some.length > 0 || Boolean(put));
+      button.setAttribute("aria-disabled", String(!put && !some.length && !chosen.includes(cell)));
       if (chosen.length || some.some((move) => move.place.length > 1)) button.setAttribute("aria-pressed", String(chosen.includes(cell)));
       else button.removeAttribute("aria-pressed");
-      button.hidden = drawing.board === "race" || man === " " || (!some.length && kind?.shape === "dot");
-      button.setAttribute("aria-label", label(cell, man, kind, some, width));
+      button.hidden = drawing.board === "race" || man === " " || (!some.length && !put && kind?.shape === "dot");
+      button.setAttribute("aria-label", label(cell, man, some, width));
       button.replaceChildren(...faces(target === cell ? best : undefined));
       button.tabIndex = cell === current ? 0 : -1;
     });
@@ -195,21 +202,13 @@ export function createBoard(place, play, drawing = {}, players = []) {
     return [chip];
   }
 
-  function label(cell, mark, kind, some, width) {
+  function label(cell, mark, some, width) {
     const row = rows.length - Math.floor(cell / width);
     const where = named || drawing.names ? nameOf(cell) : `column ${(cell % width) + 1}, row ${row}`;
     const ends = some.filter((move) => move.place.length === chosen.length + 1);
     const say = (move) => `${move.name}${move.words && `: ${move.words}`}${move.best ? ", best" : move.likely ? ", likely best" : ""}`;
     const leads = ends.length ? `, play ${ends.map(say).join("; ")}` : some.length ? `, ${some.length} moves from here` : "";
-    return `${where}: ${nameOfMan(mark, kind)}${leads}`;
-  }
-
-  function nameOfMan(mark, kind) {
-    if (mark === "." || !kind) return mark === " " ? "no cell" : "empty";
-    if (["pits", "bearoff"].includes(drawing.board)) return String(mark.codePointAt(0) - 48);
-    const whose = kind.side < 2 && drawing.sides ? `${drawing.sides[kind.side]} ` : "";
-    if (drawing.men?.[mark]) return kind.shape === drawing.sides?.[kind.side] ? kind.shape : `${whose}${kind.shape}`;
-    return drawing.sides ? drawing.sides[kind.side] : mark.toUpperCase();
+    return `${where}: ${nameOfMan(mark, drawing)}${put ? `, put ${nameOfMan(put.mark, drawing)}` : leads}`;
   }
 
   function rove(cell) {
@@ -244,7 +243,7 @@ export function createBoard(place, play, drawing = {}, players = []) {
     return nearest;
   }
 
-  return { draw, letGo, walk };
+  return { draw, edit, letGo, walk };
 }
 
 const markOf = ({ best, likely }) => (best ? " best" : likely ? " likely" : "");

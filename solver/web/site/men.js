@@ -74,6 +74,16 @@ export function kindOfMan(mark, men = {}) {
   return { shape: isLetter ? "disc" : mark, side: !isLetter ? 2 : mark === mark.toUpperCase() ? 0 : 1 };
 }
 
+/** What a mark is called: the rules' word for the man, with its side where both have such men. */
+export function nameOfMan(mark, drawing) {
+  const kind = kindOfMan(mark, drawing.men);
+  if (mark === "." || !kind?.shape) return mark === " " ? "no cell" : "empty";
+  if (["pits", "bearoff"].includes(drawing.board)) return String(mark.codePointAt(0) - 48);
+  const whose = kind.side < 2 && drawing.sides ? `${drawing.sides[kind.side]} ` : "";
+  if (drawing.men?.[mark]) return kind.shape === drawing.sides?.[kind.side] ? kind.shape : `${whose}${kind.shape}`;
+  return drawing.sides ? drawing.sides[kind.side] : mark.toUpperCase();
+}
+
 /** The man as SVG; `letter`: written on discs that are of several kinds. */
 export function drawn({ shape, side }, letter = "") {
   const [name, count] = shape.split(" ");

@@ -10,10 +10,12 @@ import { createBoard } from "./board.js";
 import { drawChart } from "./chart.js";
 import { legend, news, pictureOfDice, thrown } from "./dice.js";
 import { $, marked, passed } from "./elements.js";
-import { keyOf, label, listFacts, listHistory, listMoves } from "./lists.js";
-import { firstDifference } from "./rules.js";
+import { listenToKeys } from "./keys.js";
+import { label, listFacts, listHistory, listMoves } from "./lists.js";
+import { firstDifference, isFrom } from "./rules.js";
 import { Background } from "./search.js";
 import { sidesOf } from "./scene.js";
+import { asked, createEditor, moverOf, sentence as asSentence } from "./setup.js";
 import { asObject, copy } from "./share.js";
 import { chosen, examine, finalMargin, inAll, inWords, isSettled, joined, kindOf, standing, unexamined, valueOf } from "./values.js";
 
@@ -101,6 +103,7 @@ function turned(move, state, mover) {
 
 const names = players();
 const here = () => line[at];
+const editor = game.from && createEditor({ game, drawing, records, board, names, opened, closed: show, take: lookAt, say });
 
 function after(position, move) {
   const gained = position.gained + move.gain;
@@ -143,15 +146,27 @@ function address() {
   return `#${[...from, ...(moves.length ? [`moves=${moves.join(",")}`] : [])].join("&")}`;
 }
 
+/** Men are being put: nothing is played meanwhile. */
+function opened() {
+  turn++;
+  seeking.abort();
+  watch(false);
+  shown = undefined;
+  say("");
+  $("status").textContent = "Set up men: choose one, and click cells.";
+  return here();
+}
+
 /** The position of the address: `#moves=4,4,5`, or `#state=12345&mover=1&moves=5`, as far as its moves are legal. */
 async function readAddress() {
   const parts = new URLSearchParams(location.hash.slice(1));
   let trouble = "";
   line = [{ state: game.initial, mover: game.mover(game.initial), gained: 0 }];
   if (parts.has("state")) {
-    const state = await known(parts.get("state"));
-    if (state === undefined) trouble = `The state of the link is not in ${about.digest ? "the" : "a"} book; the start is shown.`;
-    else line = [{ state, mover: parts.get("mover") === "1" ? 1 : game.mover(state), gained: 0 }];
+    const state = /^\d{1,154}$/.test(parts.get("state")) ? BigInt(parts.get("state")) : -1n;
+    const mover = parts.get("mover") === "1" ? 1 : moverOf(game, state);
+    if (await isKnown(state, mover)) line = [{ state, mover, gained: 0 }];
+    else trouble = `The state of the link is not in ${about.digest ? "the" : "a"} book; the start is shown.`;
   }
   for (const name of trouble ? [] : (parts.get("moves") ?? "").split(/[ ,]+/).filter(Boolean)) {
     const { state, mover } = line.at(-1);
@@ -166,10 +181,16 @@ async function readAddress() {
   if (trouble) say(trouble);
 }
 
-/** The state of a text that may be anything, if the book stores it: rules need not bear other numbers. */
-async function known(text) {
-  const state = /^\d{1,154}$/.test(text) ? BigInt(text) : -1n;
-  return (await book.get(state)) === undefined ? undefined : state;
+/**
+ * Whether a number is a state that can be looked at: one that the book stores; or one that the rules tell from its board and
+ * that is over, known to the book by its image, or can be searched. Rules need not bear other numbers.
+ */
+async function isKnown(state, mover) {
+  if (state < 0n) return false;
+  if ((await book.get(state)) !== undefined) return true;
+  if (!game.from || !isFrom(game, state, mover)) return false;
+  const isWhole = about.digest && !about.searches && book.facts.scope === "complete";
+  return !isWhole || Boolean(game.end(state)) || (await book.get(game.key(state))) !== undefined;
 }
 
 const person = () => document.querySelector("input[name=side]:checked").value;
@@ -210,6 +231,7 @@ function throwDice() {
 
 async function show() {
   const mine = ++turn;
+  editor?.close();
   let found;
   shown = undefined;
   seeking.abort();
@@ -440,24 +462,32 @@ function listen() {
   $("values").addEventListener("change", show);
   $("sides").addEventListener("change", show);
   addEventListener("hashchange", readAddress);
-  document.addEventListener("keydown", onKey);
+  listenToKeys({ board, choose, moves: () => shown?.moves, step: (by) => go(at + by), isEditing: () => Boolean(editor?.isOpen()) });
 }
 
-/** Go to the position of a text: moves, or a number with #. */
-function setUp(event) {
+/** Go to the position of a text, or say why that cannot be. */
+async function setUp(event) {
   event.preventDefault();
-  const text = $("text").value.trim();
-  const number = /^#\s*(\d+)$/.exec(text);
-  const moves = text === "start" ? "" : text;
-  const wanted = number ? `#state=${number[1]}` : `#moves=${split(moves).map(encodeURIComponent).join(",")}`;
-  if (wanted === location.hash) readAddress();
-  else location.hash = wanted;
+  try {
+    const found = asked(game, names, $("text").value.trim());
+    const trouble = found.moves ? "" : await lookAt(found);
+    if (trouble) say(trouble);
+    if (found.moves) {
+      const wanted = `#moves=${found.moves.map(encodeURIComponent).join(",")}`;
+      if (wanted === location.hash) readAddress();
+      else location.hash = wanted;
+    }
+  } catch (error) {
+    say(asSentence(error.message));
+  }
 }
 
-/** Moves of a text; where each is a single character they may stand without anything between them. */
-function split(text) {
-  const single = game.moves(game.initial, game.mover(game.initial)).every(({ name }) => name.length === 1);
-  return text.split(single ? /[ ,]*/ : /[ ,]+/).filter(Boolean);
+/** Go to a state with a player to move; or why that cannot be. */
+async function lookAt({ state, mover }) {
+  if (!(await isKnown(state, mover))) return `${about.digest ? "The book" : "The page"} has no such position: play does not lead to it.`;
+  history.pushState(null, "", `#state=${state}${mover === game.mover(state) ? "" : `&mover=${mover}`}`);
+  await readAddress();
+  return "";
 }
 
 /** Take the position along as text. */
@@ -472,36 +502,6 @@ function restart() {
   watch(false);
   line = line.slice(0, 1);
   go(0);
-}
-
-const KEYS = { u: "undo", r: "redo", b: "best", t: "throw", w: "watch", n: "restart", v: "values", l: "theme" };
-
-function onKey(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || !shown) return;
-  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-  const isInput = event.target instanceof HTMLInputElement && event.target.type === "radio";
-  if (event.target.matches("input[type=text], textarea")) return;
-  if (/^[1-9]$/.test(key)) {
-    const moves = shown.moves;
-    const place = moves.findIndex((_, one) => keyOf(moves, one) === key);
-    if (place >= 0) choose(moves[place]);
-  } else if (KEYS[key]) $(KEYS[key]).click();
-  else if (key === "Escape") board.letGo();
-  else if (key.startsWith("Arrow") && !isInput) walk(event, key);
-}
-
-/** Arrows go over the board, or over the list of moves. */
-function walk(event, key) {
-  const buttons = [...$("moves").querySelectorAll("button")];
-  const place = buttons.indexOf(document.activeElement);
-  const step = key === "ArrowDown" || key === "ArrowRight" ? 1 : -1;
-  if ($("chart").contains(document.activeElement)) go(at + step);
-  else if (place >= 0) buttons[(place + step + buttons.length) % buttons.length].focus();
-  else if (!board.walk(key)) {
-    if ($("board").contains(document.activeElement) || document.activeElement === document.body) buttons[0]?.focus();
-    else return;
-  }
-  event.preventDefault();
 }
 
 begin().catch((error) => fail(error.message));

@@ -11,6 +11,8 @@
  *     board(state, mover)     rows of one character a cell, or text
  *     text(state, mover)      where a game of chance has cells, the board as text all the same, which tells of the dice;
  *                             of other games undefined
+ *     from(rows, mover)       the state of such rows with that player to move; throws, saying why, where there is none; of
+ *                             games that cannot tell undefined
  *     told(key)               what a ranked book asks of an unfinished state: [rank, outlook, replies], as text; of other
  *                             games undefined
  *
@@ -59,6 +61,7 @@ export function gameOf(rules) {
     },
     board: (state, mover) => (rules.cells ? [...py.iter(rules.cells(state, BigInt(mover)))] : text(state, mover)),
     text: chance && rules.cells ? text : undefined,
+    from: rules.cells && rules.from_cells && ((rows, mover) => rules.from_cells(py.list(rows), BigInt(mover))),
     told: rules.rank && ((key) => toldBy(rules, key)),
   };
 }
@@ -108,6 +111,15 @@ export function recordOf(game, state, mover) {
   };
 }
 
+/** Whether a number is a state by what the rules say of its board, with that player to move. */
+export function isFrom(game, state, mover) {
+  try {
+    return game.from(game.board(state, mover), mover) === state;
+  } catch {
+    return false;
+  }
+}
+
 /** The first of the records of positions that the game here does not agree with, or null. */
 export function firstDifference(game, records) {
   for (const record of records) {
@@ -118,6 +130,7 @@ export function firstDifference(game, records) {
       return { record, found: error };
     }
     if (JSON.stringify(found) !== JSON.stringify(record)) return { record, found };
+    if (game.from && !isFrom(game, BigInt(record.state), record.mover)) return { record, found };
   }
   return null;
 }
