@@ -19,7 +19,7 @@ import functools
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from solver.games.common.boards import check_turns
+from solver.games.common.boards import cells_of, check_turns, stacked
 from solver.games.common.choices import choice_at, choose, place_of
 
 GROUP = "alignment"
@@ -263,19 +263,10 @@ class ConnectFour(NamedTuple):
             yield "".join((mine if state >> cell & 1 else theirs) if occupied >> cell & 1 else "." for cell in cells)
 
     def from_cells(self, rows: list[str], mover: int) -> int:
-        boards, occupied = [0, 0], 0
-        for column in range(self.width):
-            for row in range(self.height):
-                mark, cell = rows[self.height - 1 - row][column], column * (self.height + 1) + row
-                if mark != ".":
-                    if row and not occupied >> cell - 1 & 1:
-                        raise ValueError("a stone falls as far as it can: none lies above an empty cell")
-                    boards[1 if mark == "o" else 0] |= 1 << cell
-                    occupied |= 1 << cell
-        check_turns(boards[0].bit_count(), boards[1].bit_count(), mover)
-        if self._has_line(boards[mover]):
-            raise ValueError("who is to move has a line already: the game was over before the last move")
-        return occupied + self._bottom() | boards[mover]
+        columns = stacked(rows)
+        boards = [cells_of(columns, "X"), cells_of(columns, "o")]
+        check_turns(boards[0].bit_count(), boards[1].bit_count(), mover, self._has_line(boards[mover]))
+        return boards[0] + boards[1] + self._bottom() | boards[mover]
 
     def place(self, state: int, action: int) -> Iterator[int]:
         stones = (self._occupied(state) & self._column(action)).bit_count()

@@ -107,10 +107,8 @@ class Hex(NamedTuple):
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         first, second = cells_of(rows[::-1], "X"), cells_of(rows[::-1], "o")
-        check_turns(first.bit_count(), second.bit_count(), mover)
         state = first | second << self.size * self.size
-        if self._needed(state, mover) == 0:
-            raise ValueError("who is to move has joined the edges already: the game was over before the last move")
+        check_turns(first.bit_count(), second.bit_count(), mover, self._needed(state, mover) == 0)
         return state
 
     def place(self, state: int, action: int) -> Iterator[int]:

@@ -162,9 +162,7 @@ class TicTacToe(NamedTuple):
                 mark = rows[self.height - 1 - row][column]
                 if mark != ".":
                     boards[1 if mark == "o" else 0] |= 1 << row * (self.width + 1) + column
-        check_turns(boards[0].bit_count(), boards[1].bit_count(), mover)
-        if self._has_line(boards[mover]):
-            raise ValueError("who is to move has a line already: the game was over before the last move")
+        check_turns(boards[0].bit_count(), boards[1].bit_count(), mover, self._has_line(boards[mover]))
         return boards[mover] | boards[1 - mover] << self._bits()
 
     def place(self, state: int, action: int) -> Iterator[int]:

@@ -12,7 +12,21 @@ def cells_of(rows: list[str], mark: str) -> int:
     return found
 
 
-def check_turns(first: int, second: int, mover: int) -> None:
-    """Raise ValueError unless players who put men in turn, the first player first, may have so many."""
+def stacked(rows: list[str]) -> list[str]:
+    """The columns of a board as rows, the last above, from the bottom, with an empty cell on top.
+
+    Raises ValueError where a man lies above an empty cell.
+    """
+    columns = ["".join(row[column] for row in rows[::-1]) + "." for column in reversed(range(len(rows[0])))]
+    for column in columns:
+        if column.strip(".") + "." * column.count(".") != column:
+            raise ValueError("a man falls as far as it can: none lies above an empty cell")
+    return columns
+
+
+def check_turns(first: int, second: int, mover: int, has_won: bool = False) -> None:
+    """Raise ValueError unless players who put men in turn, the first first, may have so many, and the mover no win."""
     if first - second != mover:
         raise ValueError("men are put in turn: both have as many, or the first player one more, and the second moves")
+    if has_won:
+        raise ValueError("who is to move has won already: the game was over before the last move")
