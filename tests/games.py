@@ -42,6 +42,51 @@ CYCLIC = (
 )
 SMALL_GAMES = ACYCLIC + CYCLIC
 
+# what came later: each quickly here, and through all that SMALL_GAMES go through among the slow tests
+MORE_GAMES = (
+    "kayles:6",
+    "kayles:8,2,2",
+    "dawson:7",
+    "chomp:3",
+    "chomp:3,3",
+    "cram:3,2",
+    "cram:3",
+    "nogo:2,2",
+    "nogo:4,1",
+    "nogo:3,2,true",
+    "notakto:1",
+    "wythoff:4,3",
+    "euclid:9,5",
+    "subtraction",
+    "treblecross:6",
+    "grundy:9",
+    "fibonacci-nim:10",
+    "domineering:3,3",
+    "domineering:4,2",
+    "col:3,2",
+    "col:2,2",
+    "snort:3,2",
+    "snort:2,2",
+    "clobber:3,2",
+    "clobber:3,3",
+    "toads-and-frogs:2,2,2",
+    "toads-and-frogs:2,3,1",
+    "sim:4",
+    "y:2",
+    "y:3",
+    "amazons:2,2",
+    "amazons:3,2",
+    "konane:3,3",
+    "konane:4,2",
+    "popout:2,2,2",
+    "popout:2,3",
+
+    "wild-tic-tac-toe:3,2,2",
+    "wild-tic-tac-toe:2,2,2,true",
+    "order-and-chaos:2,2,2",
+    "order-and-chaos:3,2",
+)
+
 # too many states for the naive twin: their rules are played out only
 LARGE_GAMES = (
     "l-game",
@@ -88,6 +133,39 @@ EDGE_GAMES = (
     "othello:14,2",
     "othello:2,2",
     "quixo:5",
+)
+
+MORE_EDGE_GAMES = (
+    "kayles:62,1,62",
+    "kayles:3,3,5",
+    "dawson:62",
+    "chomp:26,2",
+    "cram:8,7",
+    "cram:1,1",
+    "nogo:6,5",
+    "notakto:6",
+    "wythoff:500,300",
+    "euclid:1000000,999",
+    "subtraction:1,2,62,coins=100",
+    "treblecross:62",
+    "grundy:62",
+    "fibonacci-nim:100",
+    "domineering:8,7",
+    "col:6,5",
+    "snort:5,6",
+    "clobber:26,1",
+    "toads-and-frogs:10,10,10",
+    "sim:8",
+    "y:5",
+    "amazons:5,4",
+    "amazons:4,5,4",
+    "konane:6,5",
+    "konane:26,1",
+    "popout:7,6,4",
+    "popout:1,61",
+    "quarto",
+    "wild-tic-tac-toe:6,5,5",
+    "order-and-chaos:5,6,5",
 )
 
 # dice or coins decide in some of their states; in the second ones a state may come again

@@ -3,6 +3,7 @@
 `python -m tests.table` writes what is here into docs/games.md, a row for each game and source.
 """
 
+import math
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ SOURCES = {
     "iru": "Irving, Donkers and Uiterwijk, Solving Kalah, ICGA Journal 23(3), 2000",
     "ipsj": "Takeshita and others, IPSJ-GI 2015",
     "wiki": "Wikipedia",
-    "ways": "Winning Ways, chapter 20; the counts by a program written apart",
+    "ways": "Winning Ways; the counts by a program written apart",
     "haugland": "Jan Kristian Haugland, neutreeko.net",
     "straffin": "Philip Straffin, Mathematics Magazine, 1995",
     "tanaka": "Tanaka, Bonnet, Tixeuil and Tamura, arXiv:2007.15895",
@@ -23,6 +24,22 @@ SOURCES = {
     "hexwiki": "HexWiki, maps of winning openings; the counts by a program written apart",
     "neller": "Neller and Presser, Optimal Play of the Dice Game Pig, UMAP Journal 25(1), 2004",
     "one": "Bonnet and Viennot, Analytical Solution for EinStein wuerfelt nicht with One Stone, ACG 2017",
+    "kayles": "Guy and Smith, The G-values of various games, 1956; sequence A002186 of the OEIS",
+    "dawson": "Guy and Smith, The G-values of various games, 1956; sequence A002187 of the OEIS",
+    "ways4": "Winning Ways, chapter 4",
+    "grundy": "sequence A002188 of the OEIS",
+    "lemoine": "Lemoine and Viennot, Nimbers are inevitable, Theoretical Computer Science 462, 2012",
+    "mcgs": "results of the solver MCGS, University of Alberta",
+    "breuker": "Breuker, Uiterwijk and van den Herik, Solving 8 x 8 Domineering, 2000",
+    "albert": "Albert, Grossman, Nowakowski and Wolfe, An Introduction to Clobber, Integers 5(2), 2005",
+    "erickson": "Erickson, New Toads and Frogs Results, Games of No Chance, 1996",
+    "whinihan": "Whinihan, Fibonacci Nim, Fibonacci Quarterly 1, 1963",
+    "wythoff": "Wythoff, A modification of the game of nim, 1907",
+    "cole": "Cole and Davie, A Game Based on the Euclidean Algorithm, Mathematical Gazette 53, 1969",
+    "solved": "Brian Liou, Solved Games; the winners by a program written apart",
+    "wild": "Wikipedia, Wild tic-tac-toe; the counts by a program written apart",
+    "sim": "Mead, Rosa and Huang, The Game of Sim, Mathematics Magazine 47, 1974; the counts by another program",
+    "plambeck": "Plambeck and Whitehead, The Secrets of Notakto, arXiv:1301.1672; the counts by another program",
     "own": "a program written apart from this package",
 }
 
@@ -155,6 +172,129 @@ ORACLES = (
     ),
 )
 
+# what MORE_GAMES of tests/games.py have: judged in the quick suite where they are of few states
+ORACLES += (
+    Oracle("sim:3", "own", (0, None), 13),
+    Oracle("sim:4", "own", (0, None), 263),
+    Oracle("sim:5", "own", (0, None), 14_953),
+    Oracle("sim", "sim", (-1, 15), 2_230_702, (1_722_240, 0, 508_462)),
+    Oracle("y:1", "solved", (1, 1), 2, (1, 0, 1)),
+    Oracle("y:2", "solved", (1, 3), 13, (7, 0, 6)),
+    Oracle("y:3", "solved", (1, 5), 257, (163, 0, 94)),
+    Oracle("wild-tic-tac-toe", "wild", (1, 7), 18_753, (10_085, 1_012, 7_656)),
+    Oracle("wild-tic-tac-toe:3,3,3,true", "own", (0, None), 18_753, (12_136, 4_467, 2_150)),
+    Oracle("order-and-chaos:2,2,2", "own", (1, 3), 57, (25, 0, 32)),
+    Oracle("order-and-chaos", "own", (1, 5), 18_753, (9_659, 0, 9_094)),
+    Oracle("order-and-chaos:4,3", "own", (1, 5), 453_831, (227_921, 0, 225_910)),
+    Oracle("konane:3,3", "own", (-1, 4), 42, (17, 0, 25)),
+    Oracle("konane:4,2", "own", (-1, 2), 30, (12, 0, 18)),
+    Oracle("konane:4,3", "own", (-1, 4), 185, (94, 0, 91)),
+    Oracle("konane", "own", (-1, 6), 3_863, (2_158, 0, 1_705)),
+    Oracle("quarto", "own", (-1, 6), size=8_000_000),
+    Oracle("popout:2,2,2", "own", (1, 3), 18, (7, 0, 11)),
+    Oracle("popout:2,3", "own", (0, None), 186, (65, 63, 58)),
+    Oracle("popout", "own", (-1, 16), 1_996, (1_024, 0, 972)),
+    Oracle("popout:4,3", "own", (1, 9), 22_309, (11_010, 0, 11_299)),
+    Oracle("notakto:1", "plambeck", (1, 6), 450, (377, 0, 73)),
+)
+
+
+class Figures(NamedTuple):
+    """Numbers of several boards: who wins, 1 or 2, or the nimber of the start; `larger` take longer."""
+
+    game: str
+    source: str
+    boards: dict[str, int]
+    larger: dict[str, int] = {}
+
+
+def in_a_row(values: str, first: int = 1, text: str = "{}") -> dict[str, int]:
+    """Boards that are told apart by one number, from `first` on."""
+    return {text.format(number): int(value) for number, value in enumerate(values.split(","), first)}
+
+
+def parted(boards: dict[str, int], quick: int) -> tuple[dict[str, int], dict[str, int]]:
+    """The boards of at most so many cells, and the others."""
+    cells = {text: math.prod(map(int, text.split(",")[:2])) for text in boards}
+    small = {text: boards[text] for text in boards if cells[text] <= quick}
+    return small, {text: boards[text] for text in boards if text not in small}
+
+
+def by_class(rows: dict[int, str], quick: int) -> tuple[dict[str, int], dict[str, int]]:
+    """Who wins domineering on boards of so many rows and 1, 2, 3, ... columns, by outcome classes.
+
+    L is for who plays upright, R for the other, N for who begins, P for who does not.
+    """
+    boards = {}
+    for height, classes in rows.items():
+        for width, letter in enumerate(classes, 1):
+            if width * height <= 20:
+                boards[f"{width},{height}"] = 1 if letter in "LN" else 2
+                boards[f"{height},{width}"] = 1 if letter in "RN" else 2
+    return parted(boards, quick)
+
+
+NIMBERS = (
+    Figures(
+        "kayles", "kayles", in_a_row("1,2,3,1,4,3,2,1,4,2,6,4"), in_a_row("1,2,7,1,4,3,2,1,4,6,7,4,1,2,8", 13)
+    ),
+    Figures(
+        "kayles", "dawson", in_a_row("0,1,1,2,0,3,1,1,0,3,3,2", 1, "{},2,2"),
+        in_a_row("2,4,0,5,2,2,3,3", 13, "{},2,2"),
+    ),
+    Figures("kayles", "ways4", in_a_row("1,1,1,2,2,0,3,3,1,1,1,0", 3, "{},3,3")),
+    Figures("dawson", "dawson", in_a_row("1,1,2,0,3,1,1,0,3,3,2"), in_a_row("2,4,0,5,2,2,3,3", 12)),
+    Figures(
+        "grundy", "grundy", in_a_row("0,0,1,0,2,1,0,2,1,0,2"), in_a_row("1,3,2,1,3,2,4,3,0", 12)
+    ),
+    Figures("subtraction", "ways4", in_a_row("1,0,1,2,3,2,0,1,0,1,2,3,2,0", 1, "1,3,4,coins={}")),
+    Figures(
+        "cram", "lemoine",
+        {**in_a_row("1,0,1,0", 1, "{},2"), **in_a_row("1,1,0,1", 1, "{},3")},
+        {**in_a_row("1,4", 5, "{},3"), **in_a_row("2,0,1,0", 1, "{},4"), "4,5": 2, "5,5": 0},
+    ),
+    Figures(
+        "nogo", "mcgs", {**in_a_row("0,1,0,1,2,0", 1, "{},1"), "2,2": 1},
+        {**in_a_row("1,0,1,2", 7, "{},1"), "3,2": 1, "4,2": 0, "3,3": 0},
+    ),
+)  # fmt: skip
+
+WINNERS = (
+    Figures("domineering", "breuker", *by_class(
+        {2: "LNNRLNN", 3: "LNNRRRR", 4: "LLLNLN", 5: "LRLRP", 6: "LNLN"}, 8
+    )),
+    Figures("col", "ways", *parted(dict.fromkeys(
+        ["2,1", "5,1", "10,1", "2,2", "3,2", "4,2", "6,2", "3,3", "4,3"], 2
+    ), 8)),
+    Figures("snort", "ways", *parted(
+        {**dict.fromkeys(["1,1", "4,1", "9,1", "3,2", "5,2", "3,3", "4,3"], 1),
+         **dict.fromkeys(["2,2", "4,2", "6,2"], 2)}, 8
+    )),
+    Figures("clobber", "albert", *parted(
+        {**{f"{n},1": 2 if n == 6 else 1 for n in range(2, 17, 2)}, **in_a_row("1,2,1,1,2,1", 2, "{},2"),
+         **in_a_row("1,2", 3, "{},3")}, 8
+    )),
+    Figures(
+        "toads-and-frogs", "erickson",
+        {**{f"{n},1,{n}": 1 for n in range(1, 4)}, "1,2,1": 2, "2,2,2": 1},
+        {**{f"{n},2,{n}": 1 for n in range(3, 5)}, **in_a_row("1,1,2,1", 1, "{0},3,{0}"),
+         **in_a_row("2,1,1,2", 1, "{0},4,{0}"), **in_a_row("1,2,2", 1, "{0},5,{0}")},
+    ),
+    Figures(
+        "treblecross", "ways4", {str(n): 2 if n == 6 else 1 for n in range(3, 9)},
+        {str(n): 2 if n == 12 else 1 for n in range(9, 14)},
+    ),
+    Figures("fibonacci-nim", "whinihan", {str(n): 2 if n in (2, 3, 5, 8, 13, 21, 34) else 1 for n in range(2, 36)}),
+    Figures(
+        "euclid", "cole",
+        {f"{a},{b}": 1 if a == b or a * a > b * (a + b) else 2 for a in range(1, 10) for b in range(1, a + 1)},
+    ),
+    Figures(
+        "wythoff", "wythoff",
+        {f"{a},{b}": 2 if (a, b) in ((1, 2), (3, 5), (4, 7)) else 1 for a in range(1, 5) for b in range(a, 8)},
+    ),
+)  # fmt: skip
+
 
 class ChanceOracle(NamedTuple):
     """The winning chance of the first player, if both play best, to `error`; 0 says that it is exact.
@@ -273,6 +413,14 @@ ELSEWHERE = (
         "137,892,016 states in which someone throws; Blitz 41,254,034, Masters 500,981,472", "test_chance",
         "the same placements; with Masters' coins, of which none counts four, play does not reach all of them",
     ),
+    Elsewhere(
+        "amazons:3,3,everything=true", "jh85, smallgames, 2026: folded",
+        "860 states, 605 won, 255 lost", "test_games",
+        "1,148 states, 832 won, 316 lost: the 860 are those that a search sees which leaves a state at its first"
+        " winning move; tried in the same order, we see the same",
+    ),
+    Elsewhere("amazons:4,4,4", "Song and Mueller, 2015", "second player wins", "test_games"),
+    Elsewhere("chomp:6,5", "Gale, 1974, and Schuh", "the one bite that wins, on 10 boards", "test_nimbers"),
     Elsewhere("nim:7,7,7", "Bouton, Annals of Mathematics, 1901", "64 lost states", "test_games"),
     Elsewhere(
         "connect-four", "Boeck's counts by ply", "124,624 won, 14,676 drawn, 44,975 lost at ply 8", "test_shipped"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from solver.games import CATALOGUE
 from solver.report import games
 from solver.rules.game import is_score_game, load_game
-from tests.oracles import CHANCE_ORACLES, ELSEWHERE, ORACLES, SOURCES, Oracle
+from tests.oracles import CHANCE_ORACLES, ELSEWHERE, NIMBERS, ORACLES, SOURCES, WINNERS, Oracle
 
 ROOT = Path(__file__).parent.parent
 GUIDE, README = ROOT / "docs" / "games.md", ROOT / "README.md"
@@ -44,6 +44,11 @@ def rows() -> list[Row]:
         largest = max(known, key=size_of)
         boards = f", and of {len(known) - 1} other{'s' if len(known) > 2 else ''}" if len(known) > 1 else ""
         found.append(Row(largest.game, figure_of(largest) + boards, "the same", SOURCES[source], test_of(largest)))
+    for all_figures, of, test in ((NIMBERS, "nimber", "test_nimbers"), (WINNERS, "winner", "test_games")):
+        for one in all_figures:
+            boards = [*one.boards, *one.larger]
+            figure = f"the {of}, and of {len(boards) - 1} other boards"
+            found.append(Row(f"{one.game}:{boards[-1]}", figure, "the same", SOURCES[one.source], test))
     found += [Row(one.game, one.figure, one.ours, one.source, one.test) for one in ELSEWHERE]
     return found
 

@@ -11,7 +11,7 @@ from solver.base.value import WIN
 from solver.games import CATALOGUE, FROM_FILES, class_of
 from solver.games.connect_four import ConnectFour
 from solver.rules.game import Rules, game_text, is_built_in, load_game
-from tests.games import CHANCE_GAMES, LARGE_CHANCE_GAMES, LARGE_GAMES, SMALL_GAMES
+from tests.games import CHANCE_GAMES, LARGE_CHANCE_GAMES, LARGE_GAMES, MORE_GAMES, SMALL_GAMES
 
 OWN = """
     from typing import NamedTuple
@@ -225,8 +225,8 @@ def test_a_file_that_fails_is_reported_in_a_line(tmp_path):
 
 
 def test_the_catalogue_is_complete():
-    tested = {text.partition(":")[0] for text in SMALL_GAMES + LARGE_GAMES + CHANCE_GAMES + LARGE_CHANCE_GAMES}
-    tested.add("chess-ending")
+    listed = SMALL_GAMES + MORE_GAMES + LARGE_GAMES + CHANCE_GAMES + LARGE_CHANCE_GAMES
+    tested = {text.partition(":")[0] for text in listed} | {"chess-ending", "quarto"}
     assert tested | FROM_FILES == set(CATALOGUE)
 
 

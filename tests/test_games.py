@@ -9,9 +9,18 @@ from solver.base.value import Value
 from solver.check.conformance import check_game
 from solver.rules.game import Rules, is_score_game, load_game
 from solver.rules.notation import first_position, format_action, next_position, parse_action, show
+from solver.search import alphabeta
 from tests import naive
-from tests.games import CHANCE_GAMES, EDGE_GAMES, LARGE_CHANCE_GAMES, LARGE_GAMES, SMALL_GAMES
-from tests.oracles import ORACLES
+from tests.games import (
+    CHANCE_GAMES,
+    EDGE_GAMES,
+    LARGE_CHANCE_GAMES,
+    LARGE_GAMES,
+    MORE_EDGE_GAMES,
+    MORE_GAMES,
+    SMALL_GAMES,
+)
+from tests.oracles import ORACLES, WINNERS
 from tests.stores import Stores
 from tests.ways import slow
 
@@ -37,6 +46,27 @@ def following(game, state):
     return thrown or [game.result(state, action) for action in game.actions(state)]
 
 
+@pytest.mark.parametrize("text", MORE_GAMES)
+def test_rules_that_came_later_hold_in_a_few_games(text):
+    """What all games do, in a few milliseconds each; the slow tests below take their time."""
+    game = load_game(text)
+    for state in play_outs(game, 3):
+        assert 0 <= state < 1 << 63 and show(game, state)
+        image, rows = game.canonical(state) if hasattr(game, "canonical") else state, list(game.cells(state, 0))
+        assert len({len(row) for row in rows}) == 1
+        over = game.is_terminal(state)
+        assert over == game.is_terminal(image) and (not hasattr(game, "canonical") or game.canonical(image) == image)
+        actions = [] if over else list(game.actions(state))
+        names = [format_action(game, state, action) for action in actions]
+        assert len(set(names)) == len(names) and (over or actions)
+        assert [parse_action(game, state, name) for name in names] == actions
+        for action in actions:
+            child = game.result(state, action)
+            assert all(0 <= cell < len(rows) * len(rows[0]) for cell in game.place(state, action))
+            if hasattr(game, "tier"):
+                assert game.tier(image) == game.tier(state) < game.tier(child)
+
+
 @pytest.mark.parametrize("text", [*SMALL_GAMES, *CHANCE_GAMES])
 def test_the_rules_pass_the_public_check(text, monkeypatch):
     monkeypatch.setattr("solver.check.soundness.SECONDS", 0.05)  # the slow test takes its time
@@ -45,7 +75,7 @@ def test_the_rules_pass_the_public_check(text, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("text", [*SMALL_GAMES, *CHANCE_GAMES, *LARGE_GAMES, *LARGE_CHANCE_GAMES])
+@pytest.mark.parametrize("text", [*SMALL_GAMES, *MORE_GAMES, *CHANCE_GAMES, *LARGE_GAMES, *LARGE_CHANCE_GAMES])
 def test_the_rules_pass_the_public_check_in_many_games(text):
     check_game(load_game(text), playouts=100)
 
@@ -68,7 +98,10 @@ for name in ("and", "or", "xor", "add", "sub", "mul", "floordiv", "mod", "lshift
     setattr(Word, f"__r{name}__", _checked(f"__r{name}__"))
 
 
-@pytest.mark.parametrize("text", [*SMALL_GAMES, *LARGE_GAMES, *EDGE_GAMES, *CHANCE_GAMES, *LARGE_CHANCE_GAMES])
+LATER = slow(*MORE_GAMES, *MORE_EDGE_GAMES)
+
+
+@pytest.mark.parametrize("text", [*SMALL_GAMES, *LARGE_GAMES, *EDGE_GAMES, *CHANCE_GAMES, *LARGE_CHANCE_GAMES, *LATER])
 def test_rules_shift_by_less_than_64_places(text):
     game = load_game(text)
     game = type(game)(*(Word(field) if type(field) is int else field for field in game))
@@ -87,10 +120,13 @@ def test_rules_shift_by_less_than_64_places(text):
                     getattr(game, name)(state, action)
 
 
-@pytest.mark.parametrize("text", [*SMALL_GAMES, *slow(*LARGE_GAMES), *EDGE_GAMES, *CHANCE_GAMES, *LARGE_CHANCE_GAMES])
+@pytest.mark.parametrize(
+    "text", [*SMALL_GAMES, *slow(*LARGE_GAMES), *EDGE_GAMES, *CHANCE_GAMES, *LARGE_CHANCE_GAMES, *LATER]
+)
 def test_moves_have_names_that_are_theirs_alone(text):
     game = load_game(text)
-    for state in play_outs(game, 10 if text in SMALL_GAMES else 1, length=6 if text in EDGE_GAMES else 60):
+    length = 6 if text in EDGE_GAMES + MORE_EDGE_GAMES else 60
+    for state in play_outs(game, 10 if text in SMALL_GAMES else 1, length=length):
         assert show(game, state)
         if game.is_terminal(state):
             continue
@@ -109,10 +145,14 @@ def test_tiers_rise_with_every_move(text):
             assert all(tier - game.tier(state) >= least for tier in tiers)
 
 
-FOLDED = [text for text in SMALL_GAMES if hasattr(load_game(text), "canonical")]
+def folds(text):
+    return hasattr(load_game(text), "canonical")
 
 
-@pytest.mark.parametrize("text", FOLDED[::3] + slow(*FOLDED))
+FOLDED = [text for text in SMALL_GAMES if folds(text)]
+
+
+@pytest.mark.parametrize("text", FOLDED[::3] + slow(*FOLDED, *(one for one in MORE_GAMES if folds(one))))
 def test_folding_by_symmetry_keeps_every_value(text):
     game = load_game(text)
     folded = naive.solve(game, symmetry=True)
@@ -134,9 +174,18 @@ def test_static_bounds_hold_and_say_something(text):
 
 
 SMALL_ORACLES = [oracle for oracle in ORACLES if (oracle.states or oracle.size) <= NAIVELY_SOLVED]
+LATEST = {text.partition(":")[0] for text in MORE_GAMES}  # judged among the quick tests on a few hundred states
 
 
-@pytest.mark.parametrize("oracle", SMALL_ORACLES, ids=lambda oracle: oracle.game)
+def waits(oracle):
+    return oracle.game.partition(":")[0] in LATEST and (oracle.states or oracle.size) > 600
+
+
+@pytest.mark.parametrize(
+    "oracle",
+    [*(one for one in SMALL_ORACLES if not waits(one)), *slow(*(one for one in SMALL_ORACLES if waits(one)))],
+    ids=lambda oracle: oracle.game,
+)
 def test_published_results(oracle):
     game = load_game(oracle.game)
     values = naive.solve(game)
@@ -147,6 +196,73 @@ def test_published_results(oracle):
         assert tuple(sum(value.score == score for value in values.values()) for score in (1, 0, -1)) == oracle.counts
     if oracle.longest is not None:
         assert max(value.distance for value in values.values() if value.score == 1) == oracle.longest
+
+
+@pytest.mark.parametrize("figures", WINNERS, ids=lambda figures: figures.game)
+def test_published_winners(figures):
+    assert winners(figures.game, figures.boards) == figures.boards
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("figures", [one for one in WINNERS if one.larger], ids=lambda figures: figures.game)
+def test_published_winners_on_larger_boards(figures):
+    assert winners(figures.game, figures.larger) == figures.larger
+
+
+def winners(name, boards):
+    """Who wins, 1 or 2, on each of the boards."""
+    games = {text: load_game(f"{name}:{text}") for text in boards}
+    return {text: 1 if alphabeta.solve(game, table={}).value.score > 0 else 2 for text, game in games.items()}
+
+
+@pytest.mark.slow
+def test_amazons_on_four_by_four_are_won_by_the_second_player():
+    """Song and Mueller 2015, four amazons each."""
+    pytest.importorskip("numba")
+    from solver.compiled.exact.searcher import Searcher
+
+    game = load_game("amazons:4,4,4")
+    assert Searcher(Rules(game)).value(game.initial()).score == -1
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "seen", "all_states"),
+    [
+        (2, 2, (7, 3), (7, 3)),
+        (2, 3, (75, 50), (115, 74)),
+        pytest.param(3, 3, (860, 605), (1_148, 832), marks=pytest.mark.slow),
+    ],
+)
+def test_amazons_published_counts_are_of_what_a_search_sees(width, height, seen, all_states):
+    """A depth-first search that leaves a state at its first winning move, in the published order of moves."""
+    game, cells, known = load_game(f"amazons:{width},{height},everything=true"), width * height, {}
+    sides = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1))
+
+    def squares(square, taken):
+        for right, up in sides:
+            column, row = square % width + right, square // width + up
+            while 0 <= column < width and 0 <= row < height and not taken >> row * width + column & 1:
+                yield row * width + column
+                column, row = column + right, row + up
+
+    def is_won(state):
+        image = game.canonical(state)
+        if image not in known:
+            taken, own = (state | state >> cells | state >> 2 * cells) & (1 << cells) - 1, state & (1 << cells) - 1
+            source = own.bit_length() - 1
+            moves = (
+                (source * cells + target) * cells + arrow
+                for target in squares(source, taken)
+                for arrow in squares(target, taken ^ own)
+            )
+            known[image] = any(not is_won(game.result(state, move)) for move in moves)
+        return known[image]
+
+    for own, other in itertools.permutations(range(cells), 2):
+        is_won(1 << own | 1 << cells + other)
+    assert (len(known), sum(known.values())) == seen
+    truth = naive.solve(game, symmetry=True)
+    assert (len(truth), sum(value.score > 0 for value in truth.values())) == all_states
 
 
 def test_tic_tac_toe_finished_boards():

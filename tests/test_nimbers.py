@@ -1,4 +1,4 @@
-"""Nimbers against the xor of heaps (Bouton 1901) and the published sequences of kayles and of Dawson's kayles."""
+"""Nimbers against the xor of heaps (Bouton 1901) and published sequences and boards."""
 
 import functools
 import json
@@ -11,10 +11,8 @@ from solver.base.errors import GameError
 from solver.rules.game import Rules, load_game
 from solver.search.nimbers import nimber
 from tests import naive
+from tests.oracles import NIMBERS
 from tests.test_cli import ok
-
-KAYLES = [0, 1, 2, 3, 1, 4, 3, 2, 1, 4, 2, 6, 4, 1, 2]  # Guy and Smith 1956; OEIS A002186
-DAWSON = [0, 0, 1, 1, 2, 0, 3, 1, 1, 0, 3, 3, 2, 2, 4, 0, 5]  # octal 0.07; OEIS A002187 behind a 0
 
 
 class Row(NamedTuple):
@@ -51,12 +49,36 @@ class Row(NamedTuple):
         return self.pins - state.bit_count()
 
 
-@pytest.mark.parametrize(("least", "published"), [(1, KAYLES), (2, DAWSON)])
-def test_rows_of_pins_have_their_published_nimbers(least, published):
-    table = {}
-    for pins, known in enumerate(published):
-        game = Row(pins, least)
-        assert nimber(Rules(game), game.initial(), table) == known
+@pytest.mark.parametrize("figures", NIMBERS, ids=lambda figures: f"{figures.game} of {figures.source}")
+def test_published_nimbers(figures):
+    assert nimbers(figures.game, figures.boards) == figures.boards
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "figures", [one for one in NIMBERS if one.larger], ids=lambda figures: f"{figures.game} of {figures.source}"
+)
+def test_published_nimbers_of_larger_boards(figures):
+    assert nimbers(figures.game, figures.larger) == figures.larger
+
+
+def nimbers(name, boards):
+    games = {text: load_game(f"{name}:{text}") for text in boards}
+    return {text: nimber(Rules(game), game.initial(), {}, nodes=10**7) for text, game in games.items()}
+
+
+# the first bite that wins, one on each board (Schuh 1952, Gale 1974)
+BITES = {"2,2": "b2", "5,2": "e2", "3,3": "b2", "4,3": "c2", "4,4": "b2"}
+LARGER_BITES = {"5,3": "d3", "6,3": "d2", "5,4": "c3", "6,4": "c2", "6,5": "d3"}
+
+
+@pytest.mark.parametrize("bites", [BITES, pytest.param(LARGER_BITES, marks=pytest.mark.slow)], ids=["small", "larger"])
+def test_chomp_is_won_by_the_published_bite(bites):
+    for text, bite in bites.items():
+        game, table = load_game(f"chomp:{text}"), {}
+        start, rules = game.initial(), Rules(game)
+        won = [action for action in game.actions(start) if nimber(rules, game.result(start, action), table) == 0]
+        assert [game.format_action(start, action) for action in won] == [bite]
 
 
 @pytest.mark.parametrize("text", ["nim:3,4,5", "nim:1,3,5,7", "coins:20,3,false"])

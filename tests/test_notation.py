@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from solver.base.errors import PositionError
 from solver.rules.game import load_game
 from solver.rules.notation import format_action, parse_action, parse_position, show
-from tests.games import SMALL_GAMES
+from tests.games import MORE_GAMES, SMALL_GAMES
+from tests.ways import slow
 
 FOUR = load_game("connect-four:4,4")
 PAWNS = load_game("hexapawn:3,3")
@@ -125,7 +126,7 @@ def test_a_fen_is_read_as_it_is_shown(text):
             assert parse_action(game, state, format_action(game, state, action)) == action
 
 
-@pytest.mark.parametrize("text", SMALL_GAMES)
+@pytest.mark.parametrize("text", [*SMALL_GAMES, *slow(*MORE_GAMES)])
 def test_every_move_is_read_as_it_is_written(text):
     game = load_game(text)
     states = [game.initial()]

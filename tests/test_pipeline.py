@@ -20,12 +20,12 @@ from solver.solving import pipeline
 from solver.solving.ways import entries
 from solver.verifying.verification import verify
 from tests import naive
-from tests.games import SMALL_GAMES
+from tests.games import MORE_GAMES, SMALL_GAMES
 from tests.ways import by_kernels, compiled, plainly, slow
 
 
 @pytest.mark.parametrize("symmetry", [True, *slow(False)])
-@pytest.mark.parametrize("text", SMALL_GAMES)
+@pytest.mark.parametrize("text", [*SMALL_GAMES, *slow(*MORE_GAMES)])
 def test_a_book_holds_the_truth(tmp_path, monkeypatch, text, symmetry):
     plainly(monkeypatch)
     game = load_game(text)

@@ -18,7 +18,7 @@ from solver.play.player import Player
 from solver.rules.game import Rules, load_game
 from solver.solving import pipeline
 from tests import chance, naive
-from tests.games import SMALL_GAMES
+from tests.games import MORE_GAMES, SMALL_GAMES
 from tests.ways import slow
 
 
@@ -28,7 +28,7 @@ def lifted(value, same_mover):
     return Value(score, None if value.distance is None else value.distance + 1)
 
 
-@pytest.mark.parametrize("text", SMALL_GAMES)
+@pytest.mark.parametrize("text", [*SMALL_GAMES, *slow(*MORE_GAMES)])
 def test_answers_from_a_solution_are_the_naive_twins(text):
     game = load_game(text)
     truth = naive.solve(game)

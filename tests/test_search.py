@@ -11,27 +11,29 @@ from solver.games.tree import Tree
 from solver.rules.game import Rules, is_score_game, load_game
 from solver.search import Budget, alphabeta, expectiminimax, heuristic, minimax, negamax, retrograde, solution_of
 from tests import naive
-from tests.games import ACYCLIC, SMALL_GAMES
+from tests.games import ACYCLIC, MORE_GAMES, SMALL_GAMES
+from tests.ways import slow
 
+LATER = slow(*(text for text in MORE_GAMES if hasattr(load_game(text), "tier")))
 DECIDED = [text for text in SMALL_GAMES if not is_score_game(load_game(text))]
 
 
 @pytest.mark.parametrize("symmetry", [True, False])
-@pytest.mark.parametrize("text", ACYCLIC)
+@pytest.mark.parametrize("text", [*ACYCLIC, *LATER])
 def test_minimax_values_every_state(text, symmetry):
     game = load_game(text)
     result = minimax.solve(game, symmetry=symmetry)
     assert dict(solution_of(result.table, is_score_game(game))) == naive.solve(game, symmetry)
 
 
-@pytest.mark.parametrize("text", DECIDED)
+@pytest.mark.parametrize("text", [*DECIDED, *slow(*MORE_GAMES)])
 def test_retrograde_analysis_values_every_state(text):
     game = load_game(text)
     assert dict(solution_of(retrograde.solve(game).table)) == naive.solve(game, symmetry=True)
 
 
 @pytest.mark.parametrize("symmetry", [True, False])
-@pytest.mark.parametrize("text", ACYCLIC)
+@pytest.mark.parametrize("text", [*ACYCLIC, *LATER])
 def test_alphabeta_keeps_exact_entries_only(text, symmetry):
     game = load_game(text)
     result = alphabeta.solve(game, symmetry=symmetry)

@@ -8,7 +8,7 @@ from solver.base.errors import GameError, MethodError
 from solver.base.value import Value
 from solver.rules.game import load_game
 from tests import naive
-from tests.games import STORES
+from tests.games import MORE_GAMES, STORES
 from tests.oracles import ORACLES
 from tests.solutions import columns, swept, values
 from tests.ways import slow, slowly
@@ -101,7 +101,7 @@ def test_compiled_rules_are_the_plain_rules_on_every_state(text):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("text", [*TIERED, "mu-torere"])
+@pytest.mark.parametrize("text", [*TIERED, "mu-torere", *MORE_GAMES])
 def test_each_compiled_rule_is_the_plain_one_on_every_state(text):
     game = load_game(text)
     rules = bind(probe, game)

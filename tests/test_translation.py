@@ -7,17 +7,19 @@ from solver.export import script
 from solver.export.records import all_of, sampled
 from solver.rules.game import Rules, load_game
 from tests.exports import needs_node
-from tests.games import EDGE_GAMES, LARGE_GAMES, SMALL_GAMES
+from tests.games import EDGE_GAMES, LARGE_GAMES, MORE_GAMES, SMALL_GAMES
 from tests.pages import STRANGE, modules, named, node, ported
 from tests.ways import slow
 
 __all__ = ["modules"]  # a fixture
 
-MORE_GAMES = ("connect-four", "othello", "kalah", "chess-ending:KQK", "chess-ending:KBNK", "chess-ending:KPK")
+OTHERS = ("connect-four", "othello", "kalah", "chess-ending:KQK", "chess-ending:KBNK", "chess-ending:KPK")
 
 
 @needs_node
-@pytest.mark.parametrize("names", [SMALL_GAMES[::3], *slow((*SMALL_GAMES, *LARGE_GAMES, *EDGE_GAMES, *MORE_GAMES))])
+@pytest.mark.parametrize(
+    "names", [SMALL_GAMES[::3], *slow((*SMALL_GAMES, *LARGE_GAMES, *EDGE_GAMES, *OTHERS), MORE_GAMES)]
+)
 def test_rules_run_in_javascript_as_in_python(modules, names):
     paths = []
     for name in names:

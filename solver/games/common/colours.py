@@ -1,0 +1,46 @@
+"""What col and snort share: players colour cells of a board, each in an own colour, and some neighbours are forbidden.
+
+A state is the first player's cells, and the second's above them; their number tells who is to move. An action is the
+cell.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from solver.games.common import grid
+
+
+def second(state: int) -> int:
+    """Whether the second player is to move."""
+    return state.bit_count() % 2
+
+
+def stones(width: int, height: int, state: int, player: int) -> int:
+    """A player's cells."""
+    return state >> player * width * height & grid.full(width, height)
+
+
+def allowed(width: int, height: int, state: int, near: int) -> int:
+    """The free cells beside none of those of player `near`."""
+    forbidden = grid.beside(width, height, stones(width, height, state, near))
+    return grid.full(width, height) & ~(state | state >> width * height | forbidden)
+
+
+def marked(width: int, height: int, state: int, action: int) -> int:
+    return state | 1 << action + second(state) * width * height
+
+
+def cells(width: int, height: int, state: int) -> list[str]:
+    count = width * height
+    marks = ["X" if state >> i & 1 else "o" if state >> count + i & 1 else "." for i in range(count)]
+    return grid.rows(width, height, "".join(marks))
+
+
+def board(width: int, height: int, state: int) -> str:
+    rows = [row.lower() for row in cells(width, height, state)]
+    return grid.board(rows, "   " + "xo"[second(state)] + " to move")
+
+
+def drawing() -> dict[str, Any]:
+    return {"sides": ["blue", "red"], "men": {"X": ["block", 0], "o": ["block", 1]}}

@@ -1,0 +1,92 @@
+"""Domineering (Goeran Andersson, about 1973): one player puts dominoes upright, the other flat; who cannot loses.
+
+A domino takes two free cells beside each other, one above the other for the first player, side by side for the second.
+Who begins the other way plays on the board turned by a quarter. Berlekamp, Conway and Guy made much of it in Winning
+Ways; Breuker, Uiterwijk and van den Herik (Solving 8 x 8 Domineering, 2000) say who wins on which board.
+
+A state has a bit for each cell that is covered, row by row from the bottom left; their number tells who is to move. An
+action is the lower or left cell of the domino.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from solver.games.common import grid
+
+GROUP = "blocking"
+
+
+class Domineering(NamedTuple):
+    """Put dominoes on free cells, the first player upright, the second flat; who cannot loses."""
+
+    width: int = 4
+    height: int = 4
+
+    def check(self) -> None:
+        grid.refuse(self.width, self.height, 1)
+
+    def initial(self) -> int:
+        return 0
+
+    def actions(self, state: int) -> Iterator[int]:
+        places = self._places(state, self._second(state))
+        while places:
+            low = places & -places
+            yield low.bit_length() - 1
+            places ^= low
+
+    def result(self, state: int, action: int) -> int:
+        return state | (1 | 1 << (1 if self._second(state) else self.width)) << action
+
+    def is_terminal(self, state: int) -> bool:
+        return self._places(state, self._second(state)) == 0
+
+    def utility(self, state: int) -> int:
+        return -1
+
+    def tier(self, state: int) -> int:
+        return state.bit_count()
+
+    def longest(self, state: int) -> int:
+        return (self.width * self.height - state.bit_count()) // 2
+
+    def canonical(self, state: int) -> int:
+        """A quarter turn would exchange the players."""
+        return grid.least_flip(self.width, self.height, 1, state)
+
+    def evaluate(self, state: int) -> float:
+        """The places that the mover has more than the other, as a part of all."""
+        mover = self._second(state)
+        mine, theirs = self._places(state, mover).bit_count(), self._places(state, 1 - mover).bit_count()
+        return (mine - theirs) / (2 * self.width * self.height)
+
+    def format_action(self, state: int, action: int) -> str:
+        step = 1 if self._second(state) else self.width
+        return grid.name(self.width, action) + grid.name(self.width, action + step)
+
+    def show(self, state: int) -> str:
+        return grid.board(self.cells(state, 0), "   " + "|-"[self._second(state)] + " to move")
+
+    def cells(self, state: int, mover: int) -> list[str]:
+        marks = "".join(["#" if state >> i & 1 else "." for i in range(self.width * self.height)])
+        return grid.rows(self.width, self.height, marks)
+
+    def place(self, state: int, action: int) -> list[int]:
+        step = 1 if self._second(state) else self.width
+        return [grid.place(self.width, self.height, action), grid.place(self.width, self.height, action + step)]
+
+    def drawing(self) -> dict[str, Any]:
+        return {"men": {"#": ["block", 2]}, "free": 2}
+
+    def _second(self, state: int) -> int:
+        """Whether the second player is to move."""
+        return state.bit_count() // 2 % 2
+
+    def _places(self, state: int, flat: int) -> int:
+        """The lower or left cells of all places for a domino."""
+        free = grid.full(self.width, self.height) & ~state
+        if flat:
+            return free & free >> 1 & ~(grid.column(self.width, self.height) << self.width - 1)
+        return free & free >> self.width

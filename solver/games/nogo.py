@@ -1,0 +1,106 @@
+"""NoGo, or anti-atari go: put stones on a board in turn, none may be without a liberty; who cannot put one loses.
+
+Stones of one colour that are connected along rows and columns are a group, and the free cells beside it are its
+liberties. After a move every group on the board, of either colour, must have one: nothing is ever taken. In the
+impartial game, as it is by default, either player puts stones of either colour; in the partizan one, Black, who moves
+first, and White each their own. Nimbers of impartial boards are those of the solver MCGS of the University of Alberta.
+
+A state is the black stones, a bit for each cell, row by row from the bottom left, and the white ones above them. An
+action is twice the cell, and one more for a white stone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from solver.games.common import grid
+
+GROUP = "impartial"
+
+
+class Nogo(NamedTuple):
+    """Put a stone of either colour where all groups keep a liberty; who cannot loses; partizan: of one's own colour."""
+
+    width: int = 3
+    height: int = 3
+    partizan: bool = False
+
+    @property
+    def impartial(self) -> bool:
+        return not self.partizan
+
+    def check(self) -> None:
+        grid.refuse(self.width, self.height, 2)
+
+    def initial(self) -> int:
+        return 0
+
+    def actions(self, state: int) -> Iterator[int]:
+        for action in range(2 * self.width * self.height):
+            if self._may_put(state, action):
+                yield action
+
+    def result(self, state: int, action: int) -> int:
+        return state | 1 << action // 2 + action % 2 * self.width * self.height
+
+    def is_terminal(self, state: int) -> bool:
+        for action in range(2 * self.width * self.height):
+            if self._may_put(state, action):
+                return False
+        return True
+
+    def utility(self, state: int) -> int:
+        return -1
+
+    def tier(self, state: int) -> int:
+        return state.bit_count()
+
+    def longest(self, state: int) -> int:
+        return self.width * self.height - state.bit_count()
+
+    def canonical(self, state: int) -> int:
+        """The least of the board's images, in the impartial game also with colours exchanged."""
+        least = grid.least(self.width, self.height, 2, state)
+        if not self.partizan:
+            cells = self.width * self.height
+            other = state >> cells | (state & (1 << cells) - 1) << cells
+            least = min(least, grid.least(self.width, self.height, 2, other))
+        return least
+
+    def format_action(self, state: int, action: int) -> str:
+        return grid.name(self.width, action // 2) + ("" if self.partizan else "bw"[action % 2])
+
+    def show(self, state: int) -> str:
+        return grid.board([row.lower() for row in self.cells(state, 0)], "")
+
+    def cells(self, state: int, mover: int) -> list[str]:
+        count = self.width * self.height
+        marks = ["X" if state >> i & 1 else "o" if state >> count + i & 1 else "." for i in range(count)]
+        return grid.rows(self.width, self.height, "".join(marks))
+
+    def place(self, state: int, action: int) -> list[int]:
+        """None where a cell may be given either stone: it is chosen by its name."""
+        return [grid.place(self.width, self.height, action // 2)] if self.partizan else []
+
+    def drawing(self) -> dict[str, Any]:
+        return {"board": "grid", "sides": ["black", "white"]}
+
+    def _may_put(self, state: int, action: int) -> bool:
+        cells = self.width * self.height
+        cell = action // 2
+        if (state | state >> cells) >> cell & 1 or (self.partizan and action % 2 != state.bit_count() % 2):
+            return False
+        after = state | 1 << cell + action % 2 * cells
+        black, white = after & (1 << cells) - 1, after >> cells
+        free = (1 << cells) - 1 & ~(black | white)
+        return self._lives(black, free) and self._lives(white, free)
+
+    def _lives(self, stones: int, free: int) -> bool:
+        """Whether each group of stones has a liberty."""
+        living = grid.beside(self.width, self.height, free) & stones
+        last = 0
+        while living != last:
+            last = living
+            living |= grid.beside(self.width, self.height, living) & stones
+        return living == stones

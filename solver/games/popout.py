@@ -1,0 +1,139 @@
+"""Popout (Hasbro 2009): connect-four in which one may also take a stone of one's own out at the bottom.
+
+A turn drops a stone into a column that is not full, or pops out the lowest stone of a column if it is one's own; then
+those above fall by a row. Who has `connect` in a row, a column or a diagonal wins; if a pop makes a line for both, it
+is the mover's. A full board is no end; only who can neither drop nor pop ends the game, in a draw. Play that goes on
+for ever is a draw.
+
+A state gives each column height + 1 bits, bottom first. Its highest set bit is a guard just above the top stone; below
+it a bit is set where the stone belongs to the side to move, as in connect-four. The number of stones tells who is to
+move. An action is the column, plus `width` where it is popped. The game has cycles, so no `tier`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+GROUP = "alignment"
+
+
+class Popout(NamedTuple):
+    """Drop a stone into a column or pop one of yours out at its bottom; `connect` in a line wins."""
+
+    width: int = 3
+    height: int = 3
+    connect: int = 3
+
+    def check(self) -> None:
+        if self.width < 1 or self.height < 1 or not 2 <= self.connect <= 30:
+            raise ValueError("width and height must be at least 1, connect from 2 to 30")
+        if self.width * (self.height + 1) > 62 or self.width > 9:
+            raise ValueError("width * (height + 1) must be at most 62 to fit a state, width at most 9 to have digits")
+
+    def initial(self) -> int:
+        return self._bottom()
+
+    def actions(self, state: int) -> Iterator[int]:
+        for column in range(self.width):
+            if not state >> column * (self.height + 1) + self.height & 1:
+                yield column
+        for column in range(self.width):
+            if self._may_pop(state, column):
+                yield self.width + column
+
+    def result(self, state: int, action: int) -> int:
+        tall = self.height + 1
+        shift = action % self.width * tall
+        stack = (1 << tall) - 1 << shift
+        filled = self._filled(state)
+        mine, theirs = state & filled, filled & ~state
+        if action < self.width:
+            mine |= (filled & stack) + (1 << shift)
+        else:
+            mine = mine & ~stack | (mine & stack) >> 1 & stack
+            theirs = theirs & ~stack | (theirs & stack) >> 1 & stack
+        return theirs | (mine | theirs) + self._bottom()
+
+    def is_terminal(self, state: int) -> bool:
+        filled = self._filled(state)
+        if self._has_line(filled & ~state) or self._has_line(filled & state):
+            return True
+        for column in range(self.width):
+            top = column * (self.height + 1) + self.height
+            if not state >> top & 1 or self._may_pop(state, column):
+                return False
+        return True
+
+    def utility(self, state: int) -> int:
+        filled = self._filled(state)
+        if self._has_line(filled & ~state):
+            return -1
+        return 1 if self._has_line(filled & state) else 0
+
+    def canonical(self, state: int) -> int:
+        """Left and right are alike."""
+        tall = self.height + 1
+        mirrored = 0
+        for column in range(self.width):
+            mirrored |= (state >> column * tall & (1 << tall) - 1) << (self.width - 1 - column) * tall
+        return min(state, mirrored)
+
+    def format_action(self, state: int, action: int) -> str:
+        """The column, behind a p where it is popped."""
+        return ("p" if action >= self.width else "") + str(action % self.width + 1)
+
+    def show(self, state: int) -> str:
+        mover = self._filled(state).bit_count() % 2
+        rows = [" ".join(row.upper()) for row in self.cells(state, mover)]
+        return "\n".join([*rows, " ".join([str(column + 1) for column in range(self.width)])])
+
+    def cells(self, state: int, mover: int) -> list[str]:
+        tall = self.height + 1
+        filled = self._filled(state)
+        mine, theirs = ("o", "X") if mover else ("X", "o")
+        rows = []
+        for row in range(self.height - 1, -1, -1):
+            places = [column * tall + row for column in range(self.width)]
+            marks = [mine if filled & state & 1 << i else theirs if filled & 1 << i else "." for i in places]
+            rows.append("".join(marks))
+        return rows
+
+    def place(self, state: int, action: int) -> list[int]:
+        """Where the stone comes to lie; none for a pop, which is chosen by its name."""
+        if action >= self.width:
+            return []
+        tall = self.height + 1
+        stones = (self._filled(state) >> action * tall & (1 << tall) - 1).bit_count()
+        return [(self.height - 1 - stones) * self.width + action]
+
+    def drawing(self) -> dict[str, Any]:
+        return {"board": "plate", "sides": ["yellow", "red"]}
+
+    def _bottom(self) -> int:
+        """The lowest place of each column."""
+        return ((1 << self.width * (self.height + 1)) - 1) // ((1 << self.height + 1) - 1)
+
+    def _filled(self, state: int) -> int:
+        """Where stones are."""
+        tall = self.height + 1
+        filled = 0
+        for column in range(self.width):
+            stack = state >> column * tall & (1 << tall) - 1
+            filled |= (1 << stack.bit_length() - 1) - 1 << column * tall
+        return filled
+
+    def _may_pop(self, state: int, column: int) -> bool:
+        """Whether the lowest stone of a column is there, and the mover's."""
+        stack = state >> column * (self.height + 1) & (1 << self.height + 1) - 1
+        return stack > 1 and stack & 1 == 1
+
+    def _has_line(self, stones: int) -> bool:
+        tall = self.height + 1
+        for step in (1, tall - 1, tall, tall + 1):
+            run = stones
+            for _ in range(self.connect - 1):
+                run = stones & run >> step
+            if run:
+                return True
+        return False

@@ -1,0 +1,70 @@
+"""Treblecross: tic-tac-toe in one row, in which both mark X; who makes three X side by side wins.
+
+Nobody wants to mark a cell next to an X, or next but one, because the other then completes three; so a mark takes away
+five cells, and the game is one of taking: 0.007 of the octal games, of heaps with two more than there are cells. Lost
+for the mover are rows of 6, 12, 22, 30, 32, 44, 54, 64, 76, 86, 98 and 110 cells, and no others from 3 to 110
+(Berlekamp, Conway and Guy, Winning Ways, chapter 4). In rows of one or two cells nobody makes three, and who cannot
+mark any more loses.
+
+A state has a bit for each cell that is marked, the first one lowest; an action is the cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from solver.games.common import grid
+
+GROUP = "impartial"
+
+
+class Treblecross(NamedTuple):
+    """Mark X in a row of `width` cells; who makes three side by side wins."""
+
+    width: int = 12
+
+    def check(self) -> None:
+        if not 1 <= self.width <= 62:
+            raise ValueError("width must be from 1 to 62")
+
+    def initial(self) -> int:
+        return 0
+
+    def actions(self, state: int) -> Iterator[int]:
+        for cell in range(self.width):
+            if not state >> cell & 1:
+                yield cell
+
+    def result(self, state: int, action: int) -> int:
+        return state | 1 << action
+
+    def is_terminal(self, state: int) -> bool:
+        return state & state >> 1 & state >> 2 != 0 or state == (1 << self.width) - 1
+
+    def utility(self, state: int) -> int:
+        return -1
+
+    def tier(self, state: int) -> int:
+        return state.bit_count()
+
+    def longest(self, state: int) -> int:
+        return self.width - state.bit_count()
+
+    def canonical(self, state: int) -> int:
+        return min(state, grid.mirrored(self.width, 1, 1, state))
+
+    def format_action(self, state: int, action: int) -> str:
+        return str(action + 1)
+
+    def show(self, state: int) -> str:
+        return " ".join(["x" if state >> i & 1 else str(i + 1) for i in range(self.width)])
+
+    def cells(self, state: int, mover: int) -> list[str]:
+        return ["".join(["X" if state >> i & 1 else "." for i in range(self.width)])]
+
+    def place(self, state: int, action: int) -> list[int]:
+        return [action]
+
+    def drawing(self) -> dict[str, Any]:
+        return {"men": {"X": ["cross", 2]}, "names": [str(i + 1) for i in range(self.width)]}

@@ -1,0 +1,97 @@
+"""Wythoff's game (Willem Wythoff 1907): take any number from one of two heaps, or the same number from both.
+
+Who takes the last wins. It is also the game of the queen: on a board without end she goes left, down, or diagonally
+towards the corner, and who brings her there wins (Rufus Isaacs). The positions that are lost for the mover are the
+pairs of whole parts of k times the golden ratio and k times its square: 1 and 2, 3 and 5, 4 and 7, 6 and 10, 8 and 13,
+and so on.
+
+A state is the second heap above the first, each in as many bits as the larger had. An action is what is taken from the
+first heap and, in as many bits, what from the second: 3 and 3 is a diagonal step. `canonical` has the larger heap
+first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+GROUP = "impartial"
+
+
+class Wythoff(NamedTuple):
+    """Take any number from one of two heaps, or the same number from both; who takes the last wins."""
+
+    first: int = 12
+    second: int = 9
+
+    @property
+    def impartial(self) -> bool:
+        return True
+
+    def check(self) -> None:
+        if not 0 <= self.first <= 1 << 14 or not 0 <= self.second <= 1 << 14:
+            raise ValueError("the heaps must be from 0 to 16384: each number to take is a move to be listed")
+
+    def initial(self) -> int:
+        return self.first | self.second << self._bits()
+
+    def actions(self, state: int) -> Iterator[int]:
+        first, second = state & self._mask(), state >> self._bits()
+        for taken in range(1, first + 1):
+            yield taken
+        for taken in range(1, second + 1):
+            yield taken << self._bits()
+        for taken in range(1, min(first, second) + 1):
+            yield taken | taken << self._bits()
+
+    def result(self, state: int, action: int) -> int:
+        return state - action
+
+    def is_terminal(self, state: int) -> bool:
+        return state == 0
+
+    def utility(self, state: int) -> int:
+        return -1
+
+    def tier(self, state: int) -> int:
+        return self.first + self.second - self.longest(state)
+
+    def longest(self, state: int) -> int:
+        return (state & self._mask()) + (state >> self._bits())
+
+    def canonical(self, state: int) -> int:
+        first, second = state & self._mask(), state >> self._bits()
+        return max(first, second) | min(first, second) << self._bits()
+
+    def format_action(self, state: int, action: int) -> str:
+        first, second = action & self._mask(), action >> self._bits()
+        return f"ab{first}" if first == second else f"a{first}" if first else f"b{second}"
+
+    def show(self, state: int) -> str:
+        first, second = state & self._mask(), state >> self._bits()
+        return "\n".join(["a " + "|" * first + f" {first}", "b " + "|" * second + f" {second}"])
+
+    def cells(self, state: int, mover: int) -> list[str]:
+        """A row for each heap; of heaps of more than 30 their numbers."""
+        most = max(self.first, self.second)
+        first, second = state & self._mask(), state >> self._bits()
+        if most > 30:
+            return [str(heap).rjust(len(str(most)), "0") for heap in (first, second)]
+        return ["o" * heap + "." * (most - heap) for heap in (first, second)]
+
+    def place(self, state: int, action: int) -> list[int]:
+        """The last coin that stays away, in each heap."""
+        most = max(self.first, self.second)
+        first, second = action & self._mask(), action >> self._bits()
+        left = [(state & self._mask()) - first, most + (state >> self._bits()) - second]
+        return [] if most > 30 else [left[i] for i in range(2) if (first, second)[i]]
+
+    def drawing(self) -> dict[str, Any]:
+        return {"board": "piles", "men": {"o": ["coin", 2]}}
+
+    def _bits(self) -> int:
+        """Bits of a heap."""
+        return max(max(self.first, self.second), 1).bit_length()
+
+    def _mask(self) -> int:
+        return (1 << self._bits()) - 1

@@ -1,0 +1,141 @@
+"""Y (Claude Shannon, about 1950): put stones on a triangle of hexagons in turn; who joins all three sides wins.
+
+A chain of stones of one's own that touches all three sides of the board is a Y; a corner belongs to two sides. On a
+full board exactly one player has one, so there are no draws, and the first player wins by stealing the second's
+strategy.
+
+A state is the first player's stones, then the second's, `size * size` bits each; their number tells who is to move. The
+cells are those of a rhombus as in hex, row by row, without the part beyond its short diagonal: row r, from 0, has
+`size` - r cells. A cell's neighbours are the four beside it, and those up to the left and down to the right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+GROUP = "connection"
+
+
+class Y(NamedTuple):
+    """Put stones on a triangle of hexagons in turn; who joins all three sides wins."""
+
+    size: int = 4
+
+    def check(self) -> None:
+        if not 1 <= self.size <= 5:
+            raise ValueError("size must be from 1 to 5 to fit a state")
+
+    def initial(self) -> int:
+        return 0
+
+    def actions(self, state: int) -> Iterator[int]:
+        free = self._board() & ~(state | state >> self.size * self.size)
+        while free:
+            cell = free & -free
+            yield cell.bit_length() - 1
+            free ^= cell
+
+    def result(self, state: int, action: int) -> int:
+        return state | 1 << action + state.bit_count() % 2 * self.size * self.size
+
+    def is_terminal(self, state: int) -> bool:
+        size = self.size
+        last = 1 - state.bit_count() % 2  # who moved last
+        stones = state >> last * size * size & (1 << size * size) - 1
+        first, row, slope = self._sides()
+        while stones & first:  # chain by chain of those that touch the first side
+            start = stones & first
+            chain = self._grown(start & -start, stones)
+            if chain & row and chain & slope:
+                return True
+            stones ^= chain
+        return False
+
+    def utility(self, state: int) -> int:
+        return -1
+
+    def tier(self, state: int) -> int:
+        return state.bit_count()
+
+    def longest(self, state: int) -> int:
+        return self.size * (self.size + 1) // 2 - state.bit_count()
+
+    def canonical(self, state: int) -> int:
+        """The least of the triangle's six images."""
+        least = min(state, self._mirrored(state))
+        for _ in range(2):
+            state = self._turned(state)
+            least = min(least, min(state, self._mirrored(state)))
+        return least
+
+    def format_action(self, state: int, action: int) -> str:
+        return "abcde"[action % self.size] + str(action // self.size + 1)
+
+    def show(self, state: int) -> str:
+        rows = [" " * i + f"{i + 1:2} " + " ".join(row.rstrip()) for i, row in enumerate(self.cells(state, 0))]
+        return "\n".join(["   " + " ".join("abcde"[: self.size]), *[row.lower() for row in rows]])
+
+    def cells(self, state: int, mover: int) -> list[str]:
+        rows = []
+        for row in range(self.size):
+            places = range(row * self.size, (row + 1) * self.size - row)
+            marks = ["X" if state >> i & 1 else "o" if state >> self.size**2 + i & 1 else "." for i in places]
+            rows.append("".join(marks) + " " * row)
+        return rows
+
+    def place(self, state: int, action: int) -> list[int]:
+        return [action]
+
+    def drawing(self) -> dict[str, Any]:
+        names = ["abcde"[i % self.size] + str(i // self.size + 1) for i in range(self.size * self.size)]
+        return {"board": "hexagons", "sides": ["red", "blue"], "names": names}
+
+    def _board(self) -> int:
+        """All cells."""
+        board = 0
+        for row in range(self.size):
+            board |= (1 << self.size - row) - 1 << row * self.size
+        return board
+
+    def _sides(self) -> tuple[int, int, int]:
+        """The first column, the first row, and the cells at the end of each row."""
+        first = slope = 0
+        for row in range(self.size):
+            first |= 1 << row * self.size
+            slope |= 1 << row * self.size + self.size - 1 - row
+        return first, (1 << self.size) - 1, slope
+
+    def _beside(self, cells: int) -> int:
+        """The neighbours of cells."""
+        size = self.size
+        first = self._sides()[0]
+        left, right = cells & ~first, cells & ~(first << size - 1)
+        found = left >> 1 | right << 1 | cells >> size | cells << size | left << size - 1 | right >> size - 1
+        return found & self._board()
+
+    def _grown(self, cells: int, stones: int) -> int:
+        """The stones that cells are joined to."""
+        last = -1
+        while cells != last:
+            last = cells
+            cells |= self._beside(cells) & stones
+        return cells
+
+    def _mirrored(self, state: int) -> int:
+        """Rows and columns exchanged."""
+        size = self.size
+        result = 0
+        for cell in range(size * size):
+            result |= (state >> cell & (1 | 1 << size * size)) << cell % size * size + cell // size
+        return result
+
+    def _turned(self, state: int) -> int:
+        """By a third: column, row and what is left to the slope take each other's places."""
+        size = self.size
+        result = 0
+        for row in range(size):
+            for column in range(size - row):
+                both = state >> row * size + column & (1 | 1 << size * size)
+                result |= both << column * size + size - 1 - row - column
+        return result
