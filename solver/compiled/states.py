@@ -127,6 +127,14 @@ def folded(state: Any) -> Any:
     return state
 
 
+@overload(columns, strict=False, jit_options=OPTIONS)
+def _columns(used: Any, more: Any) -> Any:
+    if not len(more):
+        return lambda used, more: used
+    rows = BEYOND + COLUMNS * len(more)
+    return lambda used, more: rows
+
+
 def _stored(more: Any) -> int:
     """`beyond` by the type of `more`."""
     return sum(isinstance(kind, nb.Integer) for kind in more)

@@ -153,6 +153,12 @@ def _functions(linking: bytes) -> dict[str, int]:
     return found
 
 
+def wanted(compiled: bytes) -> list[str]:
+    """The functions of others that an object calls, by their names."""
+    parts = dict(sections(compiled))
+    return [one.name for one in _imports(parts.get(IMPORT, b"\0")) if one.kind == OF_FUNCTION]
+
+
 def finished(
     compiled: bytes, exports: Sequence[str], facts: Mapping[str, Any], stack: int, pages: int, most: int
 ) -> bytes:
@@ -169,13 +175,13 @@ def finished(
         reader = Reader(contents)
         if reader.name() == "linking":
             linking = contents[reader.at :]
-    wanted = _imports(parts.pop(IMPORT, b"\0"))
-    strange = [one.name for one in wanted if one.name not in ("__linear_memory", "__stack_pointer")]
+    imports = _imports(parts.pop(IMPORT, b"\0"))
+    strange = [one.name for one in imports if one.name not in ("__linear_memory", "__stack_pointer")]
     if strange:
         raise MethodError(f"the rules want {', '.join(strange)}, which a module does not have")
     places = _functions(linking)
     parts[MEMORY] = vector([bytes([1]) + number(pages) + number(most)])
-    if any(one.kind == OF_GLOBAL for one in wanted):
+    if any(one.kind == OF_GLOBAL for one in imports):
         parts[GLOBAL] = vector([bytes([I32, MUTABLE, I32_CONST]) + signed(stack) + bytes([END])])
     listed = [text(name) + bytes([OF_FUNCTION]) + number(places[name]) for name in exports]
     parts[EXPORT] = vector([text("memory") + bytes([OF_MEMORY, 0]), *listed])

@@ -13,6 +13,7 @@ from typing import Any
 from solver.base.errors import BudgetExceeded, DamagedBook, ForeignBook, UncompiledRules
 from solver.base.value import Value, merit_of, value_of
 from solver.rules.game import Rules
+from solver.rules.width import words_of
 from solver.search import Budget, Counts, Result, heuristic
 from solver.wasm import layout
 from solver.wasm.binary import facts_of
@@ -30,8 +31,8 @@ PAUSED, DONE, CROWDED = range(3)  # what `go_on` and `look_on` return
 
 def check_facts(facts: dict[str, Any], rules: Rules) -> None:
     """Raise ForeignBook unless a module was built of these rules, folded as they are, for this version's hosts."""
-    wanted = {"format": layout.FORMAT, "rules": rules.fingerprint, "symmetry": rules.folds}
-    for name, value in wanted.items():
+    wanted = {"rules": rules.fingerprint, "symmetry": rules.folds}
+    for name, value in (layout.shape_of(rules.bits) | wanted).items():
         if facts.get(name) != value:
             raise ForeignBook(f"the module's {name} is {facts.get(name)}, not {value}: build it again: solver build")
 
@@ -47,6 +48,7 @@ class Module:
         self.rules, self.facts = rules, facts_of(data)
         check_facts(self.facts, rules)
         self._data, self._table = data, table
+        self._state_bytes = 8 * words_of(rules.bits)
         self.patience = PATIENCE
         self._nodes = 0
         self._start()
@@ -88,7 +90,7 @@ class Module:
         return list(map(str, kinds.params)) == ["i64"] * count and list(map(str, kinds.results)) == [result]
 
     def _lay_out(self) -> None:
-        end = layout.HEAP
+        self._grow(end := layout.HEAP)
         if self.searches:
             end = self._call(PATIENCE, "lay_out", PLIES, ROWS, _words(self._table))
             self._grow(end)
@@ -118,7 +120,7 @@ class Module:
         return self._nodes
 
     def ask(self, name: str, *numbers: int) -> Any:
-        """What an exported function answers. Raises UncompiledRules where the rules raise an error, or do not end."""
+        """What an exported function answers, wide states as numbers. Raises UncompiledRules where the rules raise an error, or do not end."""
         try:
             return self._call(self.patience, name, *numbers)
         except self._trap as error:
@@ -126,8 +128,16 @@ class Module:
             raise UncompiledRules(f"{self.rules.name}: {name}{numbers} fails in its module: {_reason(error)}") from None
 
     def _call(self, seconds: float, name: str, *numbers: int) -> Any:
+        is_wide = self._state_bytes > 8
+        if is_wide and name in layout.TAKING:
+            self._exports["memory"].write(self._store, numbers[0].to_bytes(self._state_bytes, "little"), layout.ROOM)
+            numbers = layout.ROOM, *numbers[1:]
         with self._watch.ends(self._store, seconds):
-            return self._exports[name](self._store, *numbers)
+            found = self._exports[name](self._store, *numbers)
+        if is_wide and name in layout.GIVING:
+            data = self._exports["memory"].read(self._store, found, found + self._state_bytes)
+            return int.from_bytes(data, "little")
+        return found
 
     def value(self, state: int, *, nodes: int | None = None, seconds: float | None = None) -> Value:
         """The value of a state.

@@ -19,34 +19,17 @@ from solver.compiled.binding import bind, compiling
 from solver.compiled.exact.table import LIMIT, WIN
 from solver.compiled.module import depth, exact
 from solver.compiled.module import rules as of_rules
+from solver.compiled.module.code import HELPERS, LENT, without_division, wrapper
+from solver.compiled.states import more_of, width_of
+from solver.compiled.wide import Wide
 from solver.rules.game import Rules, own_method
-from solver.rules.width import refuse_wide
+from solver.rules.width import USUAL, refuse_wide
 from solver.wasm import layout
-from solver.wasm.binary import finished
+from solver.wasm.binary import finished, wanted
 
 TRIPLE = "wasm32-unknown-unknown"
 FEATURES = "+bulk-memory,+sign-ext,+nontrapping-fptoint"
-KINDS = {nb.int64: "i64", nb.float64: "double"}
 EMPTY = r"define linkonce_odr void @\1(ptr %owner) { ret void }"
-HELPERS = """
-declare void @llvm.trap()
-
-define linkonce_odr double @numba_nextafter(double %from, double %to) {
-  %same = fcmp oeq double %from, %to
-  %up = fcmp ogt double %to, %from
-  %positive = fcmp ogt double %from, 0.0
-  %away = icmp eq i1 %up, %positive
-  %step = select i1 %away, i64 1, i64 -1
-  %bits = bitcast double %from to i64
-  %next = add i64 %bits, %step
-  %zero = fcmp oeq double %from, 0.0
-  %least = select i1 %up, i64 1, i64 -9223372036854775807
-  %chosen = select i1 %zero, i64 %least, i64 %next
-  %moved = bitcast i64 %chosen to double
-  %result = select i1 %same, double %to, double %moved
-  ret double %result
-}
-"""
 
 
 def build(rules: Rules, ranks: bool = False) -> bytes:
@@ -56,7 +39,9 @@ def build(rules: Rules, ranks: bool = False) -> bytes:
     """
     if rules.plain_only:
         raise MethodError(f"{rules.name} runs in plain Python only: it has no module")
-    refuse_wide(rules.name, rules.bits, "a module", "where Numba is, live search takes it as it is")
+    if ranks or rules.chance is not None:
+        what = "a module with ranks" if ranks else "that of a game of chance"
+        refuse_wide(rules.name, rules.bits, what, "where Numba is, live search takes it as it is")
     with compiling(rules.game):
         parts = [_Part(of_rules, rules, _exported(rules, ranks))]
         if searches(rules):
@@ -75,8 +60,8 @@ def searches(rules: Rules) -> bool:
 
 def facts(rules: Rules) -> dict[str, Any]:
     """What a module says of itself."""
-    about = {"format": layout.FORMAT, "game": rules.name, "rules": rules.fingerprint, "symmetry": rules.folds}
-    return about | {"scores": rules.scores, "win": WIN, "limit": LIMIT}
+    about = {"game": rules.name, "rules": rules.fingerprint, "symmetry": rules.folds}
+    return layout.shape_of(rules.bits) | about | {"scores": rules.scores, "win": WIN, "limit": LIMIT}
 
 
 def _exported(rules: Rules, ranks: bool) -> dict[str, int]:
@@ -94,36 +79,16 @@ class _Part:
     def __init__(self, home: Any, rules: Rules, names: dict[str, int]) -> None:
         self.names = names
         kernels = bind(sys.modules[home.__name__], rules.game, rules.symmetry, cached=False)
+        state = Wide(width_of(more_of(rules.bits))) if rules.bits > USUAL else nb.int64
         self.texts, self.wrappers = [], []
         for name, count in names.items():
-            kernel, kinds = getattr(kernels, name), (nb.int64,) * count
+            first = (state,) if name in layout.TAKING else ()
+            kernel, kinds = getattr(kernels, name), first + (nb.int64,) * (count - len(first))
             kernel.compile(kinds)
             compiled = kernel.overloads[kinds]
             self.texts.append(compiled.library.get_llvm_str())
-            self.wrappers.append(_wrapper(name, compiled.fndesc.mangled_name, count, compiled.signature.return_type))
-
-
-def _wrapper(name: str, mangled: str, count: int, result: Any) -> str:
-    """A function of plain numbers around a compiled one."""
-    kind = KINDS[nb.float64 if result == nb.float64 else nb.int64]
-    taken = ", ".join(f"i64 %a{place}" for place in range(count))
-    given = "".join(f", i64 %a{place}" for place in range(count))
-    return f"""
-define {kind} @{name}({taken}) {{
-  %result = alloca {kind}, align 8
-  %error = alloca ptr, align 8
-  %status = call i32 @{mangled}(ptr %result, ptr %error{given})
-  %fine = icmp eq i32 %status, 0
-  br i1 %fine, label %done, label %failed
-failed:
-  call void @llvm.trap()
-  unreachable
-done:
-  %value = load {kind}, ptr %result
-  ret {kind} %value
-}}
-declare i32 @{mangled}(ptr, ptr{', i64' * count})
-"""
+            mangled, result = compiled.fndesc.mangled_name, compiled.signature.return_type
+            self.wrappers.append(wrapper(name, mangled, kinds, result, rules.bits))
 
 
 def _linked(parts: list[_Part]) -> bytes:
@@ -154,11 +119,25 @@ def _linked(parts: list[_Part]) -> bytes:
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(whole, builder)
-    return bytes(machine.emit_object(whole))
+    return _emitted(whole, machine)
+
+
+def _emitted(whole: Any, machine: Any) -> bytes:
+    """The object code of an optimized module, and of what LLVM calls to compute with wide numbers."""
+    lent: set[str] = set()
+    while True:
+        code = bytes(machine.emit_object(whole))
+        missing = {*LENT} & {*wanted(code)} - lent
+        if not missing:
+            return code
+        for name in sorted(missing):
+            whole.link_in(_retargeted(LENT[name], machine))
+        lent |= missing
 
 
 def _retargeted(text: str, machine: Any) -> Any:
     """LLVM code for the machine it was not made for."""
+    text = without_division(text)
     text = re.sub(_definition(r"@_ZN7cpython"), "", text, flags=re.M | re.S)
     text = re.sub(_definition(r"@(NRT_incref|NRT_decref)\("), EMPTY, text, flags=re.M | re.S)
     text = re.sub(r'^target (triple|datalayout) .*$', "", text, flags=re.M)

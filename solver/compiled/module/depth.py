@@ -28,10 +28,12 @@ from solver.compiled.lookahead.depth import (
 from solver.compiled.lookahead.model import Model
 from solver.compiled.module.memory import float_table, floats, singles, words
 from solver.compiled.module.memory import table as table_at
+from solver.compiled.states import columns, put_state
 from solver.wasm.layout import LOOK, LOOK_BOUNDS, LOOK_BOUNDS_AT, LOOK_MOVES, LOOK_PATH_AT, LOOK_PLIES
 
-game: Any = None  # a constant of the bound copies
+game: Any = None  # constants of the bound copies
 SCORES = False
+MORE = ()
 
 
 def _own(function: Any) -> Any:
@@ -61,10 +63,10 @@ def path_of():
     """The line of play that the search is at."""
     desk = words(LOOK, LOOK_BOUNDS + 1)
     at, plies, rows = desk[LOOK_PATH_AT], desk[LOOK_PLIES], desk[LOOK_MOVES]
-    windows_at = at + 8 * FRAME * plies
+    windows_at = at + 8 * columns(FRAME, MORE) * plies
     moves_at = windows_at + 8 * WINDOW * plies
-    frames, windows = table_at(at, plies, FRAME), float_table(windows_at, plies, WINDOW)
-    return Path(frames, windows, table_at(moves_at, rows, MOVE), words(LOOK, FIELDS))
+    frames, windows = table_at(at, plies, columns(FRAME, MORE)), float_table(windows_at, plies, WINDOW)
+    return Path(frames, windows, table_at(moves_at, rows, columns(MOVE, MORE)), words(LOOK, FIELDS))
 
 
 @kernel
@@ -75,7 +77,7 @@ def lay_out_look(address, plies, rows, size):
     """
     desk = words(LOOK, LOOK_BOUNDS + 1)
     desk[LOOK_PATH_AT], desk[LOOK_PLIES], desk[LOOK_MOVES] = address, plies, rows
-    at = address + 8 * ((FRAME + WINDOW) * plies + MOVE * rows)
+    at = address + 8 * ((columns(FRAME, MORE) + WINDOW) * plies + columns(MOVE, MORE) * rows)
     desk[LOOK_BOUNDS_AT], desk[LOOK_BOUNDS] = at + (-at & 63), size
     return desk[LOOK_BOUNDS_AT] + 8 * size
 
@@ -87,7 +89,7 @@ def look(state, depth, first):
     path.search[CHOICE] = first
     path.search[COUNT] = 0
     deepening.begin(path, depth)
-    path.frames[0, STATE] = state
+    put_state(path.frames, 0, STATE, state, MORE)
 
 
 @kernel
@@ -96,7 +98,7 @@ def look_on(allowance):
     desk = words(LOOK, LOOK_BOUNDS + 1)
     at, size = desk[LOOK_BOUNDS_AT], desk[LOOK_BOUNDS]
     model = Model(words(0, 0), singles(0, 0), False, 1.0, words(0, 0), floats(0, 0))
-    return search_on((np.int64(0), SCORES), (words(at, size), floats(at, size)), path_of(), model, allowance)
+    return search_on((np.int64(0), SCORES) + MORE, (words(at, size), floats(at, size)), path_of(), model, allowance)
 
 
 @kernel

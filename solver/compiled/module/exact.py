@@ -25,9 +25,11 @@ from solver.compiled.exact.moves import settle_first
 from solver.compiled.exact.table import GROWTH, IDLE, LIMIT, LOAD, spread
 from solver.compiled.module.memory import table as table_at
 from solver.compiled.module.memory import words
+from solver.compiled.states import columns, put_state
 from solver.wasm.layout import DESK, FRAMES, FRAMES_AT, HEAP, MOVES, MOVES_AT, SMALLEST, TABLE, TABLE_AT, USED
 
-game: Any = None  # a constant of the bound copies
+game: Any = None  # constants of the bound copies
+MORE = ()
 
 
 @kernel
@@ -38,8 +40,8 @@ def lay_out(plies, rows, size):
     """
     desk = words(DESK, USED + 1)
     desk[FRAMES_AT], desk[FRAMES] = HEAP, plies
-    desk[MOVES_AT], desk[MOVES] = HEAP + 8 * FRAME * plies, rows
-    at = desk[MOVES_AT] + 8 * ROW * rows
+    desk[MOVES_AT], desk[MOVES] = HEAP + 8 * columns(FRAME, MORE) * plies, rows
+    at = desk[MOVES_AT] + 8 * columns(ROW, MORE) * rows
     desk[TABLE_AT], desk[TABLE] = at + (-at & 63), size
     desk[USED] = 0
     return desk[TABLE_AT] + 8 * size
@@ -52,7 +54,8 @@ def begin(state, low, high):
     for field in range(FIELDS):
         search[field] = 0
     search[LOW], search[HIGH], search[ASKED] = low, high, LIMIT
-    table_at(words(DESK, USED + 1)[FRAMES_AT], 1, FRAME)[0, STATE] = state
+    frames = table_at(words(DESK, USED + 1)[FRAMES_AT], 1, columns(FRAME, MORE))
+    put_state(frames, 0, STATE, state, MORE)
 
 
 @kernel
@@ -63,11 +66,11 @@ def go_on(allowance):
     used = desk[USED]
     if used < desk[TABLE] and search[KEPT] >= LOAD * used // 2:
         grown = min(GROWTH * used, desk[TABLE])
-        spread(words(desk[TABLE_AT], grown), used, ())
+        spread(words(desk[TABLE_AT], grown), used, MORE)
         desk[USED] = used = grown
         search[KEPT] = 0
-    frames = table_at(desk[FRAMES_AT], desk[FRAMES], FRAME)
-    moves = table_at(desk[MOVES_AT], desk[MOVES], ROW)
+    frames = table_at(desk[FRAMES_AT], desk[FRAMES], columns(FRAME, MORE))
+    moves = table_at(desk[MOVES_AT], desk[MOVES], columns(ROW, MORE))
     busy = words(DESK + 8 * (USED + 1), 1)
     busy[0] = IDLE
     return solve(words(desk[TABLE_AT], used), frames, moves, busy, search, min(allowance, max(1024, LOAD * used // 2)))

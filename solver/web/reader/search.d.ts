@@ -34,6 +34,7 @@ export interface Facts {
   scores: boolean;
   win: number;
   limit: number;
+  words?: number;
 }
 
 export interface Options {

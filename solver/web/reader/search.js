@@ -8,7 +8,7 @@
  *     await search.best(33825n, { nodes: 1e6 });                        // { action: 3n, value, exact: true }
  *     const other = await Background.open("connect-four.wasm");         // the same in a Web Worker, or a thread of Node
  *
- * States and actions are BigInts. A budget is { milliseconds, nodes, signal }, each of which may be left out; a search
+ * States, of any width, and actions are BigInts. A budget is { milliseconds, nodes, signal }, each of which may be left out; a search
  * ends where the first of them does, by an AbortSignal as by a clock, and lets the event loop go on all the while. What
  * is asked of one Search is answered in turn. Values are for the side to move; an estimate, of the outcome "estimate", lies
  * between -1 and 1, in score games among the margins.
@@ -17,7 +17,8 @@
  * which is for milliseconds of work; one that does not end is ended in a Background alone.
  */
 
-const FORMAT = 1;
+const [FORMAT, OF_WIDE] = [1, 2]; // the second has states of several words
+const MOST_WORDS = 8;
 const PAGE = 1 << 16; // bytes; the layout of the memory is that of solver/wasm/layout.py
 const ROOM = PAGE + 4096;
 const ROOM_WORDS = 7 * 1024;
@@ -30,6 +31,8 @@ const [PAUSED, DONE] = [0n, 1n];
 const RULES = ["initial", "actions", "result", "is_terminal", "utility"];
 const MORE_RULES = ["plies_left", "to_move", "again", "reward", "canonical", "rank", "unrank", "outlook", "replies"];
 const EXACT = ["begin", "go_on", "found", "spent", "forget"]; // with lay_out
+const TAKING = ["actions", ...RULES.slice(2), "plies_left", "to_move", "again", "reward", "canonical", "evaluate", "begin", "settled", "look"]; // a state first
+const GIVING = ["initial", "result", "canonical"]; // a state
 const AHEAD = ["look", "look_on", "merit", "cut", "looked"]; // with lay_out_look
 const LOOK_WIN = 2 ** 40; // a win at once, as `look` has it
 const CHUNK = 1 << 14; // nodes between two looks at the clock
@@ -65,12 +68,13 @@ async function checkSeal(bytes) {
   throw new ForeignModule("this is no module as `solver build` writes them, or it is damaged: build it again");
 }
 
-/** What a module says of itself: its format, game, rules, symmetry, scores, win, limit. */
+/** What a module says of itself: its format, game, rules, symmetry, scores, win, limit; the words of wide states. */
 function factsOf(module) {
   try {
     const [section] = WebAssembly.Module.customSections(module, "solver");
     const facts = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(section));
-    if (Number.isSafeInteger(facts.win) && facts.win > 0) return facts;
+    const { win, words = 1 } = facts;
+    if (Number.isSafeInteger(win) && win > 0 && Number.isSafeInteger(words) && words > 0 && words <= MOST_WORDS) return facts;
   } catch {
     // said below
   }
@@ -146,7 +150,7 @@ export class Search {
   static async open(source, { rules, symmetry, sha256: sum, table = 1 << 26 } = {}) {
     const module = source instanceof WebAssembly.Module ? source : await Search.#compiled(source, sum);
     const facts = factsOf(module);
-    for (const [name, wanted] of Object.entries({ format: FORMAT, rules, symmetry })) {
+    for (const [name, wanted] of Object.entries({ format: facts.words > 1 ? OF_WIDE : FORMAT, rules, symmetry })) {
       if (wanted !== undefined && facts[name] !== wanted) {
         throw new ForeignModule(`the module's ${name} is ${facts[name]}, not ${wanted}: build it again`);
       }
@@ -175,7 +179,8 @@ export class Search {
   #start() {
     this.#isLaidOut = false;
     orForeign(() => {
-      this.#exports = new WebAssembly.Instance(this.#module).exports;
+      const { exports } = new WebAssembly.Instance(this.#module);
+      this.#exports = this.facts.words > 1 ? widened(exports, this.facts.words) : exports;
       const { memory, lay_out, lay_out_look } = this.#exports;
       const wanted = [RULES, lay_out ? EXACT : [], lay_out_look ? AHEAD : []].flat();
       const lacks = wanted.filter((name) => typeof this.#exports[name] !== "function");
@@ -626,6 +631,28 @@ async function newWorker() {
   const thread = new Thread(new URL("./worker.js", import.meta.url));
   thread.on("message", (data) => thread.onmessage({ data }));
   return thread.on("error", (error) => thread.onerror(error));
+}
+
+/** The exports of a module whose states lie in its memory, as functions of states: BigInts. */
+function widened(exports, words) {
+  const wordsAt = (address) => new BigUint64Array(exports.memory.buffer, Number(address), words);
+  const placed = (state) => {
+    const place = wordsAt(ROOM);
+    for (let word = 0; word < words; word++) place[word] = state >> BigInt(64 * word); // the lowest 64 bits of that
+    return BigInt(ROOM);
+  };
+  const stateAt = (address) => wordsAt(address).reduceRight((state, word) => (state << 64n) | word, 0n);
+  const functions = { ...exports };
+  for (const name of new Set([...TAKING, ...GIVING])) {
+    if (typeof exports[name] !== "function") continue;
+    const takes = TAKING.includes(name);
+    const gives = GIVING.includes(name);
+    functions[name] = (...asked) => {
+      const found = takes ? exports[name](placed(asked[0]), ...asked.slice(1)) : exports[name]();
+      return gives ? stateAt(found) : found;
+    };
+  }
+  return functions;
 }
 
 /** Do what a module has to bear. Throws ForeignModule if it does not. */

@@ -1,0 +1,211 @@
+"""Modules of games whose states take more than 63 bits: what WebAssembly lacks, and both hosts against plain Python."""
+
+import ctypes
+import json
+import random
+import shutil
+from typing import NamedTuple
+
+import pytest
+
+from solver.base.errors import ForeignBook, MethodError
+from solver.export import export, site
+from solver.games.connect_four import ConnectFour
+from solver.play import modules
+from solver.rules.game import Rules, load_game
+from solver.search import alphabeta, heuristic
+from solver.wasm.host import Module
+from tests import naive
+from tests.exports import needs_node
+from tests.modules import built, forged
+from tests.modules import node as search_node
+from tests.pages import node
+
+pytest.importorskip("wasmtime")
+pytest.importorskip("numba")
+
+
+class Declared(ConnectFour):
+    """Two words, the second half empty."""
+
+    bits = 100
+
+
+class Full(ConnectFour):
+    """Two words, and a third for the sign of numbers."""
+
+    bits = 128
+
+
+class Divide(NamedTuple):
+    """Make a number of `size` bits smaller, by division; who cannot has lost."""
+
+    size: int = 100
+
+    def bits(self):
+        return self.size + 1
+
+    def initial(self):
+        return 1234567890123456789012345678901 << self.size - 101
+
+    def actions(self, state):
+        yield 0
+        yield 1
+        if state % 7 == 3:
+            yield 2
+
+    def result(self, state, action):
+        if action == 0:
+            return state // (10**11 + 39)
+        if action == 1:
+            return (state // 3 * 2 % (state // 5 + 1)) // 11 + (state >> state % 70) // 9
+        return state % (state // (1 << 40) + 2) // 2
+
+    def is_terminal(self, state):
+        return state < 1 << 33
+
+    def utility(self, state):
+        return -1
+
+    def tier(self, state):
+        return 600 - state.bit_length()
+
+    def evaluate(self, state):
+        return (state % 1000003 - 500000) / 500003
+
+
+def positions(game, count, seed=1):
+    chance, found = random.Random(seed), []
+    while len(found) < count:
+        state = game.initial()
+        while not game.is_terminal(state):
+            found.append(state)
+            state = game.result(state, chance.choice(list(game.actions(state))))
+        found.append(state)
+    return found
+
+
+def machine(text):
+    """Functions of LLVM code that is compiled here, on numbers in the memory, by their names."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    module = llvm.parse_assembly(text)
+    module.verify()
+    engine = llvm.create_mcjit_compiler(module, llvm.Target.from_default_triple().create_target_machine())
+    engine.finalize_object()
+
+    def asked(name, width, one, other):
+        places = [(ctypes.c_uint8 * (width // 8))(*(number % (1 << width)).to_bytes(width // 8, "little"))
+                  for number in (one, other, 0)]  # fmt: skip
+        ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3)(engine.get_function_address(name))(*places)
+        return int.from_bytes(places[2], "little", signed=True)
+
+    return asked
+
+
+CALLER = """
+define void @ask{name}(ptr %a, ptr %b, ptr %c) {{
+  %one = load i{width}, ptr %a, align 1
+  %other = load {second}, ptr %b, align 1
+  {line}
+  store i{width} %found, ptr %c, align 1
+  ret void
+}}
+"""
+
+
+def numbers(chance, width):
+    for _ in range(60):
+        size = chance.randrange(1, width)
+        yield chance.getrandbits(size) * chance.choice((1, -1))
+
+
+def test_what_is_lent_computes_as_python_does():
+    from solver.compiled.module.code import LENT
+
+    lines = ("%found = call i128 @{}(i128 %one, {} %other)".format(name, "i128" if "mul" in name else "i32")
+             for name in LENT)  # fmt: skip
+    callers = (CALLER.format(name=name, width=128, line=line, second="i128" if "mul" in name else "i32")
+               for name, line in zip(LENT, lines, strict=True))  # fmt: skip
+    ask, chance = machine("".join([*LENT.values(), *callers])), random.Random(1)
+    for number in numbers(chance, 128):
+        by, other = chance.randrange(128), chance.getrandbits(128)
+        for name, found in (
+            ("__ashlti3", number << by), ("__lshrti3", number % (1 << 128) >> by), ("__ashrti3", number >> by),
+        ):  # fmt: skip
+            assert (ask(f"ask{name}", 128, number, by) - found) % (1 << 128) == 0, (name, number, by)
+        assert (ask("ask__multi3", 128, number, other) - number * other) % (1 << 128) == 0
+
+
+@pytest.mark.parametrize("width", [128, 192])
+def test_what_divides_wide_numbers_does_it_as_llvm_says(width):
+    from solver.compiled.module.code import without_division
+
+    names = ("sdiv", "srem", "udiv", "urem")
+    text = "".join(CALLER.format(name=name, width=width, second=f"i{width}",
+                                 line=f"%found = {name} i{width} %one, %other") for name in names)  # fmt: skip
+    assert without_division("  %found = sdiv i64 %one, %other\n") == "  %found = sdiv i64 %one, %other\n"
+    ask, chance = machine(without_division(text)), random.Random(2)
+    for one, other in zip(numbers(chance, width), numbers(chance, width), strict=True):
+        other, sign = other or 7, -1 if (one < 0) != (other < 0) else 1
+        quotient = sign * (abs(one) // abs(other))
+        assert (ask("asksdiv", width, one, other), ask("asksrem", width, one, other)) == (
+            quotient, one - quotient * other,
+        )  # fmt: skip
+        assert ask("askudiv", width, abs(one), abs(other)) == abs(one) // abs(other)
+        assert ask("askurem", width, abs(one), abs(other)) == abs(one) % abs(other)
+
+
+def test_a_host_refuses_states_that_lie_elsewhere(tmp_path):
+    rules = Rules(load_game("tic-tac-toe"))
+    data = forged(modules.data_of(rules), facts={"format": 2, "words": 2})
+    with pytest.raises(ForeignBook, match="the module's format is 2, not 1: build it again"):
+        Module(data, rules)
+
+
+def test_those_of_chance_are_refused():
+    class Pig(type(load_game("pig:10"))):
+        bits = 80
+
+    with pytest.raises(MethodError, match="has states of 80 bits, that of a game of chance takes 63"):
+        built(Rules(Pig(10)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", [Declared(4, 3), Full(4, 3), Divide(), Divide(127), Divide(190)], ids=str)
+def test_a_module_says_what_plain_python_says(game, tmp_path):
+    rules = Rules(game)
+    module = Module(built(rules), rules)
+    assert module.facts["words"] == -(-rules.bits // 64) and module.ask("initial") == game.initial()
+    truth = naive.solve(game) if isinstance(game, ConnectFour) else None
+    for state in positions(game, 60):
+        value = truth[state] if truth else alphabeta.solve(game, state).value
+        assert module.value(state) == value
+        assert module.ask("is_terminal", state) == game.is_terminal(state)
+        if game.is_terminal(state):
+            continue
+        for action in game.actions(state):
+            assert module.ask("result", state, action) == game.result(state, action)
+        for depth in (1, 2, 3):
+            found, wanted = module.look(state, depth), heuristic.search(game, state, depth=depth)
+            assert (found.value, found.action, found.exact) == (wanted.value, wanted.action, wanted.exact)
+
+
+@needs_node
+@pytest.mark.slow
+@pytest.mark.parametrize("game", [Full(4, 3), Divide(190)], ids=str)
+def test_pages_search_by_it(game, tmp_path):
+    """Without a book: the rules are the module's, held against Python's on 64 positions, and so are the values."""
+    assert export(game, f"{tmp_path}/site/") == []
+    shutil.copy(site.WEB / "package.json", tmp_path)
+    assert node("differences", tmp_path / "site" / "game.js") == {}
+    asked = positions(game, 30)
+    (tmp_path / "asked").write_text(json.dumps([str(state) for state in asked]))
+    answers = search_node("answers", tmp_path / "site" / "game.wasm", tmp_path / "asked")
+    for state, answer in zip(asked, answers, strict=True):
+        value = alphabeta.solve(game, state).value
+        assert answer["value"] == [value.score, value.distance, value.outcome]
+        children = [str(game.result(state, action)) for action in game.actions(state)]
+        assert game.is_terminal(state) or [move[1] for move in answer["moves"]] == children
