@@ -9,8 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from solver.base.estimates import Estimate, Estimated
 from solver.export import script, site
+from solver.rules.game import Rules, load_game
 from solver.rules.notation import first_position, next_position
+from tests import naive
+from tests.books import write_values
 
 STRANGE = '''
 import enum
@@ -151,3 +155,22 @@ def positions_of(rules, count, seed=3):
             position = next_position(rules, position, chance.choice(list(rules.actions(position.state))))
             found.append(position)
     return found
+
+
+def write_grown(path):
+    """A book of tic-tac-toe as if it had grown: exact values, and estimates, some of them certain; no plies 6 and 7."""
+    game, chance = load_game("tic-tac-toe"), random.Random(5)
+    kind, rules, values = Estimate("outcome", 4, "evaluate", "0" * 64), Rules(game), {}
+    for state, value in sorted(naive.solve(game, True).items()):
+        if not game.is_terminal(state) and rules.tier(state) not in (6, 7) and rules.canonical(state) == state:
+            sure = [float(value.score)] * bool(value.score)
+            guess = chance.choice([kind.estimated(one) for one in (-0.5, -0.1, 0, 0.1, 0.5)] + sure)
+            values[state] = value if state % 5 == 0 else Estimated(guess, None)
+    signs = [(one.score > 0) - (one.score < 0) for one in values.values()]
+    length, place = max((one.distance, -state) for state, one in values.items() if one.score > 0 and one.distance)
+    facts = {"game": rules.name, "rules": rules.fingerprint, "method": "drop-out", "scope": "grown", "symmetry": True,
+             "states": None, "terminal": None, "tiers": None, "estimate": kind, "score_game": False,
+             "palette": sorted({*values.values()}, key=kind.kept_merit, reverse=True),
+             "counts": {"win": signs.count(1), "draw": signs.count(0), "loss": signs.count(-1)},
+             "root": values[rules.canonical(game.initial())], "longest": (length, -place)}  # fmt: skip
+    write_values(path, values, facts=facts)

@@ -12,13 +12,14 @@ import pytest
 
 import solver
 from solver.base.value import lift_value
-from solver.book import shipped
+from solver.book import Book, shipped
 from solver.export import export, site
 from solver.export.site import title_of
 from solver.report.words import in_words
 from solver.rules.game import Rules
 from solver.rules.notation import parse_position
 from tests.browsing import DESKTOP, PHONE, Host, Page, books, driver, host, one_page, page
+from tests.pages import write_grown
 
 __all__ = ["books", "driver", "host", "page"]  # fixtures
 
@@ -363,6 +364,32 @@ def test_without_a_book_the_page_searches_all_the_way(page, books, host):
     page.find("#moves button")[0].click()
     page.wait(lambda: len(page.played()) == 2 and "Searching" not in page.status)
     assert page.agrees()
+
+
+@one_page(1)
+def test_of_a_grown_book_estimates_are_told_from_what_is_exact(page, books, host):
+    """And shown so that they can be read, by their sign and size; past it the module knows all."""
+    write_grown(books / "grown.lmdb")
+    with Book(books / "grown.lmdb") as book:
+        export(book, f"{books}/grown/")
+    page.address = f"{host}/grown/"
+    kinds, words = set(), set()
+    for size in (PHONE, DESKTOP):
+        for moves in ("", "a1,b2", "b2", "a2", "b2,a1"):
+            page.open(f"#moves={moves}", size)
+            words |= {value for value, _ in page.moves.values()} | {page.status.replace("\u2212", "-")}
+            kinds |= {one.get_attribute("class") for one in page.find("#moves .value")}
+            assert [entry for entry in page.script(CONTRASTS) if entry[1] < 4.5] == []
+            for part in ("html", "#moves"):
+                across = page.script("return ['scrollWidth', 'clientWidth'].map((one) => arguments[0][one])",
+                                     page.find(part)[0])  # fmt: skip
+                assert across[0] <= across[1], (part, size, moves)
+    assert all(re.search(r"estimate [-+]?\d\.\d\d, depth 4|win|loss|draw", one) for one in words)
+    assert {"value unknown better", "value unknown far worse"} <= kinds
+    assert any("Likely best" in one for one in words) and any("estimate" not in one for one in words)
+    page.open("#moves=b2,a1,a2,c2,b1,b3")
+    page.wait(lambda: "Searching" not in page.status)
+    assert all("estimate" not in value and value != "unknown" for value, _ in page.moves.values())
 
 
 @one_page(0)

@@ -40,7 +40,7 @@ class Full(ConnectFour):
 class Divide(NamedTuple):
     """Make a number of `size` bits smaller, by division; who cannot has lost."""
 
-    size: int = 100
+    size: int = 101
 
     def bits(self):
         return self.size + 1

@@ -2,14 +2,12 @@
 
 import json
 import os
-import random
 import re
 import shutil
 
 import pytest
 
 from solver.base.errors import GameError, MethodError
-from solver.base.estimates import Estimate, Estimated
 from solver.base.value import lift_value
 from solver.book import Book
 from solver.export import export, script, site
@@ -21,10 +19,10 @@ from solver.rules.game import Rules, load_game
 from solver.rules.notation import first_position, format_action
 from solver.solving import pipeline
 from tests import naive
-from tests.books import palette_of, write_values
+from tests.books import write_values
 from tests.exports import needs_node
 from tests.modules import node as search_node
-from tests.pages import STRANGE, node, positions_of
+from tests.pages import STRANGE, node, positions_of, write_grown
 from tests.test_cli import ok, run
 from tests.ways import slow
 
@@ -127,24 +125,9 @@ def test_of_what_a_book_lacks_two_plies_are_searched(tmp_path, kept, monkeypatch
 
 @pytest.fixture(scope="module")
 def grown(tmp_path_factory):
-    """The page and the book of estimates of tic-tac-toe, with some exact values; it lacks the last plies but one."""
-    folder, game = tmp_path_factory.mktemp("grown"), load_game("tic-tac-toe")
-    kind, chance, rules = Estimate("outcome", 4, "evaluate", "0" * 64), random.Random(5), Rules(game)
-    values = {}
-    for state, value in sorted(naive.solve(game, True).items()):
-        if not game.is_terminal(state) and rules.tier(state) not in (6, 7) and rules.canonical(state) == state:
-            sure = (float(value.score),) * bool(value.score)
-            guess = Estimated(chance.choice([kind.estimated(one) for one in (-0.5, -0.1, 0, 0.1, 0.5)] + [*sure]), None)
-            values[state] = value if state % 5 == 0 else guess
-    signs = {"win": 1, "draw": 0, "loss": -1}
-    counts = {name: sum((one.score > 0) - (one.score < 0) == signs[name] for one in values.values()) for name in signs}
-    facts = {"game": rules.name, "rules": rules.fingerprint, "method": "drop-out", "scope": "grown", "symmetry": True,
-             "states": None, "terminal": None, "tiers": None, "estimate": kind, "score_game": False, "counts": counts,
-             "palette": sorted(palette_of(values.values()), key=kind.kept_merit, reverse=True),
-             "root": values[rules.canonical(game.initial())]}  # fmt: skip
-    wins = [(one.distance, -state) for state, one in values.items() if one.score > 0 and one.distance]
-    facts["longest"] = max(wins)[0], -max(wins)[1]
-    write_values(folder / "book.lmdb", values, facts=facts)
+    """The page of a grown book, and the book."""
+    folder = tmp_path_factory.mktemp("grown")
+    write_grown(folder / "book.lmdb")
     shutil.copy(site.WEB / "package.json", folder)
     with Book(folder / "book.lmdb") as book, pytest.MonkeyPatch.context() as patch:
         patch.setattr(site, "module_of", lambda *asked: None)
