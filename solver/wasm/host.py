@@ -120,7 +120,10 @@ class Module:
         return self._nodes
 
     def ask(self, name: str, *numbers: int) -> Any:
-        """What an exported function answers, wide states as numbers. Raises UncompiledRules where the rules raise an error, or do not end."""
+        """What an exported function answers; wide states are numbers here, too.
+
+        Raises UncompiledRules where the rules raise an error, or do not end.
+        """
         try:
             return self._call(self.patience, name, *numbers)
         except self._trap as error:

@@ -1,7 +1,7 @@
 """LLVM code that a module has besides its kernels': functions of plain numbers around them, and what WebAssembly lacks.
 
-Compilers bring a library of what processors do not do with numbers of 128 bits, and none divides wider ones. Here it is,
-as far as LLVM calls it: shifts and products made of numbers of 64 bits, divisions that go a bit after the other.
+Compilers bring a library of what processors do not do with numbers of 128 bits, and none divides wider ones. Here it
+is, as far as LLVM calls it: shifts and products made of numbers of 64 bits, divisions that go a bit after the other.
 """
 
 from __future__ import annotations
