@@ -117,6 +117,42 @@ define i128 @__multi3(i128 %one, i128 %other) {{
   %second = add i64 %s4, %bc
 {WHOLE}""",
 }
+SIZES = """
+  %{name}_sign = ashr {kind} %{name}, {last}
+  %{name}_turned = xor {kind} %{name}, %{name}_sign
+  %{name}_size = sub {kind} %{name}_turned, %{name}_sign"""
+# a quotient or a remainder of numbers of a width: of those from 0 on, and of any, by their sizes
+DIVIDED = """
+define linkonce_odr i{width} @wide_u{name}{width}(i{width} %a, i{width} %b) noinline {{
+entry:
+  br label %loop
+loop:
+  %step = phi i32 [ 0, %entry ], [ %next_step, %loop ]
+  %number = phi i{width} [ %a, %entry ], [ %next_number, %loop ]
+  %rest = phi i{width} [ 0, %entry ], [ %next_rest, %loop ]
+  %next_step = add i32 %step, 1
+  %top = lshr i{width} %number, {last}
+  %moved = shl i{width} %number, 1
+  %rest_moved = shl i{width} %rest, 1
+  %taken = or i{width} %rest_moved, %top
+  %goes = icmp uge i{width} %taken, %b
+  %less = sub i{width} %taken, %b
+  %next_rest = select i1 %goes, i{width} %less, i{width} %taken
+  %one = zext i1 %goes to i{width}
+  %next_number = or i{width} %moved, %one
+  %done = icmp eq i32 %next_step, {width}
+  br i1 %done, label %end, label %loop
+end:
+  ret i{width} %{found}
+}}
+define linkonce_odr i{width} @wide_s{name}{width}(i{width} %a, i{width} %b) {{{sizes}
+  %size = call i{width} @wide_u{name}{width}(i{width} %a_size, i{width} %b_size)
+  %both = xor i{width} %a_sign, %b_sign
+  %turned = xor i{width} %size, {sign}
+  %signed = sub i{width} %turned, {sign}
+  ret i{width} %signed
+}}
+"""
 DIVISION = re.compile(r"= (sdiv|udiv|srem|urem) (?:exact )?i(\d+) ([^,]+), ([^,\n]+)")
 
 
@@ -136,50 +172,12 @@ def without_division(text: str) -> str:
 
 
 def _divisions(width: int) -> str:
-    """The four functions that divide numbers of a width: two of sizes, and two that give those their signs."""
-    kind = f"i{width}"
-    loop = f"""
-  br label %loop
-loop:
-  %step = phi i32 [ 0, %entry ], [ %next_step, %loop ]
-  %number = phi {kind} [ %a, %entry ], [ %next_number, %loop ]
-  %rest = phi {kind} [ 0, %entry ], [ %next_rest, %loop ]
-  %next_step = add i32 %step, 1
-  %top = lshr {kind} %number, {width - 1}
-  %moved = shl {kind} %number, 1
-  %rest_moved = shl {kind} %rest, 1
-  %taken = or {kind} %rest_moved, %top
-  %goes = icmp uge {kind} %taken, %b
-  %less = sub {kind} %taken, %b
-  %next_rest = select i1 %goes, {kind} %less, {kind} %taken
-  %one = zext i1 %goes to {kind}
-  %next_number = or {kind} %moved, %one
-  %done = icmp eq i32 %next_step, {width}
-  br i1 %done, label %end, label %loop
-end:"""
-    sizes = "".join(
-        f"""
-  %{name}_sign = ashr {kind} %{name}, {width - 1}
-  %{name}_turned = xor {kind} %{name}, %{name}_sign
-  %{name}_size = sub {kind} %{name}_turned, %{name}_sign"""
-        for name in "ab"
+    """The four functions that divide numbers of a width."""
+    text = "".join(SIZES.format(name=name, kind=f"i{width}", last=width - 1) for name in "ab")
+    return "".join(
+        DIVIDED.format(name=name, width=width, last=width - 1, found=found, sizes=text, sign=sign)
+        for name, found, sign in (("div", "next_number", "%both"), ("rem", "next_rest", "%a_sign"))
     )
-    text = ""
-    for name, found, sign in (("div", "next_number", "%both"), ("rem", "next_rest", "%a_sign")):
-        text += f"""
-define linkonce_odr {kind} @wide_u{name}{width}({kind} %a, {kind} %b) noinline {{
-entry:{loop}
-  ret {kind} %{found}
-}}
-define linkonce_odr {kind} @wide_s{name}{width}({kind} %a, {kind} %b) {{{sizes}
-  %size = call {kind} @wide_u{name}{width}({kind} %a_size, {kind} %b_size)
-  %both = xor {kind} %a_sign, %b_sign
-  %turned = xor {kind} %size, {sign}
-  %signed = sub {kind} %turned, {sign}
-  ret {kind} %signed
-}}
-"""
-    return text
 
 
 def wrapper(name: str, mangled: str, kinds: Sequence[Any], result: Any, bits: int) -> str:
