@@ -426,3 +426,57 @@ def chess(length):
         return None if moves(row, mover) else -1 if is_checked(row, mover) else 0
 
     return Apart(moves, over, ("KNR" + "." * (length - 6) + "rnk", 0))
+
+
+def quoridor(width, height, walls):
+    """Rows from the top with walls between cells, and the walls that each has left."""
+    wide, high = 2 * width - 1, 2 * height - 1
+    goals = [high - 1, 0]
+
+    def beside(cells, at):
+        """The neighbours of a cell that no wall shuts off, by the way to them."""
+        ways = [(x, y) for x, y in ALL_WAYS if 0 in (x, y)]
+        open_ways = [(x, y) for x, y in ways if cells.get((at[0] + x, at[1] + y)) == " "]
+        return {(x, y): (at[0] + 2 * x, at[1] + 2 * y) for x, y in open_ways}
+
+    def steps(cells, mover):
+        own, foe = (next(at for at, mark in cells.items() if mark == one) for one in ("Xo"[mover], "oX"[mover]))
+        found = set()
+        for way, to in beside(cells, own).items():
+            if to != foe:
+                found.add(to)
+            elif way in beside(cells, foe):
+                found.add(beside(cells, foe)[way])
+            else:
+                found |= {at for aside, at in beside(cells, foe).items() if (aside[0] == 0) != (way[0] == 0)}
+        return own, found
+
+    def has_way(cells, player):
+        seen = todo = {at for at, mark in cells.items() if mark == "Xo"[player]}
+        while todo:
+            todo = {to for at in todo for to in beside(cells, at).values()} - seen
+            seen = seen | todo
+        return any(y == goals[player] for _, y in seen)
+
+    def moves(board, mover):
+        lines, left = board
+        cells = grid(lines)
+        own, ends = steps(cells, mover)
+        found = [((rows({**cells, own: ".", to: "Xo"[mover]}), left), 1 - mover) for to in ends]
+        fewer = tuple(number - (player == mover) for player, number in enumerate(left))
+        for x, y in itertools.product(range(1, wide, 2), range(1, high, 2)) if left[mover] else ():
+            for mark, parts in (("-", [(x - 1, y), (x, y), (x + 1, y)]), ("|", [(x, y - 1), (x, y), (x, y + 1)])):
+                walled = {**cells, **dict.fromkeys(parts, mark)}
+                if all(cells[part] == " " for part in parts) and has_way(walled, 0) and has_way(walled, 1):
+                    found.append(((rows(walled), fewer), 1 - mover))
+        return found
+
+    def over(board, mover):
+        if "oX"[mover] in board[0][0 if mover else -1]:
+            return -1
+        return None if moves(board, mover) else 0
+
+    middle = 2 * ((width - 1) // 2)
+    marks = {(x, y): "." if x % 2 == y % 2 == 0 else " " for x in range(wide) for y in range(high)}
+    marks |= {(middle, 0): "X", (wide - 1 - middle, high - 1): "o"}
+    return Apart(moves, over, ((rows(marks), (walls, walls)), 0))

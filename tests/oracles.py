@@ -382,7 +382,7 @@ ELSEWHERE = (
     Elsewhere(
         "gobblet-gobblers:3,2", "rules written apart from this package", "every move of random games", "test_apart"
     ),
-    Elsewhere("six-mens-morris:6", "Brian Liou, solved-games, 2026", "draw", "test_apart"),
+    Elsewhere("six-mens-morris:6", "Brian Liou, solved-games, 2026", "42,372,745 states, draw", "test_apart"),
     Elsewhere("dodgem", "Winning Ways", "first player wins; 4 x 4 is a draw", "test_apart"),
     Elsewhere("dodgem", "rules written apart from this package", "every value", "test_apart"),
     Elsewhere("nocca-nocca", "jh85, smallgames, 2026", "first player wins in 9 plies", "test_apart"),
@@ -406,6 +406,10 @@ ELSEWHERE = (
         "White wins by 1. N4, in six moves", "test_apart",
     ),
     Elsewhere("one-dimensional-chess", "rules written apart from this package", "every value", "test_apart"),
+    Elsewhere(
+        "quoridor:5,5,1", "Grant Slatton, Solving Quoridor; jh85, smallgames, 2026", "second player wins", "test_apart"
+    ),
+    Elsewhere("quoridor", "rules written apart from this package", "every value", "test_apart"),
     Elsewhere("shut-the-box:6,2", "rules written apart from this package", "the value of the start", "test_chance"),
     Elsewhere("ur:2,1", "rules written apart from this package", "the value of the start", "test_chance"),
     Elsewhere(

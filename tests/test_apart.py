@@ -50,6 +50,11 @@ def hands(game, state):
     return tuple(below), tuple(above)
 
 
+def walls(game, state):
+    left = game.show(state).split()[-3::2]
+    return board(game, state), (int(left[0]), int(left[1]))
+
+
 GAMES = {  # the rules apart, and how a position is read
     "gobblet-gobblers": (apart.gobblet, stacks),
     "six-mens-morris": (apart.morris, placed),
@@ -63,21 +68,23 @@ GAMES = {  # the rules apart, and how a position is read
     "rota": (apart.rota, row),
     "chopsticks": (apart.chopsticks, hands),
     "one-dimensional-chess": (apart.chess, row),
+    "quoridor": (apart.quoridor, walls),
 }
 BOARDS = [
     "gobblet-gobblers", "gobblet-gobblers:3,2", "six-mens-morris", "six-mens-morris:6", "six-mens-morris:4,true",
     "dodgem", "dodgem:5", "nocca-nocca", "nocca-nocca:5,3", "mini-shobu", "mini-shobu:3", "chinese-checkers",
     "chinese-checkers:7,3", "chinese-checkers:6,4", "dao", "dao:false", "chung-toi", "chung-toi:false",
     "tsoro-yematatu", "rota", "rota:false", "chopsticks", "chopsticks:7,true", "one-dimensional-chess",
-    "one-dimensional-chess:16",
+    "one-dimensional-chess:16", "quoridor", "quoridor:3,4,2",
 ]  # fmt: skip
 SMALL = [
     "dodgem:2", "tsoro-yematatu", "tsoro-yematatu:false", "chopsticks", "chopsticks:4,true", "chinese-checkers:3,1",
-    "mini-shobu:1",
+    "mini-shobu:1", "quoridor:2,2,1", "quoridor:3,3,0",
 ]  # fmt: skip
 LARGER = [
     "dodgem", "rota", "rota:false", "chopsticks:6", "chinese-checkers:3,2", "chinese-checkers:3,3",
-    "one-dimensional-chess", "nocca-nocca:2,3", "nocca-nocca:3,2",
+    "one-dimensional-chess", "nocca-nocca:2,3", "nocca-nocca:3,2", "quoridor",
+    "quoridor:3,2,2",
 ]  # fmt: skip
 
 
@@ -135,6 +142,7 @@ PUBLISHED = [  # whether folded, states, won, drawn and lost, the value of the s
     ("nocca-nocca", True, None, None, Value(1, 9), None),
     ("chinese-checkers:7,2,true", True, 1_265_851, (710_665, 0, 555_186), Value(1, 33), None),
     ("dodgem:4", True, None, None, Value(0), None),
+    ("quoridor:5,5,1", True, None, None, Value(-1, 12), None),
 ]
 
 

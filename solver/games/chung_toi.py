@@ -109,7 +109,8 @@ class ChungToi(NamedTuple):
         marks = {"X": "+", "A": "\u00d7"}
         kinds = {(mark.lower() if side else mark): [name, side] for mark, name in marks.items() for side in (0, 1)}
         kinds |= {"+": ["+", 2], "*": ["\u00d7", 2]}
-        return {"board": "squares", "sides": ["red", "white"], "men": kinds}
+        names = [nine.NAMES[3 * row + column] for row in (2, 1, 0) for column in range(3)]
+        return {"board": "squares", "sides": ["red", "white"], "men": kinds, "names": [*names, "+", "", "\u00d7"]}
 
     def _men(self, state: int, other: int) -> int:
         """The mover's men (0) or the other's (1)."""
