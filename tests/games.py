@@ -109,6 +109,7 @@ LARGE_GAMES = (
     "rota",
     "chopsticks",
     "one-dimensional-chess",
+    "quoridor",
 )
 
 # boards at the limits of what their rules take
