@@ -113,19 +113,19 @@ class Quoridor(NamedTuple):
     def cells(self, state: int, mover: int) -> list[str]:
         """Rows of cells and, between them, of what walls there are."""
         across, upright = self._walls(state, 0), self._walls(state, 1)
-        marks = {(x, y): "." for x in range(0, 2 * self.width, 2) for y in range(0, 2 * self.height, 2)}
+        wide, high = 2 * self.width - 1, 2 * self.height - 1
+        marks = ["." if i % wide % 2 == 0 and i // wide % 2 == 0 else " " for i in range(wide * high)]
         for crossing in range(self._crossings()):
-            x, y = 2 * (crossing % (self.width - 1)) + 1, 2 * (crossing // (self.width - 1)) + 1
+            middle = (2 * (crossing // (self.width - 1)) + 1) * wide + 2 * (crossing % (self.width - 1)) + 1
             for way in (-1, 0, 1):
                 if across >> crossing & 1:
-                    marks[x + way, y] = "-"
+                    marks[middle + way] = "-"
                 if upright >> crossing & 1:
-                    marks[x, y + way] = "|"
+                    marks[middle + way * wide] = "|"
         for player in (1, 0):
             pawn = state >> 5 * player & 31
-            marks[2 * (pawn % self.width), 2 * (pawn // self.width)] = "Xo"[player]
-        rows = range(2 * self.height - 2, -1, -1)
-        return ["".join(marks.get((x, y), " ") for x in range(2 * self.width - 1)) for y in rows]
+            marks[2 * (pawn // self.width) * wide + 2 * (pawn % self.width)] = "Xo"[player]
+        return ["".join(marks[y * wide : (y + 1) * wide]) for y in range(high - 1, -1, -1)]
 
     def place(self, state: int, action: int) -> list[int]:
         """The pawn's cells; walls are chosen by their names."""
