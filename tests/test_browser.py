@@ -194,7 +194,7 @@ def test_men_are_moved_by_two_clicks(page):
 @one_page(1)
 def test_the_page_answers_for_the_other_side(page):
     page.open()
-    page.find("input[value='1']")[0].click()
+    page.find("input[name=side][value='1']")[0].click()
     page.wait(lambda: len(page.played()) == 1)
     page.find(".cell.open")[0].click()
     page.wait(lambda: len(page.played()) == 3)
@@ -243,7 +243,7 @@ def test_dice_are_thrown_or_chosen(page):
 def test_the_page_throws_for_the_other_side_unless_the_dice_are_real(page):
     page.open()
     page.throws(0)  # always a 1
-    page.find("input[value='0']")[0].click()
+    page.find("input[name=side][value='0']")[0].click()
     for real in (False, True):
         before = len(page.played())
         if real:
@@ -291,7 +291,7 @@ def test_past_its_book_the_page_searches_on(page, books, host, short):
             break
         page.click("#best")
     assert "drawn" in page.status and len(page.played()) == 16
-    page.find("input[value='0']")[0].click()
+    page.find("input[name=side][value='0']")[0].click()
     page.press("n")
     while "Red to move" in page.status:
         before = len(page.played())
@@ -359,7 +359,7 @@ def test_without_a_book_the_page_searches_all_the_way(page, books, host):
     assert "drawn" in page.status and page.find("#link")[0].is_displayed()
     page.find("footer details:last-child summary")[0].click()
     assert "there is no book" in page.find("#facts")[0].text and not page.find(".of-book")[0].is_displayed()
-    page.find("input[value='0']")[0].click()
+    page.find("input[name=side][value='0']")[0].click()
     page.press("n")
     page.find("#moves button")[0].click()
     page.wait(lambda: len(page.played()) == 2 and "Searching" not in page.status)
@@ -417,7 +417,7 @@ def test_where_the_book_ends_the_page_says_so_and_plays_on(page, books, host, sh
         page.click("#moves button")
     assert "unknown. The book ends here: no move is known to be best." in page.status
     assert not page.find("#best")[0].is_enabled() and {value for value, _ in page.moves.values()} == {"unknown"}
-    page.find("input[value='0']")[0].click()
+    page.find("input[name=side][value='0']")[0].click()
     page.wait(lambda: len(page.played()) == 4)  # the page's side has moved
     page.wait(lambda: "Red to move" in page.status)
     assert page.status.endswith("The page plays on as well as it can.")
