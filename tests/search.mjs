@@ -74,6 +74,12 @@ const commands = {
     return found;
   },
 
+  /** What is known where alpha-beta does not come to an end: whether it is exact, and how many moves have no estimate. */
+  async endless() {
+    const { exact, moves } = await (await Search.open(bytes)).analyse(asked()[0], { milliseconds: 100 });
+    return [exact, moves.filter(({ value }) => value === undefined).length, moves.length];
+  },
+
   /** Questions at once are answered in turn; an AbortSignal ends the one, not those behind it; progress is told. */
   async turns() {
     const search = await Search.open(bytes);

@@ -97,6 +97,14 @@ def test_what_a_budget_leaves_open_is_an_estimate(module_of, tmp_path):
         assert value is None or exact or value[1] is None or value[0]
 
 
+@pytest.mark.slow
+def test_where_alpha_beta_does_not_end_estimates_are_left(module_of, tmp_path):
+    endless = tmp_path / "endless.wasm"
+    endless.write_bytes(forged(module_of(QUICK).read_bytes(), {"go_on": bytes([0, 0x42, 2, 0x0B])}))  # i64.const 2
+    exact, unknown, moves = node("endless", endless, asked(tmp_path, [load_game(QUICK).initial()]))
+    assert not exact and not unknown and moves
+
+
 def test_questions_are_answered_in_turn(module_of, tmp_path):
     game = load_game(QUICK)
     states = [game.initial(), *some(naive.solve(game), 20)]

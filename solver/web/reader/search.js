@@ -90,6 +90,9 @@ async function compiled(bytes) {
   }
 }
 
+/** Play that alpha-beta does not see the end of. */
+class TooLong extends Error {}
+
 /** What a search may take; as soon as it is used up, it stays so. */
 class Budget {
   #end;
@@ -330,7 +333,7 @@ export class Search {
     if (!begin) return undefined;
     begin(state, BigInt(low), BigInt(high));
     const status = await this.#run(go_on, spent, budget, most);
-    if (status !== PAUSED && status !== DONE) throw new Error(`${this.facts.game}: the game goes on for too long for alpha-beta`);
+    if (status !== PAUSED && status !== DONE) throw new TooLong(`${this.facts.game}: the game goes on for too long for alpha-beta`);
     if (status !== DONE) return undefined;
     const merit = Number(found());
     if (Math.abs(merit) > this.facts.win) throw new Error(`${this.facts.game}: the module finds what cannot be`);
@@ -397,13 +400,19 @@ class Analysis {
 
   /** Find out what the budget allows: all of it, or one best move alone. */
   async run(one = false) {
-    const { looks, searches } = this.#search;
+    const { looks } = this.#search;
+    let { searches } = this.#search;
     if (!this.#moves.length) this.#root = await this.#ask.merit(this.#state, this.#budget);
     for (const move of this.#moves) if (this.#search.isTerminal(move.child)) await this.#settle(move, 1);
     if (looks) await this.#deepen();
     for (let most = FIRST; !this.#isDone(one); most *= 2) {
       if (this.#budget.isUsedUp || !(searches || (looks && this.#depth < DEEPEST))) break;
-      if (searches) await this.#prove(most, one);
+      try {
+        if (searches) await this.#prove(most, one);
+      } catch (error) {
+        if (!(error instanceof TooLong)) throw error;
+        searches = false; // where play may go on for ever some plies ahead are looked at
+      }
       this.#tell();
       while (looks && this.#open().length && !this.#isDone(one) && this.#depth < DEEPEST && !this.#budget.isUsedUp) {
         if (searches && this.#cost * SHARE > this.#spent) break;

@@ -85,7 +85,7 @@ const LAYOUTS = {
 
   track(across) {
     const { cells, width } = grid(across, 1);
-    return padded({ cells: cells.map((cell) => ({ ...cell, y: 60 })), width, height: 120 }, 16);
+    return padded({ cells: cells.map((cell) => ({ ...cell, y: 60 })), width, height: 132 }, 16);
   },
 
   piles(across, down) {

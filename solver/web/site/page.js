@@ -57,7 +57,7 @@ async function begin() {
   document.body.classList.add(...sidesOf(drawing));
   for (const part of about.expects ? document.querySelectorAll(".of-chance") : []) part.hidden = false;
   document.body.classList.toggle("chance", Boolean(about.expects));
-  document.body.classList.toggle("grown", Boolean(book.facts.estimate));
+  document.body.classList.toggle("estimates", Boolean(book.facts.estimate || !about.digest));
   $("dice").hidden = !drawing.dice;
   listen();
   await readAddress();
@@ -469,7 +469,7 @@ function listen() {
 async function setUp(event) {
   event.preventDefault();
   try {
-    const found = asked(game, names, $("text").value.trim());
+    const found = asked(game, names, $("text").value.trim(), drawing);
     const trouble = found.moves ? "" : await lookAt(found);
     if (trouble) say(trouble);
     if (found.moves) {

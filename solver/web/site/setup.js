@@ -16,10 +16,10 @@ export function moverOf(game, state) {
 }
 
 /** What a text asks for: { moves }, their names, or { state, mover }. Throws, saying what is wrong with it. */
-export function asked(game, names, text) {
+export function asked(game, names, text, drawing) {
   const number = /^#\s*(\d+)$/.exec(text);
   if (number) return { state: BigInt(number[1]), mover: moverOf(game, BigInt(number[1])) };
-  if (game.from && text.includes("/")) return stateOf(game, ...rowsOf(game, names, text));
+  if (game.from && text.includes("/")) return stateOf(game, ...rowsOf(game, names, text, drawing));
   return { moves: split(game, text === "start" ? "" : text) };
 }
 
@@ -30,20 +30,24 @@ function split(game, text) {
 }
 
 /** Rows of a board, from the top, as FEN has those of chess: numbers are so many empty cells; and who is to move. */
-function rowsOf(game, names, text) {
+function rowsOf(game, names, text, drawing) {
   const [placement, side = ""] = text.trim().split(/\s+/);
   const rows = placement.split("/").map((row) => row.replace(/\d+/g, (count) => ".".repeat(Math.min(Number(count), 99))));
   const board = game.board(game.initial, game.mover(game.initial));
   const mover = names.map(letterOf).indexOf(side.toLowerCase());
   if (rows.length !== board.length || rows.some((row) => row.length !== board[0].length)) {
-    throw new Error(`Rows are ${board.length} of ${board[0].length} cells, with / between them, as in ${shortened(board)}`);
+    throw new Error(`Rows are ${board.length} of ${board[0].length} cells, with / between them, as in ${shortened(board, drawing)}`);
   }
   if (mover < 0) throw new Error(`After the rows stands who is to move: ${names.map(letterOf).join(" or ")}`);
   return [rows, mover];
 }
 
 const letterOf = (name) => name[0].toLowerCase();
-const shortened = (board) => board.join("/").replace(/\.+/g, (run) => run.length);
+
+function shortened(board, drawing) {
+  const rows = board.map((row) => [...row].map((mark) => (kindOfMan(mark, drawing.men)?.shape ? mark : ".")).join(""));
+  return rows.join("/").replace(/\.+/g, (run) => run.length);
+}
 
 /** The state of rows with a player to move. Throws, saying why, where there is none. */
 export function stateOf(game, rows, mover) {
@@ -75,7 +79,7 @@ export function createEditor({ game, drawing, records, board, names, opened, clo
     return label;
   }));
   const start = game.mover(game.initial);
-  const example = `${shortened(game.board(game.initial, start))} ${letterOf(names[start])}`;
+  const example = `${shortened(game.board(game.initial, start), drawing)} ${letterOf(names[start])}`;
   $("text-name").textContent = `Moves, #number, or rows and who is to move: ${example}`;
   $("edit").hidden = false;
   $("edit").addEventListener("click", open);
