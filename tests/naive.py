@@ -71,6 +71,10 @@ def _outcomes(game, children):
 
 
 def _margins(game, children):
+    """Margins without cycles; where moves stay in a tier, by thresholds."""
+    tier = Rules(game).tier
+    if any(children[child] and tier(child) == tier(state) for state in children for child, _, _ in children[state]):
+        return _thresholds(game, children)
     values = {}
     stack = list(children)
     while stack:
@@ -82,4 +86,32 @@ def _margins(game, children):
         stack.pop()
         margins = [gain + (1 if same else -1) * values[child].score for child, same, gain in children[state]]
         values[state] = Value(max(margins) if margins else game.utility(state))
+    return values
+
+
+def _thresholds(game, children):
+    """Tier by tier, from the last, for each margin: who can get so much more than endless play is worth, in the end."""
+    rules = Rules(game)
+    values = {state: Value(game.utility(state)) for state in children if not children[state]}
+    for number in sorted({rules.tier(state) for state in children}, reverse=True):
+        inside = {state for state in children if rules.tier(state) == number and state not in values}
+        worth = {state: rules.endless(state) for state in inside}
+        out = {
+            state: [gain + (1 if same else -1) * values[child].score - worth[state]
+                    for child, same, gain in children[state] if child not in inside]
+            for state in inside
+        }  # fmt: skip
+        found = dict.fromkeys(inside, 0)
+        for margin in range(1, 1 + max((abs(one) for many in out.values() for one in many), default=0)):
+            won, lost, before = set(), set(), -1
+            while before != len(won) + len(lost):
+                before = len(won) + len(lost)
+                for state in inside:
+                    stay = [(child, same) for child, same, _ in children[state] if child in inside]
+                    if any(one >= margin for one in out[state]) or any(c in (won if s else lost) for c, s in stay):
+                        won.add(state)
+                    elif all(one <= -margin for one in out[state]) and all(c in (lost if s else won) for c, s in stay):
+                        lost.add(state)
+            found |= dict.fromkeys(won, margin) | dict.fromkeys(lost, -margin)
+        values |= {state: Value(found[state] + worth[state]) for state in inside}
     return values

@@ -139,11 +139,11 @@ def test_plain_and_compiled_retrograde_books_are_the_same_bytes(tmp_path, monkey
 
 
 @pytest.mark.parametrize("arrays", [False, pytest.param(True, marks=compiled)])
-def test_retrograde_analysis_refuses_scores(monkeypatch, arrays):
-    if not arrays:
-        plainly(monkeypatch)
-    with pytest.raises(MethodError, match="minimax"):
-        pipeline.solve(load_game("kalah:2,2"), method="retrograde")
+@pytest.mark.interpreted
+def test_retrograde_analysis_of_margins_heeds_tiers(monkeypatch, tmp_path, arrays):
+    (by_kernels if arrays else plainly)(monkeypatch)
+    with pipeline.solve(load_game("kalah:2,2"), method="retrograde") as book, pipeline.solve("kalah:2,2") as other:
+        assert dict(book.items()) == dict(other.items()) and book.header.tiers == other.header.tiers
 
 
 @compiled
@@ -307,12 +307,13 @@ def stones(tmp_path):
 
 @compiled
 @pytest.mark.parametrize("method", ["auto", pytest.param("minimax", marks=pytest.mark.slow)])
-def test_scores_without_a_tier_are_solved_plainly(tmp_path, monkeypatch, stones, method):
+@pytest.mark.interpreted
+def test_scores_without_a_tier_are_solved_plainly_and_by_the_sweep(tmp_path, monkeypatch, stones, method):
     by_kernels(monkeypatch)
     game, said = stones("flat", DOWN), []
     with pipeline.solve(game, tmp_path / "fast.lmdb", method=method, say=said.append) as book:
-        assert (book.header.method, book.header.stored) == ("minimax", 12)
-    assert len(said) == 1 and "has no tier" in said[0] and "give it a tier that every move raises" in said[0]
+        assert (book.header.method, book.header.stored) == ("retrograde" if method == "auto" else "minimax", 12)
+    assert len(said) == (0 if method == "auto" else 1)
     plainly(monkeypatch)
     pipeline.solve(game, tmp_path / "plain.lmdb", method=method)
     assert (tmp_path / "plain.lmdb").read_bytes() == (tmp_path / "fast.lmdb").read_bytes()
@@ -320,26 +321,31 @@ def test_scores_without_a_tier_are_solved_plainly(tmp_path, monkeypatch, stones,
 
 
 @compiled
-def test_scores_with_moves_inside_a_tier_are_solved_plainly(tmp_path, stones):
+@pytest.mark.parametrize("scores", [False, True])
+def test_scores_with_moves_inside_a_tier_are_solved_plainly_where_these_score(tmp_path, stones, scores):
     from tests.interpreted import interpret
 
     with pytest.MonkeyPatch.context() as patch:
         interpret(patch)
         by_kernels(patch)
-        game, said = stones("steps", DOWN, "(12 - state) // 5"), []
+        tier = "(12 - state) // 5" + ("\n    def reward(self, state, action):\n        return 1" if scores else "")
+        game, said = stones("steps", DOWN, tier), []
         book = pipeline.solve(game, tmp_path / "steps.lmdb", checkpoint=0, say=said.append)
-    assert (book.header.method, book.header.stored, len(book.header.tiers)) == ("minimax", 12, 3)
-    assert "state 12 has a move that stays in its tier" in said[-1]
+    method = "minimax" if scores else "retrograde"
+    assert (book.header.method, book.header.stored, len(book.header.tiers)) == (method, 12, 3)
+    assert not scores or "has a move that scores and stays in its tier" in said[-1]
     assert not (tmp_path / "steps.lmdb.work").exists()
 
 
 @compiled
 @pytest.mark.parametrize("tier", [None, "7"])
-def test_scores_with_cycles_are_refused(monkeypatch, tmp_path, stones, tier):
+def test_scores_with_cycles_are_solved(monkeypatch, tmp_path, stones, tier):
     from tests.interpreted import interpret
 
     interpret(monkeypatch)
     by_kernels(monkeypatch)
-    with pytest.raises(MethodError, match="has cycles, which minimax cannot solve: .* make every game end"):
-        pipeline.solve(stones(f"round{tier}", ROUND, tier), tmp_path / "round.lmdb")
-    assert list(tmp_path.glob("*.lmdb*")) == []
+    game = stones(f"round{tier}", ROUND, tier)
+    with pipeline.solve(game, tmp_path / "round.lmdb") as book:
+        assert {value.score for value in book.values()} == {0}, "it has no end"
+    with pytest.raises(MethodError, match="solve it by retrograde analysis"):
+        pipeline.solve(game, method="minimax")

@@ -200,8 +200,6 @@ def test_starts_are_listed_in_parts(monkeypatch):
 
 @pytest.mark.interpreted
 def test_what_it_cannot_do_is_refused():
-    with pytest.raises(MethodError, match="minimax"):
-        swept(load_game("kalah:2,2"), method="retrograde")
     with pytest.raises(ResourceError, match="--memory"):
         swept(load_game("mu-torere"), memory=1000)
 

@@ -89,6 +89,6 @@ def test_a_kind_says_what_the_numbers_of_a_solve_are(units, number, value, words
 
 def test_a_kind_says_what_it_is_not_for():
     assert OUTCOME.refusal("retrograde", "nim") is None
-    with pytest.raises(MethodError, match="nim is a score game, .*: use minimax"):
-        MARGIN.refuse("retrograde", "nim")
+    with pytest.raises(MethodError, match="the values of nim are margins, .*: leave it out"):
+        MARGIN.refuse("wdl", "nim")
     assert Expectation("utility").refusal("minimax", "pig") == "pig is a game of chance: use expectiminimax"

@@ -47,6 +47,10 @@ class Kind:
         """The kind of values in a solve in which they reach so far, and are off by so many half units."""
         return self
 
+    def in_tiers(self, method: str) -> bool:
+        """Whether a method heeds tiers, where there are any: retrograde analysis takes a game as one."""
+        return self.scores or method != "retrograde"
+
     def refusal(self, what: str, name: str) -> str | None:
         """Why values of this kind, of that name, are not for something; None if they are."""
         reason = self.unfit.get(what)
@@ -115,7 +119,7 @@ class _Scores(Kind):
 
     scores = True
     cyclic: str | None = None
-    remedy = "retrograde analysis takes no scores, so make every game end"
+    remedy = "what has no distances is solved without them only where every game ends: leave --wdl out"
 
 
 class _Wdl(_Scores):
@@ -136,9 +140,10 @@ class Margins(_Scores):
 
     name = "margin"
     most = 1 << 60
+    cyclic: str | None = "retrograde"
+    remedy = Kind.remedy
     unfit: Mapping[str, str] = {
         **Kind.unfit,
-        "retrograde": "{} is a score game, which retrograde analysis cannot take: use minimax",
         "wdl": "the values of {} are margins, which --wdl cannot leave out: leave it out",
         "outlook": "has an outlook, which speaks of wins and losses: leave it out of a score game",
     }

@@ -257,7 +257,7 @@ def check_facts(header: Header) -> None:
         scope = header.trim.scope
     if type(header.wdl) is not bool or (header.wdl and header.score_game):
         raise ValueError("values without distance where they cannot be")
-    if header.method == "retrograde" and (header.wdl or header.score_game):
+    if header.method == "retrograde" and header.wdl:
         raise ValueError("values without distance, which retrograde analysis does not find")
     if header.state_bytes and (header.state_bytes % 8 or not 8 <= header.state_bytes <= 64):
         raise ValueError("states of no size")

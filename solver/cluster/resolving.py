@@ -42,7 +42,7 @@ def resolved(shards: Shards, tier: Tier) -> tuple[list[int], list[Folded], int]:
     while distance:
         following = rounds.step(distance)
         due = its_turn and time.monotonic() - saved > CHECKPOINT
-        if following and due and (kept is None or distance > kept.distance):
+        if following > distance and due and (kept is None or distance > kept.distance):
             kept = rounds.kept(distance)
             shards.done({"kind": "resolving", "resolving": kept})
             rounds.load(kept)  # and tell again, so that nothing still to come depends on what came before
@@ -132,7 +132,8 @@ class Rounds:
 
     def step(self, distance: int) -> int:
         """A round; the next distance, 0 if there is no more to do."""
-        if distance >= WIN - 1:
+        scores = self.shards.rules.scores
+        if distance >= WIN - 1 and not scores:
             raise GameError(f"{self.shards.rules.name} has wins of more than {WIN - 2:,} plies")
         bits = self.tier.bits
         handles = [
@@ -149,7 +150,7 @@ class Rounds:
         self.resolved += sum(one.resolved for one in told)
         self.shards.progress("resolve", min(self.resolved, self.tier.stored), self.tier.stored)
         if any(one.sent for one in told):
-            return distance + 1
+            return distance if scores else distance + 1
         self.mails = []
         return min((one.following for one in told if one.following), default=0)
 

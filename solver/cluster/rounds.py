@@ -26,14 +26,16 @@ from solver.compiled.binding import compiling
 from solver.compiled.edges import OPEN
 from solver.store.directory import BATCH, MISSING, Known, locate, new_places
 from solver.store.shared import shared
-from solver.sweep.batch import LAST, new_batch, next_batch, refuse, value_at
+from solver.sweep.batch import LAST, TOO_WIDE, new_batch, next_batch, refuse, value_at
 from solver.sweep.expansion import CHILDREN, CHUNK
-from solver.sweep.parents import NONE, RESOLVED, give, hear, settle
+from solver.sweep.parents import NONE, RESOLVED, SCORING, give, hear, settle
+from solver.sweep.retrograde import refuse_staying
 from solver.sweep.scale import WIN, Scale
 
 lift = register_jitable(value.lift)
 SHARD = 38  # bits of a parent's place, twice, and one if the same player moves; those above are its shard
 ARRAYS = {"begins": np.int64, "parents": np.int64, "left": np.int32, "merits": np.int16}  # of a shard between rounds
+TOLD = 4 * RESOLVED  # in place of open children: margins are told in the round in which others are resolved by them
 assert SHARD + HASHED < 63
 Array = NDArray[Any]
 
@@ -67,34 +69,40 @@ def owners_of(keys, bits, owners):
 
 
 @shared
-def open_links(moves, known, begin, end, batch, left, merits):
+def open_links(moves, known, begin, end, batch, endless, left, merits):
     """List the moves inside the tier of states[begin:end] in row 0, as many as fit: the arrays, or larger ones, their
     number, the first state left over, and one that has a child in a later tier that nobody reached, or -1.
 
     `known` passes over the tier itself. The keys of the rest of the batch get the children, its weights twice the place
     of the state and one if the same player moves again; left (n,) and merits (n,) what `parents.count_children` says of
-    `left` and `candidates`.
+    `left` and `candidates`, TOO_WIDE and SCORING.
     """
     batch, count, others, done = next_batch(moves, known, begin, end, 0, LAST, batch)
     if count < 0:
         return batch, 0, done, known.states[done]
-    keys, _, owners, found, _, entries = batch.rest
+    keys, _, owners, found, rewards, entries = batch.rest
     links = 0
     for j in range(others):
         owner = begin + (owners[j] >> 1)
         if found[j] != OPEN:
-            give(found[j], owner, left, merits)
-        else:
-            left[owner] += 1
-            keys[links], entries[links] = keys[j], 2 * begin + owners[j]
-            links += 1
-    owners, rows, places = batch.edges.owners, batch.rows, batch.places
+            if not give(found[j], owner, endless, left, merits):
+                return batch, links, done, np.int64(TOO_WIDE)
+            continue
+        if moves.rewarded and rewards[j]:
+            return batch, links, done, np.int64(SCORING - owner)
+        left[owner] += 1
+        keys[links], entries[links] = keys[j], 2 * begin + owners[j]
+        links += 1
+    owners, rewards, rows, places = batch.edges.owners, batch.edges.rewards, batch.rows, batch.places
     for j in range(count):
         owner = begin + (owners[j] >> 1)
         if places[j] == MISSING:
             return batch, links, done, known.states[owner]
-        merit = value_at(known, rows[j], places[j])
-        give(lift(merit, (owners[j] & 1) == 1, False), owner, left, merits)
+        merit = lift(value_at(known, rows[j], places[j]), (owners[j] & 1) == 1, moves.scores)
+        if moves.rewarded:
+            merit += rewards[j]
+        if not give(merit, owner, endless, left, merits):
+            return batch, links, done, np.int64(TOO_WIDE)
     return batch, links, done, np.int64(-1)
 
 
@@ -131,16 +139,16 @@ def hear_all(messages, merit, left, merits):
 
 
 @shared
-def front_of(distance, left, merits):
+def front_of(distance, once, left, merits):
     """The places of the states of a distance, which are resolved at the latest now, and the next distance that other
-    states have already, 0 if none has."""
+    states have already, 0 if none has. `once`: but for those that have told already."""
     count = nearest = 0
     front = np.empty(len(left), np.int64)
     for i in range(len(left)):
-        if left[i] < 0 or merits[i] > 0:
+        if (left[i] < 0 and left[i] != TOLD) or (left[i] >= 0 and merits[i] > 0):
             due = WIN - abs(np.int64(merits[i]))
             if due == distance:
-                left[i] = RESOLVED
+                left[i] = TOLD if once else RESOLVED
                 front[count] = i
                 count += 1
             elif due > distance and (nearest == 0 or due < nearest):
@@ -149,7 +157,7 @@ def front_of(distance, left, merits):
 
 
 @shared
-def tell(front, begins, parents, merits):
+def tell(front, begins, parents, scores, merits):
     """The shards of the parents of the states of a front, and what they are told: see `hear_all`."""
     room = 0
     for place in front:
@@ -161,7 +169,7 @@ def tell(front, begins, parents, merits):
             entry = parents[at]
             own = entry & (np.int64(1) << SHARD) - 1
             owners[count] = entry >> SHARD
-            messages[count] = (own >> 1) * 2 + (lift(np.int64(merits[place]), own & 1 == 1, False) > 0)
+            messages[count] = (own >> 1) * 2 + (lift(np.int64(merits[place]), own & 1 == 1, scores) > 0)
             count += 1
     return owners, messages
 
@@ -179,7 +187,8 @@ def link(
     left, merits, due = np.zeros(size, np.int32), np.full(size, NONE, np.int16), np.empty(size, np.int16)
     parts = []
     with compiling(bench.game):
-        for keys, entries in _links(bench, scale, known, left, merits):
+        endless = bench.compiled.endless(own_states)
+        for keys, entries in _links(bench, scale, known, endless, left, merits):
             owners = np.empty(len(keys), np.int64)
             owners_of(keys, shard[0], owners)
             parts.append(_mails(owners, shard[0], [keys, entries]))
@@ -187,13 +196,16 @@ def link(
     return [int(due[due > 0].min(initial=WIN)) % WIN, left, merits, *_joined(parts)]
 
 
-def _links(bench: Bench, scale: Scale, known: Known, left: Array, merits: Array) -> Iterator[tuple[Array, Array]]:
+def _links(
+    bench: Bench, scale: Scale, known: Known, endless: Array, left: Array, merits: Array
+) -> Iterator[tuple[Array, Array]]:
     """The moves inside the tier of all states of row 0, in parts that are overwritten: see `open_links`."""
     at, moves, known = 0, bench.moves(scale), known.beyond(0)
     batch = new_batch(min(CHILDREN, 64 * len(left)))
     while at < len(left):
         end = min(at + CHUNK, len(left))
-        batch, count, at, culprit = open_links(moves, known, at, end, batch, left, merits)
+        batch, count, at, culprit = open_links(moves, known, at, end, batch, endless, left, merits)
+        refuse_staying(bench.rules, known, 0, culprit)
         refuse(bench.game, culprit)
         yield batch.rest.keys[:count], batch.rest.weights[:count]
 
@@ -230,8 +242,9 @@ def step(
     left, merits = left.copy(), merits.copy()
     for mail in mails:
         hear_all(mail.of(shard[1])[0], WIN - distance, left, merits)
-    front, following = front_of(distance, left, merits)
-    owners, messages = tell(front, begins, parents, merits)
+    scores = bench_of(job).rules.scores
+    front, following = front_of(distance, scores, left, merits)
+    owners, messages = tell(front, begins, parents, scores, merits)
     told = Told(len(front), len(messages), int(following))
     return [told, left, merits, *_mails(owners, shard[0], [messages])]
 
@@ -253,8 +266,10 @@ def settled(
 ) -> Folded:
     """The values of a shard, (bits, owner), when there are no more rounds: what was never resolved is drawn."""
     bench = bench_of(job)
-    values = np.where(left < 0, merits, 0).astype(scale.kind)
-    return valued(bench, tier, shard, scale, bench.store.get(states, np.int64), values)
+    values, own_states = np.where(left < 0, merits, 0), bench.store.get(states, np.int64)
+    if len(endless := bench.compiled.endless(own_states)):
+        values = values + endless
+    return valued(bench, tier, shard, scale, own_states, values.astype(scale.kind))
 
 
 def _mails(owners: Array, bits: int, columns: list[Array]) -> list[Mail]:

@@ -28,7 +28,7 @@ class Clustered:
         game = rules.game
         self.rules, self.options = rules, options
         self.store = Store(url)
-        tiers = options.method != "retrograde"
+        tiers = rules.kind.in_tiers(options.method)
         job = Job(located(game), rules.fingerprint, rules.symmetry, tiers, self.store.url)
         self.tier = CompiledMoves(rules, tiers).tier
         self.driver = Driver(

@@ -68,7 +68,8 @@ def bind(
     Kernels see `game`, `MORE` (`compiled.states`), `BITS` of a state and booleans, all constants: `SCORES` (values have
     no distances: a score game, or `outcomes` alone are asked for), `ALTERNATES` (players strictly alternate), `FOLDS`
     (fold states by `canonical`), `TIERED` (the rules have tiers), `TIERS` (ask for them), and whether the rules have
-    `AGAIN`, `REWARD`, `PROMISES`, `REPLIES`, `OUTLOOK`, `FOLLOWUP`, `BOUNDS`, `LONGEST`, `EVALUATE`, `FEATURES`.
+    `AGAIN`, `REWARD`, `PROMISES`, `REPLIES`, `OUTLOOK`, `FOLLOWUP`, `BOUNDS`, `LONGEST`, `EVALUATE`, `FEATURES`,
+    `ENDLESS`.
     """
     asked = Rules(game, symmetry)
     if asked.plain_only:

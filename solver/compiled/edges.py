@@ -15,6 +15,7 @@ import numba
 import numpy as np
 from numba import types as nb
 from numba.extending import intrinsic, register_jitable
+from numpy.typing import NDArray
 
 from solver.base import value
 from solver.base.errors import UncompiledRules
@@ -22,7 +23,7 @@ from solver.base.expectations import MOST_WEIGHT
 from solver.compiled.binding import bind, inlined, kernel
 from solver.compiled.inlining import PART
 from solver.compiled.states import folded, put_in, state_in
-from solver.rules.game import Rules
+from solver.rules.game import Rules, own_method
 from solver.search import INFINITY
 
 lift = register_jitable(**PART)(value.lift)
@@ -177,6 +178,13 @@ def keep(states, begin, end, kept, report):
 
 
 @kernel
+def endless_margins(states, begin, end, margins):
+    """What play without end is worth in states[begin:end], into `margins` from there on."""
+    for i in range(begin, end):
+        margins[i] = game.endless(state_in(states, i, MORE))
+
+
+@kernel
 def list_starts(begin, starts, tiers):
     """The canonical starts from number `begin` on, doubles included, as far as they fit; how many there are in all.
 
@@ -293,6 +301,14 @@ class CompiledMoves:
         addresses = address_of(self.listing, EDGES), address_of(self.kernels.keep, KEEP)
         weighted = self.listing is not self.kernels.edges
         return Moves(*addresses, 0, rules.scores, rules.reward is not None, weighted, rules.alternates)
+
+
+    def endless(self, states: NDArray[np.int64]) -> NDArray[np.int64]:
+        """What play without end is worth in each state; empty where that is nothing everywhere."""
+        margins = np.empty(len(states) if own_method(self.rules.game, "endless") else 0, np.int64)
+        if len(margins):
+            self.kernels.endless_margins(states, 0, len(states), margins)
+        return margins
 
 
 def _no_tier(state: int) -> int:

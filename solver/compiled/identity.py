@@ -13,7 +13,7 @@ from solver.rules.sources import digest_behind
 
 HOME = Path(__file__).parent
 ALSO = (*HINTS, "rank", "unrank", "evaluate", "features")
-ASKED = ("again", "reward", "replies", "outlook", "followup", "bounds", "longest", "evaluate", "features")
+ASKED = ("again", "reward", "replies", "outlook", "followup", "bounds", "longest", "evaluate", "features", "endless")
 
 
 def constants_of(rules: Rules, outcomes: bool = False, tiers: bool = True) -> dict[str, bool]:

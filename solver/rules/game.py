@@ -77,6 +77,7 @@ OPTIONAL = {
     "evaluate": ("state",),  # estimate for the side to move, |evaluate| < |utility|; without it no heuristic play
     "features": ("state",),  # yields small ints for the side to move, as many for every state: learned evaluations
     "plies_left": ("state",),  # of a terminal state: plies that its outcome still takes; 0 without it
+    "endless": ("state",),  # the margin that play without end is worth from there on; 0 without it
     "bounds": ("state",),  # (lower, upper) static bounds of the score; without it fewer cuts
     "longest": ("state",),  # the most plies that the game can still take; without it quick wins are found less quickly
     "outlook": ("state",),  # 1: wins with this move; -1: loses in 2 plies; 0: neither, nor does a reply lose at once
@@ -139,7 +140,7 @@ class Rules:
         self.reward: Callable[[Any, int], int] | None = own_method(game, "reward")
         self.gain: Callable[[Any, Any], int] = self.reward or _no_gain
         self.chance: Callable[[Any], Iterator[tuple[Any, Any]]] | None = own_method(game, "chance")
-        self.outcomes: Callable[[Any], Iterator[tuple[Any, Any]]] = self.chance or _no_outcomes
+        self.outcomes: Callable[[Any], Iterator[tuple[Any, Any]]] = self.chance or _none
         self.evaluate: Callable[[Any], Any] | None = own_method(game, "evaluate")
         self.features: Callable[[Any], Iterator[int]] | None = own_method(game, "features")
         self.bounds: Callable[[Any], tuple[int, int]] | None = own_method(game, "bounds")
@@ -152,6 +153,7 @@ class Rules:
         self.tiered = tier is not None
         self.tier: Callable[[Any], int] = tier or _zero
         self.plies_left: Callable[[Any], int] = own_method(game, "plies_left") or _zero
+        self.endless: Callable[[Any], int] = own_method(game, "endless") or _zero
         self.starts: Callable[[], Iterator[Any]] = own_method(game, "starts") or _none
         self.size: Callable[[], int] | None = own_method(game, "size")
         within = None if self.size is None else _within(self.size)
@@ -232,6 +234,8 @@ def _check_together(rules: Rules) -> None:
         raise GameError(f"{name} has one of rank(state) and unrank(rank): they go together")
     if rules.reward is not None and not is_score_game(rules.game):
         raise GameError(f"{name} has reward(state, action), which makes margins: say score_game = True in the class")
+    if own_method(rules.game, "endless") and not is_score_game(rules.game):
+        raise GameError(f"{name} has endless(state), which is a margin: it goes with score_game = True")
 
 
 def is_score_game(game: Any) -> bool:
@@ -294,11 +298,7 @@ def _no_gain(state: Any, action: Any) -> int:
     return 0
 
 
-def _no_outcomes(state: Any) -> Iterator[Any]:
-    return iter(())
-
-
-def _none() -> Iterator[Any]:
+def _none(*state: Any) -> Iterator[Any]:
     return iter(())
 
 

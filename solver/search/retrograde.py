@@ -1,18 +1,25 @@
-"""Retrograde analysis of win-lose-draw games, with or without cycles.
+"""Retrograde analysis, of games with or without cycles.
 
 From the finished states backward, by distance: a state is won as soon as one child is lost for the opponent, and
 lost when the last of its children is won for the opponent; what is never resolved is a draw (Thompson, Retrograde
 Analysis of Certain Endgames, ICCA Journal 9(3), 1986). Every reachable state is held with its parents:
 about 11 microseconds and 440 bytes a position in connect-four 4x5 (1,706,255 positions).
+
+Margins tier by tier, from the last: within one by how large they are, the largest first, since a state that gets so
+much is a child that costs its parents so much; what is never resolved is worth what endless play is (Lincke and
+Marzetta, Large endgame databases with limited memory space, ICGA Journal 23(3), 2000; Romein and Bal, Solving Awari
+with parallel retrograde analysis, Computer 36(10), 2003). Only moves to a later tier may score.
 """
 
 from __future__ import annotations
 
+import heapq
+import itertools
 from typing import Any
 
 from solver.base.errors import MethodError
 from solver.base.progress import Progress, silent
-from solver.base.value import WIN, lift, value_of
+from solver.base.value import WIN, lift
 from solver.rules.game import Rules
 from solver.search import Budget, Counts, Result, Table, best_move, refuse_chance, roots_of, stuck
 
@@ -29,17 +36,20 @@ def solve(
 ) -> Result:
     """The value of every state reachable from `state` (from the game's starts if None), in `table`.
 
-    Raises MethodError on a game with scores or chance, GameError at a state without actions that is not terminal,
-    BudgetExceeded.
+    Raises MethodError on a game with chance, or whose moves score where play may come back to a state, GameError at a
+    state without actions that is not terminal, BudgetExceeded.
     """
     rules = Rules.of(game, symmetry)
     refuse_chance(rules, "retrograde analysis")
-    if rules.scores:
-        raise MethodError(f"{rules.name} is a score game, which retrograde analysis cannot take: use minimax")
     counts = Counts()
     roots = roots_of(rules, state)
     parents, unresolved, table = _expand(rules, roots, counts, budget, progress)
-    _resolve(parents, unresolved, table, budget, progress)
+    if rules.scores:
+        for _, tier in itertools.groupby(sorted(unresolved, key=rules.tier, reverse=True), rules.tier):
+            _Tier(rules, table, budget).resolve(list(tier))
+            progress("retrograde", len(table), len(parents))
+    else:
+        _resolve(parents, unresolved, table, budget, progress)
     canonical = rules.canonical
     root = roots[-1]
 
@@ -48,7 +58,7 @@ def solve(
         return rules.lifted(table[canonical(child)], root, action, child)
 
     action = None if rules.is_terminal(root) else best_move(rules, root, worth)[1]
-    return Result(value_of(table[canonical(root)]), action, True, counts, table)
+    return Result(rules.kind.value(table[canonical(root)]), action, True, counts, table)
 
 
 def _expand(
@@ -107,3 +117,77 @@ def _resolve(
                         progress("retrograde", len(table), len(parents))
     for key in parents:
         table.setdefault(key, 0)
+
+
+class _Tier:
+    """States of one tier of a game of margins, whose children in later tiers are in `table`.
+
+    Merits are those above what endless play is worth, while they are looked for.
+    """
+
+    def __init__(self, rules: Rules, table: Table, budget: Budget | None) -> None:
+        self.rules, self.table, self.budget = rules, table, budget
+        self.best: dict[Any, int] = {}  # the best merit by children that are known
+        self.open: dict[Any, int] = {}  # how many are not
+        self.parents: Parents = {}
+        self.found: Table = {}
+        self.waiting: list[tuple[int, int, Any, int]] = []  # the largest first, then as they came: states and merits
+        self._order = itertools.count()
+
+    def resolve(self, states: list[Any]) -> None:
+        """Enter the merits of the states, which are all of the tier's, into the table."""
+        for state in states:
+            self._enter(state)
+        for state in states:
+            best = self.best.get(state)
+            if best is not None and (best > 0 or not self.open[state]):
+                self._wait(state, best)
+        while self.waiting:
+            *_, state, merit = heapq.heappop(self.waiting)
+            if state not in self.found:
+                self.found[state] = merit
+                self._tell(state, merit)
+        endless = self.rules.endless
+        for state in states:
+            self.table[state] = self.found.get(state, 0) + endless(state)
+
+    def _enter(self, state: Any) -> None:
+        """What the children in later tiers make of a state, and who its children in this tier are."""
+        rules, table = self.rules, self.table
+        self.open[state] = 0
+        for action in rules.actions(state):
+            child = rules.result(state, action)
+            key = rules.canonical(child)
+            if key in table:
+                merit = rules.lifted(table[key], state, action, child) - rules.endless(state)
+                self.best[state] = max(merit, self.best.get(state, merit))
+                continue
+            if rules.gain(state, action):
+                raise scoring(rules, state)
+            self.open[state] += 1
+            self.parents.setdefault(key, []).append((state, rules.same_mover(state, action, child)))
+
+    def _wait(self, state: Any, merit: int) -> None:
+        heapq.heappush(self.waiting, (-abs(merit), next(self._order), state, merit))
+
+    def _tell(self, child: Any, merit: int) -> None:
+        """The parents of a resolved state hear of it: the first that costs the opponent so much resolves them, or the
+        last."""
+        if self.budget is not None:
+            self.budget.spend(nodes=0)
+        for parent, same in self.parents.get(child, ()):
+            if parent in self.found:
+                continue
+            seen = lift(merit, same, True)
+            self.open[parent] -= 1
+            self.best[parent] = max(seen, self.best.get(parent, seen))
+            if seen > 0 or (not self.open[parent] and self.best[parent] <= 0):
+                self._wait(parent, self.best[parent])
+
+
+def scoring(rules: Rules, state: Any) -> MethodError:
+    """The refusal of a game in which moves score that do not raise the tier: play might score without end."""
+    return MethodError(
+        f"{rules.name}: state {state} has a move that scores and stays in its tier, to which play may come back:"
+        " give it a tier that every move that scores raises"
+    )

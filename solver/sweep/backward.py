@@ -115,6 +115,8 @@ class Backward:
 
     def widen(self) -> None:
         """Begin anew, with a wider scale."""
+        if any(layer.cyclic for layer in self.layers):
+            raise retrograde.too_wide(self.rules)
         self.scale = wider(self.rules, self.scale)
         self.work.discard(self.merits)
         self.merits = self.work.column("merits", self.scale.kind, numbered=True)
@@ -180,7 +182,8 @@ class Backward:
         return retrograde.Resolver(self._solve(), own, known, self.save).run(team, resolving)
 
     def _solve(self) -> retrograde.Solve:
-        return retrograde.Solve(self.rules, self.moves, self.work, self.memory, self.progress, self.scale)
+        endless = self.forward.compiled.endless
+        return retrograde.Solve(self.rules, self.moves, endless, self.work, self.memory, self.progress, self.scale)
 
     def _raise(self, known: Known, first: int, last: int, low: int, high: int, best: Merits) -> int:
         """Raise merits by children in a range of keys: see `evaluate`."""

@@ -24,7 +24,7 @@ TOO_WIDE = -2  # instead of a culprit: a margin that the values cannot hold
 
 class Batch(NamedTuple):
     """Moves as `edges.edges` lists them whose children were looked up, with the row of the child's tier in the table of
-    `Known` and its place there, or MISSING. `rest` are the others, all but tiers and rewards: of merit OPEN where the
+    `Known` and its place there, or MISSING. `rest` are the others, all but tiers: of merit OPEN where the
     child is not finished, but not asked for. `highs` is scratch."""
 
     edges: Edges
@@ -73,7 +73,7 @@ def next_batch(moves, known, at, end, low, high, batch):
 def part(moves, known, count, low, high, batch):
     """Part listed moves as `Batch` has them; how many there are of each."""
     keys, tiers, owners, merits, rewards, weights = batch.edges
-    rest_keys, _, rest_owners, rest_merits, _, rest_weights = batch.rest
+    rest_keys, _, rest_owners, rest_merits, rest_rewards, rest_weights = batch.rest
     rows, slots, first = batch.rows, known.slots, known.first_tier
     asked = others = 0
     for j in range(count):
@@ -83,6 +83,8 @@ def part(moves, known, count, low, high, batch):
             row = slots[slot] if 0 <= slot < len(slots) else MISSING
         if row == PASSED:
             rest_keys[others], rest_owners[others], rest_merits[others] = keys[j], owners[j], merits[j]
+            if moves.rewarded:
+                rest_rewards[others] = rewards[j]
             if moves.weighted:
                 rest_weights[others] = weights[j]
             others += 1

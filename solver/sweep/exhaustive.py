@@ -39,7 +39,7 @@ def solve(
 ) -> Solved:
     """Solve a game on all cores, within about `options.memory` bytes; states and values are in the files of `work`.
 
-    Of the methods "retrograde" takes the game as one tier, and "minimax" refuses moves that stay in a tier, which the
+    Of the methods "retrograde" takes a game without margins as one tier, and "minimax" refuses moves that stay in a tier, which the
     others solve by retrograde analysis. A solve that `work` has a checkpoint of goes on from there. Unless `anyway`,
     it is estimated after TRIAL seconds of counting whether the disk will do, and known when all states are. The
     compiled rules are held against the plain ones on `states` and, where there are any, on some of every tier; the
@@ -50,7 +50,7 @@ def solve(
     work = work or Work()
     work.mapped = _memory(options) // 4
     with Workers(options.workers) as team, compiling(rules.game):
-        compiled = CompiledMoves(rules, options.method != "retrograde")
+        compiled = CompiledMoves(rules, rules.kind.in_tiers(options.method))
         inspect = agreement.Twins(rules.game, rules.symmetry, compiled.tiered).compare if states else None
         if inspect is not None:
             inspect(states)

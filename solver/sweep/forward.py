@@ -331,11 +331,8 @@ class Forward:
 
 def refuse_staying(rules: Rules, cycles: bool, where: str) -> None:
     """Raise MethodError if moves that stay in a tier cannot be solved, or with `cycles` False are not to be."""
-    if rules.kind.cyclic is None or rules.reward is not None:
-        raise MethodError(
-            f"{where}, and retrograde analysis cannot take scores: give it a tier that every move raises, and use"
-            " minimax"
-        )
+    if rules.kind.cyclic is None:
+        raise MethodError(f"{where}, and --wdl leaves out the distances that such a game needs: leave it out")
     if not cycles:
         raise MethodError(f"{where}: solve it by retrograde analysis")
 

@@ -13,7 +13,7 @@ from solver.base import value
 from solver.compiled.edges import ROOM
 from solver.store.directory import BEGIN, MISSING
 from solver.store.shared import shared
-from solver.sweep.batch import LAST, new_batch, next_batch, value_at
+from solver.sweep.batch import LAST, TOO_WIDE, new_batch, next_batch, value_at
 from solver.sweep.scale import WIN
 
 lift = register_jitable(value.lift)
@@ -21,7 +21,8 @@ lift = register_jitable(value.lift)
 NONE = np.iinfo(np.int16).min  # no merit known from finished games and other tiers
 RESOLVED = -(1 << 14)  # in a counter of open children: below 0, whatever is still subtracted
 NOW, LATER = 1, 2  # when a state is resolved
-CROWDED = -2  # a state has more children than its counter can hold
+CROWDED, SCORING = -3, -4  # a state has more children than its counter can hold; or, from there down, its place less
+# that, a move that scores and stays in its tier
 
 
 @intrinsic
@@ -38,12 +39,14 @@ def fetch_add(typingctx: Any, array: Any, index: Any, number: Any) -> Any:
 
 
 @shared
-def count_children(moves, known, own, begin, end, degrees, left, candidates):
+def count_children(moves, known, own, begin, end, endless, degrees, left, candidates):
     """For the states begin..end of the tier in row `own`, counted from its first: how many children are open.
 
-    degrees (n,) counts the moves inside the tier that lead to each state; left (n,) int16 or int32 those that come
-    from it, plus `never_in(left)` where a child is drawn; candidates (n,) int16 the best merit by children finished or
-    in later tiers. Returns the first state that has a child nobody reached, CROWDED if `left` must be wider, or -1.
+    endless (n,) int16 is what play without end is worth, or empty where that is nothing everywhere; merits are those
+    above it. degrees (n,) counts the moves inside the tier that lead to each state; left (n,) int16 or int32 those that
+    come from it, plus `never_in(left)` where a child is drawn; candidates (n,) int16 the best merit by children
+    finished or in later tiers. Returns the first state that has a child nobody reached, CROWDED if `left` must be
+    wider, SCORING less a place, TOO_WIDE, or -1.
     """
     for i in range(begin, end):
         candidates[i], left[i] = NONE, 0
@@ -54,20 +57,27 @@ def count_children(moves, known, own, begin, end, degrees, left, candidates):
         if count < 0:
             return known.states[done]
         for j in range(others):
-            give(batch.rest.merits[j], at - first + (batch.rest.owners[j] >> 1), left, candidates)
-        owners, rows, places = batch.edges.owners, batch.rows, batch.places
+            owner = at - first + (batch.rest.owners[j] >> 1)
+            if not give(batch.rest.merits[j], owner, endless, left, candidates):
+                return np.int64(TOO_WIDE)
+        owners, rewards, rows, places = batch.edges.owners, batch.edges.rewards, batch.rows, batch.places
         for j in range(count):
             owner = at - first + (owners[j] >> 1)
             if places[j] == MISSING:
                 return known.states[first + owner]
             if rows[j] == own:
+                if moves.rewarded and rewards[j]:
+                    return np.int64(SCORING - owner)
                 fetch_add(degrees, places[j], 1)
                 left[owner] += 1
                 if left[owner] & never_in(left) - 1 == 0:
                     return np.int64(CROWDED)
-            else:
-                merit = value_at(known, rows[j], places[j])
-                give(lift(merit, (owners[j] & 1) == 1, False), owner, left, candidates)
+                continue
+            merit = lift(value_at(known, rows[j], places[j]), (owners[j] & 1) == 1, moves.scores)
+            if moves.rewarded:
+                merit += rewards[j]
+            if not give(merit, owner, endless, left, candidates):
+                return np.int64(TOO_WIDE)
         at = done
     return np.int64(-1)
 
@@ -79,11 +89,16 @@ def never_in(left):
 
 
 @register_jitable
-def give(merit, i, left, candidates):
-    """A child gives state i this merit."""
+def give(merit, i, endless, left, candidates):
+    """A child gives state i this merit; False if no candidate is so large."""
+    above = merit - (endless[i] if len(endless) else 0)
+    if not -WIN < merit < WIN or not -WIN < above < WIN:
+        return False
+    merit = above
     candidates[i] = max(np.int64(candidates[i]), merit)
     if merit == 0:
         left[i] |= never_in(left)
+    return True
 
 
 class Lists(NamedTuple):
@@ -162,11 +177,12 @@ def hear(parent, lifted, left, merits):
 
 
 @shared
-def go_back(alternates, front, begins, parents, left, merits):
+def go_back(moves, front, begins, parents, left, merits):
     """The parents that the states of `front`, all of one distance, resolve, sorted, perhaps with doubles.
 
-    Returns those that are resolved one ply later, and those that other tiers delay.
+    Returns those that are resolved one ply later, or at once where merits are scores, and those that other tiers delay.
     """
+    alternates = moves.alternates
     room = 0
     for place in front:
         room += np.int64(begins[place + 1]) - np.int64(begins[place])
@@ -177,7 +193,7 @@ def go_back(alternates, front, begins, parents, left, merits):
         for at in range(np.int64(begins[place]), np.int64(begins[place + 1])):
             entry = np.int64(parents[at])
             parent = entry if alternates else entry >> 1
-            heard = hear(parent, lift(merit, not alternates and entry & 1 == 1, False), left, merits)
+            heard = hear(parent, lift(merit, not alternates and entry & 1 == 1, moves.scores), left, merits)
             if heard == NOW:
                 reached[count] = parent
                 count += 1

@@ -1,12 +1,17 @@
-"""Retrograde analysis of one tier of a win-lose-draw game, whose moves stay inside it or lead to tiers already known.
+"""Retrograde analysis of one tier, whose moves stay inside it or lead to tiers already known.
 
 Wins and losses go backward, one ply a round: a parent of a lost state is won; a state whose children are all won by
 the other is lost as late as the last of them; what is never resolved is drawn (Thompson, Retrograde Analysis of
-Certain Endgames, ICCA Journal 9(3), 1986). Parents come from a reverse index; where it exceeds the memory it is built
-one range of children after the other, each by going through all moves again, and lies in a file.
+Certain Endgames, ICCA Journal 9(3), 1986). Margins go backward in the same way, the largest first, but at once and not
+a ply later, and without distances; what is never resolved is worth what endless play is (Lincke and Marzetta, Large
+endgame databases with limited memory space, ICGA Journal 23(3), 2000). Where margins m are said to have a distance,
+that is WIN - abs(m), by which rounds are counted.
+
+Parents come from a reverse index; where it exceeds the memory it is built one range of children after the other, each
+by going through all moves again, and lies in a file.
 
 Cost: 8 bytes a state in memory (place in the index, children left, merit) and 4 a move within the tier; every such
-move is looked up twice.
+move is looked up twice. Another 2 where endless play has a worth.
 """
 
 from __future__ import annotations
@@ -17,21 +22,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.base.errors import GameError
+from solver.base.errors import GameError, MethodError
 from solver.base.parallel import Workers
 from solver.base.progress import Progress
 from solver.compiled.edges import Moves
 from solver.rules.game import Rules
+from solver.search.retrograde import scoring
 from solver.store.column import Column
 from solver.store.directory import BEGIN, END, Known
 from solver.store.runs import PIECE, merged
 from solver.store.sorting import sort_unique
 from solver.store.work import Work
-from solver.sweep.batch import refuse
+from solver.sweep.batch import TOO_WIDE, refuse
 from solver.sweep.demand import refuse_beyond
 from solver.sweep.parents import (
     CROWDED,
     NONE,
+    SCORING,
     Lists,
     claim,
     count_children,
@@ -55,10 +62,11 @@ class _Crowded(Exception):
 
 
 class Solve(NamedTuple):
-    """What is handed to whoever finds the values of a tier with cycles."""
+    """What is handed to whoever finds the values of a tier with cycles. `endless(states)` is that of CompiledMoves."""
 
     rules: Rules
     moves: Moves
+    endless: Callable[[States], States]
     work: Work
     memory: int
     progress: Progress
@@ -70,6 +78,7 @@ class Resolver:
 
     def __init__(self, solve: Solve, own: int, known: Known, save: Callable[[Any], None]) -> None:
         self.rules, self.moves, self.work = solve.rules, solve.moves, solve.work
+        self.later = 0 if solve.rules.scores else 1  # how much later than their children states are resolved
         self.memory, self.progress = solve.memory, solve.progress
         self.own, self.size = own, int(known.table[own, END] - known.table[own, BEGIN])
         self.known = known
@@ -77,7 +86,9 @@ class Resolver:
         self._kept: dict[str, Column] = {}  # what the last checkpoint has of this layer
         self.begins: NDArray[Any] = np.empty(0, np.uint32)
         self.parents: NDArray[Any] = np.empty(0, np.uint32)
-        refuse_beyond(self.memory, self.size, 8 * self.size)
+        begin = int(known.table[own, BEGIN])
+        self.endless = solve.endless(known.states[begin : begin + self.size]).astype(np.int16)
+        refuse_beyond(self.memory, self.size, 8 * self.size + self.endless.nbytes)
 
     def run(self, team: Workers, resolving: Any) -> Iterator[NDArray[np.int16]]:
         """The merits of the layer's states, in parts; `resolving` is what an earlier run saved."""
@@ -104,7 +115,8 @@ class Resolver:
             self.work.discard(column)
         for begin in range(0, self.size, PIECE):
             part = slice(begin, begin + PIECE)
-            yield np.where(self.left[part] < 0, self.merits[part], 0).astype(np.int16)
+            found = np.where(self.left[part] < 0, self.merits[part], 0).astype(np.int16)
+            yield found + self.endless[part] if len(self.endless) else found
 
     def _begin(self, counter: type[np.signedinteger[Any]]) -> None:
         """The arrays of a state each, before anything is known; `counter` holds its open children."""
@@ -135,9 +147,10 @@ class Resolver:
         arrays = self.begins, self.left, self.merits  # of this attempt, whatever a thread comes late with
 
         def count(first: int, last: int) -> None:
-            culprit = count_children(self.moves, self.known, self.own, first, last, *arrays)
+            culprit = count_children(self.moves, self.known, self.own, first, last, self.endless, *arrays)
             if culprit == CROWDED:
                 raise _Crowded
+            refuse_staying(self.rules, self.known, self.own, culprit)
             refuse(self.rules.game, culprit)
 
         self._pass(team, begin, count, "count moves", lambda at: self._checkpoint(COUNT, [at]))
@@ -190,12 +203,12 @@ class Resolver:
         done = int((self.left < 0).sum())
 
         def back(part: States) -> list[States]:
-            found = go_back(self.moves.alternates, part, self.begins, self.parents, self.left, self.merits)
+            found = go_back(self.moves, part, self.begins, self.parents, self.left, self.merits)
             return [run[: sort_unique(run, np.empty_like(run), len(run))] for run in found]
 
         while waiting or seeds:
             distance = min([*waiting, *seeds])
-            if distance >= WIN - 1:
+            if distance >= WIN - self.later:
                 raise GameError(f"{self.rules.name} has wins of more than {WIN - 2:,} plies")
             runs = waiting.pop(distance, [])
             if distance in seeds:
@@ -210,13 +223,13 @@ class Resolver:
                     if "parents" in self._kept:  # in a file
                         self._kept["parents"].release()
                     if len(reached):
-                        waiting.setdefault(distance + 1, []).append(reached)
+                        waiting.setdefault(distance + self.later, []).append(reached)
                     for later, places in self._by_distance(delayed):
                         waiting.setdefault(later, []).append(places)
                 self.progress("resolve", min(done, self.size), self.size)
-                if first + SOME < len(pieces) and self.work.due(OVERDUE):
+                if first + SOME < len(pieces) and self.later and self.work.due(OVERDUE):
                     self._checkpoint(RESOLVE, [distance, int(some[-1][-1]) + 1])
-            if self.work.due():
+            if distance not in waiting and self.work.due():
                 self._checkpoint(RESOLVE, [distance + 1, 0])
 
     def _pieces(self, front: list[States]) -> Iterator[States]:
@@ -294,3 +307,16 @@ class Resolver:
             self.parents = kept["part"]
         elif "parents" in self._kept:
             self.parents = self._kept["parents"].view()
+
+
+def refuse_staying(rules: Rules, known: Known, own: int, culprit: int) -> None:
+    """Raise MethodError if a pass over a tier with cycles, in this row, has found margins that cannot be."""
+    if culprit <= SCORING:
+        raise scoring(rules, int(known.states[known.table[own, BEGIN] + SCORING - culprit]))
+    if culprit == TOO_WIDE:
+        raise too_wide(rules)
+
+
+def too_wide(rules: Rules) -> MethodError:
+    """The refusal of margins that are too large where play may come back to a state."""
+    return MethodError(f"{rules.name} has margins beyond {WIN - 1:,} where play may come back: count in larger units")

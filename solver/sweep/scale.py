@@ -40,7 +40,7 @@ def first_scale(rules: Rules, cyclic: bool, tiers: int, largest: int) -> Scale:
     """The scale of a game of so many tiers whose largest final margin this is; `cyclic`: of some tier with cycles."""
     if rules.kind.number is float:
         return of_span(span_of(largest, rules.margins, rules.name))
-    if cyclic and not rules.scores:
+    if cyclic:
         return Scale(WIN, np.dtype(np.int16).str, 0)
     longest = tiers + 1 + (MOST_PLIES_LEFT if own_method(rules.game, "plies_left") else 0)
     most = largest if rules.scores else longest

@@ -31,7 +31,7 @@ from solver.store.runs import LOOK, Key, Runs, States, merged, places_in
 from solver.store.shared import read_only
 from solver.store.sorting import sort_unique
 from solver.store.work import Work
-from solver.verifying import expectations
+from solver.verifying import expectations, grounding
 from solver.verifying.reached import (
     AT,
     COUNT,
@@ -145,6 +145,8 @@ def check_values(
         work.mapped = memory // 4
         audit = _Audit(book, game, work, team, memory, progress)
         audit.run()
+        if audit.stays and book.header.method == "retrograde" and book.header.score_game:
+            grounding.check(book, audit.stored, team, progress)
         return audit.stays
 
 

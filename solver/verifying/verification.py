@@ -4,7 +4,8 @@ It shares nothing with the solver but the rules. What it finds true of every sta
 over the distances, a proof that the values are those of perfect play: a win has a lost child one ply nearer the end and
 none nearer still, a loss has all children won and the last of them one ply nearer, a draw has no lost child and a drawn
 one; no child is missing. Margins, and wins and losses without a distance, are proved by induction over the moves: each
-is the best of the children's, and no play comes back to a state, or they might rest on each other in a circle. An
+is the best of the children's, and no play comes back to a state, or they might rest on each other in a circle; where
+margins were found by retrograde analysis it may, and what holds each up is found anew (`grounds`). An
 expectation is the mean or the best of the children's, but for the rounding of both that the header admits; as that adds
 up, bounds of all values are found anew (`bounding`): they prove how far a value may be from the truth.
 """
@@ -33,7 +34,7 @@ from solver.book.solution import TierCount
 from solver.rules.game import Game, Rules, is_built_in, is_score_game
 from solver.rules.width import column_of
 from solver.search.derive import derived
-from solver.verifying import bounding, claims, estimates, playing
+from solver.verifying import bounding, claims, estimates, grounds, playing
 from solver.verifying.claims import Means
 
 FEW = 20_000  # states that are verified in plain Python alone
@@ -174,6 +175,8 @@ def _check_whole(book: Book, rules: Rules, means: Means, progress: Progress) -> 
             stays, number = plain.stays, len(book)
         if stays and book.header.method in ACYCLIC:
             _check_acyclic(book, rules, progress)
+        elif stays and book.header.method == "retrograde" and book.header.score_game:
+            grounds.check(book, rules, progress)
     return number
 
 
@@ -270,7 +273,7 @@ class _Plain:
         self.unproved: MutableSequence[int] = column_of(rules.bits)  # states that do not follow from their children
         self.outcomes = Counter[str]()
         self.by_distance = not rules.scores
-        self.asks = book.header.method in ACYCLIC or not (closed or self.by_distance)  # about tiers
+        self.asks = book.header.method in ACYCLIC or not self.by_distance  # about tiers
         self.settle = claims.settling(book, rules, self.by_distance)
 
     def check(self, state: int, value: Value) -> None:

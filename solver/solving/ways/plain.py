@@ -115,10 +115,10 @@ def _outcome(rules: Rules, method: str, found_by: Callable[[str], Any]) -> Outco
         chosen = rules.kind.acyclic if rules.tiered or rules.scores else "retrograde"
     try:
         found = found_by(chosen)
-        if method == "auto" and chosen == "minimax" and not rules.scores and some_stay(rules, found.table):
+        if method == "auto" and chosen == "minimax" and some_stay(rules, found.table):
             chosen = "retrograde"  # as the kernels would call it: the values are the same
     except MethodError:
-        if method != "auto" or rules.scores or chosen == "retrograde":
+        if method != "auto" or rules.kind.cyclic != "retrograde" or chosen == "retrograde":
             raise
         chosen = "retrograde"
         found = found_by(chosen)
@@ -127,20 +127,24 @@ def _outcome(rules: Rules, method: str, found_by: Callable[[str], Any]) -> Outco
     else:
         if not is_built_in(rules.name):
             check_table(rules.game, found.table, rules.symmetry)
-        tier = _one_tier if method == "retrograde" else rules.tier
+        tier = rules.tier if rules.kind.in_tiers(method) else _one_tier
         solved = solved_by(rules, found.table, tier, cyclic=chosen == "retrograde")
     return Outcome(solved, solved.method, "complete")
 
 
 def some_stay(rules: Rules, table: Table) -> bool:
-    """Whether some move stays in its tier."""
-    canonical, tier = rules.canonical, rules.tier
-    return any(
-        tier(canonical(rules.result(state, action))) == tier(state)
-        for state in table
-        if not rules.is_terminal(state)
-        for action in rules.actions(state)
-    )
+    """Whether retrograde analysis is what the kernels would take: some move stays in its tier, and none such scores."""
+    if rules.kind.cyclic != "retrograde":
+        return False
+    canonical, tier, stays = rules.canonical, rules.tier, False
+    for state in table:
+        for action in () if rules.is_terminal(state) else rules.actions(state):
+            child = rules.result(state, action)
+            if tier(canonical(child)) == tier(state):
+                stays = True
+                if rules.gain(state, action) and not rules.is_terminal(child):
+                    return False
+    return stays
 
 
 def _one_tier(state: int) -> int:

@@ -26,7 +26,7 @@ def solve(job: Job) -> Outcome:
     from solver.sweep.ahead import compiled_ahead
 
     rules, options, folder = job.rules, job.options, job.beside(".work")
-    with compiled_ahead(rules, options.method != "retrograde") as ahead:
+    with compiled_ahead(rules, rules.kind.in_tiers(options.method)) as ahead:
         begun = folder is not None and folder.exists() and extras.has_kernels()
         work, states = _work(job) if begun else None, list[int]()
         if work is None or work.resumed is None:
@@ -77,9 +77,9 @@ def _swept(job: Job, work: Any, states: Sequence[int]) -> Outcome | str:
     except UncompiledRules as error:
         reason = str(error)
     except MethodError as error:
-        if rules.kind.cyclic is not None:
+        if rules.reward is None or rules.chance is not None:
             raise
-        reason = str(error)  # scores, with moves that stay in a tier: minimax takes them if they make no cycle
+        reason = str(error)  # moves that score stay in a tier: minimax takes them if they make no cycle
     else:
         return Outcome(solved, solved.method, "complete", work.remove)
     work.remove()

@@ -1,0 +1,150 @@
+"""Awari, and its endings: two rows of six houses, all placements of up to `seeds` seeds.
+
+A house of one's own is emptied and its seeds are sown one by one, counter-clockwise, through both rows but not into the
+house that they come from. Where the last falls into a house of the other's that then has two or three seeds, these are
+captured, and so are those of the houses before it, as long as they are the other's and have two or three. Who can must
+leave the other a move; a move that takes all the other has is made only where every move leaves none. Who has no move
+ends the game: the other gets the seeds that are left. Play without end is worth nothing to either side. These are the
+rules of Romein and Bal, Solving the Game of Awari using Parallel Retrograde Analysis, Computer 36(10), 2003, whose
+databases have the positions with an empty house on the side of who has just moved; and so it is here.
+
+A state is the seeds in the houses, the mover's first, each row in the order of sowing, with as many bits a house as all
+seeds take. What was captured changes nothing of what is to come; the seeds on the board tell the tier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+HOUSES = 6
+
+
+class Awari(NamedTuple):
+    """Sow seeds, capture twos and threes; the value is the margin; every placement of up to `seeds` is a start."""
+
+    seeds: int = 6
+
+    score_game = True  # type: ignore[misc]
+
+    def check(self) -> None:
+        if not 1 <= self.seeds <= 31:
+            raise ValueError("seeds must be from 1 to 31")
+
+    def initial(self) -> int:
+        """Seeds dealt round to all houses but the other's last."""
+        state = 0
+        for seed in range(self.seeds):
+            state += 1 << seed % (2 * HOUSES - 1) * self._bits()
+        return state
+
+    def starts(self) -> Iterator[int]:
+        """All placements, and of the other's row those alone that have an empty house."""
+        houses = 2 * HOUSES
+        top = houses - 1
+        for seeds in range(1, self.seeds + 1):
+            state = seeds
+            while True:
+                if self._has_moved(state):
+                    yield state
+                if self._count(state, top) == seeds:
+                    break
+                house = 0  # the first that has seeds: one goes on to the next house, the others to the first
+                while self._count(state, house) == 0:
+                    house += 1
+                moved = self._count(state, house)
+                state += (1 << (house + 1) * self._bits()) - (moved << house * self._bits()) + moved - 1
+
+    def actions(self, state: int) -> Iterator[int]:
+        feeds = False
+        for house in range(HOUSES):
+            if self._count(state, house) and self._after(state, house) & self._row():
+                feeds = True
+        for house in range(HOUSES):
+            if self._count(state, house) and (not feeds or self._after(state, house) & self._row()):
+                yield house
+
+    def result(self, state: int, action: int) -> int:
+        return self._after(state, action)
+
+    def reward(self, state: int, action: int) -> int:
+        return self._sum(state) - self._sum(self._after(state, action))
+
+    def is_terminal(self, state: int) -> bool:
+        return state & self._row() == 0
+
+    def utility(self, state: int) -> int:
+        return -self._sum(state)
+
+    def tier(self, state: int) -> int:
+        return self.seeds - self._sum(state)
+
+    def format_action(self, state: int, action: int) -> str:
+        return str(action + 1)
+
+    def show(self, state: int) -> str:
+        """The houses of the side to move below."""
+        above, below = self._lines(state)
+        return f" {above}\n {below}"
+
+    def cells(self, state: int, mover: int) -> Iterator[str]:
+        """The second player's houses, the last one first, and the first player's.
+
+        A number of seeds is the character so many places behind "0".
+        """
+        counts = [chr(48 + self._count(state, house)) for house in range(2 * HOUSES)]
+        own, other = counts[:HOUSES], counts[HOUSES:]
+        above, below = (own, other) if mover else (other, own)
+        yield "".join(reversed(above))
+        yield "".join(below)
+
+    def place(self, state: int, action: int) -> list[int]:
+        """The house as the mover sees it, in the lower row."""
+        return [HOUSES + action]
+
+    def drawing(self) -> dict[str, Any]:
+        return {"board": "pits", "turns": True, "sides": ["south", "north"], "total": self.seeds}
+
+    def _lines(self, state: int) -> tuple[str, str]:
+        counts = [f"{self._count(state, house):2}" for house in range(2 * HOUSES)]
+        return " ".join(reversed(counts[HOUSES:])), " ".join(counts[:HOUSES])
+
+    def _after(self, state: int, action: int) -> int:
+        """The state after a house is sown, for the other."""
+        bits = self._bits()
+        hand = self._count(state, action)
+        state -= hand << action * bits
+        house = action
+        for _ in range(hand):
+            house = (house + 1) % (2 * HOUSES)
+            if house == action:
+                house = (house + 1) % (2 * HOUSES)
+            state += 1 << house * bits
+        while house >= HOUSES and 2 <= self._count(state, house) <= 3:
+            state -= self._count(state, house) << house * bits
+            house -= 1
+        return state >> HOUSES * bits | (state & self._row()) << HOUSES * bits
+
+    def _has_moved(self, state: int) -> bool:
+        """Whether the other, who has moved, has an empty house."""
+        for house in range(HOUSES, 2 * HOUSES):
+            if self._count(state, house) == 0:
+                return True
+        return False
+
+    def _bits(self) -> int:
+        """Bits of a house."""
+        return self.seeds.bit_length()
+
+    def _row(self) -> int:
+        """The bits of the mover's row."""
+        return (1 << HOUSES * self._bits()) - 1
+
+    def _count(self, state: int, house: int) -> int:
+        return state >> house * self._bits() & (1 << self._bits()) - 1
+
+    def _sum(self, state: int) -> int:
+        seeds = 0
+        for house in range(2 * HOUSES):
+            seeds += self._count(state, house)
+        return seeds

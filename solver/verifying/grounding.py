@@ -1,0 +1,96 @@
+"""`grounds`, compiled: 9 bytes a state."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solver.base.parallel import Workers
+from solver.base.progress import Progress
+from solver.book import Book
+from solver.compiled.binding import bind, kernel
+from solver.verifying.grounds import GROUNDED, OPEN, SCORING, UNEVEN, refusal
+from solver.verifying.reached import look_up, stays
+
+game: Any = None  # constants of the bound copies
+ALTERNATES = AGAIN = REWARD = ENDLESS = FOLDS = TIERS = TIERED = False
+
+CHUNK = 1 << 15  # states gone through in one call
+
+
+@kernel
+def ground(stored, grounded, pending, left):
+    """Set grounded (n,) uint8 of the states at the places `pending`, as far as can be seen; the places of the others go
+    into `left`: how many there are. The number is -SCORING or -UNEVEN at such a state, whose place comes first."""
+    count = 0
+    for place in pending:
+        found = held_up(stored, grounded, place)
+        if found > GROUNDED:
+            left[0] = place
+            return -found
+        if found == GROUNDED:
+            grounded[place] = GROUNDED
+        else:
+            left[count] = place
+            count += 1
+    return count
+
+
+@kernel
+def held_up(stored, grounded, place):
+    """Whether the value of a state is GROUNDED, OPEN so far, or neither."""
+    state, score = stored.states[place], stored.scores[stored.indices[place]]
+    endless = np.int64(game.endless(state)) if ENDLESS else np.int64(0)
+    by_one, by_all = False, True
+    for action in game.actions(state):
+        child = game.result(state, action)
+        reward = np.int64(game.reward(state, action)) if REWARD else np.int64(0)
+        if AGAIN:
+            same = game.again(state, action) != 0
+        else:
+            same = not ALTERNATES and game.to_move(child) == game.to_move(state)
+        held = True
+        if game.is_terminal(child):
+            seen = np.int64(game.utility(child))
+        else:
+            key = game.canonical(child) if FOLDS else child
+            found = look_up(stored.states, key, stored.prefixes, stored.shift)
+            seen = stored.scores[stored.indices[found]]
+            if stays(state, key):
+                if reward:
+                    return SCORING
+                further = np.int64(game.endless(key)) if ENDLESS else np.int64(0)
+                if (further if same else -further) != endless:
+                    return UNEVEN
+                held = grounded[found] != 0
+        by_one |= held and (seen if same else -seen) + reward == score
+        by_all &= held
+    if score == endless or (by_one if score > endless else by_all):
+        return GROUNDED
+    return OPEN
+
+
+def check(book: Book, stored: Any, team: Workers, progress: Progress) -> None:
+    """Hold up all values of a book, `stored` as `audit` has it. Raises DamagedBook."""
+    header = book.header
+    kernels = bind(sys.modules[__name__], book.game, header.symmetry, tiers=header.tiers is not None)
+    grounded = np.zeros(len(stored.states), np.uint8)
+
+    def some(pending: NDArray[np.int64]) -> NDArray[np.int64]:
+        left = np.empty_like(pending)
+        count = kernels.ground(stored, grounded, pending, left)
+        if count < 0:
+            raise refusal(book, int(stored.states[left[0]]), -count)
+        return left[:count].copy()
+
+    pending = np.arange(len(grounded))
+    while len(pending):
+        parts = [pending[begin : begin + CHUNK] for begin in range(0, len(pending), CHUNK)]
+        left = np.concatenate(list(team.map(some, parts)))
+        if len(left) == len(pending):
+            raise refusal(book, int(stored.states[left[0]]), OPEN)
+        pending = left
+        progress("ground", len(grounded) - len(pending), len(grounded))

@@ -1,0 +1,183 @@
+"""Margins where play can come back to a state: against the naive twin, by every way; and books that deceive."""
+
+
+import pytest
+
+from solver.base.errors import DamagedBook, GameError, MethodError
+from solver.rules.game import Rules, load_game
+from solver.search import retrograde, solution_of
+from solver.solving import pipeline
+from solver.verifying import grounds, verification
+from tests import naive
+from tests.books import write_values
+from tests.interpreted import interpret
+from tests.test_forgers import facts_of
+from tests.ways import by_kernels, compiled, slow
+
+MAZE = """
+from typing import NamedTuple
+
+class Maze(NamedTuple):
+    '''A graph like any other, in tiers, with two sides: moves stay in a tier, and then score nothing, or lead on.'''
+    width: int = 12
+    height: int = 3
+    seed: int = 0
+    stake: int = 0
+
+    score_game = True
+
+    def tier(self, state):
+        return state // 2 // self.width
+
+    def mixed(self, state, salt):
+        number = (state * 2654435761 + salt * 668265263 + self.seed * 40503) & 0xFFFFFFFF
+        number = (number ^ number >> 15) * 2246822519 & 0xFFFFFFFF
+        return number ^ number >> 13
+
+    def initial(self):
+        return 0
+
+    def starts(self):
+        for state in range(2 * self.width * self.height):
+            yield state
+
+    def to_move(self, state):
+        return state & 1
+
+    def actions(self, state):
+        for action in range(1 + self.mixed(state, 9) % 4):
+            yield action
+
+    def result(self, state, action):
+        number = self.mixed(state, action)
+        up = 1 if number % 4 == 0 else 0
+        mover = (state & 1) ^ (0 if number // 4 % 4 == 0 else 1)
+        return 2 * ((self.tier(state) + up) * self.width + number // 16 % self.width) + mover
+
+    def reward(self, state, action):
+        up = self.mixed(state, action) % 4 == 0
+        return self.mixed(state, action + 20) % 9 - 4 if up else 0
+
+    def endless(self, state):
+        return -self.stake if state & 1 else self.stake
+
+    def is_terminal(self, state):
+        return self.tier(state) >= self.height
+
+    def utility(self, state):
+        return self.mixed(state, 8) % 9 - 4
+"""
+
+
+@pytest.fixture(scope="module")
+def maze(tmp_path_factory):
+    path = tmp_path_factory.mktemp("games") / "maze.py"
+    path.write_text(MAZE)
+    return lambda *given: load_game(f"{path}::Maze:{','.join(map(str, given))}")
+
+
+@pytest.mark.parametrize("stake", [0, 3, -2])
+@pytest.mark.parametrize("seed", [*range(3), *slow(*range(3, 60))])
+def test_margins_with_cycles_are_those_of_the_naive_twin(maze, seed, stake):
+    game = maze(12, 3, seed, stake)
+    truth = naive.solve(game)
+    assert len({value.score for value in truth.values()}) > 5
+    assert solution_of(retrograde.solve(game).table, True) == dict(truth)
+
+
+@pytest.mark.parametrize("game", ["awari:2", *slow("awari:3", "awari:4", "awari:5")])
+def test_awari_is_that_of_the_naive_twin(game):
+    game = load_game(game)
+    assert solution_of(retrograde.solve(game).table, True) == dict(naive.solve(game))
+
+
+@compiled
+@pytest.mark.parametrize("given", [(12, 3, 1, 0), (12, 3, 2, 3), *slow((3000, 4, 1, 0), (3000, 4, 2, -3))])
+def test_the_sweep_finds_what_the_naive_twin_finds(maze, tmp_path, monkeypatch, given):
+    interpret(monkeypatch)
+    by_kernels(monkeypatch)
+    game = maze(*given)
+    with pipeline.solve(game, tmp_path / "maze.lmdb") as book:
+        assert book.header.method == "retrograde"
+        truth = {state: value for state, value in retrograde.solve(game).table.items() if not game.is_terminal(state)}
+        assert {state: value.score for state, value in book.items()} == truth
+    monkeypatch.undo()
+    assert verification.verify(tmp_path / "maze.lmdb", game).verdict == "proved"
+    with pipeline.solve(game, tmp_path / "plain.lmdb"):
+        assert (tmp_path / "plain.lmdb").read_bytes() == (tmp_path / "maze.lmdb").read_bytes()
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_margins_that_rest_on_each_other_are_refused(maze, tmp_path, side):
+    """Whoever is favoured gets one more in all states from which play may stay where it is."""
+    game, found = maze(6, 1, 5), 0
+    for stake in range(-4, 5):
+        false = {**naive.solve(game._replace(stake=(1, -1)[side] * stake))}
+        values = {state: value for state, value in false.items() if not game.is_terminal(state)}
+        path = tmp_path / f"{stake}.lmdb"
+        write_values(path, values, facts=facts_of(game, values, method="retrograde"))
+        if values == {state: naive.solve(game)[state] for state in values}:
+            assert verification.verify(path, game).verdict == "proved"
+            continue
+        found += 1
+        with pytest.raises(DamagedBook, match=grounds.FAULTS[grounds.OPEN]):
+            verification.verify(path, game)
+    assert found > 2
+
+
+@compiled
+def test_compiled_grounds_are_those_of_plain_python(maze, tmp_path, monkeypatch):
+
+    interpret(monkeypatch)
+    monkeypatch.setattr(verification, "FEW", 0)
+    game = maze(12, 3, 3, 2)
+    pipeline.solve(game, tmp_path / "maze.lmdb").close()
+    assert verification.verify(tmp_path / "maze.lmdb", game).verdict == "proved"
+    false = naive.solve(maze(12, 3, 3, 3))
+    values = {state: value for state, value in false.items() if not game.is_terminal(state)}
+    write_values(tmp_path / "false.lmdb", values, facts=facts_of(game, values, method="retrograde"))
+    with pytest.raises(DamagedBook, match=grounds.FAULTS[grounds.OPEN]):
+        verification.verify(tmp_path / "false.lmdb", game)
+
+
+def test_moves_that_score_and_stay_are_refused(tmp_path):
+    (tmp_path / "mint.py").write_text(MAZE.replace("% 9 - 4 if up else 0", "% 9 - 4"))
+    with pytest.raises(MethodError, match="state .* has a move that scores and stays in its tier"):
+        pipeline.solve(f"{tmp_path / 'mint.py'}::Maze")
+
+
+def test_endless_is_a_margin():
+    class Stones:
+        def endless(self, state):
+            return 1
+
+        actions = result = is_terminal = utility = None
+
+    with pytest.raises(GameError, match="it goes with score_game = True"):
+        Rules(Stones())
+
+
+def test_awari_has_the_positions_of_the_published_databases():
+    """Whose sizes, by seeds, add up to 889,063,398,405 (Romein and Bal, 2003, with the start as one more)."""
+    states = list(load_game("awari:7").starts())
+    assert len(states) == len(set(states)) == 12 + 78 + 364 + 1_365 + 4_368 + 12_375 + 31_812
+
+
+def test_moves_of_awari():
+    game = load_game("awari:31")
+
+    def state(*houses):
+        return sum(seeds << 5 * house for house, seeds in enumerate(houses))
+
+    def houses(number):
+        return [number >> 5 * house & 31 for house in range(12)]
+
+    before = state(0, 0, 0, 0, 2, 4, 1, 2, 2, 1, 0, 5)
+    assert list(game.actions(before)) == [4, 5]
+    assert houses(game.result(before, 5)) == [0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 2, 0], "four houses are captured"
+    assert game.reward(before, 5) == 10
+    assert houses(game.result(before, 4)) == [0, 2, 2, 1, 0, 5, 0, 0, 0, 0, 0, 5] and game.reward(before, 4) == 2
+    assert houses(game.result(state(0, 0, 0, 0, 0, 13, 0, 0, 0, 0, 0, 1), 5)) == [0, 0, 1, 1, 1, 2, 1, 1, 1, 1, 1, 0]
+    taken = state(1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0)  # to take all the other has, or to leave it a move
+    assert list(game.actions(taken)) == [0] and list(game.actions(taken - 1)) == [5]
+    assert game.is_terminal(state(0, 0, 0, 0, 0, 0, 3)) and game.utility(state(0, 0, 0, 0, 0, 0, 3)) == -3
