@@ -181,3 +181,16 @@ def test_moves_of_awari():
     taken = state(1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0)  # to take all the other has, or to leave it a move
     assert list(game.actions(taken)) == [0] and list(game.actions(taken - 1)) == [5]
     assert game.is_terminal(state(0, 0, 0, 0, 0, 0, 3)) and game.utility(state(0, 0, 0, 0, 0, 0, 3)) == -3
+
+
+@pytest.mark.parametrize("game", ["MAZE", *slow("awari:5")])
+def test_best_moves_get_somewhere(maze, tmp_path, game):
+    """By any best move play might go round without end, which is worth less than the book says."""
+    game = maze(8, 3, 0, 0) if game == "MAZE" else load_game(game)
+    pipeline.solve(game, tmp_path / "book.lmdb").close()
+    report = verification.verify(tmp_path / "book.lmdb", game, play=True)
+    assert report.verdict == "proved" and report.played == ("first", "second") and report.positions > 20
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("solver.play.player.leading", lambda *given: None)
+        with pytest.raises(DamagedBook, match="played by the .* player"):
+            verification.verify(tmp_path / "book.lmdb", game, play=True)

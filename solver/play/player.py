@@ -30,6 +30,7 @@ from solver.play import analysis
 from solver.play.analysis import Answer, Move, Outcome, as_best, best_first, from_moves, likeliest, rank
 from solver.play.live import SECONDS, Live
 from solver.play.lookahead import Foresight
+from solver.play.progress import leading
 from solver.rules.game import Game, Rules, game_text, load_game
 from solver.rules.width import check_state
 from solver.search import Budget
@@ -87,6 +88,7 @@ class Player:
         self._lifted = functools.lru_cache(maxsize=1 << 16)(lift_value)
         find: Any = source.find if isinstance(source, Book) else source.get  # by canonical states
         self._find, self._estimated = analysis.told_apart(find, header is not None and header.estimate is not None)
+        self._lead = leading(rules, header and header.method, self._find)
         told = Rules(game, rules.symmetry, header is not None and header.wdl)
         self._depth, self._covers = _looking_ahead(told, self._find, header)
         self._ahead = Ahead(told, lambda key: self._find(key) or self._solved.get(key), lambda: len(self._solved))
@@ -116,7 +118,7 @@ class Player:
         check_state(state, self.rules.bits)
         game, find, folds, alternates = self.game, self._find, self.rules.folds, self.rules.alternates
         canonical, result = self.canonical, game.result
-        if self._covers is not None:
+        if self._covers is not None or self._lead is not None:
             return self.choose(state).action
         if find(canonical(state) if folds else state) is None and game.is_terminal(state):
             raise PositionError(f"the game is over at state {state}: no action is left")
@@ -172,7 +174,7 @@ class Player:
         if all(move.value is None and move.estimate is None for move in moves):
             raise MissingState(f"no move from state {state} has a known value: {self._remedy()}")
         promise = self.rules.promise
-        move = min(moves, key=rank)
+        move = min(moves, key=rank) if self._lead is None else self._lead(state, moves)
         if promise is not None and not move.exact:  # of equal guesses the most promising
             move = min(moves, key=lambda one: (*rank(one), -promise(state, one.action)))
         return move._replace(best=all(one.exact for one in moves))

@@ -39,11 +39,11 @@ def solve(
 ) -> Solved:
     """Solve a game on all cores, within about `options.memory` bytes; states and values are in the files of `work`.
 
-    Of the methods "retrograde" takes a game without margins as one tier, and "minimax" refuses moves that stay in a tier, which the
-    others solve by retrograde analysis. A solve that `work` has a checkpoint of goes on from there. Unless `anyway`,
-    it is estimated after TRIAL seconds of counting whether the disk will do, and known when all states are. The
-    compiled rules are held against the plain ones on `states` and, where there are any, on some of every tier; the
-    solution always is. Raises MethodError if the method does not fit, GameError with the offending state if the rules
+    Of the methods "retrograde" takes a game without margins as one tier, and "minimax" refuses moves that stay in a
+    tier, which the others solve by retrograde analysis. A solve that `work` has a checkpoint of goes on from there.
+    Unless `anyway`, it is estimated after TRIAL seconds of counting whether the disk will do, and known when all states
+    are. The compiled rules are held against the plain ones on `states` and, where there are any, on some of every tier;
+    the solution always is. Raises MethodError if the method does not fit, GameError with the offending state if the rules
     break the protocol, UncompiledRules if they cannot be compiled or say something else then, ResourceError.
     """
     rules = Rules.of(game, options.symmetry)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.base.errors import DamagedBook, MethodError
+from solver.base.kinds import MARGIN
 from solver.base.progress import Progress, silent
 from solver.base.value import Value, merit_of, value_of
 from solver.book import Book
@@ -52,6 +53,8 @@ class _Played:
     def __init__(self, player: Player, side: int, progress: Progress) -> None:
         self.player, self.rules, self.side, self.progress = player, player.rules, side, progress
         self.score_game = self.rules.scores
+        if self.rules.kind is MARGIN:
+            self.endless = lambda state: self.rules.endless(state[0])
         self.chosen: dict[Any, int] = {}
         if self.rules.reward is not None:
             self.reward = lambda state, action: self.rules.gain(state[0], action)
@@ -96,6 +99,9 @@ class _Played:
     def to_move(self, state: tuple[int, bool]) -> int:
         return int(state[1])
 
+    def tier(self, state: tuple[int, bool]) -> int:
+        return self.rules.tier(state[0])
+
 
 def _played(book: Book, player: Player, side: int, progress: Progress) -> int:
     """Play one side out: in how many positions it came to move."""
@@ -104,8 +110,6 @@ def _played(book: Book, player: Player, side: int, progress: Progress) -> int:
     try:
         table = minimax.solve(played).table
     except MethodError:
-        if played.score_game:
-            raise
         table = retrograde.solve(played).table
     for node, merit in table.items():
         position, own = node

@@ -1,0 +1,86 @@
+"""Moves that get somewhere: margins have no distances, so where play may come back to a state best moves may go round.
+
+What a side gets beyond what endless play is worth it gets by moves that raise the tier or end the game. Of the best
+moves that one is played which gets there soonest, whatever is replied: a search of the book's values, one ply deeper
+each time, as `verifying.grounds` proves them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from solver.base.value import Value, merit_of
+from solver.play.analysis import Move, rank
+from solver.rules.game import Rules
+
+DEEPEST = 100  # plies
+LOOKS = 1 << 16  # moves looked at for one move; then any best one is played
+KEPT = 1 << 16  # states
+
+
+def leading(
+    rules: Rules, method: str | None, find: Callable[[Any], Value | None]
+) -> Callable[[Any, list[Move]], Move] | None:
+    """`lead(state, moves)`, the move to play, by values that a method found, of canonical states; None where any of the
+    best moves will do."""
+    return _Leading(rules, find) if method == "retrograde" and rules.scores else None
+
+
+class _Leading:
+    def __init__(self, rules: Rules, find: Callable[[Any], Value | None]) -> None:
+        self.rules, self._find = rules, find
+        self._soonest: dict[Any, int] = {}  # plies that it takes at most, by state
+        self._latest: dict[Any, int] = {}  # and at least
+        self._left = 0
+
+    def __call__(self, state: Any, moves: list[Move]) -> Move:
+        best = min(moves, key=rank)
+        equal = [move for move in moves if rank(move) == rank(best)]
+        if best.value is None or best.value.score <= self.rules.endless(state) or len(equal) == 1:
+            return best
+        if len(self._soonest) + len(self._latest) > KEPT:
+            self._soonest.clear()
+            self._latest.clear()
+        self._left = LOOKS
+        for plies in range(DEEPEST):
+            for move in equal:
+                if self._gets_there(state, move.child, plies):
+                    return move
+            if self._left < 0:
+                break
+        return best
+
+    def _gets_there(self, state: Any, child: Any, plies: int) -> bool:
+        """Whether a move does at once, or what it leads to does within so many plies."""
+        key = self.rules.canonical(child)
+        self._left -= 1
+        return self.rules.is_terminal(child) or self.rules.tier(key) > self.rules.tier(state) or self._does(key, plies)
+
+    def _does(self, state: Any, plies: int) -> bool:
+        if plies >= self._soonest.get(state, DEEPEST):
+            return True
+        value = self._find(state)
+        if value is None or plies <= self._latest.get(state, -1) or self._left < 0:
+            return False
+        above = value.score - self.rules.endless(state)
+        children = self._children(state, value, above > 0)
+        some = any if above > 0 else all
+        does = above == 0 or (plies > 0 and some(self._gets_there(state, child, plies - 1) for child in children))
+        if does:
+            self._soonest[state] = plies
+        elif self._left >= 0:
+            self._latest[state] = plies
+        return does
+
+    def _children(self, state: Any, value: Value, only_best: bool) -> Sequence[Any]:
+        """What the moves lead to, or the best of them alone."""
+        rules, children = self.rules, []
+        for action in rules.actions(state):
+            child = rules.result(state, action)
+            if only_best:
+                known = rules.ended(child) if rules.is_terminal(child) else self._find(rules.canonical(child))
+                if known is None or rules.lifted(merit_of(known), state, action, child) != value.score:
+                    continue
+            children.append(child)
+        return children
