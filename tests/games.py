@@ -110,6 +110,7 @@ LARGE_GAMES = (
     "chopsticks",
     "one-dimensional-chess",
     "quoridor",
+    "awari:5",
 )
 
 # boards at the limits of what their rules take

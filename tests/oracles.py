@@ -143,6 +143,7 @@ ORACLES = (
     Oracle("kalah:4,2", "iru", (6, None), size=60_000),
     Oracle("kalah:4,4", "iru", (2, None), size=6_000_000),
     Oracle("kalah:5,1", "iru", (0, None), size=6_000),
+    Oracle("awari:3", "own", (3, None), 455),
     Oracle("hex:2", "hexwiki", (1, 3), 32),
     Oracle("hex:3", "hexwiki", (1, 5), 5514),
     Oracle("othello:4,2", "ipsj", (0, None), size=10),
@@ -383,6 +384,14 @@ ELSEWHERE = (
         "gobblet-gobblers:3,2", "rules written apart from this package", "every move of random games", "test_apart"
     ),
     Elsewhere("six-mens-morris:6", "Brian Liou, solved-games, 2026", "42,372,745 states, draw", "test_apart"),
+    Elsewhere(
+        "awari:16", "the databases of Romein and Bal, 2003",
+        "the moves of 1 1 1 1 1 2 4 2 3 0 0 0 are worth -1, -1, -2, -2, -2 and 0", "test_margins",
+    ),
+    Elsewhere(
+        "awari:7", "the databases of Romein and Bal, 2003",
+        "12, 78, 364, 1,365, 4,368, 12,375 and 31,812 positions of 1 to 7 seeds", "test_margins",
+    ),
     Elsewhere("dodgem", "Winning Ways", "first player wins; 4 x 4 is a draw", "test_apart"),
     Elsewhere("dodgem", "rules written apart from this package", "every value", "test_apart"),
     Elsewhere("nocca-nocca", "jh85, smallgames, 2026", "first player wins in 9 plies", "test_apart"),

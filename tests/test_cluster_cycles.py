@@ -10,6 +10,7 @@ from solver.base import extras
 from solver.base.errors import GameError, MethodError, ResourceError
 from solver.rules.game import load_game
 from solver.solving import pipeline
+from tests.test_margins import MAZE
 from tests.ways import slow
 
 pytest.importorskip("numba")
@@ -267,3 +268,14 @@ def test_a_file_that_is_needed_again_is_not_removed(tmp_path, ladder, monkeypatc
     monkeypatch.setattr(shards.Shards, "done", again)
     assert together(ladder, tmp_path / "cluster.lmdb") == alone(ladder, tmp_path / "one.lmdb")
     assert len(checked) > 10 and min(checked) > 0
+
+
+@pytest.mark.parametrize("given", ["40,3,1,0", "40,3,2,3"])
+def test_margins_where_play_may_come_back(tmp_path, rounds, given):
+    """By one task, and by rounds, of which each is committed."""
+    (tmp_path / "maze.py").write_text(MAZE)
+    game = f"{tmp_path / 'maze.py'}::Maze:{given}"
+    assert together(game, tmp_path / "rounds.lmdb") == alone(game, tmp_path / "one.lmdb")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(resolving, "RESOLVING", 1)
+        assert together(game, tmp_path / "task.lmdb") == digest(tmp_path / "one.lmdb")

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from solver.base.errors import GameError, MethodError, ResourceError
+from solver.base.errors import GameError, ResourceError
 from solver.base.value import Value
 from solver.book import Book, shipped
 from solver.book.solution import TierCount

@@ -162,8 +162,7 @@ class Rules:
         _check_together(self)
         self.alternates = self.to_move is None and self.again is None
         self.same_mover = _same_mover(self)
-        self.lifted = _lifted(self)
-        self.end = _end(self)
+        self.lifted, self.end = _lifted(self), _end(self)
 
     @classmethod
     def of(cls, game: Any, symmetry: bool = True) -> Rules:

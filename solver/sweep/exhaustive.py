@@ -43,8 +43,8 @@ def solve(
     tier, which the others solve by retrograde analysis. A solve that `work` has a checkpoint of goes on from there.
     Unless `anyway`, it is estimated after TRIAL seconds of counting whether the disk will do, and known when all states
     are. The compiled rules are held against the plain ones on `states` and, where there are any, on some of every tier;
-    the solution always is. Raises MethodError if the method does not fit, GameError with the offending state if the rules
-    break the protocol, UncompiledRules if they cannot be compiled or say something else then, ResourceError.
+    the solution always is. Raises MethodError if the method does not fit, GameError with the offending state if the
+    rules break the protocol, UncompiledRules if they cannot be compiled or say something else then, ResourceError.
     """
     rules = Rules.of(game, options.symmetry)
     work = work or Work()

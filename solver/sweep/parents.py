@@ -38,16 +38,25 @@ def fetch_add(typingctx: Any, array: Any, index: Any, number: Any) -> Any:
     return array.dtype(array, nb.intp, number), emit
 
 
-@shared
-def count_children(moves, known, own, begin, end, endless, degrees, left, candidates):
-    """For the states begin..end of the tier in row `own`, counted from its first: how many children are open.
+class Counted(NamedTuple):
+    """Of the states of a tier: what play without end is worth (int16), or empty where that is nothing everywhere, with
+    merits above it; how many moves inside the tier lead there; how many open children it has (int16 or int32), plus
+    `never_in(left)` where a child is drawn; and the best merit (int16) by children finished or in later tiers."""
 
-    endless (n,) int16 is what play without end is worth, or empty where that is nothing everywhere; merits are those
-    above it. degrees (n,) counts the moves inside the tier that lead to each state; left (n,) int16 or int32 those that
-    come from it, plus `never_in(left)` where a child is drawn; candidates (n,) int16 the best merit by children
-    finished or in later tiers. Returns the first state that has a child nobody reached, CROWDED if `left` must be
-    wider, SCORING less a place, TOO_WIDE, or -1.
+    endless: NDArray[Any]
+    degrees: NDArray[Any]
+    left: NDArray[Any]
+    candidates: NDArray[np.int16]
+
+
+@shared
+def count_children(moves, known, own, begin, end, counted):
+    """For the states begin..end of the tier in row `own`, counted from its first: what `Counted` says.
+
+    Returns the first state that has a child nobody reached, CROWDED if `left` must be wider, SCORING less a place,
+    TOO_WIDE, or -1.
     """
+    endless, degrees, left, candidates = counted
     for i in range(begin, end):
         candidates[i], left[i] = NONE, 0
     first = known.table[own, BEGIN]

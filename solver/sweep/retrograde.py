@@ -39,6 +39,7 @@ from solver.sweep.parents import (
     CROWDED,
     NONE,
     SCORING,
+    Counted,
     Lists,
     claim,
     count_children,
@@ -144,10 +145,10 @@ class Resolver:
     def _count(self, team: Workers, begin: int) -> None:
         """The children of every state that are still open, and its place in the reverse index."""
 
-        arrays = self.begins, self.left, self.merits  # of this attempt, whatever a thread comes late with
+        counted = Counted(self.endless, self.begins, self.left, self.merits)  # whatever a thread comes late with
 
         def count(first: int, last: int) -> None:
-            culprit = count_children(self.moves, self.known, self.own, first, last, self.endless, *arrays)
+            culprit = count_children(self.moves, self.known, self.own, first, last, counted)
             if culprit == CROWDED:
                 raise _Crowded
             refuse_staying(self.rules, self.known, self.own, culprit)
