@@ -56,6 +56,19 @@ def test_a_tree_of_exact_leaves_has_the_game_s_values_in_whatever_order_they_com
         assert tree.leaves(9, 1.0, None) == []
 
 
+def test_moves_of_what_is_exact_come_when_nothing_else_does():
+    """A start whose value a search has found is no book yet: it tells no move."""
+    rules, truth = Rules(load_game("tic-tac-toe")), unfinished(load_game("tic-tac-toe"))
+    tree, start = Tree(rules, KIND), rules.game.initial()
+    tree.add([(start, merit_of(truth[start]))])
+    assert tree.leaves(9, 1.0, None) == [start]
+    children = tree.children(start)
+    tree.add([(child, -0.25 if child == children[1] else merit_of(truth[child])) for child in children])
+    assert tree.leaves(9, 1.0, None) == children[1:2], "nobody knows it"
+    tree.add([(child, merit_of(truth[child])) for child in tree.children(children[1])])
+    assert {*tree.leaves(9, 1.0, None)} >= {*children} - {children[1]}
+
+
 def test_backing_up_keeps_apart_what_is_exact():
     win, loss, good, bad = merit_of((1, 3)), merit_of((-1, 4)), 0.5 + 0.5 / 512, -0.25 + 0.5 / 512
     for merits, found in (

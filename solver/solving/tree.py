@@ -123,8 +123,13 @@ class Tree:
         """The states to expand next, so many at most: those to which play is likeliest to come.
 
         That is the smallest sum over the path of a ply a move and of what the moves lose against the best, in PLIES to
-        an `error`; a move that loses more is not followed, nor one of `side`, 0 or 1, that loses anything.
+        an `error`; a move that loses more is not followed, nor one of `side`, 0 or 1, that loses anything. States whose
+        value is exact come when there are no others: it tells no move.
         """
+        return self._likeliest(most, error, side, False) or self._likeliest(most, error, side, True)
+
+    def _likeliest(self, most: int, error: float, side: int | None, exact: bool) -> list[Any]:
+        """`leaves`, among states whose value is `exact`, too, or without them."""
         rules = self.rules
         found: list[Any] = []
         queue = []
@@ -134,7 +139,7 @@ class Tree:
         seen = set()
         while queue and len(found) < most:
             cost, state, mover = heapq.heappop(queue)
-            if state in seen or rules.is_terminal(state) or self.is_exact(state):
+            if state in seen or rules.is_terminal(state) or (not exact and self.is_exact(state)):
                 continue
             seen.add(state)
             if not self.is_expanded(state):
