@@ -73,7 +73,7 @@ def bind(
     """
     asked = Rules(game, symmetry)
     if asked.plain_only:
-        raise GameError(f"{type(game).__name__} runs in plain Python only: solve it without the compiled kernels")
+        raise GameError(f"{asked.name} runs in plain Python only: it is solved, asked and played, but this wants it compiled")
     more = more_of(asked.bits)
     rules = _compiled_rules(game, more)
     taught = _teach(type(rules), width_of(more) if more else None, tuple(rules) if more else ())

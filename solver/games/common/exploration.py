@@ -100,7 +100,7 @@ class Exploration:
             places.append(place)
         self.draft.moves(node, names, places, weights)
 
-    def _moves(self, state: Any) -> tuple[list[int], Iterable[str], Iterable[int] | None]:
+    def _moves(self, state: Any) -> tuple[list[int], Iterable[str], list[int] | None]:
         """Actions, their names, and weights where chance decides, else None."""
         player = state.current_player()
         if player >= 0:

@@ -226,6 +226,11 @@ def short(text: str) -> str:
     return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
+def _fill(numbers: array[int], length: int) -> None:
+    """Bring an array to a length with zeros."""
+    numbers.frombytes(bytes((length - len(numbers)) * numbers.itemsize))
+
+
 class _Numbered(dict[str, int]):
     """Names, and the number of each: a new one has the next."""
 
@@ -260,17 +265,19 @@ class Draft:
         self.rewards.append(reward)
         self.weights.append(weight)
 
-    def moves(self, owner: int, names: Iterable[str], children: list[int], weights: Iterable[int] | None) -> None:
-        """All moves of a position, which score nothing; their weights, None where a player decides."""
-        count = len(children)
-        self.owners.extend(repeat(owner, count))
-        self.children.extend(children)
-        self.labels.extend(map(self.names.__getitem__, names))
-        self.rewards.extend(repeat(0, count))
-        self.weights.extend(repeat(0, count) if weights is None else weights)
+    def moves(self, owner: int, names: Iterable[str], children: list[int], weights: list[int] | None) -> None:
+        """All moves of a position, which score nothing; their weights, None where a player decides. Not beside `move`."""
+        self.owners.extend(array("I", (owner,)) * len(children))
+        if weights is not None:
+            _fill(self.weights, len(self.children))
+            self.weights.fromlist(weights)
+        self.children.fromlist(children)
+        self.labels.fromlist([self.names[name] for name in names])
 
     def nodes(self, turns: bool) -> Nodes:
         """The graph; `turns`: it says who moves. The draft is used up."""
+        _fill(self.weights, len(self.children))
+        _fill(self.rewards, len(self.children))
         if any(after < before for before, after in pairwise(self.owners)):
             order = sorted(range(len(self.owners)), key=self.owners.__getitem__)
             for name in ("owners", "children", "labels", "weights", "rewards"):

@@ -27,7 +27,7 @@ function short(verdict, { sides = ["first", "second"] }) {
 function card({ name, title, summary, verdict, states, drawing, board, mover }) {
   const link = element("a", { href: `./${name}/`, className: "card" });
   const picture = element("div", { className: "preview" });
-  picture.append(typeof board === "string" ? element("pre", { textContent: board }) : pictureOf(drawing, board, { mover }).picture);
+  picture.append(typeof board === "string" ? element("pre", { textContent: board, className: board.includes("\n") ? "" : "line" }) : pictureOf(drawing, board, { mover }).picture);
   const size = states === null ? "" : `${states.toLocaleString("en")} positions`;
   link.append(
     picture,

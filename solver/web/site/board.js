@@ -34,7 +34,7 @@ export function createBoard(place, play, drawing = {}, players = []) {
     [moves, told] = [labelled, others];
     if (typeof board === "string") {
       place.classList.add("text");
-      place.replaceChildren(Object.assign(document.createElement("pre"), { textContent: board, tabIndex: 0 }));
+      place.replaceChildren(Object.assign(document.createElement("pre"), { textContent: board, tabIndex: 0, className: board.includes("\n") ? "" : "line" }));
       return;
     }
     rows = board;
