@@ -73,7 +73,7 @@ def bind(
     """
     asked = Rules(game, symmetry)
     if asked.plain_only:
-        raise GameError(f"{asked.name} runs in plain Python only: it is solved, asked and played, but this wants it compiled")
+        raise GameError(f"{asked.name} runs in plain Python only: this wants it compiled, solve and query do not")
     more = more_of(asked.bits)
     rules = _compiled_rules(game, more)
     taught = _teach(type(rules), width_of(more) if more else None, tuple(rules) if more else ())

@@ -164,8 +164,8 @@ def _told(rules: Rules, refused: MethodError, ranks: bool, progress: Progress) -
         return module
     if rules.plain_only:
         raise MethodError(
-            f"{rules.name} runs in plain Python only, and has more than {TABLED:,} positions: it has no page; solver query"
-            " answers from its book"
+            f"{rules.name} runs in plain Python only, and has more than {TABLED:,} positions: it has no page;"
+            " solver query answers from its book"
         )
     progress("building the rules", 0, 0)
     try:

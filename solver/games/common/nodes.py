@@ -266,7 +266,7 @@ class Draft:
         self.weights.append(weight)
 
     def moves(self, owner: int, names: Iterable[str], children: list[int], weights: list[int] | None) -> None:
-        """All moves of a position, which score nothing; their weights, None where a player decides. Not beside `move`."""
+        """All moves of a position, which score nothing; `weights`: None where a player decides. Not beside `move`."""
         self.owners.extend(array("I", (owner,)) * len(children))
         if weights is not None:
             _fill(self.weights, len(self.children))
