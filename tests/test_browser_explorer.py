@@ -16,6 +16,7 @@ __all__ = ["books", "driver", "host", "page"]  # fixtures
 
 pytestmark = pytest.mark.browser
 
+COUNT = len(list(shipped.paths()))
 WIDE, NARROW = (1280, 900), (390, 844)
 PICTURES = [  # of what is shipped: the folder, what is played, sizes and themes
     *[(name, moves, size, dark)
@@ -54,7 +55,7 @@ def test_all_that_is_shipped_is_drawn_and_fits_its_window(page, host, site):
             assert page.script("return document.querySelectorAll('#board svg :is(path, circle, rect)').length") > 3
         else:
             page.show(size, dark)
-            page.wait(lambda: page.script("return document.querySelectorAll('.card svg').length") == 40)
+            page.wait(lambda: page.script("return document.querySelectorAll('.card svg').length") == COUNT)
         assert not page.find("#board.text, .preview pre"), name
         wide = page.script("return document.documentElement.scrollWidth")
         assert wide <= size[0], (name, size)
@@ -66,9 +67,9 @@ def test_all_that_is_shipped_is_drawn_and_fits_its_window(page, host, site):
 def test_the_index_leads_to_pages_and_back(page, host, site):
     page.address = f"{host}/{site}/"
     page.show()
-    page.wait(lambda: page.find("#found")[0].text == "40 games")
+    page.wait(lambda: page.find("#found")[0].text == f"{COUNT} games")
     page.find("#wanted")[0].send_keys("hounds")
-    page.wait(lambda: page.find("#found")[0].text == "3 of 40 games")
+    page.wait(lambda: page.find("#found")[0].text == f"3 of {COUNT} games")
     cards = [card.text for card in page.find(".card") if card.is_displayed()]
     assert any("Fox and Hounds" in card and "Fox wins in 25" in card for card in cards)
     page.find(".card[href='./hare-and-hounds/']")[0].click()

@@ -45,7 +45,7 @@ const LAYOUTS = {
     return padded({ cells: cells.map((cell) => ({ ...cell, w: 94, h: 94 })), width, height }, 6);
   },
 
-  tray: (across, down, drawing) => padded(given(drawing, 1), 8),
+  tray: (across, down, drawing) => padded(drawing.at ? given(drawing, 1) : grid(across, down), 8),
 
   /** A rhombus of hexagons, as wide as a cell. */
   hexagons(across, down) {

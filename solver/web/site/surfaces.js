@@ -54,7 +54,10 @@ export const SURFACES = {
 
   cubes: (layout, rows) => [whole(layout, "frame"), ...tiles(layout, rows, 2, "cube-side", 14), ...each(layout, ({ x, y }) => rect(x - 45, y - 47, 90, 88, "cube", 12))],
 
-  tray: (layout, rows) => [whole(layout, "wood"), ...each(layout, ({ x, y }, at) => rect(x - 47, y - 47, 94, 94, at < 3 || at >= layout.cells.length - 3 ? "hand" : "tile", 10))],
+  tray(layout, rows, { at: centres }) {
+    const isHand = (at) => centres && (at < 3 || at >= layout.cells.length - 3);
+    return [whole(layout, "wood"), ...each(layout, ({ x, y }, at) => rect(x - 47, y - 47, 94, 94, isHand(at) ? "hand" : "tile", 10))];
+  },
 
   hexagons(layout) {
     const { cells, across, down } = layout;
