@@ -15,7 +15,7 @@ from solver.base.patience import impatient
 from solver.check.conformance import SLOW, check_table, random_games
 from solver.check.playouts import RandomGame, endless, repeated, states_of
 from solver.rules.game import Rules, is_built_in
-from solver.search import Budget, alphabeta, cycle, minimax, retrograde, value_iteration
+from solver.search import Budget, alphabeta, minimax, retrograde, value_iteration
 from solver.solving.job import Job, Outcome
 from solver.solving.tables import Table, solved_by
 
@@ -152,6 +152,11 @@ def _one_tier(state: int) -> int:
 
 
 def refuse_repeated(rules: Rules, games: Sequence[RandomGame]) -> None:
-    """Raise MethodError, as minimax would, if states come again in games whose values are margins."""
-    if rules.kind.cyclic is None and repeated(rules, games) is not None:
-        raise cycle(rules, "minimax")
+    """Raise MethodError, as solving would, if states come again in games, and moves between such score."""
+    if rules.reward is None or rules.chance is not None or repeated(rules, games) is None:
+        return
+    for one in games:
+        for state, action, child in zip(one.states, one.actions, one.states[1:], strict=False):
+            stays = rules.tier(rules.canonical(child)) <= rules.tier(state) and not rules.is_terminal(child)
+            if stays and rules.gain(state, action):
+                raise retrograde.scoring(rules, state)
