@@ -50,6 +50,9 @@ def following(game, state):
 def test_rules_that_came_later_hold_in_a_few_games(text):
     """What all games do, in a few milliseconds each; the slow tests below take their time."""
     game = load_game(text)
+    drawing = game.drawing() if hasattr(game, "drawing") else {}
+    size = len("".join(game.cells(game.initial(), 0)))
+    assert len(drawing.get("at", ())) in ((size,) if drawing.get("board") == "tray" else (0, size))
     for state in play_outs(game, 3):
         assert 0 <= state < 1 << 63 and show(game, state)
         image, rows = game.canonical(state) if hasattr(game, "canonical") else state, list(game.cells(state, 0))

@@ -73,4 +73,4 @@ class Chomp(NamedTuple):
         return [grid.place(self.width, self.height, action)]
 
     def drawing(self) -> dict[str, Any]:
-        return {"board": "tray", "men": {"o": ["block", 2], "x": ["\u2620", 2]}}
+        return {"men": {"o": ["block", 2], "x": ["\u2620", 2]}}

@@ -90,7 +90,7 @@ class Grundy(NamedTuple):
 
     def drawing(self) -> dict[str, Any]:
         names = [str(i // 2 + 1) if i % 2 else "" for i in range(2 * self.coins - 1)]
-        return {"board": "tray", "men": {"o": ["coin", 2]}, "names": names}
+        return {"men": {"o": ["coin", 2]}, "names": names}
 
     def _size(self, state: int, first: int) -> int:
         """The coins of the heap that begins with this one."""

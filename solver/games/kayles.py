@@ -88,7 +88,7 @@ class Kayles(NamedTuple):
             yield action // 64 + i
 
     def drawing(self) -> dict[str, Any]:
-        return {"board": "tray", "men": {"o": ["coin", 2]}}
+        return {"men": {"o": ["coin", 2]}}
 
     def _places(self, state: int) -> int:
         """The pins from which on as many stand as must be taken."""

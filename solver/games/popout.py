@@ -108,7 +108,7 @@ class Popout(NamedTuple):
         return [(self.height - 1 - stones) * self.width + action]
 
     def drawing(self) -> dict[str, Any]:
-        return {"board": "plate", "sides": ["yellow", "red"]}
+        return {"board": "plate", "sides": ["red", "yellow"]}
 
     def _bottom(self) -> int:
         """The lowest place of each column."""

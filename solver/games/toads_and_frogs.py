@@ -86,7 +86,7 @@ class ToadsAndFrogs(NamedTuple):
 
     def drawing(self) -> dict[str, Any]:
         names = [str(i + 1) for i in range(self._length())]
-        return {"sides": ["brown", "green"], "men": {"T": ["T", 0], "f": ["F", 1]}, "names": names}
+        return {"sides": ["green", "amber"], "men": {"T": ["T", 0], "f": ["F", 1]}, "names": names}
 
     def _length(self) -> int:
         return self.toads + self.free + self.frogs

@@ -88,8 +88,15 @@ class Y(NamedTuple):
         return [action]
 
     def drawing(self) -> dict[str, Any]:
-        names = ["abcde"[i % self.size] + str(i // self.size + 1) for i in range(self.size * self.size)]
-        return {"board": "hexagons", "sides": ["red", "blue"], "names": names}
+        """Points, the first row on top; the cells beyond the triangle lie under its corner, and are none."""
+        size = self.size
+        cells = [(i % size, i // size) for i in range(size * size)]
+        at = [(0.5 + x + y / 2, 0.5 + 0.87 * y) if x + y < size else (0.5, 0.5) for x, y in cells]
+        near = ((1, 0), (0, 1), (-1, 1))
+        ends = [(x, y, x + right, y + down) for x, y in cells for right, down in near if x + y < size]
+        lines = [[y * size + x, row * size + i] for x, y, i, row in ends if i >= 0 and i + row < size]
+        names = ["abcde"[x] + str(y + 1) for x, y in cells]
+        return {"board": "points", "at": at, "lines": lines, "sides": ["red", "blue"], "names": names}
 
     def _board(self) -> int:
         """All cells."""
