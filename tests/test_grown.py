@@ -191,7 +191,8 @@ def test_games_are_put_in_first(tmp_path):
 
 def test_growing_ends_where_nothing_is_left(tmp_path, monkeypatch):
     monkeypatch.setattr(grown, "EXACT", 1 << 15)
-    header, game = grow(tmp_path / "a.lmdb", Plan(positions=10**6, error=2.0)), load_game(GAME)
+    small = "connect-four:3,3,3"
+    header, game = grow(tmp_path / "a.lmdb", Plan(positions=10**6, error=2.0), small), load_game(small)
     assert header.root == unfinished(game)[game.canonical(game.initial())] and header.root.outcome == "draw"
 
 

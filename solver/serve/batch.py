@@ -37,6 +37,7 @@ class Batch:
         self._news = asyncio.Event()
         self._begun = asyncio.Event()  # the reply
         self._whole = asyncio.Event()  # nothing more is read
+        self._more = True  # is to come
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer, as ASGI has it, unless the client goes."""
@@ -59,8 +60,8 @@ class Batch:
             self._news.set()
             await self._begun.wait()  # who waits to be told to go on, does not send what is refused
             with anyio.move_on_after(LINGER):
-                while (await receive()).get("more_body"):
-                    pass
+                while self._more:
+                    self._more = (await receive()).get("more_body", False)
         self._whole.set()
         self._news.set()
         while (await receive())["type"] != "http.disconnect":
@@ -70,12 +71,12 @@ class Batch:
     async def _take(self, declared: int, receive: Any) -> None:
         """Take in lines to the end. Raises Refused beyond the limits."""
         _check(declared, MOST_BYTES, "bytes")
-        begun, size, questions, more = b"", 0, 0, True
-        while more:
+        begun, size, questions = b"", 0, 0
+        while self._more:
             message = await receive()
-            piece, more = message.get("body", b""), message.get("more_body", False)
+            piece, self._more = message.get("body", b""), message.get("more_body", False)
             *lines, begun = (begun + piece).split(b"\n")
-            lines = [line for line in (*lines, b"" if more else begun) if line.strip()]
+            lines = [line for line in (*lines, b"" if self._more else begun) if line.strip()]
             size, questions = size + len(piece), questions + len(lines)
             _check(size, MOST_BYTES, "bytes")
             _check(questions, MOST_QUESTIONS, "lines")
