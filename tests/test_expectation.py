@@ -54,10 +54,10 @@ def test_plain_and_compiled_books_are_the_same_bytes(tmp_path, monkeypatch, text
 @pytest.mark.parametrize(
     "text",
     [
-        "piglet:10",
+        "piglet:5",
         *(
             pytest.param(text, marks=pytest.mark.slow)
-            for text in ("backgammon-bearoff:2,4", "pig:15", "backgammon-bearoff:3,2,true")
+            for text in ("piglet:10", "backgammon-bearoff:2,4", "pig:15", "backgammon-bearoff:3,2,true")
         ),
     ],
 )
@@ -85,7 +85,7 @@ def test_a_solve_that_was_stopped_goes_on_to_the_same_book(tmp_path):
     pipeline.solve("pig:8", book, checkpoint=0, progress=lambda *step: calls.append(step)).close()
     whole = book.read_bytes()
     assert {"forward", "narrow", "backward"} <= {step for step, *_ in calls}
-    for place in random.Random(1).sample(range(len(calls)), 2):
+    for place in random.Random(1).sample(range(len(calls)), 1):
         book.unlink(missing_ok=True)
         left = [place]
 
