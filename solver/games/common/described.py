@@ -1,6 +1,6 @@
 """A game in the game description language, played: positions are numbers of bits, one for each atom that may hold.
 
-Cost: a tenth of a microsecond a position and rule without variables; of rules that need a move, a move.
+Cost: every rule without variables once a position, and those that need a move once a move.
 """
 
 from __future__ import annotations

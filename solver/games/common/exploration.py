@@ -1,8 +1,7 @@
 """A game that others play, as a graph: breadth first from its start, positions told apart by their text and who moves.
 
 What is explored speaks as OpenSpiel's games do: `new_initial_state()` of the game, `child(action)`, `legal_actions()`
-and the like of its states. Cost: a new position half a microsecond and a move a microsecond, beside what those calls
-take.
+and the like of its states. Most of the cost is in those calls.
 """
 
 from __future__ import annotations
