@@ -347,5 +347,5 @@ def test_scores_with_cycles_are_solved(monkeypatch, tmp_path, stones, tier):
     game = stones(f"round{tier}", ROUND, tier)
     with pipeline.solve(game, tmp_path / "round.lmdb") as book:
         assert {value.score for value in book.values()} == {0}, "it has no end"
-    with pytest.raises(MethodError, match="solve it by retrograde analysis"):
+    with pytest.raises(MethodError, match="has cycles, which minimax cannot solve: use retrograde analysis"):
         pipeline.solve(game, method="minimax")

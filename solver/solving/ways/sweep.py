@@ -77,9 +77,9 @@ def _swept(job: Job, work: Any, states: Sequence[int]) -> Outcome | str:
     except UncompiledRules as error:
         reason = str(error)
     except MethodError as error:
-        if rules.reward is None or rules.chance is not None:
+        if rules.kind.cyclic != "retrograde" or not rules.scores or job.options.method == "retrograde":
             raise
-        reason = str(error)  # moves that score stay in a tier: minimax takes them if they make no cycle
+        reason = str(error)  # scores, with moves that stay in a tier: minimax takes them if they make no cycle
     else:
         return Outcome(solved, solved.method, "complete", work.remove)
     work.remove()
