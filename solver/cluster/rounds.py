@@ -29,7 +29,7 @@ from solver.store.shared import shared
 from solver.sweep.batch import LAST, TOO_WIDE, new_batch, next_batch, refuse, value_at
 from solver.sweep.expansion import CHILDREN, CHUNK
 from solver.sweep.parents import NONE, RESOLVED, SCORING, give, hear, settle
-from solver.sweep.retrograde import refuse_staying
+from solver.sweep.retrograde import refuse_margins
 from solver.sweep.scale import WIN, Scale
 
 lift = register_jitable(value.lift)
@@ -205,7 +205,7 @@ def _links(
     while at < len(left):
         end = min(at + CHUNK, len(left))
         batch, count, at, culprit = open_links(moves, known, at, end, batch, endless, left, merits)
-        refuse_staying(bench.rules, known, 0, culprit)
+        refuse_margins(bench.rules, known, 0, culprit)
         refuse(bench.game, culprit)
         yield batch.rest.keys[:count], batch.rest.weights[:count]
 

@@ -151,7 +151,7 @@ class Resolver:
             culprit = count_children(self.moves, self.known, self.own, first, last, counted)
             if culprit == CROWDED:
                 raise _Crowded
-            refuse_staying(self.rules, self.known, self.own, culprit)
+            refuse_margins(self.rules, self.known, self.own, culprit)
             refuse(self.rules.game, culprit)
 
         self._pass(team, begin, count, "count moves", lambda at: self._checkpoint(COUNT, [at]))
@@ -310,7 +310,7 @@ class Resolver:
             self.parents = self._kept["parents"].view()
 
 
-def refuse_staying(rules: Rules, known: Known, own: int, culprit: int) -> None:
+def refuse_margins(rules: Rules, known: Known, own: int, culprit: int) -> None:
     """Raise MethodError if a pass over a tier with cycles, in this row, has found margins that cannot be."""
     if culprit <= SCORING:
         raise scoring(rules, int(known.states[known.table[own, BEGIN] + SCORING - culprit]))
