@@ -79,11 +79,7 @@ def _compiled(rules: Rules, states: list[int]) -> tuple[bool, str | None]:
     if not extras.has_kernels():
         return False, "pip install 'solverbook[solve]' to compile"
     from solver.compiled import agreement
-    from solver.solving.ways.sweep import unswept
 
-    reason = unswept(rules) if rules.bits <= USUAL else None
-    if reason is not None:
-        return False, reason
     try:
         agreement.compare(rules.game, states)
     except UncompiledRules as error:

@@ -51,7 +51,7 @@ class Driver(Shards):
         """Do all that has not been done."""
         course, rules = self.course, self.rules
         if not (self.job.tiers and rules.tiered):
-            refuse_staying(rules, self.cyclic, f"{rules.name} has no tier")
+            refuse_staying(self.cyclic, f"{rules.name} has no tier")
         if not course.begun:
             self.mending(self._begin)
         while (tier := course.first()) is not None:
@@ -102,7 +102,7 @@ class Driver(Shards):
                 self._complete(*self._advanced(tier), started)
                 return
             except Stays as stays:
-                refuse_staying(rules, self.cyclic, f"state {stays.state} has a move that stays in its tier")
+                refuse_staying(self.cyclic, f"state {stays.state} has a move that stays in its tier")
         closing = course.closing or begun(tier, course.pending(tier))
         while closing.front:
             closing = generation(self, closing)

@@ -80,7 +80,7 @@ class Forward:
         self._totals = np.zeros(4, np.int64)  # of the current tier: reached, wins, draws, losses
         self._highest = LOWEST_TIER
         if not self.tiers:
-            refuse_staying(rules, cycles, f"{rules.name} has no tier")
+            refuse_staying(cycles, f"{rules.name} has no tier")
 
     def run(self, team: Workers, deadline: float | None = None) -> bool:
         """Reach all states; False if the deadline came first, which is looked at after each piece of a tier."""
@@ -97,7 +97,7 @@ class Forward:
                     if not self._reach(key, team, deadline):
                         break
                 except Stays as stays:
-                    refuse_staying(self.rules, self.cycles, f"state {stays.state} has a move that stays in its tier")
+                    refuse_staying(self.cycles, f"state {stays.state} has a move that stays in its tier")
                     self._closing = key.tier
                     self.states.truncate(self._begin())
                     self._position, self._totals[:] = 0, 0
@@ -329,10 +329,8 @@ class Forward:
             )
 
 
-def refuse_staying(rules: Rules, cycles: bool, where: str) -> None:
-    """Raise MethodError if moves that stay in a tier cannot be solved, or with `cycles` False are not to be."""
-    if rules.kind.cyclic is None:
-        raise MethodError(f"{where}, and --wdl leaves out the distances that such a game needs: leave it out")
+def refuse_staying(cycles: bool, where: str) -> None:
+    """Raise MethodError if moves that stay in a tier are not to be solved."""
     if not cycles:
         raise MethodError(f"{where}: solve it by retrograde analysis")
 

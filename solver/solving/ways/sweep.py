@@ -10,7 +10,6 @@ from typing import Any
 
 from solver.base import extras
 from solver.base.errors import MethodError, UncompiledRules
-from solver.rules.game import Rules
 from solver.solving.job import Job, Outcome
 from solver.solving.ways import plain
 
@@ -33,7 +32,7 @@ def solve(job: Job) -> Outcome:
             outcome, states = plain.first(job, ahead.cached)
             if outcome is not None:
                 return outcome if work is None else outcome._replace(remove=work.remove)
-        reason = unswept(rules) if extras.has_kernels() else extras.remedy()
+        reason = None if extras.has_kernels() else extras.remedy()
         if reason is None:
             options.progress("compile", 0, 0)
             ahead.wait()
@@ -43,18 +42,6 @@ def solve(job: Job) -> Outcome:
             reason = found
     options.say_plainly(reason)
     return plain.whole(job, reason)
-
-
-def unswept(rules: Rules) -> str | None:
-    """Why the compiled sweep does not take a game, as far as the rules tell it before they are compiled."""
-    from solver.sweep.forward import refuse_staying
-
-    try:
-        if not rules.tiered:
-            refuse_staying(rules, True, f"{rules.name} has no tier")
-    except MethodError as error:
-        return str(error)
-    return None
 
 
 def _work(job: Job) -> Any:
