@@ -434,6 +434,10 @@ ELSEWHERE = (
     ),
     Elsewhere("amazons:4,4,4", "Song and Mueller, 2015", "second player wins", "test_games"),
     Elsewhere("chomp:6,5", "Gale, 1974, and Schuh", "the one bite that wins, on 10 boards", "test_nimbers"),
+    Elsewhere(
+        "cram:6,5", "Lemoine and Viennot, Nimbers are inevitable, Theoretical Computer Science 462, 2012",
+        "nimber 2", "test_nimbers",
+    ),
     Elsewhere("nim:7,7,7", "Bouton, Annals of Mathematics, 1901", "64 lost states", "test_games"),
     Elsewhere(
         "connect-four", "Boeck's counts by ply", "124,624 won, 14,676 drawn, 44,975 lost at ply 8", "test_shipped"

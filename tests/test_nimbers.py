@@ -1,5 +1,6 @@
 """Nimbers against the xor of heaps (Bouton 1901) and published sequences and boards."""
 
+import csv
 import functools
 import json
 import operator
@@ -7,12 +8,18 @@ from typing import NamedTuple
 
 import pytest
 
-from solver.base.errors import GameError
+from solver import Book, Player, solve, verify
+from solver.base.errors import DamagedBook, GameError, MethodError
+from solver.base.value import Value
+from solver.export import export
 from solver.rules.game import Rules, load_game
 from solver.search.nimbers import nimber
+from solver.solving.ways import plain
+from solver.verifying import verification
 from tests import naive
+from tests.books import write_values
 from tests.oracles import NIMBERS
-from tests.test_cli import ok
+from tests.test_cli import ok, run
 
 
 class Row(NamedTuple):
@@ -121,3 +128,88 @@ def test_what_has_no_nimbers_says_so_and_what_takes_too_long_is_not_known():
         with pytest.raises(GameError, match=said):
             nimber(Rules(game), game.initial(), {})
     assert nimber(Rules(Row(20)), Row(20).initial(), {}, nodes=10) is None
+
+
+def mex(game, state, found):
+    """The nimber of a state by the book, and those of all below, not folded."""
+    if state not in found:
+        below = set() if game.is_terminal(state) else {
+            mex(game, game.result(state, action), found) for action in game.actions(state)
+        }  # fmt: skip
+        found[state] = next(number for number in range(len(below) + 1) if number not in below)
+    return found[state]
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("text", ["nim:2,3,4", "cram:3,3", "nogo:3,2", "grundy:9"])
+def test_a_book_of_nimbers_is_that_of_plain_python_and_proved(text, tmp_path, monkeypatch):
+    game, truth = load_game(text), {}
+    mex(game, game.initial(), truth)
+    solve(game, tmp_path / "plain.lmdb", method="nimbers").close()
+    monkeypatch.setattr(plain, "SMALL", 0)
+    with solve(game, tmp_path / "swept.lmdb", method="nimbers") as book:
+        states = [state for state in truth if not game.is_terminal(state)]
+        keys = [*map(Rules(game).canonical, states)]
+        assert [book[key].score for key in keys] == [truth[state] or -1 for state in states]
+        assert {*book} == {*keys} and book.root == book[keys[states.index(game.initial())]]
+    assert (tmp_path / "plain.lmdb").read_bytes() == (tmp_path / "swept.lmdb").read_bytes()
+    assert verify(tmp_path / "plain.lmdb").verdict == "proved"
+    monkeypatch.setattr(verification, "FEW", 0)  # by kernels
+    assert verify(tmp_path / "plain.lmdb").verdict == "proved"
+
+
+@pytest.mark.interpreted
+def test_nimbers_of_more_than_a_byte(tmp_path, monkeypatch):
+    monkeypatch.setattr(plain, "SMALL", 0)
+    with solve("nim:150", tmp_path / "book.lmdb", method="nimbers") as book:
+        assert {state: value.score for state, value in book.items()} == {heap: heap for heap in range(1, 151)}
+
+
+@pytest.mark.slow
+def test_the_nimbers_of_a_larger_board_by_the_sweep(tmp_path):
+    with solve("cram:6,5", tmp_path / "book.lmdb", method="nimbers") as book:
+        assert (book.root, book.states) == (Value(2), 3_169_277)  # the nimber is published
+    assert verify(tmp_path / "book.lmdb").verdict == "proved"
+
+
+@pytest.mark.parametrize("few", [10**6, pytest.param(0, marks=pytest.mark.interpreted)])
+def test_a_wrong_nimber_is_found(few, tmp_path, monkeypatch):
+    with solve("nim:2,3", tmp_path / "book.lmdb", method="nimbers") as book:
+        values, header = dict(book.items()), book.header
+    state = next(state for state, value in values.items() if value.score == 2)
+    values[state] = Value(5)  # won as well: who wins is right everywhere
+    names = ("game", "rules", "method", "symmetry", "score_game", "states", "terminal", "counts", "root", "wdl")
+    write_values(tmp_path / "wrong.lmdb", values, facts={name: getattr(header, name) for name in names})
+    monkeypatch.setattr(verification, "FEW", few)
+    with pytest.raises(DamagedBook, match="another value than its children"):
+        verify(tmp_path / "wrong.lmdb")
+
+
+def test_a_book_of_nimbers_is_asked_told_and_played_as_one_of_wins_and_losses(tmp_path):
+    path = tmp_path / "book.lmdb"
+    assert "first player wins, nimber 2" in ok("solve", "nim:3,4,5", "--method", "nimbers", "-o", path, "-q")
+    assert "nimber 7               4" in ok("info", path, "--counts")
+    facts = json.loads(ok("query", path, "start", "--json", "-q"))
+    assert (facts["value"], facts["score"], facts["nimber"], facts["best"]) == ("win", 1, 2, ["a2"])
+    searched = json.loads(ok("query", "nim:3,4,5", "start", "--json", "-q"))
+    told = [{move["move"]: move["child"]["nimber"] for move in one["moves"]} for one in (facts, searched)]
+    assert told[0] == told[1]
+    with Book(path) as book, solve("nim:3,4,5") as usual:
+        player = Player(book)
+        for state, value in usual.items():
+            assert player.value(state).value == Value(value.score)
+            assert usual.get(player.choose(state).child, Value(-1)).score == -value.score or value.score < 0
+        export(book, tmp_path / "book.csv", ["state", "score", "best"])
+        best = {state: [move.action for move in player.analyse(state) if move.best] for state in book}
+        told = {str(state): " ".join(book.game.format_action(state, one) for one in best[state]) for state in book}
+    rows = [*csv.DictReader((tmp_path / "book.csv").read_text().splitlines())]
+    assert {row["state"]: row["best"] for row in rows} == told and {row["score"] for row in rows} == {*"1234567", "-1"}
+    code, _, said = run("trim", path, "-o", tmp_path / "no.lmdb", "--drop-plies", "2")
+    assert code == 2 and "holds nimbers" in said
+
+
+def test_nimbers_are_of_impartial_games_on_one_machine(tmp_path):
+    with pytest.raises(GameError, match="say impartial"):
+        solve("tic-tac-toe", method="nimbers")
+    with pytest.raises(MethodError, match="one machine"):
+        solve("nim:3,4,5", tmp_path / "no.lmdb", method="nimbers", cluster="local")

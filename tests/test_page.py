@@ -35,15 +35,16 @@ DRAWN = (
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """The page of a game, or of its ranked book, made once; with what Node needs beside it."""
+    """The page of a game, or of its book of another codec or method, made once; with what Node needs beside it."""
     made = {}
 
     def page(name):
         if name not in made:
             folder = tmp_path_factory.mktemp("page")
             shutil.copy(site.WEB / "package.json", folder)
-            text, _, codec = name.partition(" ")
-            pipeline.solve(load_game(text), folder / "book.lmdb", codec=codec or None).close()
+            text, _, said = name.partition(" ")
+            asked = {"method" if said == "nimbers" else "codec": said} if said else {}
+            pipeline.solve(load_game(text), folder / "book.lmdb", **asked).close()
             with Book(folder / "book.lmdb") as book:
                 export(book, f"{folder}/site/")
             made[name] = folder
@@ -83,8 +84,9 @@ def test_a_page_says_what_a_player_says(pages, name, tmp_path):
 
 
 @needs_node
-def test_a_page_of_a_book_without_distances_says_none(pages, tmp_path):
-    folder = pages("tic-tac-toe")
+@pytest.mark.parametrize("name", ["tic-tac-toe", "nim:2,3 nimbers"])
+def test_a_page_of_a_book_without_distances_says_none(pages, name, tmp_path):
+    folder = pages(name)
     with Book(folder / "book.lmdb") as book:
         player, game = Player(book), book.game
         positions = [one for one in positions_of(player.rules, 100) if not game.is_terminal(one.state)]

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, overload
 
 from solver.base.errors import GameError
-from solver.base.kinds import Kind, Margins, without_chance
+from solver.base.kinds import NIMBER, Kind, Margins, without_chance
 from solver.base.value import WIN, Value
 
 BITS = 48  # units of the span
@@ -125,8 +125,11 @@ class Expectation(_Fields, Margins):
         return f"{self.words(value)} for the first player"
 
 
-def kind_of(margins: bool, wdl: bool, by_chance: bool) -> Kind:
-    """The kind of a game's values: margins or outcomes, `wdl` without distances, `by_chance` expectations of these."""
+def kind_of(margins: bool, wdl: bool, by_chance: bool, nimbers: bool = False) -> Kind:
+    """The kind of a game's values: margins or outcomes, `wdl` without distances, `by_chance` expectations of these; or
+    `nimbers`."""
+    if nimbers:
+        return NIMBER
     return Expectation("margin" if margins else "utility") if by_chance else without_chance(margins, wdl)
 
 

@@ -6,7 +6,7 @@ a game's values, `header.kind` that of a book's. The arithmetic of merits is in 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from solver.base.errors import MethodError, SolverError
@@ -21,6 +21,7 @@ class Kind:
 
     name = "outcome"
     scores = False  # merits are scores: distances mean nothing
+    signed = False  # a player goes by the sign of a score alone
     most = WIN - 1  # the largest merit of an unfinished state, the negative of the smallest
     number: type = int  # what a score is, in a table
     types: tuple[type, ...] = (int,)  # what it may be in a book
@@ -79,6 +80,10 @@ class Kind:
         """Whether a value in a book may be what the children's, which make this merit, make of it."""
         return self.value(merit) == value
 
+    def best(self, merits: Collection[Any]) -> Any:
+        """What a state's moves make of it: their merits, some, are for its side to move."""
+        return max(merits)
+
     def values(self, palette: Sequence[Value]) -> Sequence[Value]:
         """The values by the numbers that a book stores for them: places in its palette."""
         return palette
@@ -98,6 +103,10 @@ class Kind:
     def words(self, value: Value, adds: bool = False) -> str:
         """A value for the side to move: win in 5, +3, draw; `adds`: moves score at once."""
         return value.words()
+
+    def entry(self, value: Value) -> str:
+        """A value in a list of those that a book has."""
+        return value.words(as_number=True)
 
     def verdict(self, value: Value) -> str:
         """The start's value as a verdict on the game, for the side that moves first."""
@@ -165,7 +174,50 @@ class Margins(_Scores):
         return f"unknown, about {estimate:+.3g}" if estimate else "unknown, about even"
 
 
-OUTCOME, WDL, MARGIN = Kind(), _Wdl(), Margins()
+class Nimbers(_Scores):
+    """Nimbers: the size of the heap of nim that a position of an impartial game is worth (Sprague 1935, Grundy 1939).
+
+    The score is the nimber, and -1 in place of 0: such a position is lost, all others are won.
+    """
+
+    name = "nimber"
+    signed = True
+    acyclic, partial = "nimbers", None
+    remedy = "nimbers are for games that end"
+    about = "nimber"
+    unfit: Mapping[str, str] = {
+        **Kind.unfit,
+        **dict.fromkeys(("trim", "wdl", "merge", "learn"), "{} holds nimbers: solve it without --method nimbers"),
+        "play": "nimbers tell sums of games apart, which no single play shows: leave out --play",
+        "cluster": "nimbers are found on one machine: leave out --cluster",
+    }
+    silent: tuple[str, ...] = ("distance",)
+
+    def best(self, merits: Collection[Any]) -> int:
+        """The least nimber that no move leads to (mex)."""
+        reached = {max(-merit, 0) for merit in merits}
+        return next(number for number in range(len(reached) + 1) if number not in reached) or LOST
+
+    def fits(self, value: Value) -> bool:
+        return value.distance is None and (value.score == LOST or 0 < value.score < 1 << 32)
+
+    def words(self, value: Value, adds: bool = False) -> str:
+        return f"{value.outcome}, {self.entry(value)}"
+
+    def entry(self, value: Value) -> str:
+        return f"nimber {nimber_of(value)}"
+
+    def verdict(self, value: Value) -> str:
+        return f"{'first' if value.score > 0 else 'second'} player wins, {self.entry(value)}"
+
+
+LOST = -1  # the score of the nimber 0
+OUTCOME, WDL, MARGIN, NIMBER = Kind(), _Wdl(), Margins(), Nimbers()
+
+
+def nimber_of(value: Value) -> int:
+    """The nimber that a value of that kind stands for."""
+    return max(int(value.score), 0)
 
 
 def without_chance(margins: bool, wdl: bool) -> Kind:

@@ -9,7 +9,8 @@ Version history
         chance, which have `expectation` there and which earlier readers refuse by their codec, `fixed`; nor grown
         books, which have `estimate` and floats in their palette, and which earlier readers refuse by their method. Nor
         books of states of more than 63 bits, which have `state_bytes` in their header, first states of so many bytes
-        and the state of `longest` as bytes, and which earlier readers refuse by their codec, `wide`.
+        and the state of `longest` as bytes, and which earlier readers refuse by their codec, `wide`. Nor books of
+        nimbers, whose method earlier readers do not know.
 
 Records of the main database, in key order
     8 bytes, big-endian n         segment n
@@ -46,7 +47,7 @@ import msgpack
 from solver.base.errors import DamagedBook, ForeignBook
 from solver.base.estimates import Estimate
 from solver.base.expectations import Expectation
-from solver.base.kinds import Kind, without_chance
+from solver.base.kinds import NIMBER, Kind, without_chance
 from solver.base.value import Value, merit_of
 from solver.book.codecs import CODECS, DEFAULT, fixed, keys_of, wide
 from solver.book.codecs.keys import States
@@ -64,7 +65,7 @@ PALETTE_PART = 4_000  # values to a palette record
 MOST_VALUES = 1 << 21  # of any palette: a reader takes 200 bytes for each
 MOST_TEXT = 8192  # characters of a game's name
 
-METHODS = ("minimax", "retrograde", "alphabeta", "expectiminimax", "value-iteration", "drop-out")
+METHODS = ("minimax", "retrograde", "alphabeta", "expectiminimax", "value-iteration", "drop-out", "nimbers")
 OF_WHOLES = METHODS[:2]  # of complete books that may be trimmed
 OF_PARTS = ("alphabeta", "drop-out")  # of books that are not complete
 SCOPES = re.compile("complete|exact|grown|ply [0-9]{1,9}")  # of books that hold all that was solved
@@ -134,6 +135,8 @@ class Header(NamedTuple):
     @property
     def kind(self) -> Kind:
         """That of its values."""
+        if self.method == NIMBER.acyclic:
+            return NIMBER
         return self.expectation or self.estimate or without_chance(self.score_game, self.wdl)
 
     @property
@@ -255,7 +258,7 @@ def check_facts(header: Header) -> None:
     if header.trim is not None:
         check_trim(header.trim)
         scope = header.trim.scope
-    if type(header.wdl) is not bool or (header.wdl and header.score_game):
+    if type(header.wdl) is not bool or (header.wdl and header.score_game) or (header.kind is NIMBER and not header.wdl):
         raise ValueError("values without distance where they cannot be")
     if header.method == "retrograde" and header.wdl:
         raise ValueError("values without distance, which retrograde analysis does not find")

@@ -20,10 +20,10 @@ from solver.rules.game import load_game
 @click.option("-o", "--output", "book", type=click.Path(), metavar="BOOK", help="Write the book here.")
 @click.option(
     "--method",
-    type=click.Choice(["auto", "minimax", "alphabeta", "retrograde", "expectiminimax"]),
+    type=click.Choice(["auto", "minimax", "alphabeta", "retrograde", "expectiminimax", "nimbers"]),
     default="auto",
     help="minimax: every state; retrograde: the same in a game with cycles; expectiminimax: in a game of chance;"
-    " alphabeta: one search's exact entries.",
+    " alphabeta: one search's exact entries; nimbers: in an impartial game.",
 )
 @click.option(
     "--max-ply", type=click.IntRange(0, 1000), metavar="N", help="An opening book: all unfinished states to ply N."

@@ -3,7 +3,7 @@
     state     the state's number
     board     as the game shows it, of several lines for most games
     value     win, draw or loss, for the side to move; nothing of expectations
-    score     1, 0, -1, the margin, or the expectation
+    score     1, 0, -1, the margin, the expectation, or the nimber, -1 for 0
     distance  plies to the end; nothing for draws and margins
     tier      what the rules call so: it grows along the game, in many games it is the ply
     best      the best moves in the game's notation; nothing where the book does not know them
@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 
 from solver.base.errors import BookError, DamagedBook, MethodError
 from solver.base.progress import Progress
-from solver.base.value import Value, lift_value
+from solver.base.value import Value, keeps, lift_value, sign_of
 from solver.book import Book
+from solver.play.analysis import told_apart
 from solver.play.player import Player
 from solver.rules.game import Rules, own_method
 from solver.rules.notation import show
@@ -115,11 +116,12 @@ def _best_of(book: Book) -> Cell:
     player, complete = Player(book, live=False), book.header.scope == "complete" and not book.header.kind.error
     game, rules = player.game, player.rules
     named, result, canonical, reward = _namer(rules), rules.result, rules.canonical, rules.reward
-    find = dict(book.items()).get if len(book) <= AT_HAND else book.get
+    every = dict(book.items()).get if len(book) <= AT_HAND else book.get
+    find, signed = told_apart(every, book.header.kind)[0], book.header.kind.signed
     lifted = functools.lru_cache(maxsize=1 << 16)(lift_value)
 
     def best(state: int, value: Value) -> list[str] | None:
-        moves = []
+        moves, value = [], sign_of(value) if signed else value
         for action in game.actions(state):
             child = result(state, action)
             known = find(canonical(child))
@@ -129,7 +131,7 @@ def _best_of(book: Book) -> Cell:
             if known is not None:
                 same = not rules.alternates and rules.same_mover(state, action, child)
                 worth = lifted(known, same) if reward is None else lifted(known, same, reward(state, action))
-                if worth == value:
+                if keeps(worth, value) if signed else worth == value:
                     moves.append(action)
         if not moves and not player.analyse(state) and player.outcomes(state):
             return None

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from solver.base.estimates import is_estimate
-from solver.base.value import Value, keeps, merit_of
+from solver.base.kinds import Kind
+from solver.base.value import Value, keeps, merit_of, sign_of
 
 Find = Callable[[Any], Value | None]
 
@@ -59,8 +60,9 @@ class Move(NamedTuple):
 MISSING = Answer(None, False, "missing")
 
 
-def told_apart(find: Find, grown: bool) -> tuple[Find, Callable[[Any], Answer]]:
-    """Of a look-up, in a grown book: one of the exact values alone, and answers with estimates."""
+def told_apart(find: Find, kind: Kind | None) -> tuple[Find, Callable[[Any], Answer]]:
+    """Of a look-up, in a book of a kind: one of the exact values alone, as they are played; answers with estimates."""
+    grown = kind is not None and kind.estimate is not None
 
     def exact(key: Any) -> Value | None:
         value = find(key)
@@ -70,7 +72,13 @@ def told_apart(find: Find, grown: bool) -> tuple[Find, Callable[[Any], Answer]]:
         value = find(key)
         return MISSING if value is None or not is_estimate(value) else Answer(None, False, "book", value.score)
 
-    return (exact, estimated) if grown else (find, lambda key: MISSING)
+    def signs(key: Any) -> Value | None:
+        value = find(key)
+        return None if value is None else sign_of(value)
+
+    if grown:
+        return exact, estimated
+    return (signs if kind is not None and kind.signed else find), lambda key: MISSING
 
 
 def as_best(move: Move) -> Move:

@@ -87,7 +87,7 @@ class Player:
         self.canonical, self._same_mover = rules.canonical, rules.same_mover
         self._lifted = functools.lru_cache(maxsize=1 << 16)(lift_value)
         find: Any = source.find if isinstance(source, Book) else source.get  # by canonical states
-        self._find, self._estimated = analysis.told_apart(find, header is not None and header.estimate is not None)
+        self._find, self._estimated = analysis.told_apart(find, None if header is None else header.kind)
         self._lead = leading(rules, header and header.method, self._find)
         told = Rules(game, rules.symmetry, header is not None and header.wdl)
         self._depth, self._covers = _looking_ahead(told, self._find, header)

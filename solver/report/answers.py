@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from solver.base.errors import BookError, GameError, PositionError, SolverError
+from solver.base.kinds import NIMBER, nimber_of
 from solver.base.value import in_plies
 from solver.book.reader import Book
 from solver.play.analysis import Answer, Move, Outcome
@@ -44,6 +45,7 @@ class Answers:
         self._quick = isinstance(book, Book) and (not moves or book.header.scope == "complete") and not self._grown
         self._quick = self._quick and not player.rules.impartial
         self._nimbers: Table = {}
+        self._of_nimbers = isinstance(book, Book) and book.header.kind is NIMBER
         self._find = player.solution.get
         self._canonical = player.canonical
         self._mover = player.rules.to_move
@@ -149,9 +151,7 @@ class Answers:
             "evaluation": self.player.foresight.name if self._is_estimated(answer, moves) else None,
         }
         if self.player.rules.impartial:
-            if len(self._nimbers) > MOST_NIMBERS:
-                self._nimbers.clear()
-            facts["nimber"] = nimber(self.player.rules, state, self._nimbers)
+            facts["nimber"] = self._nimber(state)
         if self._grown is not None:
             facts["depth"] = self._grown.depth if answer.source == "book" and not answer.exact else None
             if facts["depth"] is not None:
@@ -185,8 +185,22 @@ class Answers:
             "child": _child(move),
         }
         if self.player.rules.impartial:
-            facts["child"]["nimber"] = self._nimbers.get(self._canonical(move.child))
+            stored = self._stored_nimber(move.child)
+            known = self._nimbers.get(self._canonical(move.child))
+            facts["child"]["nimber"] = known if stored is None else stored
         return facts
+
+    def _nimber(self, state: int) -> int | None:
+        """The nimber of a state, from a book of them or found now; None where that takes too long."""
+        if len(self._nimbers) > MOST_NIMBERS:
+            self._nimbers.clear()
+        stored = self._stored_nimber(state)
+        return nimber(self.player.rules, state, self._nimbers) if stored is None else stored
+
+    def _stored_nimber(self, state: int) -> int | None:
+        """That of a state in a book of nimbers."""
+        value = self._find(self._canonical(state)) if self._of_nimbers else None
+        return None if value is None else nimber_of(value)
 
 
 def _by_number(state: int, action: int) -> str:

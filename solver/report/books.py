@@ -67,7 +67,7 @@ def text(facts: dict[str, Any], kind: Kind, counts: bool = False) -> str:
         place = f"written to {facts['book']}" if facts["book"] else "no book: -o"
         rows["time"] = f"{facts['seconds']:.2f} s, {place}"
     lines = [f"{name:8} {value}" for name, value in rows.items() if value]
-    return "\n".join([*lines, *(["", tables(facts)] if counts else [])])
+    return "\n".join([*lines, *(["", tables(facts, kind)] if counts else [])])
 
 
 def expected(expectation: dict[str, Any]) -> str:
@@ -101,7 +101,7 @@ def trimmed(trim: dict[str, Any]) -> str:
     return f"{', '.join(kept)}; of the {trim['scope']} book {trim['source'][:16]}"
 
 
-def tables(facts: dict[str, Any]) -> str:
+def tables(facts: dict[str, Any], kind: Kind) -> str:
     """The counts by tier, terminal states included, and by value, for the side to move."""
     lines = []
     if facts["tiers"]:
@@ -112,6 +112,6 @@ def tables(facts: dict[str, Any]) -> str:
     if facts["values"]:
         lines += ["", f"{'value':>14} {'stored':>15}"]
         for value in facts["values"]:
-            name = Value(value["score"], value["distance"]).words(as_number=True)
+            name = kind.entry(Value(value["score"], value["distance"]))
             lines.append(f"{name:>14} {value['stored']:15,}")
     return "\n".join(lines).strip("\n")

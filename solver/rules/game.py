@@ -116,17 +116,17 @@ class Rules:
     """A game with its optional methods filled in, folded by its symmetry or not: nobody else asks what a game has.
 
     Made once by whoever solves, searches or plays, and handed down. `kind` is that of its values; with `wdl` only who
-    wins is asked, not how soon. `outcomes(state)` are what chance may do there, nothing where a player decides. All
-    methods are bound, plain callables; what nothing can stand in for is None where the game lacks it: `to_move`,
-    `again`, `reward`, `chance`, `evaluate`, `features`, `bounds`, `promise`, `size`, `rank`, `outlook`, `replies`.
-    States may be any hashable objects in the plain searches. Raises GameError where a required method is missing, or
-    two do not go together.
+    wins is asked, not how soon; with `nimbers` these. `outcomes(state)` are what chance may do, nothing where a player
+    decides. All methods are bound, plain callables; what nothing can stand in for is None where the game lacks it:
+    `to_move`, `again`, `reward`, `chance`, `evaluate`, `features`, `bounds`, `promise`, `size`, `rank`, `outlook`,
+    `replies`. States may be any hashable objects in the plain searches. Raises GameError where a required method is
+    missing, or two do not go together.
     """
 
-    def __init__(self, game: Any, symmetry: bool = True, wdl: bool = False) -> None:
-        self.game, self.symmetry, self.wdl = game, symmetry, wdl
+    def __init__(self, game: Any, symmetry: bool = True, wdl: bool = False, nimbers: bool = False) -> None:
+        self.game, self.symmetry, self.wdl = game, symmetry, wdl or nimbers
         self.margins, self.plain_only = is_score_game(game), bool(getattr(game, "plain_only", False))
-        self.kind = kind_of(self.margins, wdl, bool(own_method(game, "chance")))
+        self.kind = kind_of(self.margins, wdl, bool(own_method(game, "chance")), nimbers)
         self.scores, self.bits, self.impartial = self.kind.scores, bits_of(game), getattr(game, "impartial", False)
         try:
             self.actions: Callable[[Any], Iterator[int]] = game.actions

@@ -39,7 +39,9 @@ def derived(
             unknown.append(child)
         else:
             worths.append((weight, lifted(merit, state, action, child)))
-    return best_of(worths, average), unknown
+    if rules.chance is not None:
+        return best_of(worths, average), unknown
+    return rules.kind.best([merit for _, merit in worths]) if worths else None, unknown
 
 
 def best_of(worths: Iterable[tuple[int, Merit]], average: Average = operator.truediv) -> Merit | None:

@@ -10,10 +10,23 @@ from __future__ import annotations
 from typing import Any
 
 from solver.base.errors import BudgetExceeded, GameError
+from solver.base.kinds import LOST
+from solver.base.progress import Progress, silent
 from solver.rules.game import Rules
-from solver.search import Budget, Search, Table, Visit
+from solver.search import Budget, Result, Search, Table, Visit, roots_of
 
 NODES = 100_000
+
+
+def solve(rules: Rules, *, budget: Budget | None = None, progress: Progress = silent) -> Result:
+    """The nimbers of all states, of `rules` with nimbers: `table` has their merits. Raises what `nimber` does, and
+    BudgetExceeded."""
+    check(rules)
+    search = _Nimbers(rules, None, budget, progress)
+    for root in roots_of(rules, None):
+        search.merit_of(root)
+    table = {state: found or LOST for state, found in search.table.items()}
+    return Result(rules.kind.value(table[rules.canonical(root)]), None, True, search.counts, table)
 
 
 def nimber(rules: Rules, state: Any, table: Table, nodes: int = NODES) -> int | None:
@@ -22,6 +35,16 @@ def nimber(rules: Rules, state: Any, table: Table, nodes: int = NODES) -> int | 
     `table` is extended in place: canonical states to nimbers. Raises GameError if the game is not impartial,
     MethodError if it has cycles.
     """
+    check(rules)
+    try:
+        found: int = _Nimbers(rules, table, Budget(nodes)).merit_of(state)
+    except BudgetExceeded:
+        return None
+    return found
+
+
+def check(rules: Rules) -> None:
+    """Raise GameError if a game has no nimbers."""
     if not rules.impartial:
         raise GameError(f"{rules.name} has no nimbers: say impartial = True if both move alike and the last mover wins")
     if not rules.alternates or rules.chance is not None or rules.margins:
@@ -29,11 +52,6 @@ def nimber(rules: Rules, state: Any, table: Table, nodes: int = NODES) -> int | 
             f"{rules.name} says impartial = True and has to_move, again, chance or margins: leave one out, nimbers are"
             " for games in which both sides have the same moves and who cannot move loses"
         )
-    try:
-        found: int = _Nimbers(rules, table, Budget(nodes)).merit_of(state)
-    except BudgetExceeded:
-        return None
-    return found
 
 
 class _Nimbers(Search):

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from solver.base.errors import MethodError
+from solver.base.kinds import NIMBER
 from solver.rules.keeping import graph_in
 from solver.rules.width import refuse_wide
+from solver.search import nimbers
 from solver.solving.job import Job, Way
 from solver.solving.ways import cluster, entries, graphs, opening, plain, sweep
 
@@ -36,6 +38,8 @@ def refuse(job: Job, way: Way) -> None:
         raise MethodError(f"no method {options.method!r}: choose one of {', '.join(('auto', *plain.METHODS))}")
     if options.max_ply is not None and options.method not in ("auto", "alphabeta"):
         raise MethodError(f"an opening book is made by alpha-beta: --method alphabeta, not {options.method}")
+    if rules.kind is NIMBER:
+        nimbers.check(rules)
     some_heed = sorted(set().union(*(other.heeds for other in WAYS)))
     refuse_ignored(way.name, way.heeds, job.target is not None, {name: getattr(options, name) for name in some_heed})
     reason = way.refuses(job)

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from solver.base.errors import GameError, ResourceError, SolverError
+from solver.base.kinds import NIMBER
 from solver.base.loading import listening
 from solver.base.memory import working_memory
 from solver.base.options import Options, Say, quiet
@@ -62,8 +63,9 @@ def solve(
 
     `method`: "minimax" values every reachable state by tiers, "retrograde" those of a game with cycles, "alphabeta"
     keeps the exact entries of one search or, with `max_ply`, makes an opening book of all unfinished states to that
-    ply; "auto" takes the first that fits. `memory` bounds the bytes of the sweep (a share of what is free if
-    None), `table` those of the search's table. A solve that was stopped goes on from its last checkpoint, unless
+    ply; "nimbers" finds those of every reachable state of an impartial game; "auto" takes the first that fits, but not
+    that. `memory` bounds the bytes of the sweep (a share of what is free if None), `table` those of the search's
+    table. A solve that was stopped goes on from its last checkpoint, unless
     `restart`; they are `checkpoint` seconds apart (CHECKPOINT if None; 1 on a cluster), half as much again
     inside a pass over a tier with cycles; `say` gets a line about that, and about a solve in plain Python. A game that
     the disk cannot hold is refused, after a few seconds of counting if that shows it, unless `anyway`. `codec` is
@@ -143,7 +145,7 @@ def _prepared(
             validate(game)
         except ValueError as error:
             raise GameError(f"{game_text(game)}: {error}") from None
-    rules = Rules(game, options.symmetry, options.wdl)
+    rules = Rules(game, options.symmetry, options.wdl, options.method == NIMBER.acyclic)
     job = Job(rules, None if path is None else Path(path), options)
     way = way or way_of(job)
     refuse(job, way)

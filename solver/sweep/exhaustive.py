@@ -25,13 +25,14 @@ from solver.sweep.dense import Dense, NotDense
 from solver.sweep.expectation import ExpectationPass
 from solver.sweep.finish import finish
 from solver.sweep.forward import Forward
+from solver.sweep.nimbers import NimberPass
 from solver.sweep.ordered import Ordered
 
 MEMORY = 4 << 30
 TRIAL = 15.0  # seconds of counting after which the size of the game is estimated
 SAMPLING = 5.0  # seconds that the estimate may take, at most
 DEFAULT = Options()
-PASSES = {"expectation": ExpectationPass}  # of the kinds whose numbers are no merits
+PASSES = {"expectation": ExpectationPass, "nimber": NimberPass}  # of the kinds whose numbers are no merits
 
 
 def solve(
@@ -46,7 +47,7 @@ def solve(
     the solution always is. Raises MethodError if the method does not fit, GameError with the offending state if the
     rules break the protocol, UncompiledRules if they cannot be compiled or say something else then, ResourceError.
     """
-    rules = Rules.of(game, options.symmetry)
+    rules = game if isinstance(game, Rules) else Rules(game, options.symmetry)
     work = work or Work()
     work.mapped = _memory(options) // 4
     with Workers(options.workers) as team, compiling(rules.game):
@@ -65,7 +66,7 @@ def solve(
                 dense.discard()
                 del dense  # and its arrays
                 resumed = None
-        memory, cycles = _memory(options), options.method != "minimax"
+        memory, cycles = _memory(options), options.method != "minimax" and rules.kind.cyclic is not None
         forward = Forward(
             compiled, work, cycles=cycles, limit=memory // 4, most=memory // 16, progress=options.progress
         )
@@ -80,7 +81,7 @@ def _memory(options: Options) -> int:
 def _dense_size(compiled: CompiledMoves, resumed: Any, options: Options) -> int | None:
     """`size()` of a game that arrays by state can take."""
     needed, memory = demand.by_state(compiled.rules, compiled.tiered), _memory(options)
-    if needed is None or (resumed is not None and resumed["pass"] != "dense"):
+    if needed is None or compiled.rules.kind.name in PASSES or (resumed is not None and resumed["pass"] != "dense"):
         return None
     size, bytes_needed = needed
     if bytes_needed <= memory:

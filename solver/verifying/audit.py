@@ -31,7 +31,7 @@ from solver.store.runs import LOOK, Key, Runs, States, merged, places_in
 from solver.store.shared import read_only
 from solver.store.sorting import sort_unique
 from solver.store.work import Work
-from solver.verifying import expectations, grounding
+from solver.verifying import expectations, grounding, nimbers
 from solver.verifying.reached import (
     AT,
     COUNT,
@@ -168,7 +168,7 @@ def stored(states: States, indices: NDArray[Any], header: Header, prefixes: NDAr
 
 def arithmetic_of(header: Header) -> Any:
     """The module with `audit` and `stored` for the kind of a book's values."""
-    return {"expectation": expectations}.get(header.kind.name, sys.modules[__name__])
+    return {"expectation": expectations, "nimber": nimbers}.get(header.kind.name, sys.modules[__name__])
 
 
 class _Audit:

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 from solver.base import extras
 from solver.base.errors import DamagedBook, ResourceError, SolverError, UncompiledRules
+from solver.base.kinds import NIMBER
 from solver.base.memory import working_memory
 from solver.base.options import Options
 from solver.base.progress import Progress, silent
@@ -40,7 +41,7 @@ from solver.verifying.claims import Means
 FEW = 20_000  # states that are verified in plain Python alone
 SEARCH = 10.0  # seconds of searching for the values of a book that is not complete
 SPOTS, RUN = 128, 16  # of more states as many runs of so many
-ACYCLIC = ("minimax", "expectiminimax")  # methods that solve no game in which play comes back to a state
+ACYCLIC = ("minimax", "expectiminimax", "nimbers")  # methods that solve no game in which play comes back to a state
 PLAIN_BYTES = 200  # of memory a state that is verified in plain Python alone
 
 
@@ -93,7 +94,8 @@ def verify(
     means = Means(search, workers, working_memory(memory))
     started = time.perf_counter()
     with Book(path, game) as book:
-        rules = Rules(book.game, book.header.symmetry, book.header.wdl)
+        header = book.header
+        rules = Rules(book.game, header.symmetry, header.wdl, header.kind is NIMBER)
         _check_claims(book, rules)
         closed = book.header.scope == "complete"
         if closed:

@@ -12,7 +12,7 @@ heeds = {"cluster", "store", "memory", "workers", "restart", "checkpoint"}
 
 def refuses(job: Job) -> str | None:
     """What the method cannot take, and a cluster that is not there, or has no place to keep what is done."""
-    reason = plain.refuses(job)
+    reason = plain.refuses(job) or job.rules.kind.refusal("cluster", job.rules.name)
     if reason is None and not extras.has_cluster():
         return f"--cluster: {extras.cluster_remedy()}"
     if reason is None and job.options.store is None and not _is_local(job):

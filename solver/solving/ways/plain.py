@@ -1,6 +1,7 @@
 """By the plain algorithms: small games, rules that run in plain Python only, and what the compiled sweep leaves.
 
-`minimax` and `retrograde` value every reachable state; so does `expectiminimax` in games of chance.
+`minimax` and `retrograde` value every reachable state; so do `expectiminimax` in games of chance, and `nimbers` in
+impartial ones.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from solver.base.patience import impatient
 from solver.check.conformance import SLOW, check_table, random_games
 from solver.check.playouts import RandomGame, endless, repeated, states_of
 from solver.rules.game import Rules, is_built_in
-from solver.search import Budget, alphabeta, minimax, retrograde, value_iteration
+from solver.search import Budget, alphabeta, minimax, nimbers, retrograde, value_iteration
 from solver.solving.job import Job, Outcome
 from solver.solving.tables import Table, solved_by
 
@@ -33,8 +34,11 @@ METHODS: dict[str, Callable[..., Any]] = {
     "retrograde": retrograde.solve,
     "alphabeta": alphabeta.solve,
     "expectiminimax": value_iteration.solve,
+    "nimbers": nimbers.solve,
 }
-STATE_BYTES = {"minimax": 300, "retrograde": 600, "expectiminimax": 1000}  # of memory; long lines of play take more
+STATE_BYTES = {  # of memory; long lines of play take more
+    "minimax": 300, "nimbers": 300, "retrograde": 600, "expectiminimax": 1000,
+}  # fmt: skip
 
 
 def refuses(job: Job) -> str | None:

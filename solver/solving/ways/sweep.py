@@ -64,9 +64,9 @@ def _swept(job: Job, work: Any, states: Sequence[int]) -> Outcome | str:
     except UncompiledRules as error:
         reason = str(error)
     except MethodError as error:
-        if rules.kind.cyclic != "retrograde" or not rules.scores or job.options.method == "retrograde":
+        if rules.kind.cyclic not in ("retrograde", None) or not rules.scores or job.options.method == "retrograde":
             raise
-        reason = str(error)  # scores, with moves that stay in a tier: minimax takes them if they make no cycle
+        reason = str(error)  # scores, with moves that stay in a tier: plain searches take them if they make no cycle
     else:
         return Outcome(solved, solved.method, "complete", work.remove)
     work.remove()

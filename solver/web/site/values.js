@@ -143,6 +143,7 @@ async function lookUp({ game, book, about }, state) {
   if (end) return exactly(meritAtTheEnd(end, about));
   const stored = await book.get(game.key(state));
   if (stored === undefined || stored.outcome === "estimate") return anything(about);
+  if (about.wdl) return exactly(Math.sign(stored.score)); // which may be a nimber
   return exactly(stored.distance === null ? stored.score : stored.score * (WIN - stored.distance));
 }
 

@@ -1,0 +1,85 @@
+"""The auditor's arithmetic of nimbers: each is the least that no child has."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solver.book.format import Header
+from solver.compiled.binding import kernel
+from solver.verifying.reached import (
+    AT,
+    COUNT,
+    CULPRIT,
+    FAULT,
+    STAYS,
+    WRONG_TIER,
+    WRONG_VALUE,
+    reach,
+    stays,
+    tally,
+    unfit,
+)
+
+game: Any = None  # constants of the bound copies
+FOLDS = TIERS = TIERED = False
+
+
+class Heaps(NamedTuple):
+    """`Stored` of a book of nimbers: the nimbers of its values (palette,)."""
+
+    states: NDArray[np.int64]
+    indices: NDArray[Any]
+    nimbers: NDArray[np.int64]
+    prefixes: NDArray[np.int64]
+    shift: int
+
+
+def stored(
+    states: NDArray[np.int64], indices: NDArray[Any], header: Header, prefixes: NDArray[np.int64], shift: int
+) -> Heaps:
+    """What the kernel is given of a book."""
+    nimbers = np.array([max(value.score, 0) for value in header.palette], np.int64)
+    return Heaps(states, indices, nimbers, prefixes, shift)
+
+
+@kernel
+def audit(stored, reached, tiers, tallies, begin, end, ends, report):
+    """`audit.audit` of a book of nimbers."""
+    report[:] = 0
+    met = np.full(stored.nimbers.max() + 2, -1, np.int64)  # by nimber: the last state with a move there
+    for i in range(begin, end):
+        state = stored.states[i]
+        report[CULPRIT], report[AT] = state, i
+        report[FAULT] = unfit(state)
+        if report[FAULT]:
+            return
+        mark = report[COUNT]
+        for action in game.actions(state):
+            child = game.result(state, action)
+            key = game.canonical(child) if FOLDS else child
+            if game.is_terminal(child):
+                if report[COUNT] == len(ends):
+                    report[COUNT] = mark
+                    return
+                ends[report[COUNT]] = key
+                report[COUNT] += 1
+                met[0] = i
+            else:
+                place = reach(key, stored, reached, report)
+                if place < 0:
+                    return
+                met[stored.nimbers[stored.indices[place]]] = i
+                report[STAYS] |= stays(state, key)
+        least = 0
+        while met[least] == i:
+            least += 1
+        if least != stored.nimbers[stored.indices[i]]:
+            report[FAULT] = WRONG_VALUE
+            return
+        if not tally(state, least if least else -1, False, tiers, tallies):
+            report[FAULT] = WRONG_TIER
+            return
+    report[AT] = end
