@@ -19,7 +19,7 @@ def pytest_addoption(parser):
 
 
 @pytest.fixture(autouse=True)
-def kernels(request, monkeypatch):
+def as_written(request, monkeypatch):
     """Whatever is marked `interpreted` runs its kernels as plain Python; with --compile it does not (make slow)."""
     node = request.node
     quick = node.get_closest_marker("interpreted") and not node.get_closest_marker("slow")

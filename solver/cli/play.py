@@ -280,5 +280,5 @@ def _begun(rules: Rules, position: Position) -> Position:
     """A position that play can begin from: what is not known of the moves before it is nothing."""
     mover, gained = position.mover, position.gained
     if mover is None:
-        mover = 0 if rules.to_move is None else rules.to_move(position.state)
+        mover = rules.mover(position.state)
     return position._replace(mover=mover, gained=0 if gained is None and rules.reward is not None else gained)

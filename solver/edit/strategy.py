@@ -66,7 +66,7 @@ class _Walk:
         layer = set()
         for state in rules.roots():
             if not rules.is_terminal(state):
-                mover = rules.to_move(state) if rules.to_move else 0
+                mover = rules.mover(state)
                 layer.add((rules.canonical(state), mover == self.side))
         while layer:
             self.seen |= layer

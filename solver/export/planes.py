@@ -34,7 +34,7 @@ class Planes(NamedTuple):
 
     def of(self, rules: Rules, state: int) -> bytes:
         """A byte, 0 or 1, for each cell of each plane. Raises GameError for a board that has no place in them."""
-        mover = rules.to_move(state) if rules.to_move is not None else 0
+        mover = rules.mover(state)
         cells = self.height * self.width
         if not self.symbols:
             planes = [bytes(state >> bit & 1 for bit in range(self.width))]
@@ -76,7 +76,7 @@ def planes_of(rules: Rules, states: Iterable[int]) -> Planes:
     drawn = is_drawn(rules.game)
     for state in states:
         if drawn:
-            rows = board_of(rules.game, state, rules.to_move(state) if rules.to_move is not None else 0)
+            rows = board_of(rules.game, state, rules.mover(state))
             height, width = len(rows), len(rows[0])
             symbols.update(*rows)
         if not rules.is_terminal(state):

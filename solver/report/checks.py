@@ -51,7 +51,7 @@ def text(facts: dict[str, Any]) -> str:
 def boards(rules: Rules, games: Sequence[RandomGame]) -> str:
     """The positions of the first game that ended, if one did, each after the move that led to it."""
     game = next((one for one in games if one.worth is not None), games[0])
-    mover = 0 if rules.to_move is None else rules.to_move(game.states[0])
+    mover = rules.mover(game.states[0])
     lines = [f"\n{show(rules.game, game.states[0], mover)}"]
     for state, action, child in zip(game.states, game.actions, game.states[1:], strict=False):
         move = "chance" if action is None else format_action(rules.game, state, action)

@@ -117,10 +117,10 @@ class Rules:
 
     Made once by whoever solves, searches or plays, and handed down. `kind` is that of its values; with `wdl` only who
     wins is asked, not how soon; with `nimbers` these. `outcomes(state)` are what chance may do, nothing where a player
-    decides. All methods are bound, plain callables; what nothing can stand in for is None where the game lacks it:
-    `to_move`, `again`, `reward`, `chance`, `evaluate`, `features`, `bounds`, `promise`, `size`, `rank`, `outlook`,
-    `replies`. States may be any hashable objects in the plain searches. Raises GameError where a required method is
-    missing, or two do not go together.
+    decides; `mover(state)` is who is to move, 0 where states do not tell. All methods are bound, plain callables; what
+    nothing can stand in for is None where the game lacks it: `to_move`, `again`, `reward`, `chance`, `evaluate`,
+    `features`, `bounds`, `promise`, `size`, `rank`, `outlook`, `replies`. States may be any hashable objects in the
+    plain searches. Raises GameError where a required method is missing, or two do not go together.
     """
 
     def __init__(self, game: Any, symmetry: bool = True, wdl: bool = False, nimbers: bool = False) -> None:
@@ -160,7 +160,7 @@ class Rules:
         self.rank: Callable[[Any], int] | None = own_method(game, "rank") or within
         self.unrank: Callable[[int], Any] | None = own_method(game, "unrank") or within
         _check_together(self)
-        self.alternates = self.to_move is None and self.again is None
+        self.alternates, self.mover = self.to_move is None and self.again is None, self.to_move or _zero
         self.same_mover = _same_mover(self)
         self.lifted, self.end = _lifted(self), _end(self)
 

@@ -88,7 +88,7 @@ class _Traced(Search):
             return "leaf"
         if any(True for _ in rules.outcomes(state)):
             return "CHANCE"
-        return "MIN" if rules.to_move is not None and rules.to_move(state) else "MAX"
+        return "MIN" if rules.mover(state) else "MAX"
 
     def decision(self, node: Node) -> Visit:
         """Value a node of MAX or MIN: the children from the left, until the rest cannot matter."""

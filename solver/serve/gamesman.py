@@ -87,8 +87,7 @@ class Gamesman:
         if isinstance(found, Reply):
             return found
         rules, initial = found.rules, found.game.initial()
-        mover = 0 if rules.to_move is None else rules.to_move(initial)
-        start = _place(found, Position(initial, None, mover, None if rules.reward is None else 0))
+        start = _place(found, Position(initial, None, rules.mover(initial), None if rules.reward is None else 0))
         return _same(
             {
                 "id": request.path_params["variant"],

@@ -134,7 +134,7 @@ class Tree:
         found: list[Any] = []
         queue = []
         for state in dict.fromkeys(map(rules.canonical, rules.roots())):
-            queue.append((0.0, state, 0 if rules.to_move is None else rules.to_move(state)))
+            queue.append((0.0, state, rules.mover(state)))
         heapq.heapify(queue)
         seen = set()
         while queue and len(found) < most:

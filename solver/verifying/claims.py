@@ -200,7 +200,7 @@ class _Side:
         """Follow its play against every reply. Raises DamagedBook where the book does not know enough."""
         rules = self.rules
         roots = [state for state in rules.roots() if not rules.is_terminal(state)]
-        movers = [rules.to_move(state) if rules.to_move else 0 for state in roots]
+        movers = [rules.mover(state) for state in roots]
         layer = {(rules.canonical(state), mover == self.side) for state, mover in zip(roots, movers, strict=True)}
         seen = set(layer)
         for ply in range(self.limit + 1):

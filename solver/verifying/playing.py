@@ -60,7 +60,7 @@ class _Played:
             self.reward = lambda state, action: self.rules.gain(state[0], action)
 
     def _node(self, state: int) -> tuple[int, bool]:
-        mover = self.rules.to_move(state) if self.rules.to_move else 0
+        mover = self.rules.mover(state)
         return state, mover == self.side
 
     def initial(self) -> tuple[int, bool]:
