@@ -48,7 +48,8 @@ class Opening(NamedTuple):
 
 
 class Sweep(NamedTuple):
-    """An exhaustive solve: states that will be stored, exact if `counted`, else estimated from samples.
+    """An exhaustive solve: states that will be stored, exact if `counted`, else estimated from samples and then most
+    likely from `least` to `most`; `states` are all that are reached, finished ones too.
 
     `whole`: the estimate came to the last tier in its time; else there are more states than `stored`. `memory` is what
     it takes where there is enough, `disk` what the work folder and the book need together. `by_state`: arrays by state
@@ -56,6 +57,9 @@ class Sweep(NamedTuple):
     """
 
     stored: int
+    least: int
+    most: int
+    states: int
     counted: bool
     whole: bool
     cyclic: bool
@@ -177,9 +181,7 @@ def of_sweep(
 ) -> Sweep:
     """Count the states tier by tier for most of that time, compiling apart, and estimate from samples what is left.
 
-    Of games that were counted to a thousandth or more the estimate was within a factor of two; connect-four 7x6, of
-    which a minute counts a hundred-thousandth, it makes eight times too large. Raises MethodError without the extra
-    [solve].
+    Raises MethodError without the extra [solve].
     """
     rules = Rules(game, symmetry)
     need_kernels(rules)
@@ -200,8 +202,10 @@ def of_sweep(
         stored, book = min(stored, size), demand.DENSE_BOOK_BYTES
         took = DENSE_WHOLE * stored * projection.pace(CompiledMoves(rules)).state / (workers or cores())
         memory, disk = (150 << 20) + arrays, round(2 * book * stored)
+        census = census._replace(least=min(census.least, size), most=min(census.most, size))
     counted, whole, cyclic, tiers = census.counted, census.whole, census.cyclic, len(census.sizes)
-    return Sweep(stored, counted, whole, cyclic, tiers, took, memory, disk, round(book * stored), by_state)
+    sizes = stored, census.least, census.most, max(stored, census.reached)
+    return Sweep(*sizes, counted, whole, cyclic, tiers, took, memory, disk, round(book * stored), by_state)
 
 
 def need_kernels(rules: Rules) -> None:

@@ -20,7 +20,7 @@ from solver.base.memory import free_memory
 from solver.base.parallel import cores
 
 if TYPE_CHECKING:
-    from solver.sweep.projection import Tier
+    from solver.sweep.walking import Tier
 
 KEY = 8  # bytes of a state
 TASK_BYTES = 256  # of memory that a task takes for a state

@@ -17,7 +17,7 @@ from solver.estimate.phases import KEY, PLAIN, Cluster, Costs, Kind, TierPlan, p
 from solver.rules.game import Game, Rules
 
 if TYPE_CHECKING:
-    from solver.sweep.projection import Tier
+    from solver.sweep.walking import Tier
 
 BUFFERED, LEAST_READ, MOST_READ = 256 << 20, 1 << 12, 1 << 18  # of the merge into the book: bytes, states of a file
 PROCESS = 120 << 20  # bytes of a worker, whatever it does

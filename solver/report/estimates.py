@@ -15,6 +15,7 @@ def sweep(facts: dict[str, Any]) -> str:
     return "\n".join(
         [
             f"stored   {_about(facts)}{facts['stored']:,} states, {tiers}, {_from(facts)}",
+            *_range(facts),
             f"time     about {duration(facts['seconds'])} on this machine",
             f"memory   about {facts['memory'] / 2**20:,.0f} MiB, {less}",
             f"disk     about {facts['disk'] / 2**20:,.0f} MiB, the book's included",
@@ -61,6 +62,14 @@ def plan(facts: dict[str, Any]) -> str:
             *([f"price    {facts['price']:,.2f}"] if facts["price"] else []),
         ]
     )
+
+
+def _range(facts: dict[str, Any]) -> list[str]:
+    """How far an estimate may be off."""
+    if facts["counted"] or not facts["whole"]:
+        return []
+    limits = f"most likely from {facts['least']:,} to {facts['most']:,}"
+    return [f"         {limits}; {facts['states']:,} with finished ones"]
 
 
 def _about(facts: dict[str, Any]) -> str:

@@ -1,11 +1,11 @@
 """How many states a sweep would reach, from samples, where counting them takes too long.
 
-A tier's states are the moves into it divided by the mean number of parents of its states. Moves, and the share of
-finished states, are found in samples of the earlier tiers. The mean number of parents is known of the tiers that were
-counted; it changes slowly from tier to tier and goes on along a damped trend. (It does not show in a sample: children
-of one parent have children in common far more often than others, so recaptures mislead.)
-
-Moves that stay in their tier are left out: of a tier with cycles only what the tiers before it lead to is estimated.
+A tier's states are the moves into it divided by the mean number of parents of its states. Where `walking` finds
+parents it says how many states there are. Elsewhere moves, and the share of finished states, are found in samples of
+the earlier tiers. The mean number of parents in earlier tiers is known of the tiers that were counted; it changes
+slowly from tier to tier and goes on along a damped trend. (It does not show in a sample: children of one parent have
+children in common far more often than others, so recaptures mislead.) States that only moves inside their tier lead to
+count as having none there.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from solver.store.work import Work
 from solver.sweep.batch import next_edges
 from solver.sweep.expansion import COUNT, KEPT, LOWEST_TIER, Expansion, expand
 from solver.sweep.forward import Forward
+from solver.sweep.walking import Tier, walked
 
 PLAYOUTS = 20  # random games whose states are paced
 SAMPLE = 1 << 17  # states of a tier
@@ -43,26 +44,22 @@ SHARE = 2 / 3  # of the time goes into counting
 TREND = 12  # counted tiers from which the trend of parents is taken
 DAMPED = 0.85  # what is left of the trend from one tier to the next
 TRIED = 6  # counted tiers on which the estimate is tried
+GROWING = 0.75  # the power of the tiers ahead with which doubt grows
+DOUBT = 0.03  # of a tier's estimate, where trying it says less
+UNTRIED = 0.15  # where it could not be tried
+WIDEST = 1.15  # of the error of any estimate: ten times more or fewer
+GENERATIONS = 7  # from which those to come are told
+LEAST_BEND, SOONER = -0.05, 1.2  # how growth slows down: at least so much, and by so much more each time
+LAYERS = 3  # counted tiers that tell of the others more than generations do
 States = NDArray[np.int64]
-
-
-class Tier(NamedTuple):
-    """A tier: its number, the states reached, those of them unfinished, the moves from these, a child that a state has
-    twice counted once, and how many tiers they lead to; `cyclic`: some of them stay in it."""
-
-    number: int
-    reached: int
-    kept: int
-    moves: int
-    leads: int
-    cyclic: bool
 
 
 class Census(NamedTuple):
     """Unfinished states of each tier (of each generation where a tier has cycles), whether they were all counted, and
     the seconds that counting took, those of compiling left out, with the unfinished states found in them. `whole`: the
     estimate came to the last tier in its time. `tiers`: more about each tier, where it was asked for; those of a tier
-    with cycles under way are one."""
+    with cycles under way are one. `reached`: all states, the finished ones too. `least`, `most`: unfinished states, and
+    how many more or fewer there may be, by twice the standard error."""
 
     sizes: list[int]
     counted: bool
@@ -71,6 +68,9 @@ class Census(NamedTuple):
     seconds: float
     in_seconds: int
     tiers: list[Tier]
+    reached: int
+    least: int
+    most: int
 
 
 @shared
@@ -117,18 +117,20 @@ def census(
         except ResourceError:
             counted = False
         taken = time.monotonic() - begun
-        sizes, whole = [layer.end - layer.begin for layer in forward.layers], True
-        beyond: list[Tier] = []
-        cyclic = any(layer.cyclic for layer in forward.layers) or forward.closing
-        if not counted and forward.closing:
-            sizes += continued(forward.generations) or [forward.found - sum(sizes)]
-        elif not counted:
-            sampled = estimated(forward, max(1.0, seconds - taken), progress)
-            sizes, cyclic = sampled.sizes or [forward.found], cyclic or sampled.cyclic
-            whole = sampled.whole and not cyclic  # of a tier with cycles a sample sees the first generation only
-            beyond = sampled.tiers
+        found = counted_so_far(forward) if counted else beyond(forward, team, max(1.0, seconds - taken), progress)
         known = with_moves(forward) if tiers else []
-    return Census(sizes, counted, whole, cyclic, taken, forward.found - earlier, known + beyond)
+    least, most = interval(forward, found)
+    reached = sum(layer.reached for layer in forward.layers) + sum(tier.reached for tier in found.tiers)
+    taken_in = forward.found - earlier
+    whole, cyclic, known = found.whole, found.cyclic, known + found.tiers
+    return Census(found.sizes, counted, whole, cyclic, taken, taken_in, known, reached, least, most)
+
+
+def interval(forward: Forward, found: Estimate) -> tuple[int, int]:
+    """The fewest and the most unfinished states that there may be, by twice the error."""
+    known = sum(layer.end - layer.begin for layer in forward.layers)
+    ahead, spread = sum(found.sizes) - known, math.exp(2 * min(WIDEST, found.error))
+    return known + round(ahead / spread), known + round(min(STATE_LIMIT, ahead * spread))
 
 
 class Pace(NamedTuple):
@@ -179,23 +181,45 @@ def sorting(bits: int) -> float:
 
 class Estimate(NamedTuple):
     """Unfinished states of each tier, of the first ones if not `whole`; `cyclic`: moves were met that stay in one.
-    `tiers`: more of those that were not counted."""
+    `tiers`: more of those that were not counted. `error`: of the logarithm of their unfinished states in all."""
 
     sizes: list[int]
     whole: bool
     cyclic: bool
     tiers: list[Tier]
+    error: float
+
+
+def counted_so_far(forward: Forward) -> Estimate:
+    """The tiers that are complete."""
+    sizes = [layer.end - layer.begin for layer in forward.layers]
+    return Estimate(sizes, True, any(layer.cyclic for layer in forward.layers), [], 0.0)
+
+
+def beyond(forward: Forward, team: Workers, seconds: float, progress: Progress = silent) -> Estimate:
+    """Unfinished states of all tiers, those that `forward` has not reached from samples, in so many seconds."""
+    known = counted_so_far(forward)
+    if forward.closing and len(forward.layers) < LAYERS:
+        generations = continued(forward.generations) or [forward.found - sum(known.sizes)]
+        tier = Tier(0, sum(generations), sum(generations), 0, 1, True)
+        return Estimate(known.sizes + generations, True, True, [tier], WIDEST)
+    found = None if known.cyclic or forward.closing else walked(forward, team, seconds, progress)
+    if found is None:
+        sampled = estimated(forward, seconds, progress)
+        return sampled._replace(sizes=sampled.sizes or [forward.found], cyclic=sampled.cyclic or known.cyclic)
+    sizes = known.sizes + [tier.kept for tier in found.tiers]
+    return Estimate(sizes, True, False, found.tiers, found.error)
 
 
 def estimated(forward: Forward, seconds: float, progress: Progress = silent) -> Estimate:
     """Unfinished states of all tiers, those that `forward` has not reached from samples, in so many seconds."""
     if not forward.layers:
-        return Estimate([], False, False, [])
+        return Estimate([], False, False, [], WIDEST)
     sampler = _Sampler(forward, progress)
     sampler.warm()
     tiers = sampler.tiers(seconds)
     sizes = [layer.end - layer.begin for layer in forward.layers] + [tier.kept for tier in tiers]
-    return Estimate(sizes, not sampler.moves, sampler.cyclic, tiers)
+    return Estimate(sizes, not sampler.moves, sampler.cyclic, tiers, sampler.error(tiers))
 
 
 class _Moves(NamedTuple):
@@ -215,6 +239,7 @@ class _Sampler:
         self.moves: dict[int, _Moves] = {}
         self.cyclic = False
         self.begun = self.seconds = 0.0
+        self.doubt = UNTRIED
         self.chance = np.random.default_rng(0)
         layers = forward.layers
         self.size = SAMPLE if layers[-1].tier - layers[0].tier < 100 else SAMPLE // 8
@@ -228,13 +253,20 @@ class _Sampler:
         self.begun, self.seconds = time.monotonic(), seconds
         layers = self.forward.layers
         sizes = [layer.end - layer.begin for layer in layers]
-        drift = 0.0
+        drift, self.doubt = 0.0, UNTRIED
         if len(layers) > 2 * TRIED:  # what a tier's estimate is wrong by, seen where the truth is known
             tried = self._beyond(len(layers) - TRIED, TRIED)
             wrong = [max(1, guess.kept) / max(1, size) for guess, size in zip(tried, sizes[-TRIED:], strict=False)]
             drift = sum(map(math.log, wrong[-2:])) / (2 * TRIED - 1)
+            self.doubt = max(DOUBT, abs(drift))
         beyond = self._beyond(len(layers), 1 << 30)
         return [_scaled(tier, math.exp(min(99.0, -drift * place))) for place, tier in enumerate(beyond, 1)]
+
+    def error(self, tiers: list[Tier]) -> float:
+        """What the logarithm of their states may be wrong by: more, the more tiers are guessed one from the other."""
+        total = sum(tier.kept for tier in tiers)
+        doubts = (tier.kept * self.doubt * math.pow(place, GROWING) for place, tier in enumerate(tiers, 1))
+        return sum(doubts) / max(1, total)
 
     def _sample(self) -> int:
         """How many states of a tier to sample: fewer as the time passes, none when twice as much has."""
@@ -248,8 +280,7 @@ class _Sampler:
         self.moves = {}
         for layer in self.forward.layers[max(0, known - 4 * TREND) : known]:
             if layer.tier in self.moves:
-                if not layer.cyclic:
-                    parents.append((layer.tier, self._moves_into(layer.tier) / layer.reached))
+                parents.append((layer.tier, self._moves_into(layer.tier) / layer.reached))
                 del self.moves[layer.tier]
             kept, sample = layer.end - layer.begin, max(1, self._sample())
             if kept:
@@ -317,20 +348,22 @@ def _trend(parents: list[tuple[int, float]], tier: int) -> float:
     damped = step * DAMPED * (1 - DAMPED**steps) / (1 - DAMPED)
     # the fit's slope is that of the middle of the tiers, half their number ago
     late = DAMPED ** (len(tiers) / 2)
-    return float(max(1.0, np.mean(means[-2:]) + slope * late * damped))
+    least = min(1.0, *means)  # in a tier with cycles some states have none in earlier tiers
+    return float(max(least, np.mean(means[-2:]) + slope * late * damped))
 
 
 def continued(sizes: list[int]) -> list[int]:
-    """How the sizes of generations may go on: their logarithms along the parabola that fits the last ones best."""
-    logs = [math.log(size) for size in sizes if size > 0][-12:]
+    """How the sizes of generations may go on: they grow by less from one to the next, as the last ones did, and that
+    ever sooner."""
+    logs = [math.log(size) for size in sizes if size > 0][-GENERATIONS:]
     if len(logs) < 4:
         return sizes
-    bend, slope, start = np.polyfit(range(len(logs)), logs, 2)
-    bend = min(bend, -1e-3)
-    more: list[int] = []
-    for place in range(len(logs), len(logs) + 10_000):
-        size = math.exp(min(600.0, start + slope * place + bend * place * place))
-        if size < 1:
-            break
-        more.append(round(min(STATE_LIMIT, size)))
+    slopes = np.diff(logs)
+    bend = min(float(np.polyfit(range(len(slopes)), slopes, 1)[0]), LEAST_BEND)
+    size, slope, more = logs[-1], float(slopes[-2:].mean()), list[int]()
+    while size >= 0 and size < math.log(STATE_LIMIT):
+        bend *= SOONER
+        slope += bend
+        size += slope
+        more.append(round(min(STATE_LIMIT, math.exp(size))))
     return sizes + more

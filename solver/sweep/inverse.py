@@ -1,0 +1,193 @@
+"""The parents of a state, by rules that tell children only: what random play adds to a state, taken away again.
+
+A move changes a state's number by one of few differences; where rules turn the board for the side to move, two plies
+do, the second being the first move of the child. Those that sampled play shows are subtracted from a state, and what is
+left is a parent if it is unfinished, has the state among its children, and has a parent itself: numbers that are no
+states seldom have. Games whose moves change much at once (sowing, turning discs) have too many differences: `learnt` is
+None.
+
+The rules are run on numbers that may be no states, which they need not bear: only estimates do that, in a thread that
+nobody waits for longer than the time it has.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.extending import register_jitable
+from numpy.typing import NDArray
+
+from solver.compiled.edges import FIELDS, Moves, keep_open, list_edges, new_edges
+from solver.store.shared import shared
+
+States = NDArray[np.int64]
+
+MOST = 4096  # differences
+MOST_PARENTS = 1 << 12  # of a state
+MISSED = 0.02  # of the moves seen last, that no earlier difference explains
+ROOM = 1 << 12  # moves of a state
+BLOCK = 32  # differences that are tried together where one parent is enough
+
+
+class Inverse(NamedTuple):
+    """How to take moves back: differences (n,) int64 to `over` plies, one or two, frequent ones first; and what is
+    known of the numbers: bits that some state has, bits that all have, the largest."""
+
+    differences: States
+    over: int
+    some: int
+    every: int
+    largest: int
+
+    def widened(self, states: States) -> Inverse:
+        """With more states known."""
+        if not len(states):
+            return self
+        some, every = int(np.bitwise_or.reduce(states)), int(np.bitwise_and.reduce(states))
+        return self._replace(
+            some=self.some | some, every=self.every & every, largest=max(self.largest, int(states.max()))
+        )
+
+
+def learnt(moves: Moves, parents: States, children: States) -> Inverse | None:
+    """How to take such moves back, from pairs of a parent and its child in random order, the second half of which the
+    first must explain; None where there is no way."""
+    for over in (1, 2):
+        last = _last(moves, over, children)
+        there = last >= 0
+        differences = last[there] - parents[there]
+        half = len(differences) // 2
+        missed = ~np.isin(differences[half:], differences[:half])
+        known, often = np.unique(differences, return_counts=True)
+        if half and missed.mean() <= MISSED and len(known) <= MOST:
+            return Inverse(known[np.argsort(-often, kind="stable")], over, 0, -1, 0).widened(parents).widened(children)
+    return None
+
+
+def taught(moves: Moves, inverse: Inverse, parents: States, children: States) -> Inverse:
+    """With the differences of these moves, too."""
+    last = _last(moves, inverse.over, children)
+    more = np.setdiff1d((last - parents)[last >= 0], inverse.differences)
+    return inverse._replace(differences=np.concatenate([inverse.differences, more])[:MOST])
+
+
+def _last(moves: Moves, over: int, children: States) -> States:
+    """What differences are taken from: the children, or the first child of each, -1 where it has none."""
+    if over == 1:
+        return children
+    firsts = np.empty_like(children)
+    first_children(moves, children, firsts, new_edges(ROOM))
+    return firsts
+
+
+@shared
+def first_children(moves, states, firsts, listed):
+    """The first child of each state (n,), -1 where it has none."""
+    for i in range(len(states)):
+        count, _ = list_edges(moves, states, i, i + 1, listed)
+        firsts[i] = listed.keys[0] if count > 0 else -1
+
+
+@shared
+def step(moves, states, tier, finished, draws, children, tiers, counts):
+    """From each unfinished state of a tier (n,) to one of its later children (n,), of the finished or of the unfinished
+    ones, -1 where it has none; its tier (n,).
+
+    `draws` (n,) in [0, 1) choose. counts (n, 3) int64: the children of that sort, those that stay in the tier, and all;
+    each child counts once.
+    """
+    listed = new_edges(ROOM)
+    kept, report = np.empty(1, np.int64), np.zeros(FIELDS, np.int64)
+    for i in range(len(states)):
+        sort, staying, every = _distinct(moves, states, i, tier, finished, listed, kept, report)
+        counts[i, 0], counts[i, 1], counts[i, 2] = sort, staying, every
+        children[i], tiers[i] = -1, 0
+        if sort:
+            chosen = int(draws[i] * sort)
+            children[i], tiers[i] = listed.keys[chosen], listed.tiers[chosen]
+
+
+@register_jitable
+def _distinct(moves, states, at, tier, finished, listed, kept, report):
+    """Of a state: how many later children of that sort it has, put first in `listed`, how many stay in its tier, how
+    many there are in all."""
+    count, _ = list_edges(moves, states, at, at + 1, listed)
+    keys, tiers = listed.keys, listed.tiers
+    different = sort = staying = 0
+    for j in range(count):
+        seen = False
+        for k in range(different):
+            seen = seen or keys[k] == keys[j]
+        if not seen:
+            keys[different], tiers[different] = keys[j], tiers[j]
+            different += 1
+    for j in range(different):
+        if tiers[j] == tier:
+            staying += 1
+        elif (keep_open(moves, keys, j, j + 1, kept, report) == 0) == finished:
+            keys[sort], tiers[sort] = keys[j], tiers[j]
+            sort += 1
+    return sort, staying, different
+
+
+class Bench(NamedTuple):
+    """What the search for parents works with: candidates, unfinished ones, moves, two lists of parents, a report."""
+
+    numbers: Any
+    kept: Any
+    listed: Any
+    found: Any
+    further: Any
+    report: Any
+
+
+def bench(inverse: Inverse) -> Bench:
+    count = len(inverse.differences)
+    numbers, kept = np.empty(count, np.int64), np.empty(count, np.int64)
+    found, further = np.empty(MOST_PARENTS, np.int64), np.empty(MOST_PARENTS, np.int64)
+    return Bench(numbers, kept, new_edges(ROOM), found, further, np.zeros(FIELDS, np.int64))
+
+
+@shared
+def count_parents(moves, inverse, states, parents, scratch, counts, missed):
+    """How many parents each state (n,) has, of which one is known; whether that was not found (n,) bool."""
+    for i in range(len(states)):
+        number = _parents(moves, inverse, states, i, MOST_PARENTS, scratch.found, scratch)
+        good, missed[i] = 0, True
+        for j in range(number):
+            known = scratch.found[j] == parents[i]
+            missed[i] = missed[i] and not known
+            good += known or _parents(moves, inverse, scratch.found, j, 1, scratch.further, scratch)
+        counts[i] = good + missed[i]
+
+
+@register_jitable
+def _parents(moves, inverse, states, at, most, found, scratch):
+    """Unfinished numbers that have states[at] among their children, `most` of them at most; how many."""
+    last = state = states[at]
+    if inverse.over == 2:
+        count, _ = list_edges(moves, states, at, at + 1, scratch.listed)
+        if count <= 0:
+            return 0
+        last = scratch.listed.keys[0]
+    numbers, kept, listed = scratch.numbers, scratch.kept, scratch.listed
+    begin = number = 0
+    while begin < len(inverse.differences) and number < most:
+        count, end = 0, min(begin + (BLOCK if most == 1 else len(numbers)), len(inverse.differences))
+        for difference in inverse.differences[begin:end]:
+            before = last - difference
+            if 0 <= before <= inverse.largest and before & ~inverse.some == 0 and inverse.every & ~before == 0:
+                numbers[count] = before
+                count += 1
+        count, at, begin = keep_open(moves, numbers, 0, count, kept, scratch.report), 0, end
+        while at < count and number < most:
+            edges, done = list_edges(moves, kept, at, count, listed)
+            owner = -1
+            for j in range(edges):
+                if listed.keys[j] == state and listed.owners[j] >> 1 != owner and number < most:
+                    owner = listed.owners[j] >> 1
+                    found[number] = kept[at + owner]
+                    number += 1
+            at = max(done, at + 1) if edges >= 0 else done + 1
+    return number
