@@ -1,6 +1,7 @@
 """Kernels as plain Python: what they decide shows without the seconds that compiling takes."""
 
 import contextlib
+import ctypes
 import functools
 import importlib
 import pkgutil
@@ -71,11 +72,24 @@ def _itself(array):
     return array
 
 
+def _array_at(item):
+    """What stands at an address: of so many rows, or of one where that is as good as without an end."""
+
+    def at(address, rows, columns=None):
+        shape = (int(rows),) if columns is None else (int(rows), columns)
+        size = int(np.prod(shape)) * 8
+        return np.frombuffer((ctypes.c_char * size).from_address(int(address)), item).reshape(shape)
+
+    return at
+
+
 ROOMS = ("base", "book", "cluster", "compiled", "edit", "learning", "play", "solving", "store", "sweep", "verifying")
 # what Numba's intrinsics do
 _INSTEAD = {
     "fetch_add": _fetch_add, "lift": _lift, "drop": _drop, "prefetch": _nothing, "prefetch_at": _nothing,
-    "_edges_at": _call, "_keep_at": _call, "list_moves_at": _call, "borrowed": _itself,
+    "words_at": _array_at(np.int64), "unsigned_at": _array_at(np.uint64), "table_at": _array_at(np.int64),
+    "length_of": lambda number: int(number).bit_length(), "_edges_at": _call, "_keep_at": _call,
+    "list_moves_at": _call, "borrowed": _itself,
 }  # fmt: skip
 
 

@@ -18,6 +18,7 @@ pytest.importorskip("numba")
 
 from solver.base.parallel import Workers  # noqa: E402
 from solver.store import column, runs  # noqa: E402
+from solver.store.packed import LAST  # noqa: E402
 from solver.store.work import Work  # noqa: E402
 from solver.sweep import backward, exhaustive, expansion, ordered, projection, retrograde  # noqa: E402
 from tests.solutions import swept  # noqa: E402
@@ -212,7 +213,7 @@ def test_a_game_that_the_disk_cannot_hold_is_refused(tmp_path, monkeypatch):
 
 
 def test_a_disk_too_small_for_the_values_is_refused_unless_anyway(tmp_path, monkeypatch):
-    monkeypatch.setattr(Work, "free", lambda self: 70 << 20 if self.columns["cells"].size == 0 else 1000)
+    monkeypatch.setattr(Work, "free", lambda self: 70 << 20 if self.columns["states"].size == 0 else 1000)
     monkeypatch.setattr(Work, "about_to_write", lambda self, size: None)
     with pytest.raises(ResourceError, match="1,000 bytes are free: make room.*--anyway"):
         pipeline.solve(load_game("connect-four:4,3"), tmp_path / "book.lmdb")
@@ -290,7 +291,7 @@ def test_runs_of_far_keys_keep_few_files_open(tmp_path, monkeypatch):
             assert open_files() <= before + 2 * 2 * 8
         for key, states in sorted(expected.items()):
             assert waiting.first() == key
-            assert set(np.concatenate(waiting.of(key)).tolist()) == states
+            assert set(waiting.of(key).between(0, LAST).tolist()) == states
             waiting.drop(key)
         assert waiting.first() is None
         assert not [name for name in work.columns if name.startswith("runs")]

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.store.runs import cut, join, splitters
+from solver.store.packed import Table
+from solver.store.runs import joined, spans, splitters
 from solver.store.shared import shared
 from solver.store.sorting import sum_up
 
@@ -111,7 +112,8 @@ def united(runs: Sequence[States]) -> States:
     runs = [run for run in runs if len(run)]
     if len(runs) <= 1:
         return runs[0] if runs else np.empty(0, np.int64)
-    pieces = [join(parts) for parts in cut(runs, splitters(runs))]
+    table = Table(runs)
+    pieces = [joined(table, *span) for span in spans(splitters(table))]
     return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
 

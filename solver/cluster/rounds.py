@@ -25,8 +25,9 @@ from solver.cluster.tasks import Bench, Folded, Job, bench_of, labelled, valued
 from solver.compiled.binding import compiling
 from solver.compiled.edges import OPEN
 from solver.store.directory import BATCH, MISSING, Known, locate, new_places
+from solver.store.packed import LAST
 from solver.store.shared import shared
-from solver.sweep.batch import LAST, TOO_WIDE, new_batch, next_batch, refuse, value_at
+from solver.sweep.batch import TOO_WIDE, new_batch, next_batch, refuse, value_at
 from solver.sweep.expansion import CHILDREN, CHUNK
 from solver.sweep.parents import NONE, RESOLVED, SCORING, give, hear, settle
 from solver.sweep.retrograde import refuse_margins

@@ -27,9 +27,10 @@ from solver.compiled.edges import CompiledMoves, Moves
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, load_game
 from solver.store.directory import Known
+from solver.store.packed import LAST
 from solver.store.runs import PIECE, runs_of
 from solver.sweep.backward import CHUNK, evaluate, slowest_win, tallied
-from solver.sweep.batch import LAST, refuse
+from solver.sweep.batch import refuse
 from solver.sweep.expansion import Expansion, gathered
 from solver.sweep.expectation import expect
 from solver.sweep.forward import starts_of

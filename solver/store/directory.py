@@ -54,7 +54,8 @@ class Known(NamedTuple):
 
 
 class Layer(NamedTuple):
-    """A tier: its unfinished states are [begin:end] of all; counts of its finished ones; its part of the directory.
+    """A tier: its unfinished states are [begin:end] of all; counts of its finished ones; its part of the directory;
+    how many packed blocks there are up to its end.
 
     `cyclic`: its moves may stay in it. `highest`: the highest tier that a move from it, or from a tier before it,
     leads to.
@@ -73,14 +74,17 @@ class Layer(NamedTuple):
     prefix: int
     first_cell: int
     cells: int
+    blocks: int
 
 
 def prefixes_of(states: NDArray[np.int64]) -> tuple[int, int, int]:
     """How one tier's states are divided: shift, first prefix, and the cells of the directory."""
-    if not len(states):
-        return 0, 0, 1
-    low, high = int(states[0]), int(states[-1])
-    shift = max(0, ((high - low) * CELL // len(states)).bit_length() - 1)
+    return divided(int(states[0]), int(states[-1]), len(states)) if len(states) else (0, 0, 1)
+
+
+def divided(low: int, high: int, count: int) -> tuple[int, int, int]:
+    """The same of so many states from `low` to `high`."""
+    shift = max(0, ((high - low) * CELL // count).bit_length() - 1)
     prefix = low >> shift
     return shift, prefix, (high >> shift) - prefix + 2
 
@@ -92,6 +96,17 @@ def cells_of(states: NDArray[np.int64], shift: int, prefix: int, cells: int) -> 
         part = np.empty(min(PART, cells - cell), np.uint32)
         place = _fill(states, place, shift, prefix + cell, part)
         yield part
+
+
+@shared
+def fill(states: NDArray[np.int64], before: int, shift: int, prefix: int, cells: NDArray[np.uint32]) -> None:
+    """The cells from that of `prefix` on: where in their tier the states of each begin. `states` are some of them, with
+    `before` others before."""
+    place = 0
+    for cell in range(len(cells)):
+        while place < len(states) and states[place] >> shift < prefix + cell:
+            place += 1
+        cells[cell] = before + place
 
 
 @shared

@@ -1,4 +1,4 @@
-"""Sorted runs of states that wait for their turn: in memory up to a limit, merged into files beyond it.
+"""Sorted runs of states that wait for their turn: in memory up to a limit, merged and packed into files beyond it.
 
 A run belongs to a key (tier, generation). When the turn of a key comes, its runs are cut at common splitters into
 pieces that fit the cache, and each piece is sorted and freed of doubles on its own, by any thread.
@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 
 from solver.base.errors import GameError
 from solver.base.parallel import Workers
-from solver.store.column import Column
+from solver.store.packed import LAST, Packed, Table, packed
 from solver.store.shared import read_only, shared
+from solver.store.shelves import StateShelf
 from solver.store.sorting import gallop, group_by_tier, sort_unique
 from solver.store.work import Work
 
@@ -54,7 +55,7 @@ class Runs:
         self.limit = limit
         self.bytes = 0
         self._memory: dict[Key, list[States]] = {}
-        self._files: dict[Key, list[tuple[Column, int, int]]] = {}
+        self._files: dict[Key, list[tuple[StateShelf, int, int]]] = {}
         self._heap: list[Key] = []
         self._scattered: dict[int, list[Scattered]] = {}  # by block
 
@@ -98,18 +99,19 @@ class Runs:
             self._gather(block)
         return self._heap[0] if self._heap else None
 
-    def of(self, key: Key) -> list[States]:
+    def of(self, key: Key) -> Table:
         """The runs of a key; they stay until `drop`."""
-        return [column.view()[begin:end] for column, begin, end in self._files.get(key, ())] + self._memory.get(key, [])
+        files = [shelf.section(begin, end) for shelf, begin, end in self._files.get(key, ())]
+        return Table([*files, *self._memory.get(key, ())])
 
     def drop(self, key: Key) -> None:
         """The first key's turn is over."""
         heapq.heappop(self._heap)
         self.bytes -= sum(run.nbytes for run in self._memory.pop(key, ()))
-        columns = {column.name: column for column, _, _ in self._files.pop(key, ())}
-        used = {column.name for runs in self._files.values() for column, _, _ in runs} if columns else set()
-        for name in columns.keys() - used:
-            self.work.discard(columns[name])
+        shelves = {shelf.name: shelf for shelf, _, _ in self._files.pop(key, ())}
+        used = {shelf.name for runs in self._files.values() for shelf, _, _ in runs} if shelves else set()
+        for name in shelves.keys() - used:
+            shelves[name].discard()
 
     def spill(self, team: Workers) -> None:
         """Move all runs in memory to a file, those of a key merged into one."""
@@ -117,13 +119,12 @@ class Runs:
             self._gather(block)
         if not self._memory:
             return
-        column = self.work.column("runs", np.int64, numbered=True)
+        shelf = StateShelf(self.work, "runs", numbered=True)
         for key in sorted(self._memory):
-            begin = column.size
-            for piece in merged(self._memory[key], team):
-                column.append(piece)
-            self._files.setdefault(key, []).append((column, begin, column.size))
-            column.release()
+            begin = shelf.count
+            for piece in merged_packed(Table(self._memory[key]), team):
+                shelf.append(piece)
+            self._files.setdefault(key, []).append((shelf, begin, shelf.count))
             self._memory[key] = []
         self._memory = {}
         self.bytes = 0
@@ -132,35 +133,36 @@ class Runs:
 
     def _merge_files(self, team: Workers) -> None:
         """Where files are many, merge those with the fewest states: runs of far keys would keep each of them open."""
-        waiting: Counter[Column] = Counter()
+        waiting: Counter[StateShelf] = Counter()
         for parts in self._files.values():
-            for column, begin, end in parts:
-                waiting[column] += end - begin
+            for shelf, begin, end in parts:
+                waiting[shelf] += end - begin
         if len(waiting) <= MOST_FILES:
             return
-        few = set(sorted(waiting, key=lambda column: (waiting[column], column.name))[: len(waiting) - MOST_FILES // 2])
-        into = self.work.column("runs", np.int64, numbered=True)
+        few = set(sorted(waiting, key=lambda shelf: (waiting[shelf], shelf.name))[: len(waiting) - MOST_FILES // 2])
+        into = StateShelf(self.work, "runs", numbered=True)
         for parts in self._files.values():
-            runs = [column.view()[begin:end] for column, begin, end in parts if column in few]
+            runs = [shelf.section(begin, end) for shelf, begin, end in parts if shelf in few]
             if runs:
-                first = into.size
-                for piece in merged(runs, team, self.work.read):
+                first = into.count
+                for piece in merged_packed(Table(runs), team):
                     into.append(piece)
-                parts[:] = [part for part in parts if part[0] not in few] + [(into, first, into.size)]
-        for column in few:
-            self.work.discard(column)
+                parts[:] = [part for part in parts if part[0] not in few] + [(into, first, into.count)]
+        for shelf in few:
+            shelf.discard()
 
     def saved(self) -> list[Any]:
         """What a checkpoint keeps; all runs must be in files."""
         return [
-            [*key, [[column.name, begin, end] for column, begin, end in parts]]
+            [*key, [[shelf.name, begin, end] for shelf, begin, end in parts]]
             for key, parts in sorted(self._files.items(), key=lambda item: item[0])
         ]
 
     def restore(self, saved: list[Any]) -> None:
+        shelves = {name: StateShelf(self.work, name) for _, _, parts in saved for name, _, _ in parts}
         for tier, generation, parts in saved:
             key = Key(tier, generation)
-            self._files[key] = [(self.work.columns[name], begin, end) for name, begin, end in parts]
+            self._files[key] = [(shelves[name], begin, end) for name, begin, end in parts]
             heapq.heappush(self._heap, key)
 
 
@@ -205,34 +207,41 @@ def ignore(size: int) -> None:
     """What runs in memory need: nothing is mapped."""
 
 
-def merged(runs: Sequence[States], team: Workers, read: Read = ignore) -> Iterator[States]:
-    """The runs as one, without doubles, in ascending pieces; `read` is told what was touched of them before."""
-    if len(runs) == 1:
-        yield runs[0]
+def merged(runs: Table, team: Workers) -> Iterator[States]:
+    """The runs as one, without doubles, in ascending pieces."""
+    if len(runs.runs) == 1 and isinstance(runs.runs[0], np.ndarray):
+        yield runs.runs[0]
     else:
-        yield from team.map(join, cut(runs, splitters(runs, read=read), read))
+        yield from team.map(lambda span: joined(runs, *span), spans(splitters(runs)))
 
 
-def splitters(runs: Sequence[States], size: int = 0, read: Read = ignore) -> States:
+def merged_packed(runs: Table, team: Workers) -> Iterator[Packed]:
+    """The same, packed."""
+    yield from team.map(lambda span: packed(joined(runs, *span)), spans(splitters(runs)))
+
+
+def splitters(runs: Table, size: int = 0) -> States:
     """Keys that cut the runs together into pieces of about `size` (PIECE); fewer if keys repeat."""
-    total = sum(map(len, runs))
-    pieces = total // (size or PIECE)
+    pieces = len(runs) // (size or PIECE)
     if pieces <= 1:
         return np.empty(0, np.int64)
-    step = max(1, total // (64 * pieces))
-    looked_at = [states_at(run, np.arange(step // 2, len(run), step), read) for run in runs]
-    sample = np.sort(np.concatenate(looked_at))
-    return np.unique(sample[np.arange(1, pieces) * len(sample) // pieces])
+    keys, weights = runs.outlook()
+    ends = np.cumsum(weights)
+    return np.unique(keys[np.searchsorted(ends, np.arange(1, pieces) * int(ends[-1]) // pieces)])
 
 
-def states_at(run: States, places: NDArray[np.int64], read: Read = ignore) -> States:
-    """run[places], of which little is mapped at a time."""
-    states = np.empty(len(places), np.int64)
-    for begin in range(0, len(places), LOOKS):
-        some = places[begin : begin + LOOKS]
-        states[begin : begin + LOOKS] = run[some]
-        read(len(some) * LOOK)
-    return states
+def spans(keys: States, first: int = 0) -> list[tuple[int, int]]:
+    """The ranges from `first` to below the first key, from it to below the second, and so on to the end of all."""
+    inside = [key for key in keys.tolist() if key > first]
+    return list(zip([first, *inside], [*(key - 1 for key in inside), LAST], strict=True))
+
+
+def joined(runs: Table, low: int, high: int) -> States:
+    """The states of the runs from `low` to `high`, sorted and without doubles."""
+    keys, shares = runs.read(low, high)
+    if np.count_nonzero(shares[:, 1]) > 1:
+        keys = keys[: sort_unique(keys, np.empty_like(keys), len(keys))]
+    return keys
 
 
 def places_in(run: States, keys: States, read: Read = ignore) -> NDArray[np.int64]:
@@ -242,18 +251,6 @@ def places_in(run: States, keys: States, read: Read = ignore) -> NDArray[np.int6
         places.append(np.searchsorted(run, keys[begin : begin + LOOKS]))
         read(len(places[-1]) * SEARCH)
     return np.concatenate(places)
-
-
-def cut(runs: Sequence[States], keys: States, read: Read = ignore) -> Iterator[list[States]]:
-    """The parts of each run below the first key, from it to the second, and so on; empty ones left out."""
-    if not len(keys):
-        yield [run for run in runs if len(run)]
-        return
-    ends = [[*places_in(run, keys, read).tolist(), len(run)] for run in runs]
-    begins = [0] * len(runs)
-    for piece in range(len(keys) + 1):
-        yield [run[begins[i] : ends[i][piece]] for i, run in enumerate(runs) if begins[i] < ends[i][piece]]
-        begins = [end[piece] for end in ends]
 
 
 def join(parts: Sequence[States]) -> States:

@@ -149,6 +149,12 @@ def first_from(keys: Ints, key: int, low: int, high: int) -> int:
 
 
 @register_jitable
+def first_beyond(keys: Ints, key: int, low: int, high: int) -> int:
+    """The first place from `low` to `high` of sorted keys where one is above the key."""
+    return high if low == high or keys[high - 1] <= key else first_from(keys, key + 1, low, high)
+
+
+@register_jitable
 def gallop(keys: Ints, key: int, low: int) -> int:
     """The same to their end, in a time that grows with the logarithm of how far it is."""
     step, high = 1, low

@@ -1,17 +1,19 @@
 """Backward: the merit of every kept state, from the last tier to the first.
 
 A state's merit is the best of its children's, which lie in later tiers and are looked up there; a tier with cycles is
-handed to retrograde analysis. Merits are appended to a file, so only the tiers that the current one's moves lead to
-need be in memory; where even those exceed the limit they are taken one range of keys after the other.
+handed to retrograde analysis. Only the tiers that the current one's moves lead to are unpacked in memory; where even
+those exceed the limit they are taken one range of keys after the other.
 
-Cost: 1 to 4 bytes a state for its merit, in a file.
+Cost: 2 to 4 bits a state for its merit, deflated, in a file; in memory, 10 bytes and its merit, of the tiers where
+children are looked up.
 """
 
 from __future__ import annotations
 
 import bisect
+import functools
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -24,17 +26,22 @@ from solver.base.parallel import Workers
 from solver.base.progress import Progress
 from solver.compiled.edges import OPEN, ROOM
 from solver.rules.game import Rules
-from solver.store.directory import MISSING, Known, Layer, table_of
-from solver.store.runs import splitters
+from solver.store.directory import MISSING, Known
+from solver.store.packed import LAST, Table
+from solver.store.runs import spans, splitters
 from solver.store.shared import shared
+from solver.store.shelves import ValueShelf
+from solver.store.window import Window
 from solver.sweep import retrograde
-from solver.sweep.batch import LAST, TOO_WIDE, new_batch, next_batch, refuse, value_at
+from solver.sweep.batch import TOO_WIDE, new_batch, next_batch, refuse, value_at
 from solver.sweep.forward import Forward
 from solver.sweep.scale import TooWide, first_scale, of_bytes, wider
 
 lift = register_jitable(value.lift)
 
 CHUNK = 1 << 15  # states evaluated in one call
+OPENED = 10  # bytes of memory that a state takes that is looked up, without its merit
+SEGMENT = 1 << 12  # blocks of the tier under way that are unpacked at a time, where all of it is too much
 FEW = 64  # merits that are soonest counted one by one
 Merits = NDArray[Any]
 
@@ -95,13 +102,14 @@ class Backward:
         cyclic = any(layer.cyclic for layer in self.layers)
         self.scale = first_scale(rules, cyclic, len(self.layers), forward.largest)
         self.moves = forward.compiled.moves._replace(win=self.scale.win)
-        self.merits = work.column("merits", self.scale.kind)
+        self.merits = ValueShelf(work, "merits", self.scale.kind)
         self.tally: Counter[int] = Counter()
         self.counts: list[list[int]] = []
         self.longest: tuple[int, int] | None = None
         self._layer_tally: Counter[int] = Counter()
         self._resolving: Any = None
         self._saved_forward = forward.saved()
+        self._window: Window
 
     def run(self, team: Workers) -> None:
         """Find all merits that are not yet there."""
@@ -118,38 +126,35 @@ class Backward:
         if any(layer.cyclic for layer in self.layers):
             raise retrograde.too_wide(self.rules)
         self.scale = wider(self.rules, self.scale)
-        self.work.discard(self.merits)
-        self.merits = self.work.column("merits", self.scale.kind, numbered=True)
+        self.merits.discard()
+        self.merits = ValueShelf(self.work, "merits", self.scale.kind, numbered=True)
         self.tally, self.counts, self.longest, self._layer_tally = Counter(), [], None, Counter()
 
     def _run(self, team: Workers) -> None:
         total = self.forward.states.size
-        states, cells = self.forward.states.view(), self.forward.cells.view()
-        merits = self.merits.reserve(total)
-        table, slots = table_of(self.layers)
-        known = Known(states, merits, table, slots, self.layers[0].tier, cells).read_only()
+        self._window = window = Window(self.forward.states, self.merits, self.layers)
         for own in reversed(range(len(self.layers) - len(self.counts))):
             layer = self.layers[own]
             done = self.merits.size - (total - layer.end)
+            begin = layer.begin + done
+            window.value(layer, 0, done, team)  # what an earlier run has of it
             if layer.cyclic and layer.begin < layer.end:
-                parts = self._resolved(own, known, team)
+                parts = self._resolved(own, team)
             else:
-                parts = self._evaluated(layer, layer.begin + done, known, team)
-            begin = passed = layer.begin + done
+                parts = self._evaluated(own, begin, team)
             for found in parts:
+                window.put(self.merits.size, found)
                 self.merits.append(found)
-                self._count(found, states[begin : begin + len(found)])
+                self._count(found, window.known.states[begin : begin + len(found)])
                 begin += len(found)
-                if 8 * (begin - passed) > self.work.mapped:
-                    self.forward.states.release(passed, begin)
-                    passed = begin
                 self.progress("backward", self.merits.size, total)
                 if begin < layer.end and not layer.cyclic and self.work.due():
                     self.save(None)
             self._end_layer()
-            self._release(layer, total)
+            self._close(own)
             if self.work.due():
                 self.save(None)
+        del self._window
         self.merits.release()
 
     def save(self, resolving: Any) -> None:
@@ -159,6 +164,7 @@ class Backward:
     def saved(self, resolving: Any = None) -> dict[str, Any]:
         return {
             "merits": self.merits.name,
+            "kind": self.scale.kind,
             "tally": sorted(self.tally.items()),
             "counts": self.counts,
             "longest": self.longest,
@@ -168,7 +174,7 @@ class Backward:
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Go on from a checkpoint."""
-        self.merits = self.work.columns[saved["merits"]]
+        self.merits = ValueShelf(self.work, saved["merits"], saved["kind"])
         self.scale = of_bytes(self.merits.dtype.itemsize)
         self.tally = Counter(dict(saved["tally"]))
         self.counts = saved["counts"]
@@ -176,10 +182,18 @@ class Backward:
         self._layer_tally = Counter(dict(saved["layer_tally"]))
         self._resolving = saved["resolving"]
 
-    def _resolved(self, own: int, known: Known, team: Workers) -> Iterator[Merits]:
+    def _resolved(self, own: int, team: Workers) -> Iterator[Merits]:
         """The merits of a layer with cycles, in parts."""
         resolving, self._resolving = self._resolving, None
+        known = self._opened(own, team)
         return retrograde.Resolver(self._solve(), own, known, self.save).run(team, resolving)
+
+    def _opened(self, own: int, team: Workers) -> Known:
+        """All tiers that moves from one may lead to, and itself."""
+        self._window.show(own, team, values=False)
+        for row in self._later(own):
+            self._window.show(row, team)
+        return self._window.known
 
     def _solve(self) -> retrograde.Solve:
         endless = self.forward.compiled.endless
@@ -190,53 +204,74 @@ class Backward:
         culprit: int = evaluate(self.moves, known, first, last, low, high, best)
         return culprit
 
-    def _evaluated(self, layer: Layer, begin: int, known: Known, team: Workers) -> Iterator[Merits]:
+    def _evaluated(self, own: int, begin: int, team: Workers) -> Iterator[Merits]:
         """The merits of a layer's states from `begin` on, in parts."""
-        dtype, none = self.merits.dtype, np.iinfo(self.merits.dtype).min
-        ranges = self._ranges(layer)
+        layer, window, dtype = self.layers[own], self._window, self.merits.dtype
+        none, ranges = np.iinfo(dtype).min, self._ranges(own)
 
         def raised(first: int, last: int, low: int, high: int, best: Merits) -> Merits:
-            refuse(self.rules.game, self._raise(known, first, last, low, high, best))
+            refuse(self.rules.game, self._raise(window.known, first, last, low, high, best))
             return best
 
-        def whole(first: int) -> Merits:
-            last = min(first + CHUNK, layer.end)
+        def whole(first: int, end: int) -> Merits:
+            last = min(first + CHUNK, end)
             return raised(first, last, 0, LAST, np.full(last - first, none, dtype))
 
         if len(ranges) == 1:
-            yield from team.map(whole, range(begin, layer.end, CHUNK))
+            for row in self._later(own):
+                window.show(row, team)
+            for first, last in self._segments(own, begin, team):
+                yield from team.map(functools.partial(whole, end=last), range(first, last, CHUNK))
             return
         best = np.full(layer.end - begin, none, dtype)
-        for low, high in ranges:
+        for span in ranges:
+            for row in self._later(own):
+                window.show(row, team, span)
+            for first, end in self._segments(own, begin, team):
 
-            def part(first: int, low: int = low, high: int = high) -> None:
-                last = min(first + CHUNK, layer.end)
-                raised(first, last, low, high, best[first - begin : last - begin])
+                def part(first: int, end: int = end, span: tuple[int, int] = span) -> None:
+                    last = min(first + CHUNK, end)
+                    raised(first, last, *span, best[first - begin : last - begin])
 
-            for _ in team.map(part, range(begin, layer.end, CHUNK)):
-                self.work.read(8 * CHUNK)
-                self.progress("backward", self.merits.size, self.forward.states.size)
-            self.forward.states.release()
-            self.forward.cells.release()
-            self.merits.release()
-        yield best
+                for _ in team.map(part, range(first, end, CHUNK)):
+                    self.progress("backward", self.merits.size, self.forward.states.size)
+        for first, last in self._segments(own, begin, team):
+            yield best[first - begin : last - begin]
 
-    def _ranges(self, layer: Layer) -> list[tuple[int, int]]:
+    def _segments(self, own: int, begin: int, team: Workers) -> Iterator[tuple[int, int]]:
+        """The states of a layer from `begin` on, unpacked: all of them, or some at a time where they are too many."""
+        layer, window = self.layers[own], self._window
+        if self._bytes([own, *self._later(own)]) <= self.memory:
+            window.show(own, team, values=False)
+            yield begin, layer.end
+            return
+        blocks = layer.blocks - (self.layers[own - 1].blocks if own else 0)
+        for block in range(0, blocks, SEGMENT):
+            first, last = window.lay(own, block, min(block + SEGMENT, blocks))
+            if last > begin:
+                yield max(begin, first), last
+            window.hide(own)
+
+    def _ranges(self, own: int) -> list[tuple[int, int]]:
         """Ranges of keys, so that the later states in each, with their merits, fit into memory together."""
-        later = self._needed(layer)[1:]
-        needed = (later[-1].end - layer.end if later else 0) * (9 + self.merits.dtype.itemsize)
+        later = list(self._later(own))
+        needed = self._bytes(later)
         if needed <= self.memory:
             return [(0, LAST)]
-        states = self.forward.states.view()
-        runs = [states[one.begin : one.end] for one in later]
-        keys = splitters(runs, max(1, sum(map(len, runs)) * self.memory // needed)).tolist()
-        return list(zip([0, *keys], [*(key - 1 for key in keys), LAST], strict=True))
+        for row in later:
+            self._window.hide(row)
+        runs = Table([self.forward.section(self.layers[row]) for row in later])
+        return spans(splitters(runs, max(1, len(runs) * self.memory // needed)))
 
-    def _needed(self, layer: Layer) -> list[Layer]:
-        """The layer and those that moves from it may lead to."""
-        first = len(self.layers) - 1 - len(self.counts)
-        end = bisect.bisect_right(self.layers, layer.highest, first + 1, key=lambda one: one.tier)
-        return self.layers[first:end]
+    def _bytes(self, rows: Iterable[int]) -> int:
+        """What some layers take in memory, to be looked up."""
+        states: int = sum(self.layers[row].end - self.layers[row].begin for row in rows)
+        return int(states * (OPENED + self.merits.dtype.itemsize))
+
+    def _later(self, own: int) -> range:
+        """The rows of later layers that moves from one, or from earlier ones, may lead to."""
+        highest = self.layers[own].highest
+        return range(own + 1, bisect.bisect_right(self.layers, highest, own + 1, key=lambda one: one.tier))
 
     def _count(self, merits: Merits, states: NDArray[np.int64]) -> None:
         """Enter merits into the tally, and the longest win."""
@@ -252,17 +287,14 @@ class Backward:
         self.tally.update(self._layer_tally)
         self._layer_tally = Counter()
 
-    def _release(self, layer: Layer, total: int) -> None:
-        """Let go of the pages of tiers that no move of an earlier tier leads to."""
-        if len(self.counts) == len(self.layers):
-            return
-        before = self.layers[len(self.layers) - 1 - len(self.counts)]
-        needed = self._needed(before)
-        if layer.end - layer.begin < 1 << 16 and len(self.counts) % 64:
-            return  # not worth a system call
-        self.forward.states.release(needed[-1].end)
-        self.forward.cells.release(needed[-1].first_cell + needed[-1].cells)
-        self.merits.release(0, total - needed[-1].end)
+    def _close(self, own: int) -> None:
+        """Let go of a layer that is done, and of those that no move of an earlier one leads to."""
+        kept = set(range(own, self._later(own - 1).stop)) if own else set()
+        if self._bytes(kept) > self.memory:
+            kept.discard(own)  # it is unpacked again, where and when there is room
+        for row in set(self._window.open) - kept:
+            self._window.hide(row)
+        self.forward.states.release()
 
 
 def tallied(merits: Merits) -> dict[int, int]:

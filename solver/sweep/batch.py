@@ -18,7 +18,6 @@ from solver.rules.game import Game
 from solver.store.directory import MERITS, MISSING, PASSED, locate, new_places
 from solver.sweep.scale import TooWide
 
-LAST = (1 << 63) - 1  # of all keys
 TOO_WIDE = -2  # instead of a culprit: a margin that the values cannot hold
 
 

@@ -19,9 +19,10 @@ from solver.base.progress import Progress
 from solver.compiled.edges import OPEN, ROOM
 from solver.search.nets import BLOCK, NONE, Met, Net, meet, narrow, unmet
 from solver.store.directory import BEGIN, END, MISSING, Known
+from solver.store.packed import LAST
 from solver.store.shared import compiled, shared
 from solver.sweep.backward import Backward
-from solver.sweep.batch import LAST, TOO_WIDE, new_batch, next_batch, refuse, value_at
+from solver.sweep.batch import TOO_WIDE, new_batch, next_batch, refuse, value_at
 from solver.sweep.demand import refuse_beyond
 from solver.sweep.retrograde import Solve
 from solver.sweep.scale import of_span
@@ -152,8 +153,8 @@ class ExpectationPass(Backward):
         culprit: int = expect(self.moves, known, first, last, low, high, self.scale.point, best)
         return culprit
 
-    def _resolved(self, own: int, known: Known, team: Workers) -> Iterator[Values]:
-        bounds = Bounds(self._solve(), own, known)
+    def _resolved(self, own: int, team: Workers) -> Iterator[Values]:
+        bounds = Bounds(self._solve(), own, self._opened(own, team))
         bounds.build(team)
         yield bounds.narrowed(team)
         self.error += bounds.gap

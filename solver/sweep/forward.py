@@ -4,15 +4,15 @@ A piece of a tier's runs is sorted, freed of doubles and expanded while it is in
 of their own tiers. A tier whose moves can stay inside it is closed first, breadth first by generations, each without
 what was seen before; then its states are gone through once more in order. Finished states are counted, not kept.
 
-Cost: 8 bytes a kept state and 1 to 2 of directory, in files; the runs of the tiers under way; in a tier with cycles
-another 8 bytes a state, finished ones included.
+Cost: a byte or so a kept state, packed in files, with what of the runs of the tiers under way exceeds the memory given
+them; in a tier with cycles as much again, finished states included.
 """
 
 from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -23,9 +23,10 @@ from solver.base.parallel import Workers
 from solver.base.progress import Progress
 from solver.compiled.edges import LOSSES, MOST_STARTS, WINS, CompiledMoves
 from solver.rules.game import STATE_LIMIT, Rules
-from solver.store.column import Column
-from solver.store.directory import CELL, MOST_STATES, Layer, cells_of, prefixes_of
-from solver.store.runs import PIECE, Key, Runs, cut, join, merged, runs_of, splitters, without
+from solver.store.directory import MOST_STATES, Layer, divided
+from solver.store.packed import LAST, Packed, Table, packed
+from solver.store.runs import PIECE, Key, Runs, joined, merged_packed, runs_of, spans, splitters, without
+from solver.store.shelves import StateShelf
 from solver.store.work import Work
 from solver.sweep.expansion import LOWEST_TIER, Expansion, Found, Stays
 
@@ -39,7 +40,7 @@ FEW_STARTS = 1000  # that plain Python lists; more are compiled
 
 
 class Forward:
-    """The forward pass: `states` in the work folder, `cells`, and `layers`, once `run` has returned True.
+    """The forward pass: `states` in the work folder, and `layers`, once `run` has returned True.
 
     `cycles`: tiers whose moves stay inside are closed; without it they raise MethodError. `limit`: bytes of runs
     held in memory; `most`: unfinished states that a tier with cycles may have.
@@ -64,8 +65,7 @@ class Forward:
         self.compiled = compiled
         self.expansion = Expansion(compiled)
         self.runs = Runs(work, limit)
-        self.states = work.column("states", np.int64)
-        self.cells = work.column("cells", np.uint32)
+        self.states = StateShelf(work, "states")
         self.layers: list[Layer] = []
         self.largest = 1
         self.finished = False
@@ -75,8 +75,8 @@ class Forward:
         self._before = 0  # and how many they are
         self._position = 0  # states of the current key below it are done
         self._closing: int | None = None  # the tier that is being closed
-        self._seen: list[Column] = []  # sorted files of its states of earlier generations
-        self._new: Column | None = None  # those of this generation
+        self._seen: list[StateShelf] = []  # sorted files of its states of earlier generations
+        self._new: StateShelf | None = None  # those of this generation
         self._totals = np.zeros(4, np.int64)  # of the current tier: reached, wins, draws, losses
         self._highest = LOWEST_TIER
         if not self.tiers:
@@ -99,9 +99,9 @@ class Forward:
                 except Stays as stays:
                     refuse_staying(self.cycles, f"state {stays.state} has a move that stays in its tier")
                     self._closing = key.tier
-                    self.states.truncate(self._begin())
+                    self.states.truncate(self.layers[-1].blocks if self.layers else 0)
                     self._position, self._totals[:] = 0, 0
-                    if self.states.saved > self.states.size:  # the last checkpoint has more of this tier
+                    if self.states.saved > self.states.count:  # the last checkpoint has more of this tier
                         self.save(team)
                     continue
                 self.runs.drop(key)
@@ -111,6 +111,10 @@ class Forward:
             if deadline is not None and time.monotonic() > deadline:
                 break
         return self.finished
+
+    def section(self, layer: Layer) -> Packed:
+        """The states of a layer."""
+        return self.states.section(self.states.block_of(layer.begin), layer.blocks)
 
     @property
     def closing(self) -> bool:
@@ -132,7 +136,7 @@ class Forward:
             "position": self._position,
             "closing": self._closing,
             "generations": self.generations,
-            "seen": [column.name for column in self._seen],
+            "seen": [shelf.name for shelf in self._seen],
             "new": self._new.name if self._new else None,
             "totals": self._totals.tolist(),
             "highest": self._highest,
@@ -140,15 +144,14 @@ class Forward:
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Go on from a checkpoint."""
-        columns = self.work.columns
         self.runs.restore(saved["runs"])
         self.layers = [Layer(*row) for row in saved["layers"]]
         self.largest, self.finished = saved["largest"], saved["finished"]
         self._position, self._closing = saved["position"], saved["closing"]
         self.generations = saved["generations"]
         self._before = sum(self.generations)
-        self._seen = [columns[name] for name in saved["seen"]]
-        self._new = columns[saved["new"]] if saved["new"] else None
+        self._seen = [StateShelf(self.work, name) for name in saved["seen"]]
+        self._new = StateShelf(self.work, saved["new"]) if saved["new"] else None
         self._totals[:] = saved["totals"]
         self._highest = saved["highest"]
 
@@ -175,24 +178,30 @@ class Forward:
         """Expand the states of a key, from `_position` on; False if the deadline came first."""
         if not self.tiers:
             self._closing = key.tier
-        runs = self.runs.of(key)
-        if self._position:
-            runs = [run[np.searchsorted(run, self._position) :] for run in runs]
-        keys = splitters(runs, read=self.work.read)
-        pieces = self._pieces(runs, keys)
-        bounds = [*keys.tolist(), None]
-        for bound, found in zip(bounds, team.map(lambda piece: self._expand(key, *piece), pieces), strict=True):
-            self._take(key, found)
-            seen = sum(one.size for one in self._seen)
-            self.progress("forward", self.states.size + seen, None)
-            self.work.read(16 * found.reached + 8 * seen // len(bounds))
+        runs, seen = self.runs.of(key), self._seen_before()
+        parts = spans(splitters(runs), self._position)
+
+        def expand(span: tuple[int, int]) -> tuple[Found, list[Packed]]:
+            states = joined(runs, *span)
+            for known in seen:
+                states = without(states, known.between(*span))
+            found = self.expansion.expand(key.tier, states, self.closing)
+            return found, [packed(states) for states in found.states]
+
+        for (_, last), (found, states) in zip(parts, team.map(expand, parts), strict=True):
+            self._take(key, found, states)
+            known = sum(one.size for one in self._seen)
+            self.progress("forward", self.states.size + known, None)
+            self.work.read(2 * found.reached + known // len(parts))
             if self.runs.bytes > self.runs.limit:
                 self.runs.spill(team)
-            if bound is not None and self.work.due():
-                self._position = bound
+            if last == LAST:
+                break
+            if self.work.due():
+                self._position = last + 1
                 self.save(team)
-            if bound is not None and deadline is not None and time.monotonic() > deadline:
-                self._position = bound
+            if deadline is not None and time.monotonic() > deadline:
+                self._position = last + 1
                 return False
         if self.closing:
             self._remember(team)
@@ -200,20 +209,18 @@ class Forward:
             self._end_layer(key.tier, cyclic=False)
         return True
 
-    def _pieces(self, runs: list[States], keys: States) -> Iterator[tuple[list[States], list[States]]]:
-        """The runs cut at the keys, each piece with what was seen of its range before."""
+    def _seen_before(self) -> list[Table]:
+        """What was seen of the tier that is being closed, and room for what is new."""
         if not self.closing:
-            return ((parts, []) for parts in cut(runs, keys, self.work.read))
+            return []
         if self._new is None:
-            self._new = self.work.column("seen", np.int64, numbered=True)
-        views = [column.view() for column in self._seen]
-        seen = [view[np.searchsorted(view, self._position) :] for view in views]
-        return zip(cut(runs, keys, self.work.read), cut(seen, keys, self.work.read), strict=True)
+            self._new = StateShelf(self.work, "seen", numbered=True)
+        return [Table([shelf.section(0, shelf.count)]) for shelf in self._seen]
 
-    def _take(self, key: Key, found: Found) -> None:
-        """Keep what a piece of a key's states led to."""
+    def _take(self, key: Key, found: Found, states: list[Packed]) -> None:
+        """Keep a piece of a key's states, packed, and what they led to."""
         target = self._new if self.closing and self._new else self.states
-        for part in found.states:
+        for part in states:
             target.append(part)
         self._totals[0] += found.reached
         self.found += found.reached - int(found.terminal.sum())
@@ -246,7 +253,7 @@ class Forward:
         if self._new.size:
             self._seen.append(self._new)
         else:
-            self.work.discard(self._new)
+            self._new.discard()
         self._new = None
         open_states = int(self._totals[0] - self._totals[1:].sum())
         self.generations.append(open_states - self._before)
@@ -259,65 +266,57 @@ class Forward:
             )
         while len(self._seen) > 1 and self._seen[-1].size * GROWTH > self._seen[-2].size:
             pair = self._seen[-2:]
-            both = self.work.column("seen", np.int64, numbered=True)
-            for piece in merged([column.view() for column in pair], team, self.work.read):
+            both = StateShelf(self.work, "seen", numbered=True)
+            for piece in merged_packed(Table([shelf.section(0, shelf.count) for shelf in pair]), team):
                 both.append(piece)
-                self.work.read(piece.nbytes)
+                self.work.read(2 * len(piece))
             self._seen[-2:] = [both]
-            for column in pair:
-                self.work.discard(column)
-        for column in self._seen:
-            column.release()
+            for shelf in pair:
+                shelf.discard()
+        for shelf in self._seen:
+            shelf.release()
 
     def _close(self, team: Workers) -> None:
         """All states of the tier are seen: keep the unfinished ones, in order."""
         assert self._closing is not None
-        views = [column.view() for column in self._seen]
+        seen = Table([shelf.section(0, shelf.count) for shelf in self._seen])
         self._totals[:] = 0
         size = self.states.size
 
-        def filtered(parts: Sequence[States]) -> tuple[States, NDArray[np.int64], int]:
-            states = join(parts)
-            return *self.expansion.keep(states), len(states)
+        def filtered(span: tuple[int, int]) -> tuple[Packed, NDArray[np.int64], int]:
+            states = joined(seen, *span)
+            kept, report = self.expansion.keep(states)
+            return packed(kept), report, len(states)
 
-        keys = splitters(views, PIECE // 2, self.work.read)
-        for kept, report, count in team.map(filtered, cut(views, keys, self.work.read)):
+        for kept, report, count in team.map(filtered, spans(splitters(seen, PIECE // 2))):
             self.states.append(kept)
             self._totals += [count, *report[WINS : LOSSES + 1].tolist()]
-            self.work.read(8 * count)
+            self.work.read(2 * count)
             self.progress("order", self.states.size - size, None)
         self._end_layer(self._closing, cyclic=True)
         self._closing = None
         self.generations, self._before = [], 0
-        for column in self._seen:
-            self.work.discard(column)
+        for shelf in self._seen:
+            shelf.discard()
         self._seen = []
 
     def _end_layer(self, tier: int, cyclic: bool) -> None:
         """Enter the tier whose states are complete."""
         begin, end = self._begin(), self.states.size
-        states = self.states.part(begin, end)
+        first = self.layers[-1].blocks if self.layers else 0
         if self.inspect is not None and begin < end:
             most = INSPECTED_FIRST // (len(self.layers) + 1)
-            self.inspect(states[:: max(1, len(states) // INSPECTED)][: max(1, most)].tolist())
-        shift, prefix, cells = prefixes_of(states)
-        first = self.cells.size
-        for part in cells_of(states, shift, prefix, cells):
-            self.cells.append(part)
-            self.work.read(8 * CELL * len(part))
+            places = np.arange(0, end - begin, max(1, (end - begin) // INSPECTED))[: max(1, most)]
+            self.inspect(self.states.section(first, self.states.count).at(places).tolist())
+        shift, prefix, cells = 0, 0, 1
+        if begin < end:
+            shift, prefix, cells = divided(self.states.first_of(first), self.states.last, end - begin)
         self.states.release()
         totals = self._totals.tolist()
-        self.layers.append(
-            Layer(tier, begin, end, *totals, cyclic, self._highest, shift, prefix, first, cells)
-        )
+        cell = self.layers[-1].first_cell + self.layers[-1].cells if self.layers else 0
+        directory = shift, prefix, cell, cells
+        self.layers.append(Layer(tier, begin, end, *totals, cyclic, self._highest, *directory, self.states.count))
         self._totals[:] = 0
-
-    def _expand(self, key: Key, parts: list[States], seen: list[States]) -> Found:
-        """Sort a piece of a key, leave out what was seen, and expand it."""
-        states = join(parts)
-        for known in seen:
-            states = without(states, known)
-        return self.expansion.expand(key.tier, states, self.closing)
 
     def _refuse_too_many(self, tier: int) -> None:
         """Raise ResourceError if the unfinished states of a tier are more than its directory can count."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Iterator
 
 import numpy as np
@@ -11,7 +10,8 @@ from numpy.typing import NDArray
 
 from solver.base.parallel import Workers
 from solver.book.solution import TierCount
-from solver.store.runs import places_in, splitters
+from solver.store.packed import Table
+from solver.store.runs import spans, splitters
 from solver.store.sorting import radix_sort_pairs
 from solver.sweep.backward import Backward
 from solver.sweep.finish import Piece, numbers_of, places_of, tier_count
@@ -25,7 +25,7 @@ class Ordered:
     """`Swept`, of the sorted sweep."""
 
     def __init__(self, forward: Forward, backward: Backward) -> None:
-        self.tier = forward.compiled.tier
+        self.tier, self._section = forward.compiled.tier, forward.section
         self.states, self.merits = forward.states, backward.merits
         self.layers = forward.layers
         self.rows = {layer.tier: layer for layer in forward.layers}
@@ -43,53 +43,41 @@ class Ordered:
         layer = self.rows.get(self.tier(key))
         if layer is None or not 0 <= key < 1 << 63:
             return None
-        states = self.states.view()[layer.begin : layer.end]
-        place = int(np.searchsorted(states, key))
-        if place == len(states) or states[place] != key:
+        _, [[place, count]] = Table([self._section(layer)]).read(key, key)
+        if not count:
             return None
-        return int(self.merits.view()[self.states.size - layer.end + place])
+        place += self.states.size - layer.end
+        return int(self.merits.part(int(place), int(place) + 1)[0])
 
     def sample(self, chance: np.random.Generator, most: int) -> list[int]:
         layers = [layer for layer in self.layers if layer.begin < layer.end]
         number = max(1, min(OF_A_TIER, most // max(1, len(layers))))
-        places = [place for one in layers for place in chance.integers(one.begin, one.end, number).tolist()]
-        states: list[int] = self.states.view()[places].tolist() if places else []
+        states: list[int] = []
+        for layer in layers:
+            places = np.sort(chance.integers(0, layer.end - layer.begin, number))
+            states.extend(self._section(layer).at(places).tolist())
         chance.shuffle(states)
         return states[:most]
 
     def pieces(self, best_first: NDArray[np.int64] | None, team: Workers) -> Iterator[Piece]:
-        view, merits, total = self.states.view(), self.merits.view(), self.states.size
-        runs = [view[layer.begin : layer.end] for layer in self.layers]
-        values = [merits[total - layer.end : total - layer.begin] for layer in self.layers]
-        read = self.states.work.read
-        keys = splitters(runs, PART, read)
-        starts = [np.concatenate([[0], places_in(run, keys, read)]) for run in runs] if len(keys) else None
+        layers = [layer for layer in self.layers if layer.begin < layer.end]
+        runs = Table([self._section(layer) for layer in layers])
+        begins = [self.states.size - layer.end for layer in layers]
         indices_of = numbers_of if best_first is None else functools.partial(places_of, best_first[::-1])
-        lock = threading.Lock()
+        self.merits.part(0, min(1, self.states.size))  # maps it
 
-        def place(piece: tuple[int, list[tuple[int, int, int]]]) -> Piece:
-            parts = [(runs[i][begin:end], values[i][begin:end]) for i, begin, end in piece[1]]
-            if len(parts) == 1:
-                states, merits = parts[0]
-                states = states.copy()
-            else:
-                states = np.concatenate([part[0] for part in parts])
-                merits = np.concatenate([part[1] for part in parts])
+        def place(span: tuple[int, int]) -> Piece:
+            states, shares = runs.read(*span)
+            parts = [
+                self.merits.part(begin + first, begin + first + count)
+                for begin, (first, count) in zip(begins, shares.tolist(), strict=True)
+                if count
+            ]
+            merits = np.concatenate(parts) if parts else np.empty(0, self.merits.dtype)
+            if len(parts) > 1:
                 radix_sort_pairs(states, merits, np.empty_like(states), np.empty_like(merits), len(states))
-            indices = indices_of(merits)
-            with lock:
-                read(states.nbytes + merits.nbytes)
-            return states, indices
+            return states, indices_of(merits)
 
-        def spans() -> Iterator[tuple[int, list[tuple[int, int, int]]]]:
-            for number in range(len(keys) + 1):
-                inside = []
-                for i, run in enumerate(runs):
-                    begin = 0 if starts is None else int(starts[i][number])
-                    end = len(run) if number == len(keys) else int(starts[i][number + 1])  # type: ignore[index]
-                    if begin < end:
-                        inside.append((i, begin, end))
-                if inside:
-                    yield number, inside
-
-        yield from team.map(place, spans())
+        for piece in team.map(place, spans(splitters(runs, PART))):
+            self.states.work.read(2 * len(piece[0]))
+            yield piece

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from solver.base import value
 from solver.compiled.edges import ROOM
 from solver.store.directory import BEGIN, MISSING
+from solver.store.packed import LAST
 from solver.store.shared import shared
-from solver.sweep.batch import LAST, TOO_WIDE, new_batch, next_batch, value_at
+from solver.sweep.batch import TOO_WIDE, new_batch, next_batch, value_at
 from solver.sweep.scale import WIN
 
 lift = register_jitable(value.lift)

@@ -17,9 +17,9 @@ from solver.compiled.binding import compiling
 from solver.compiled.edges import CompiledMoves
 from solver.rules.game import Rules, is_built_in
 from solver.store.directory import known_of
+from solver.store.packed import LAST
 from solver.store.runs import join, without
 from solver.sweep import backward
-from solver.sweep.batch import LAST
 from solver.sweep.expansion import Expansion
 
 SPAN = 1 << 16  # states expanded between two looks at the clock and at the memory

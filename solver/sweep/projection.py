@@ -24,7 +24,6 @@ from solver.check.conformance import check_game
 from solver.compiled.binding import compiling
 from solver.compiled.edges import ERROR, FIELDS, CompiledMoves, new_edges
 from solver.rules.game import STATE_LIMIT, Game, Rules
-from solver.store.runs import states_at
 from solver.store.shared import shared
 from solver.store.sorting import sort_unique
 from solver.store.work import Work
@@ -156,13 +155,13 @@ def pace(compiled: CompiledMoves) -> Pace:
 
 def with_moves(forward: Forward) -> list[Tier]:
     """The tiers that were counted, with their moves, from a sample of each."""
-    states, chance = forward.states.view() if forward.layers else None, np.random.default_rng(0)
+    chance = np.random.default_rng(0)
     tiers: list[Tier] = []
     for layer in forward.layers:
         kept, moves, leads = layer.end - layer.begin, 0.0, 0
-        if states is not None and kept:
+        if kept:
             picked = np.sort(chance.choice(kept, min(kept, COUNTED), replace=False))
-            found = states_at(states, layer.begin + picked, forward.work.read)
+            found = forward.section(layer).at(picked)
             listed, count, done = children_of(forward.expansion.moves, found, 0, len(found), new_edges(ROOM))
             moves, leads = kept * count / done, len(np.unique(listed.tiers[:count]))
         tiers.append(Tier(layer.tier, layer.reached, kept, round(moves), leads, layer.cyclic))
@@ -275,7 +274,6 @@ class _Sampler:
 
     def _beyond(self, known: int, most: int) -> list[Tier]:
         """At most `most` tiers behind the first `known` ones."""
-        states = self.forward.states.view()
         parents: list[tuple[int, float]] = []  # by tier: the mean numbers of parents
         self.moves = {}
         for layer in self.forward.layers[max(0, known - 4 * TREND) : known]:
@@ -285,7 +283,7 @@ class _Sampler:
             kept, sample = layer.end - layer.begin, max(1, self._sample())
             if kept:
                 picked = np.sort(self.chance.choice(kept, min(sample, kept), replace=False))
-                found = states_at(states, layer.begin + picked, self.forward.work.read)
+                found = self.forward.section(layer).at(picked)
                 self._expand(layer.tier, found, kept / len(picked))
         parents = parents[1:][-TREND:]  # the first ones lack moves that skip tiers
         tiers: list[Tier] = []

@@ -30,6 +30,7 @@ from solver.rules.game import Rules
 from solver.search.retrograde import scoring
 from solver.store.column import Column
 from solver.store.directory import BEGIN, END, Known
+from solver.store.packed import Table
 from solver.store.runs import PIECE, merged
 from solver.store.sorting import sort_unique
 from solver.store.work import Work
@@ -214,7 +215,7 @@ class Resolver:
             runs = waiting.pop(distance, [])
             if distance in seeds:
                 runs.append(claim(seeds.pop(distance), self.left))
-            front = [part[np.searchsorted(part, begin) :] for part in merged(runs, team)]
+            front = [part[np.searchsorted(part, begin) :] for part in merged(Table(runs), team)]
             pieces = list(self._pieces(front))
             begin = 0
             for first in range(0, len(pieces), SOME):

@@ -255,7 +255,7 @@ class _Audit:
 
     def _counts(self) -> None:
         """The counts of all states that were met against the header's."""
-        for ends in merged(self.ends.of(Key(0)), self.team, self.work.read):
+        for ends in merged(self.ends.of(Key(0)), self.team):
             culprit = self.kernels.tally_ends(ends, self.tiers, self.tallies)
             if culprit >= 0:
                 self._refuse([WRONG_TIER, culprit])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from solver.compiled.binding import kernel
-from solver.compiled.module.memory import words
+from solver.store.addresses import words
 
 game: Any = None  # a constant of the bound copies
 

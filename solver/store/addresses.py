@@ -1,4 +1,4 @@
-"""Arrays in the memory of a module, at addresses in bytes: without owners, and none but theirs."""
+"""Arrays at addresses in bytes, in memory that others keep, or in that of a module: without owners."""
 
 from __future__ import annotations
 
@@ -32,6 +32,11 @@ def _words(typingctx: Any, address: Any, count: Any) -> Any:
 
 
 @intrinsic
+def _unsigned(typingctx: Any, address: Any, count: Any) -> Any:
+    return _at(nb.uint64)
+
+
+@intrinsic
 def _floats(typingctx: Any, address: Any, count: Any) -> Any:
     return _at(nb.float64)
 
@@ -53,6 +58,7 @@ def _float_table(typingctx: Any, address: Any, count: Any, columns: Any) -> Any:
 
 # what they take is (address, rows) or (address, rows, columns): the typing context is Numba's
 words: Any = _words
+unsigned: Any = _unsigned
 floats: Any = _floats
 singles: Any = _singles
 table: Any = _table

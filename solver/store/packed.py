@@ -1,0 +1,193 @@
+"""Sorted runs of states, plain arrays or packed ones, of which ranges of keys are read; columns of packed ones.
+
+Whoever reads a range of several runs has a kernel unpack what lies in it, whatever the runs are: `Table`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba.extending import register_jitable
+from numpy.typing import NDArray
+
+from solver.store.addresses import table as table_at
+from solver.store.addresses import unsigned as unsigned_at
+from solver.store.addresses import words as words_at
+from solver.store.packing import AT, BLOCK, BLOCKS, END, FIRST, WIDTHS, WORDS, Words, pack, plan, unpack
+from solver.store.shared import read_only, shared
+from solver.store.sorting import first_beyond, first_from
+
+States = NDArray[np.int64]
+Blocks = NDArray[np.int64]
+# of a run in a table: how many blocks, 0 where it is plain; states; the addresses of its blocks, and of its words or
+# states; how many words; how many states are before its first block, and words before its own
+ROWS, SIZE, INDEX, DATA, LENGTH, BEFORE, BASE = range(7)
+LAST = (1 << 63) - 1  # of all keys
+OUTLOOK = 1 << 12  # states of a plain run for which one stands where runs are to be cut
+
+
+@dataclass(frozen=True)
+class Packed:
+    """A packed run: blocks (n, 3) int64 and its words; `before` states and `base` words of others come before it."""
+
+    blocks: Blocks
+    words: Words
+    before: int = 0
+    base: int = 0
+    last: int | None = None  # its last state, if that is known
+
+    def __len__(self) -> int:
+        return int(self.blocks[-1, END]) - self.before if len(self.blocks) else 0
+
+    def at(self, places: NDArray[np.int64]) -> States:
+        """The states at ascending places."""
+        states = np.empty(len(places), np.int64)
+        pick(self.blocks, read_only(self.words), self.before, self.base, places, states)
+        return states
+
+
+Run = States | Packed
+
+
+def packed(states: States) -> Packed:
+    """Sorted states without doubles, packed."""
+    if not len(states):
+        return Packed(np.empty((0, 3), np.int64), np.empty(0, np.uint64))
+    report = np.zeros(3, np.int64)
+    plan(states, report)
+    blocks, words = np.empty((report[BLOCKS], 3), np.int64), np.empty(report[WORDS], np.uint64)
+    rows, used = pack(states, report[WIDTHS], blocks, words)
+    return Packed(blocks[:rows].copy(), words[:used].copy(), last=int(states[-1]))
+
+
+class Table:
+    """Runs of which ranges of keys are read, in any thread. It keeps them."""
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        self.runs = [run for run in runs if len(run)]
+        self.rows = np.array([_row(run) for run in self.runs], np.int64).reshape(-1, 7)
+
+    def __len__(self) -> int:
+        return int(self.rows[:, SIZE].sum())
+
+    def read(self, low: int, high: int) -> tuple[States, NDArray[np.int64]]:
+        """The states of all runs from `low` to `high`, run after run, and for each run (n, 2) where those begin
+        in it, and how many they are."""
+        spans = np.empty((len(self.rows), 2), np.int64)
+        found = np.empty(bound(self.rows, low, high), np.int64)
+        count = gather(self.rows, low, high, found, spans)
+        return found[:count], spans
+
+    def between(self, low: int, high: int) -> States:
+        """The states of all runs from `low` to `high`, run after run."""
+        return self.read(low, high)[0]
+
+    def outlook(self) -> tuple[States, NDArray[np.int64]]:
+        """Some of the states, in ascending order, and for how many each stands."""
+        keys, sizes = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        for run in self.runs:
+            if isinstance(run, Packed):
+                keys.append(run.blocks[:, FIRST])
+                sizes.append(np.diff(run.blocks[:, END], prepend=run.before))
+            else:
+                keys.append(run[::OUTLOOK])
+                sizes.append(np.full(len(keys[-1]), OUTLOOK))
+                sizes[-1][-1] = len(run) - (len(keys[-1]) - 1) * OUTLOOK
+        states, weights = np.concatenate(keys), np.concatenate(sizes)
+        order = np.argsort(states, kind="stable")
+        return states[order], weights[order]
+
+
+def _row(run: Run) -> list[int]:
+    if isinstance(run, Packed):
+        blocks, words = run.blocks, run.words
+        return [len(blocks), len(run), blocks.ctypes.data, words.ctypes.data, len(words), run.before, run.base]
+    return [0, len(run), 0, run.ctypes.data, 0, 0, 0]
+
+
+@register_jitable
+def block_of(blocks: Blocks, rows: int, key: int) -> int:
+    """The block that has the key, if any has: the last whose first state is not above it; 0 if all are."""
+    low, high = 0, rows
+    while high - low > 1:
+        middle = (low + high) >> 1
+        if blocks[middle, FIRST] <= key:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@shared
+def bound(rows: Blocks, low: int, high: int) -> int:
+    """How many states the runs of a table have at most from `low` to `high`: those of all blocks that meet it."""
+    most = 0
+    for row in rows:
+        if row[ROWS]:
+            blocks = table_at(row[INDEX], row[ROWS], 3)
+            first, end = block_of(blocks, row[ROWS], low), block_of(blocks, row[ROWS], high)
+            most += blocks[end, END] - (blocks[first - 1, END] if first else row[BEFORE])
+        else:
+            states = words_at(row[DATA], row[SIZE])
+            most += first_beyond(states, high, 0, len(states)) - first_from(states, low, 0, len(states))
+    return most
+
+
+@shared
+def gather(rows: Blocks, low: int, high: int, found: States, spans: Blocks) -> int:
+    """What `Table.read` says, into found (of at least `bound`) and spans (runs, 2); how many states there are."""
+    count = 0
+    for run in range(len(rows)):
+        row, begin = rows[run], count
+        if row[ROWS]:
+            blocks, packs = table_at(row[INDEX], row[ROWS], 3), unsigned_at(row[DATA], row[LENGTH])
+            first = block_of(blocks, row[ROWS], low)
+            before = blocks[first - 1, END] if first else row[BEFORE]
+            spans[run, 0] = before - row[BEFORE]
+            for place in range(first, block_of(blocks, row[ROWS], high) + 1):
+                size = blocks[place, END] - before
+                unpack(packs, blocks[place, AT] - row[BASE], blocks[place, FIRST], size, found, count)
+                count, before = count + size, blocks[place, END]
+            skipped = first_from(found, low, begin, count) - begin
+            spans[run, 0] += skipped
+            count = first_beyond(found, high, begin, count) - skipped
+            for i in range(begin, count if skipped else begin):
+                found[i] = found[i + skipped]
+        else:
+            states = words_at(row[DATA], row[SIZE])
+            spans[run, 0] = first_from(states, low, 0, len(states))
+            for i in range(spans[run, 0], first_beyond(states, high, 0, len(states))):
+                found[count] = states[i]
+                count += 1
+        spans[run, 1] = count - begin
+    return count
+
+
+@shared
+def pick(
+    blocks: Blocks, packs: Words, before: int, base: int, places: NDArray[np.int64], states: States
+) -> None:
+    """states[i] = the state at places[i], which ascend, of packed blocks."""
+    whole, current = np.empty(BLOCK, np.int64), -1
+    begin: Any = 0
+    for i in range(len(places)):
+        place = places[i] + before
+        if current < 0 or place >= blocks[current, END]:
+            low, high = current + 1, len(blocks) - 1
+            while low < high:
+                middle = (low + high) >> 1
+                if blocks[middle, END] <= place:
+                    low = middle + 1
+                else:
+                    high = middle
+            current, begin = low, blocks[low - 1, END] if low else np.int64(before)
+            unpack(packs, blocks[low, AT] - base, blocks[low, FIRST], blocks[low, END] - begin, whole, 0)
+        states[i] = whole[place - begin]
+
+
+def unpacked(run: Run) -> States:
+    """All states of a run."""
+    return Table([run]).between(0, LAST) if isinstance(run, Packed) else run
