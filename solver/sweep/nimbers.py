@@ -9,10 +9,11 @@ import numpy as np
 
 from solver.base.kinds import LOST
 from solver.compiled.edges import OPEN, ROOM
-from solver.store.directory import MISSING, Known, Layer
+from solver.store.directory import MISSING, Known
+from solver.store.packed import LAST
 from solver.store.shared import shared
 from solver.sweep.backward import Backward, Merits
-from solver.sweep.batch import LAST, TOO_WIDE, new_batch, next_batch, value_at
+from solver.sweep.batch import TOO_WIDE, new_batch, next_batch, value_at
 
 
 @shared
@@ -62,6 +63,6 @@ class NimberPass(Backward):
         culprit: int = exclude(self.moves, known, first, last, best)
         return culprit
 
-    def _ranges(self, layer: Layer) -> list[tuple[int, int]]:
+    def _ranges(self, own: int) -> list[tuple[int, int]]:
         """All keys at once: a nimber is known when all children are."""
         return [(0, LAST)]

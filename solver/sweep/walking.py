@@ -23,7 +23,6 @@ from solver.base.parallel import Workers
 from solver.base.progress import Progress, silent
 from solver.compiled.edges import CompiledMoves
 from solver.rules.game import STATE_LIMIT, Rules
-from solver.store.runs import states_at
 from solver.sweep.forward import Forward
 from solver.sweep.inverse import Inverse, bench, count_parents, learnt, step, taught
 
@@ -190,7 +189,7 @@ class Walkers:
         layer = self.forward.layers[place]
         size = layer.end - layer.begin
         picked = np.sort(self.chance.choice(size, min(size, most), replace=False))
-        found = states_at(self.forward.states.view(), layer.begin + picked, self.forward.work.read)
+        found = self.forward.section(layer).at(picked)
         self.chance.shuffle(found)
         return found
 
