@@ -37,7 +37,7 @@ GAMES = (
     "chess-ending:KPK", "chess-ending:KBNK", "pig", "pig:15", "piglet", "backgammon-bearoff", "nannon", "einstein",
     "gobblet-gobblers", "six-mens-morris", "six-mens-morris:6", "dodgem", "nocca-nocca", "mini-shobu",
     "chinese-checkers", "dao", "chung-toi", "tsoro-yematatu", "rota", "chopsticks", "one-dimensional-chess",
-    "quoridor", "shut-the-box", "ur", "awari",
+    "quoridor", "shut-the-box", "ur", "awari", "chess-duel",
 )  # fmt: skip
 
 OPENINGS = {"connect-four": 8}  # opening books to that ply, which take hours: they stay as they were entered

@@ -480,3 +480,79 @@ def quoridor(width, height, walls):
     marks = {(x, y): "." if x % 2 == y % 2 == 0 else " " for x in range(wide) for y in range(high)}
     marks |= {(middle, 0): "X", (wide - 1 - middle, high - 1): "o"}
     return Apart(moves, over, ((rows(marks), (walls, walls)), 0))
+
+
+WAYS = {
+    "n": [(x, y) for x, y in itertools.product((-2, -1, 1, 2), repeat=2) if abs(x) != abs(y)],
+    "b": [way for way in ALL_WAYS if 0 not in way], "r": [way for way in ALL_WAYS if 0 in way], "q": ALL_WAYS,
+    "k": ALL_WAYS,
+}  # fmt: skip
+
+
+def duel(pieces):
+    """Chess of a king and a man each. A position is the rows, and the cell past which a pawn has just gone."""
+
+    def is_of(mark, mover):
+        return mark.isupper() if mover == 0 else mark.islower()
+
+    def reached(cells, x, y, mark):
+        """Where a man that is no pawn arrives."""
+        for across, up in WAYS[mark.lower()]:
+            to = (x + across, y + up)
+            while to in cells:
+                yield to
+                if cells[to] != "." or mark.lower() in "nk":
+                    break
+                to = (to[0] + across, to[1] + up)
+
+    def steps(cells, passed, x, y, mark):
+        """Where a pawn arrives, and the cell that it passes."""
+        up = 1 if mark == "P" else -1
+        if cells.get((x, y + up)) == ".":
+            yield (x, y + up), None
+            if y == (1 if up == 1 else 6) and cells[x, y + 2 * up] == ".":
+                yield (x, y + 2 * up), (x, y + up)
+        for to in ((x - 1, y + up), (x + 1, y + up)):
+            if to in cells and (cells[to] != "." or to == passed):
+                yield to, None
+
+    def attacked(cells, mover):
+        """Whether the other attacks the mover's king."""
+        king = next(place for place, mark in cells.items() if mark == "Kk"[mover])
+        for (x, y), mark in cells.items():
+            if is_of(mark, 1 - mover):
+                aims = [to for to, _ in steps(cells, None, x, y, mark)] if mark in "Pp" else reached(cells, x, y, mark)
+                if king in aims:
+                    return True
+        return False
+
+    def went(cells, source, to, mark):
+        after = {**cells, source: ".", to: mark}
+        if mark in "Pp" and source[0] != to[0] and cells[to] == ".":
+            after[to[0], source[1]] = "."
+        return after
+
+    def moves(position, mover):
+        cells, passed = grid(position[0]), position[1]
+        found = []
+        for (x, y), mark in cells.items():
+            if not is_of(mark, mover):
+                continue
+            pawn = mark in "Pp"
+            aims = steps(cells, passed, x, y, mark) if pawn else ((to, None) for to in reached(cells, x, y, mark))
+            for to, left in aims:
+                kinds = [mark] if not pawn or 0 < to[1] < 7 else ["NBRQ", "nbrq"][mover]
+                for kind in kinds if not is_of(cells[to], mover) else ():
+                    after = went(cells, (x, y), to, mark) | {to: kind}
+                    beside = [after.get((to[0] + side, to[1])) for side in (-1, 1)]
+                    if not attacked(after, mover):
+                        found.append(((rows(after), left if "pP"[mover] in beside else None), 1 - mover))
+        return found
+
+    def over(position, mover):
+        left = sorted("".join(position[0]).replace(".", "").lower())
+        if left in (["k", "k"], ["b", "k", "k"], ["k", "k", "n"]):
+            return 0
+        return None if moves(position, mover) else -attacked(grid(position[0]), mover)
+
+    return Apart(moves, over, None)

@@ -111,6 +111,8 @@ LARGE_GAMES = (
     "one-dimensional-chess",
     "quoridor",
     "awari:5",
+    "chess-duel",
+    "chess-duel:KPKP",
 )
 
 # boards at the limits of what their rules take

@@ -381,6 +381,15 @@ ELSEWHERE = (
         "chess-ending:KBNK", "Thompson's and Nalimov's longest mates", "mate in 33 moves at most", "test_retrograde"
     ),
     Elsewhere(
+        "chess-duel:KQKR", "Thompson's endgame databases", "mate in 35 moves at most", "test_retrograde"
+    ),
+    Elsewhere(
+        "chess-duel:KRKP", "Conrady, from Nalimov's tables, 2000", "the longest mate takes 85 plies", "test_retrograde"
+    ),
+    Elsewhere(
+        "chess-duel:KPKP", "rules written apart from this package", "every move of random games", "test_apart"
+    ),
+    Elsewhere(
         "gobblet-gobblers:3,2", "rules written apart from this package", "every move of random games", "test_apart"
     ),
     Elsewhere("six-mens-morris:6", "Brian Liou, solved-games, 2026", "42,372,745 states, draw", "test_apart"),

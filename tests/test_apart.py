@@ -55,6 +55,11 @@ def walls(game, state):
     return board(game, state), (int(left[0]), int(left[1]))
 
 
+def fen(game, state):
+    passed = game.format_position(state).split()[3]
+    return board(game, state), None if passed == "-" else ("abcdefgh".index(passed[0]), int(passed[1]) - 1)
+
+
 GAMES = {  # the rules apart, and how a position is read
     "gobblet-gobblers": (apart.gobblet, stacks),
     "six-mens-morris": (apart.morris, placed),
@@ -69,13 +74,14 @@ GAMES = {  # the rules apart, and how a position is read
     "chopsticks": (apart.chopsticks, hands),
     "one-dimensional-chess": (apart.chess, row),
     "quoridor": (apart.quoridor, walls),
+    "chess-duel": (apart.duel, fen),
 }
 BOARDS = [
     "gobblet-gobblers", "gobblet-gobblers:3,2", "six-mens-morris", "six-mens-morris:6", "six-mens-morris:4,true",
     "dodgem", "dodgem:5", "nocca-nocca", "nocca-nocca:5,3", "mini-shobu", "mini-shobu:3", "chinese-checkers",
     "chinese-checkers:7,3", "chinese-checkers:6,4", "dao", "dao:false", "chung-toi", "chung-toi:false",
     "tsoro-yematatu", "rota", "rota:false", "chopsticks", "chopsticks:7,true", "one-dimensional-chess",
-    "one-dimensional-chess:16", "quoridor", "quoridor:3,4,2",
+    "one-dimensional-chess:16", "quoridor", "quoridor:3,4,2", "chess-duel", "chess-duel:KPKP", "chess-duel:KRKP",
 ]  # fmt: skip
 SMALL = [
     "dodgem:2", "tsoro-yematatu", "tsoro-yematatu:false", "chopsticks", "chopsticks:4,true", "chinese-checkers:3,1",

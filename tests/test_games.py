@@ -495,6 +495,20 @@ def test_placements_as_fen_and_back(ending):
         assert game.parse_position(" ".join(fen.split()[:2])) == state
 
 
+def test_a_pawn_takes_another_en_passant_at_once_or_not_at_all():
+    game = load_game("chess-duel:KPKP")
+    state = game.parse_position("8/8/8/8/1p6/8/P3k3/6K1 w")
+    passed = game.result(state, parse_action(game, state, "a4"))
+    assert game.format_position(passed) == "8/8/8/8/Pp6/8/4k3/6K1 b - a3 0 1"
+    assert game.parse_position(game.format_position(passed)) == passed
+    taken = game.result(passed, parse_action(game, passed, "bxa3"))
+    assert game.format_position(taken) == "8/8/8/8/8/p7/4k3/6K1 w - - 0 1"
+    once = game.parse_position("8/8/8/8/Pp6/8/4k3/6K1 b")
+    assert "bxa3" not in [format_action(game, once, action) for action in game.actions(once)]
+    with pytest.raises(ValueError, match="en passant"):
+        game.parse_position("8/8/8/8/Pp6/8/4k3/6K1 b - c3")
+
+
 @pytest.mark.parametrize(
     ("fen", "message"),
     [

@@ -146,6 +146,17 @@ def test_longest_mates_of_four_men(ending, moves, longest, won):
         assert (solved.tiers[0].win, solved.tiers[0].loss) == won
 
 
+@pytest.mark.slow
+def test_a_queen_against_a_rook_mates_in_35_moves_at_most():
+    solved = swept(load_game("chess-duel:KQKR"))
+    assert solved.longest[0] == 2 * 35 - 1
+
+
+@pytest.mark.stress
+def test_a_rook_against_a_pawn_is_mated_after_85_plies_at_most():
+    assert swept(load_game("chess-duel:KRKP")).longest[0] == 85
+
+
 @pytest.mark.stress
 def test_underpromotions_decide_endings_of_a_pawn_and_a_bishop(tmp_path):
     """With queens and rooks alone, 27 canonical placements would be drawn."""

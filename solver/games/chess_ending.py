@@ -12,13 +12,13 @@ times 8, plus the kind it becomes.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-GROUP = "endings"
+from solver.games.common import chess
+from solver.games.common.chess import BISHOP, KNIGHT, PAWN, QUEEN, ROOK
 
-PAWN, KNIGHT, BISHOP, ROOK, QUEEN = range(1, 6)
+GROUP = "endings"
 
 
 class ChessEnding(NamedTuple):
@@ -53,7 +53,7 @@ class ChessEnding(NamedTuple):
         for turn in range(2):
             for king in range(64):
                 for other in range(64):
-                    if self._steps(king, other) > 1:
+                    if chess.steps(king, other) > 1:
                         for one in range(64):
                             for two in range(64 if second else 1):
                                 pieces = first | one << 3 | (second | two << 3) << 9
@@ -64,12 +64,12 @@ class ChessEnding(NamedTuple):
     def actions(self, state: int) -> Iterator[int]:
         if state >> 30:
             for square in range(64):
-                if self._steps(self._black(state), square) == 1 and self._is_free_for_black(state, square):
+                if chess.steps(self._black(state), square) == 1 and self._is_free_for_black(state, square):
                     yield square * 8
         else:
             for square in range(64):
-                near = self._steps(self._white(state), square) == 1
-                if near and self._steps(self._black(state), square) > 1 and self._kind_at(state, square) == 0:
+                near = chess.steps(self._white(state), square) == 1
+                if near and chess.steps(self._black(state), square) > 1 and self._kind_at(state, square) == 0:
                     yield square * 8
             for piece in range(1, 3):
                 kind, at = self._kind(state, piece), self._square(state, piece)
@@ -104,7 +104,7 @@ class ChessEnding(NamedTuple):
             return True
         if state >> 30:
             for square in range(64):
-                if self._steps(self._black(state), square) == 1 and self._is_free_for_black(state, square):
+                if chess.steps(self._black(state), square) == 1 and self._is_free_for_black(state, square):
                     return False
             return True
         for _ in self.actions(state):
@@ -130,10 +130,10 @@ class ChessEnding(NamedTuple):
     def format_action(self, state: int, action: int) -> str:
         piece, square, kind = action // 512, action // 8 % 64, action % 8
         if piece == 0:
-            return "K" + _square_name(square)
+            return "K" + chess.name(square)
         if self._kind(state, piece) == PAWN:
-            return _square_name(square) + ("" if kind == PAWN else "=" + " PNBRQ"[kind])
-        return " PNBRQ"[kind] + _square_name(self._square(state, piece)) + _square_name(square)
+            return chess.name(square) + ("" if kind == PAWN else "=" + " PNBRQ"[kind])
+        return " PNBRQ"[kind] + chess.name(self._square(state, piece)) + chess.name(square)
 
     def parse_action(self, state: int, text: str) -> int:
         """A move as players write it: Qg7, Qd4g7, d4g7, e8=Q, e8Q, Kg3, with or without marks of check and capture.
@@ -151,10 +151,10 @@ class ChessEnding(NamedTuple):
     def _spellings(self, state: int, action: int) -> list[str]:
         """Piece, nothing, a part or all of its place, and target; both squares; of a pawn the target alone."""
         piece, square, kind = action // 512, action // 8 % 64, action % 8
-        target = _square_name(square)
+        target = chess.name(square)
         moved = self._kind(state, piece) if piece else 0
         king = self._black(state) if state >> 30 else self._white(state)
-        source = _square_name(self._square(state, piece) if piece else king)
+        source = chess.name(self._square(state, piece) if piece else king)
         if moved == PAWN:
             promoted = "" if kind == PAWN else " PNBRQ"[kind]
             return [target + promoted, source + target + promoted, "P" + target + promoted]
@@ -177,20 +177,15 @@ class ChessEnding(NamedTuple):
             yield (7 - square // 8) * 8 + square % 8
 
     def drawing(self) -> dict[str, Any]:
-        pieces = {"K": "king", "Q": "queen", "R": "rook", "B": "bishop", "N": "knight", "P": "pawn"}
-        men = {letter: [piece, 0] for letter, piece in pieces.items()}
+        men = {letter: [piece, 0] for letter, piece in chess.FIGURES.items()}
         return {"board": "checks", "sides": ["white", "black"], "men": men | {"k": ["king", 1]}}
 
     def parse_position(self, text: str) -> int | None:
         """The state of a position in FEN, None for other texts. Raises ValueError for what the ending never has."""
         if "/" not in text:
             return None
-        placement, *rest = text.split() or [""]
-        if not rest or rest[0] not in ("w", "b") or len(rest) > 5:
-            raise ValueError("FEN is the ranks from 8 to 1, then w or b for the side to move")
-        if rest[1:2] not in ([], ["-"]):
-            raise ValueError("nobody castles in these endings: write - for the castling rights")
-        return self.from_cells(_placed(placement), 1 if rest[0] == "b" else 0)
+        fields = chess.fields(text)
+        return self.from_cells(chess.placed(fields[0], "k"), 1 if fields[1] == "b" else 0)
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         marks = "".join(rows[::-1])
@@ -204,7 +199,7 @@ class ChessEnding(NamedTuple):
         state = self._ordered(state)
         if any(kind == PAWN and not 8 <= square < 56 for kind, square in pieces):
             raise ValueError("no pawn stands on the first or the last rank")
-        if self._steps(self._white(state), self._black(state)) == 1:
+        if chess.steps(self._white(state), self._black(state)) == 1:
             raise ValueError("the kings stand side by side")
         if not self._is_legal(state):
             raise ValueError("Black is in check, and it is White's move")
@@ -212,7 +207,7 @@ class ChessEnding(NamedTuple):
 
     def format_position(self, state: int) -> str:
         """The position in FEN."""
-        return f"{'/'.join(map(_in_fen, self.cells(state, 0)))} {'b' if state >> 30 else 'w'} - - 0 1"
+        return f"{'/'.join(map(chess.in_fen, self.cells(state, 0)))} {'b' if state >> 30 else 'w'} - - 0 1"
 
     def _marks(self, state: int) -> list[str]:
         """What stands on each square, in letters; a dot for nothing."""
@@ -259,10 +254,6 @@ class ChessEnding(NamedTuple):
         kings = square in (self._white(state), self._black(state))
         return not kings and self._kind_at(state, square) == 0
 
-    def _steps(self, one: int, two: int) -> int:
-        """King's steps between two squares."""
-        return max(abs(one % 8 - two % 8), abs(one // 8 - two // 8))
-
     def _attacks(self, state: int, kind: int, at: int, square: int) -> bool:
         """Whether a piece on `at` attacks a square; the board between must be empty but for the black king."""
         across, up = square % 8 - at % 8, square // 8 - at // 8
@@ -292,7 +283,7 @@ class ChessEnding(NamedTuple):
 
     def _is_attacked(self, state: int, square: int) -> bool:
         """Whether White attacks a square. Lines go through the black king, who will have left."""
-        if self._steps(self._white(state), square) == 1:
+        if chess.steps(self._white(state), square) == 1:
             return True
         for piece in range(1, 3):
             kind = self._kind(state, piece)
@@ -331,37 +322,10 @@ class ChessEnding(NamedTuple):
 
     def _image(self, state: int, kind: int) -> int:
         """An image of the board: 0 left and right exchanged, 1 to 6 the others."""
-        result = state >> 30 << 30 | self._moved(self._white(state), kind) | self._moved(self._black(state), kind) << 6
+        result = state >> 30 << 30 | chess.turned(self._white(state), kind)
+        result |= chess.turned(self._black(state), kind) << 6
         for piece in range(1, 3):
             if self._kind(state, piece):
-                packed = self._kind(state, piece) | self._moved(self._square(state, piece), kind) << 3
+                packed = self._kind(state, piece) | chess.turned(self._square(state, piece), kind) << 3
                 result |= packed << 12 + 9 * (piece - 1)
         return self._ordered(result)
-
-    def _moved(self, square: int, kind: int) -> int:
-        column, row = square % 8, square // 8
-        if kind == 0 or kind == 2 or kind == 5 or kind == 6:
-            column = 7 - column
-        if kind == 1 or kind == 2 or kind == 4 or kind == 6:
-            row = 7 - row
-        return column + 8 * row if kind < 3 else row + 8 * column
-
-
-def _square_name(square: int) -> str:
-    return "abcdefgh"[square % 8] + str(square // 8 + 1)
-
-
-def _in_fen(rank: str) -> str:
-    """A rank with the length of each run of empty squares instead of its dots."""
-    return re.sub(r"\.+", lambda run: str(len(run[0])), rank)
-
-
-def _placed(placement: str) -> list[str]:
-    """The ranks from the top, a character a square, of the first field of FEN. Raises ValueError."""
-    ranks = [re.sub("[1-8]", lambda run: "." * int(run[0]), rank) for rank in placement.split("/")]
-    if len(ranks) != 8 or any(len(rank) != 8 for rank in ranks):
-        raise ValueError("FEN is 8 ranks of 8 squares with / between them")
-    for mark in "".join(ranks):
-        if mark not in "KQRBNPkqrbnp.":
-            raise ValueError(f"no piece is written {mark!r}: K Q R B N P and, for Black, k")
-    return ranks

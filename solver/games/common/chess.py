@@ -1,0 +1,55 @@
+"""Squares and FEN, as the endings of chess have them: a1 = 0, b1 = 1."""
+
+from __future__ import annotations
+
+import re
+
+PAWN, KNIGHT, BISHOP, ROOK, QUEEN = range(1, 6)
+LETTERS = " PNBRQ"
+FIGURES = {"K": "king", "Q": "queen", "R": "rook", "B": "bishop", "N": "knight", "P": "pawn"}
+
+
+def name(square: int) -> str:
+    return "abcdefgh"[square % 8] + str(square // 8 + 1)
+
+
+def in_fen(rank: str) -> str:
+    """A rank with the length of each run of empty squares instead of its dots."""
+    return re.sub(r"\.+", lambda run: str(len(run[0])), rank)
+
+
+def placed(placement: str, black: str) -> list[str]:
+    """The ranks from the top, a character a square, of the first field of FEN; `black` are the pieces that Black may
+    have. Raises ValueError."""
+    ranks = [re.sub("[1-8]", lambda run: "." * int(run[0]), rank) for rank in placement.split("/")]
+    if len(ranks) != 8 or any(len(rank) != 8 for rank in ranks):
+        raise ValueError("FEN is 8 ranks of 8 squares with / between them")
+    for mark in "".join(ranks):
+        if mark not in "KQRBNPkqrbnp.":
+            raise ValueError(f"no piece is written {mark!r}: K Q R B N P and, for Black, {' '.join(black)}")
+    return ranks
+
+
+def steps(one: int, two: int) -> int:
+    """King's steps between two squares."""
+    return max(abs(one % 8 - two % 8), abs(one // 8 - two // 8))
+
+
+def turned(square: int, kind: int) -> int:
+    """A square on an image of the board: 0 left and right exchanged, 1 to 6 the others."""
+    column, row = square % 8, square // 8
+    if kind == 0 or kind == 2 or kind == 5 or kind == 6:
+        column = 7 - column
+    if kind == 1 or kind == 2 or kind == 4 or kind == 6:
+        row = 7 - row
+    return column + 8 * row if kind < 3 else row + 8 * column
+
+
+def fields(text: str) -> list[str]:
+    """The fields of a FEN. Raises ValueError."""
+    found = text.split()
+    if found[1:2] not in (["w"], ["b"]) or len(found) > 6:
+        raise ValueError("FEN is the ranks from 8 to 1, then w or b for the side to move")
+    if found[2:3] not in ([], ["-"]):
+        raise ValueError("nobody castles in these endings: write - for the castling rights")
+    return found
