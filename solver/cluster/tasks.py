@@ -107,7 +107,7 @@ class Bench:
 
     def moves(self, scale: Scale) -> Moves:
         """The moves, with what finished children give."""
-        return self.compiled.moves._replace(win=scale.win)
+        return self.compiled.valued(scale.win)
 
 
 _benches: dict[Job, Bench] = {}

@@ -103,7 +103,7 @@ class Twins:
         while True:
             listed = new_edges(self.room)._replace(keys=new_states(self.room, self._more))
             listed.rewards[:] = listed.weights[:] = 0
-            count, done = self.own.listing(one, 0, 1, WIN, listed)
+            count, done = self.own.listing(one, 0, 1, WIN, 0, listed)
             if done or count < 0 or self.room > MOST_ACTIONS:
                 break
             self.room *= 2

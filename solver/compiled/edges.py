@@ -58,13 +58,14 @@ FAULTS = {
 
 
 @kernel
-def edges(states, begin, end, win, listed):
+def edges(states, begin, end, win, enough, listed):
     """List the moves of unfinished states[begin:end], of as many as fit: their number, and the first state left over.
 
     For each move: the child, folded (keys, int64, as `states`), its tier (int64), and its owner: twice its state's
     place from `begin` on, and one if the same player moves again (int32). Where `win`, the merit of a win at once, is
     not 0, also what a finished child gives its owner, OPEN for others (merits, int64), and the reward (int64; in games
-    with rewards). A state without moves ends it, with the number -NO_ACTIONS.
+    with rewards). Of a state that has such a move to a merit of `enough`, if that is not 0, no other move is listed. A
+    state without moves ends it, with the number -NO_ACTIONS.
     """
     keys, tiers, owners, merits, rewards, _ = listed
     count = 0
@@ -75,7 +76,7 @@ def edges(states, begin, end, win, listed):
             if count == len(keys):
                 return mark, i
             child = game.result(state, action)
-            same_mover = False
+            same_mover = decided = False
             if AGAIN:
                 same_mover = game.again(state, action) != 0
             elif ALTERNATES:
@@ -83,11 +84,13 @@ def edges(states, begin, end, win, listed):
             else:
                 same_mover = game.to_move(child) == game.to_move(state)
             if win:
-                merits[count] = OPEN
-                reward = game.reward(state, action) if REWARD else 0
+                merit, reward = OPEN, game.reward(state, action) if REWARD else 0
                 if game.is_terminal(child):
                     merit = terminal_merit(game.utility(child), game.plies_left(child), SCORES, win)
-                    merits[count] = lift(merit, same_mover, SCORES) + reward
+                    merit = lift(merit, same_mover, SCORES) + reward
+                    if not SCORES and enough and merit == enough:
+                        decided, count = True, mark
+                merits[count] = merit
                 if REWARD:
                     rewards[count] = reward
             key = game.canonical(child) if FOLDS else child
@@ -95,13 +98,15 @@ def edges(states, begin, end, win, listed):
             tiers[count] = game.tier(key) if TIERS else 0
             owners[count] = (i - begin) * 2 + same_mover
             count += 1
+            if decided:
+                break
         if count == mark:
             return -NO_ACTIONS, i
     return count, end
 
 
 @kernel
-def chance_edges(states, begin, end, win, listed):
+def chance_edges(states, begin, end, win, enough, listed):
     """`edges` of a game of chance: at a chance node what may happen, with its weights (int64), 0 for an action.
 
     The number is -BAD_WEIGHT where the weights are out of bounds.
@@ -219,7 +224,7 @@ def _array(item: Any) -> Any:
 
 _NUMBERS = _array(nb.int64)
 _LISTED = nb.NamedTuple([_NUMBERS, _NUMBERS, _array(nb.int32), _NUMBERS, _NUMBERS, _NUMBERS], Edges)
-EDGES = (_NUMBERS, nb.int64, nb.int64, nb.int64, _LISTED)
+EDGES = (_NUMBERS, nb.int64, nb.int64, nb.int64, nb.int64, _LISTED)
 KEEP = (_NUMBERS, nb.int64, nb.int64, _NUMBERS, _NUMBERS)
 LIST_STARTS = (nb.int64, _NUMBERS, _NUMBERS)
 
@@ -235,7 +240,7 @@ def caller(result: Any, arguments: tuple[Any, ...], builder: Any, context: Any, 
 
 
 @intrinsic
-def _edges_at(typingctx, address, states, begin, end, win, listed):
+def _edges_at(typingctx, address, states, begin, end, win, enough, listed):
     result = nb.UniTuple(nb.int64, 2)
 
     def emit(context, builder, signature, values):
@@ -253,12 +258,14 @@ def _keep_at(typingctx, address, states, begin, end, kept, report):
 
 
 class Moves(NamedTuple):
-    """What passes over arrays are told of a game: addresses of `edges` and `keep`, and the win, 0 where none is asked
-    for; whether values are scores, moves have rewards, or weights, and players strictly alternate."""
+    """What passes over arrays are told of a game: addresses of `edges` and `keep`; the win, 0 where none is asked for,
+    and the merit that is `enough`, 0 where all moves are wanted; whether values are scores, moves have rewards, or
+    weights, and players strictly alternate."""
 
     edges: Any
     keep: Any
     win: int
+    enough: int
     scores: bool
     rewarded: bool
     weighted: bool
@@ -276,7 +283,7 @@ def new_edges(room):
 @register_jitable
 def list_edges(moves, states, begin, end, edges):
     """`edges` at its address. The states may be read-only: it does not write to them, and both are laid out alike."""
-    return _edges_at(moves.edges, states, begin, end, moves.win, edges)
+    return _edges_at(moves.edges, states, begin, end, moves.win, moves.enough, edges)
 
 
 @register_jitable
@@ -300,8 +307,12 @@ class CompiledMoves:
         rules = self.rules
         addresses = address_of(self.listing, EDGES), address_of(self.kernels.keep, KEEP)
         weighted = self.listing is not self.kernels.edges
-        return Moves(*addresses, 0, rules.scores, rules.reward is not None, weighted, rules.alternates)
+        return Moves(*addresses, 0, 0, rules.scores, rules.reward is not None, weighted, rules.alternates)
 
+    def valued(self, win: int) -> Moves:
+        """The moves for a pass that asks for values: beside a win at once, of that merit, no other move counts."""
+        enough = 0 if self.rules.kind.scores else value.lift(win, True, False)
+        return self.moves._replace(win=win, enough=enough)
 
     def endless(self, states: NDArray[np.int64]) -> NDArray[np.int64]:
         """What play without end is worth in each state; empty where that is nothing everywhere."""

@@ -102,7 +102,7 @@ class Board:
                 listed.rewards[:] = 0
                 if self._more:
                     listed = listed._replace(keys=new_states(room, self._more))
-                count, end = self._moves.kernels.edges(words, begin, len(states), WIN, listed)
+                count, end = self._moves.kernels.edges(words, begin, len(states), WIN, 0, listed)
                 if count < 0 or (end == begin and room > MOST_ACTIONS):
                     raise UncompiledRules(f"{self.rules.name}: state {states[end]} has no moves, or too many")
                 room = 2 * room if end == begin else room

@@ -101,7 +101,7 @@ class Backward:
         self.layers = forward.layers
         cyclic = any(layer.cyclic for layer in self.layers)
         self.scale = first_scale(rules, cyclic, len(self.layers), forward.largest)
-        self.moves = forward.compiled.moves._replace(win=self.scale.win)
+        self.moves = forward.compiled.valued(self.scale.win)
         self.merits = ValueShelf(work, "merits", self.scale.kind)
         self.tally: Counter[int] = Counter()
         self.counts: list[list[int]] = []

@@ -253,7 +253,7 @@ class Dense:
         """The merits of a tier."""
         merits, words = self.merits, self.marks.view(np.int64)  # others may still be at them when these are widened
         info = np.iinfo(merits.dtype)
-        moves = self.compiled.moves._replace(win=info.max)
+        moves = self.compiled.valued(int(info.max))
         done = sum(map(sum, self.counts))
 
         def evaluate(span: tuple[int, int]) -> tuple[NDArray[np.int64], list[int]]:

@@ -62,6 +62,6 @@ def merits_of(rules: Rules, states: list[int], later: list[int], merits: list[in
     known = known_of([(-1, own), (0, following)], np.array(merits, np.int64))
     best = np.full(len(own), -LAST, np.int64)
     with compiling(rules.game):
-        moves = CompiledMoves(rules, tiers=False).moves._replace(win=WIN)
+        moves = CompiledMoves(rules, tiers=False).valued(WIN)
         culprit = backward.evaluate(moves, known, 0, len(own), 0, LAST, best)
     return best.tolist() if culprit == -1 else None
