@@ -27,11 +27,11 @@ from solver.sweep.forward import Forward
 from solver.sweep.inverse import Inverse, bench, count_parents, learnt, step, taught
 
 LEARNT = 1 << 15  # moves from which differences are learnt
-MOST, FEWEST = 1 << 14, 1 << 8  # walkers in a tier
+MOST, FEWEST = 1 << 14, 1 << 10  # walkers in a tier
 CHUNK = 1 << 7  # of them that a thread takes at a time
 TRIED = 6  # counted tiers on which walkers are tried
 TRIAL = 1 << 10  # walkers of that trial
-UNKNOWN = 0.2  # of the moves walked may have differences that were not learnt
+UNKNOWN, TAUGHT = 0.2, 1 << 8  # of the moves walked may have differences that were not learnt, and so many more
 WRONG = 0.06  # a tier, in the trial
 DOUBT = 0.004  # a tier, however well the trial goes
 BEFORE = 48  # counted tiers from which moves may skip to those that were not
@@ -199,7 +199,7 @@ class Walkers:
         children, tiers, counts = self._step(states, tier, False)
         there = children >= 0
         parents, missed = self._parents(states[there], children[there])
-        if counts[:, 1].any() or missed.sum() > UNKNOWN * len(missed) + FEWEST:
+        if counts[:, 1].any() or missed.sum() > UNKNOWN * len(missed) + TAUGHT:
             raise Lost
         weights = weight * counts[there, 0] / parents
         if missed.any():
