@@ -13,6 +13,7 @@ from solver.base import value
 from solver.compiled.edges import ROOM
 from solver.store.directory import BEGIN, MISSING
 from solver.store.packed import LAST
+from solver.store.prefetch import prefetch
 from solver.store.shared import shared
 from solver.sweep.batch import TOO_WIDE, new_batch, next_batch, value_at
 from solver.sweep.scale import WIN
@@ -39,6 +40,10 @@ def fetch_add(typingctx: Any, array: Any, index: Any, number: Any) -> Any:
     return array.dtype(array, nb.intp, number), emit
 
 
+AHEAD = 32  # entries whose place in memory is asked for ahead of its turn
+KEEPING = 16  # children a state for which there is room at first
+
+
 class Counted(NamedTuple):
     """Of the states of a tier: what play without end is worth (int16), or empty where that is nothing everywhere, with
     merits above it; how many moves inside the tier lead there; how many open children it has (int16 or int32), plus
@@ -51,13 +56,16 @@ class Counted(NamedTuple):
 
 
 @shared
-def count_children(moves, known, own, begin, end, counted):
+def count_children(moves, known, own, begin, end, counted, kept):
     """For the states begin..end of the tier in row `own`, counted from its first: what `Counted` says.
 
     Returns the first state that has a child nobody reached, CROWDED if `left` must be wider, SCORING less a place,
-    TOO_WIDE, or -1.
+    TOO_WIDE, or -1; and the moves inside the tier, by state, in `kept` (uint32) or a larger array: an entry is the
+    place of a child or, in a game with moves again, twice that and one if the same player moves. Where `kept` is of no
+    length they are not kept.
     """
     endless, degrees, left, candidates = counted
+    inside, keeping = 0, len(kept) > 0
     for i in range(begin, end):
         candidates[i], left[i] = NONE, 0
     first = known.table[own, BEGIN]
@@ -65,31 +73,41 @@ def count_children(moves, known, own, begin, end, counted):
     while at < first + end:
         batch, count, others, done = next_batch(moves, known, at, first + end, 0, LAST, batch)
         if count < 0:
-            return known.states[done]
+            return known.states[done], kept[:0]
+        if keeping and inside + count > len(kept):
+            larger = np.empty(2 * len(kept) + count, np.uint32)
+            larger[:inside] = kept[:inside]
+            kept = larger
         for j in range(others):
             owner = at - first + (batch.rest.owners[j] >> 1)
             if not give(batch.rest.merits[j], owner, endless, left, candidates):
-                return np.int64(TOO_WIDE)
+                return np.int64(TOO_WIDE), kept[:0]
         owners, rewards, rows, places = batch.edges.owners, batch.edges.rewards, batch.rows, batch.places
+        for j in range(count):
+            if rows[j] == own:
+                prefetch(degrees, places[j])
         for j in range(count):
             owner = at - first + (owners[j] >> 1)
             if places[j] == MISSING:
-                return known.states[first + owner]
+                return known.states[first + owner], kept[:0]
             if rows[j] == own:
                 if moves.rewarded and rewards[j]:
-                    return np.int64(SCORING - owner)
+                    return np.int64(SCORING - owner), kept[:0]
                 fetch_add(degrees, places[j], 1)
+                if keeping:
+                    kept[inside] = places[j] if moves.alternates else 2 * places[j] + (owners[j] & 1)
+                    inside += 1
                 left[owner] += 1
                 if left[owner] & never_in(left) - 1 == 0:
-                    return np.int64(CROWDED)
+                    return np.int64(CROWDED), kept[:0]
                 continue
             merit = lift(value_at(known, rows[j], places[j]), (owners[j] & 1) == 1, moves.scores)
             if moves.rewarded:
                 merit += rewards[j]
             if not give(merit, owner, endless, left, candidates):
-                return np.int64(TOO_WIDE)
+                return np.int64(TOO_WIDE), kept[:0]
         at = done
-    return np.int64(-1)
+    return np.int64(-1), kept[:inside]
 
 
 @register_jitable
@@ -135,11 +153,28 @@ def list_parents(moves, inside, own, begin, end, lists):
         batch, count, _, done = next_batch(moves, inside, at, first + end, 0, LAST, batch)
         owners, places = batch.edges.owners, batch.places
         for j in range(count):
+            prefetch(ends, places[j])
+        for j in range(count):
             if low <= places[j] < high:
                 owner = 2 * (at - first) + owners[j]
                 entry = owner >> 1 if moves.alternates else owner
                 parents[np.int64(fetch_add(ends, places[j], -1)) - 1 - offset] = entry
         at = done
+
+
+@shared
+def turn_around(alternates, kept, left, begin, end, ends, parents):
+    """Enter the states begin..end, whose moves inside the tier `count_children` kept, into the lists of their children,
+    all of which are in `parents`; `ends` as `Lists` has them."""
+    at, shift = 0, 0 if alternates else 1
+    for owner in range(begin, end):
+        for _ in range(np.int64(left[owner]) & never_in(left) - 1):
+            if at + AHEAD < len(kept):
+                prefetch(ends, np.int64(kept[at + AHEAD]) >> shift)
+            move = np.int64(kept[at])
+            entry = owner if alternates else 2 * owner + (move & 1)
+            parents[np.int64(fetch_add(ends, move >> shift, -1)) - 1] = entry
+            at += 1
 
 
 @shared
@@ -193,16 +228,22 @@ def go_back(moves, front, begins, parents, left, merits):
     Returns those that are resolved one ply later, or at once where merits are scores, and those that other tiers delay.
     """
     alternates = moves.alternates
-    room = 0
+    room, shift = 0, 0 if alternates else 1
     for place in front:
         room += np.int64(begins[place + 1]) - np.int64(begins[place])
     reached, delayed = np.empty(room, np.int64), np.empty(room, np.int64)
     count = late = 0
-    for place in front:
-        merit = np.int64(merits[place])
-        for at in range(np.int64(begins[place]), np.int64(begins[place + 1])):
+    for i in range(len(front)):
+        if i + AHEAD < len(front):
+            prefetch(begins, front[i + AHEAD])
+        if i + AHEAD // 2 < len(front):
+            prefetch(parents, np.int64(begins[front[i + AHEAD // 2]]))
+        merit, last = np.int64(merits[front[i]]), np.int64(begins[front[i] + 1])
+        for at in range(np.int64(begins[front[i]]), last):
+            prefetch(left, np.int64(parents[at]) >> shift)
+        for at in range(np.int64(begins[front[i]]), last):
             entry = np.int64(parents[at])
-            parent = entry if alternates else entry >> 1
+            parent = entry >> shift
             heard = hear(parent, lift(merit, not alternates and entry & 1 == 1, moves.scores), left, merits)
             if heard == NOW:
                 reached[count] = parent

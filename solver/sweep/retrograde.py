@@ -10,8 +10,9 @@ that is WIN - abs(m), by which rounds are counted.
 Parents come from a reverse index; where it exceeds the memory it is built one range of children after the other, each
 by going through all moves again, and lies in a file.
 
-Cost: 8 bytes a state in memory (place in the index, children left, merit) and 4 a move within the tier; every such
-move is looked up twice. Another 2 where endless play has a worth.
+Cost: 8 bytes a state in memory (place in the index, children left, merit) and 4 a move within the tier, while the index
+is made 8; every such move is looked up once, or twice where there is no room for 8. Another 2
+where endless play has a worth.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from solver.sweep.batch import TOO_WIDE, refuse
 from solver.sweep.demand import refuse_beyond
 from solver.sweep.parents import (
     CROWDED,
+    KEEPING,
     NONE,
     SCORING,
     Counted,
@@ -47,6 +49,7 @@ from solver.sweep.parents import (
     go_back,
     list_parents,
     settle,
+    turn_around,
 )
 from solver.sweep.scale import WIN, Scale
 
@@ -86,6 +89,7 @@ class Resolver:
         self.known = known
         self.save = save
         self._kept: dict[str, Column] = {}  # what the last checkpoint has of this layer
+        self._inside: dict[int, NDArray[np.uint32]] | None = {}  # moves inside the tier, by chunk; None: too many
         self.begins: NDArray[Any] = np.empty(0, np.uint32)
         self.parents: NDArray[Any] = np.empty(0, np.uint32)
         begin = int(known.table[own, BEGIN])
@@ -110,7 +114,8 @@ class Resolver:
             if self.work.due():
                 self._checkpoint(stage, at)
         if stage == INDEX:
-            self._index(team, *at)
+            if self._inside is None or not self._turn_around(team):
+                self._index(team, *at)
             at = [0, 0]
         self._rounds(team, *at)
         for column in self._kept.values():
@@ -147,9 +152,19 @@ class Resolver:
         """The children of every state that are still open, and its place in the reverse index."""
 
         counted = Counted(self.endless, self.begins, self.left, self.merits)  # whatever a thread comes late with
+        room = self.memory - 8 * self.size  # for the moves, and for the index that is made of them
+        self._inside = {} if begin == 0 and 2 * self.size < 1 << 32 else None
 
         def count(first: int, last: int) -> None:
-            culprit = count_children(self.moves, self.known, self.own, first, last, counted)
+            nonlocal room
+            inside = self._inside
+            kept = np.empty(KEEPING * (last - first) if inside is not None else 0, np.uint32)
+            culprit, kept = count_children(self.moves, self.known, self.own, first, last, counted, kept)
+            if inside is not None:
+                inside[first] = kept.copy()
+                room -= 2 * kept.nbytes
+            if room < 0:
+                self._inside = None
             if culprit == CROWDED:
                 raise _Crowded
             refuse_margins(self.rules, self.known, self.own, culprit)
@@ -161,6 +176,21 @@ class Resolver:
         if moves >= 1 << 32:
             self.begins = self.begins.astype(np.int64)
         np.cumsum(self.begins, out=self.begins)
+
+    def _turn_around(self, team: Workers) -> bool:
+        """The reverse index in memory, of the moves that were kept when they were counted; False if some were not."""
+        inside, self._inside = self._inside or {}, None
+        if sum(map(len, inside.values())) != int(self.begins[-1]):
+            return False
+        self.parents = np.empty(int(self.begins[-1]), np.uint32)
+
+        def enter(first: int, last: int) -> None:
+            kept = inside.pop(first)
+            turn_around(self.rules.alternates, kept, self.left, first, last, self.begins, self.parents)
+
+        self._pass(team, 0, enter, "index moves", lambda at: None)
+        self._forget("part", "begins")
+        return True
 
     def _index(self, team: Workers, low: int, high: int, offset: int, begin: int) -> None:
         """The reverse index, in memory if it fits, else range by range into a file.
