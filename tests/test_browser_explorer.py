@@ -53,7 +53,8 @@ def test_all_that_is_shipped_is_drawn_and_fits_its_window(page, host, site):
         if name:
             page.open(f"#moves={moves}" if moves else "", size, dark)
             assert page.played() == [move for move in moves.split(",") if move], name
-            assert page.script("return document.querySelectorAll('#board svg :is(path, circle, rect)').length") > 1, name
+            drawn = page.script("return document.querySelectorAll('#board svg :is(path, circle, rect)').length")
+            assert drawn > 1, name
         else:
             page.show(size, dark)
             page.wait(lambda: page.script("return document.querySelectorAll('.card svg').length") == COUNT)

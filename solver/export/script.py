@@ -29,6 +29,7 @@ TABLED = 10_000  # positions at most of a game that becomes a table
 NUMBERS = (
     "initial", "actions", "result", "is_terminal", "utility", "plies_left", "to_move", "again", "reward", "chance",
 )  # fmt: skip
+LEADING = ("tier", "endless")  # by which moves are told that get somewhere
 TEXT = ("cells", "place", "view", "show", "format_action")
 OPENED = 'const module = await Search.open(new URL("game.wasm", import.meta.url), about.module);'
 
@@ -51,7 +52,7 @@ def script_of(
     asked = () if keys is None else keys.ASKED
     numbers = ranks = _own(rules, [name for name in asked if name != "size"])
     if module is None:
-        numbers = [*numbers_of(rules), *ranks]
+        numbers = [*numbers_of(rules), *ranks, *(_own(rules, LEADING) if "leads" in about else [])]
     refused, (text, notes) = refusal(rules, numbers), _text(rules)
     about = {**about, "searches": module is not None}
     table = None if asked or not (refused or notes) else all_of(rules, TABLED)

@@ -51,6 +51,8 @@ def script_of(rules: Rules, book: Book | None, progress: Progress) -> Script:
         about["digest"] = book.header.digest
         if book.expectation:
             about["expects"] = book.expectation.of
+        if rules.scores and book.header.method == rules.kind.cyclic == "retrograde":
+            about["leads"] = True  # play by margins alone might go round
     module = module_of(rules, book, progress)
     made = script.script_of(rules, None if book is None else book.codec_keys, about, module, progress)
     ends = book is not None and not book.header.is_gapless and rules.chance is None

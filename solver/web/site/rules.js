@@ -13,6 +13,8 @@
  *                             of other games undefined
  *     from(rows, mover)       the state of such rows with that player to move; throws, saying why, where there is none; of
  *                             games that cannot tell undefined
+ *     tier(state), endless(state)   where play may come back to a state and margins count: a number that grows as play gets
+ *                             on, undefined of other games; and what play without end is worth
  *     told(key)               what a ranked book asks of an unfinished state: [rank, outlook, replies], as text; of other
  *                             games undefined
  *
@@ -61,6 +63,8 @@ export function gameOf(rules) {
     },
     board: (state, mover) => (rules.cells ? [...py.iter(rules.cells(state, BigInt(mover)))] : text(state, mover)),
     text: chance && rules.cells ? text : undefined,
+    tier: rules.tier && ((state) => Number(rules.tier(state))),
+    endless: (state) => (rules.endless ? Number(rules.endless(state)) : 0),
     from: rules.cells && rules.from_cells && ((rows, mover) => rules.from_cells(py.list(rows), BigInt(mover))),
     told: rules.rank && ((key) => toldBy(rules, key)),
   };

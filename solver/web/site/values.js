@@ -4,6 +4,8 @@
  * that its facts have: some values are estimates then, of a kind of their own, `estimate`, with the `depth` of the search.
  */
 
+import { leading } from "./progress.js";
+
 const WIN = 2 ** 40; // the merit of a win at once; a ply more takes one off, and a draw has none
 const PLIES = 2; // that are searched where the book lacks a state
 const NODES = 20000; // that this takes at most for a position and all its moves
@@ -37,7 +39,14 @@ export async function examine(game, book, about, { state, mover }, goesOn = () =
     const guess = () => within(range, guessedBefore(guesses[at], moves[at], mover), about);
     return { ...moves[at], value: known ? valueAt(range[0], about) : guess(), best: isBest };
   });
+  if (about.leads && game.tier && own && isKnown(own)) await markLeading(source, state, own[0], valued);
   return { end, value, moves: about.estimate ? withLikely(valued) : valued, byChance };
+}
+
+/** Mark the best move that gets somewhere. */
+async function markLeading({ game, book }, state, score, moves) {
+  const best = moves.filter((move) => move.best);
+  if (best.length) best[await leading(game, book, state, best, score)].leads = true;
 }
 
 /** Moves, of which the ones that promise most are likely to be best, where all are told of and none is known to be. */
@@ -187,9 +196,9 @@ function valueAt(merit, about) {
   return { score: Math.sign(merit), distance: WIN - Math.abs(merit) };
 }
 
-/** The move to play: a best one, or else the one of which most is known; undefined where nothing is. */
+/** The move to play: a best one, one that leads somewhere if that is told, or else the one of which most is known; undefined where nothing is. */
 export function chosen(moves) {
-  const first = moves.find((move) => move.best);
+  const first = moves.find((move) => move.leads) ?? moves.find((move) => move.best);
   if (first || moves.every((move) => move.value === undefined)) return first;
   return moves.reduce((one, other) => (rank(other.value) > rank(one.value) ? other : one));
 }
