@@ -23,6 +23,7 @@ from solver.sweep.finish import Piece, numbers_of, places_of, tier_count
 BUFFERED = 256 << 20  # bytes of all files together that are held
 LEAST = 1 << 12  # states of one file that are read at a time
 MOST = 1 << 18
+NEAR = 1 << 12  # states that are read with one that is asked for: a bisection ends among them
 Part = tuple[NDArray[np.int64], NDArray[Any]]
 
 
@@ -79,6 +80,7 @@ class Merged:
         self.cyclic = any(tier.cyclic for tier in course.tiers)
         self.values = list(reversed(course.values))
         self.rows = {tier.number: place for place, tier in enumerate(course.tiers)}
+        self._read = functools.lru_cache(maxsize=256)(self._read_near)
 
     def tiers(self) -> list[TierCount]:
         return [
@@ -99,8 +101,11 @@ class Merged:
         return self._at(values, at, self.kind) if found else None
 
     def _at(self, file: File, place: int, kind: np.dtype[Any]) -> int:
-        data = self.store.read(file.name, place * kind.itemsize, (place + 1) * kind.itemsize)
-        return int(np.frombuffer(data, kind)[0])
+        begin = place - place % NEAR
+        return int(self._read(file, begin, min(begin + NEAR, file.length), kind)[place - begin])
+
+    def _read_near(self, file: File, begin: int, end: int, kind: np.dtype[Any]) -> NDArray[Any]:
+        return np.frombuffer(self.store.read(file.name, begin * kind.itemsize, end * kind.itemsize), kind)
 
     def sample(self, chance: np.random.Generator, most: int) -> list[int]:
         tiers = [tier for tier in self.course.tiers if tier.stored]
