@@ -1,6 +1,7 @@
 """What several files of tests read."""
 
 import gc
+import os
 
 import pytest
 
@@ -34,6 +35,14 @@ def nothing_compiles_behind_the_tests(monkeypatch):
     """What `play` loads while the user looks at the board goes on beside the tests that come next."""
     prepare = Player.prepare
     monkeypatch.setattr(Player, "prepare", lambda self, wait=True: prepare(self) if wait else None)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nothing_waits_for_the_disk():
+    """What these processes write need not outlast the machine; those that they start write as ever."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -24,7 +24,8 @@ class _Filled:
 
     def __getattr__(self, name):
         method = getattr(self._rules, name, None) or binding._NOT_IN_THE_RULES[name].__get__(self._rules)
-        return lambda *numbers: method(*map(int, numbers))
+        asked = vars(self)[name] = lambda *numbers: method(*map(int, numbers))  # found at once the next time
+        return asked
 
 
 def _lift(merit, same_mover, score_game, plies=1):

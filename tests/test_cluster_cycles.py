@@ -1,7 +1,6 @@
 """Games with cycles on a cluster: the same book as on one machine, whatever the shards, the deaths and the damage."""
 
 import hashlib
-import os
 from collections import Counter
 
 import pytest
@@ -91,9 +90,8 @@ def rounds(sharded, monkeypatch):
 
 @pytest.fixture(autouse=True)
 def threads(monkeypatch):
-    """Threads instead of Ray; what fails is tried again at once, and nothing need outlast the machine."""
+    """Threads instead of Ray; what fails is tried again at once."""
     monkeypatch.setattr(store, "PATIENCE", 0.0005)
-    monkeypatch.setattr(os, "fsync", lambda file: None)
     monkeypatch.setattr(extras, "has_cluster", lambda: True)
     monkeypatch.setattr(shards, "NEAR", 10)
     monkeypatch.setattr(shards, "EVERY", 0.0)

@@ -76,10 +76,11 @@ def plainly(*arguments):
         return opening.plies(*arguments)
 
 
-@pytest.mark.parametrize("symmetry", [True, False])
-@pytest.mark.parametrize(
-    "text", ["tic-tac-toe", "kalah:2,3", "coins", "mu-torere", "pong-hau-ki", "three-mens-morris:1", "hexapawn"]
-)
+PLIED = ("kalah:2,3", "coins", "mu-torere", "pong-hau-ki", "hexapawn", "tic-tac-toe", "three-mens-morris:1")
+
+
+@pytest.mark.parametrize("symmetry", [True, *slow(False)])
+@pytest.mark.parametrize("text", PLIED)
 def test_plies_by_arrays_are_the_plain_ones(monkeypatch, arrays, text, symmetry):
     """With cycles, with moves that lead to an earlier ply, and where there is nothing more to reach."""
     interpret(monkeypatch)
@@ -139,7 +140,7 @@ class Killed(BaseException):
 
 def test_an_interrupted_solve_goes_on_where_it_was(tmp_path, monkeypatch):
     monkeypatch.setattr(extras, "has_kernels", lambda: False)
-    game, path = load_game("connect-four:4,3"), tmp_path / "book.lmdb"
+    game, path = load_game("tic-tac-toe"), tmp_path / "book.lmdb"
     pipeline.solve(game, tmp_path / "whole.lmdb", max_ply=4)
     searched = []
 
@@ -183,12 +184,12 @@ def test_a_damaged_journal_is_believed_up_to_the_damage(tmp_path):
 def test_a_journal_of_version_1_is_taken_over_byte_by_byte(tmp_path, monkeypatch):
     """Books of many hours are begun by one release and finished by the next; the order of records means nothing."""
     monkeypatch.setattr(extras, "has_kernels", lambda: False)
-    game, path = load_game("connect-four:4,3"), tmp_path / "book.lmdb"
+    game, path = load_game("tic-tac-toe"), tmp_path / "book.lmdb"
     pipeline.solve(game, tmp_path / "whole.lmdb", max_ply=4)
     deepest = opening.plies(Rules(game), 4)[-1]
     with Book(tmp_path / "whole.lmdb") as book:
         known = [(state, merit_of(book[state])) for state in deepest[-10:] + deepest[:10]]
-    line = f"solver journal 1 connect-four:4,3 {fingerprint(game)} ply 4 True\n".encode()
+    line = f"solver journal 1 tic-tac-toe {fingerprint(game)} ply 4 True\n".encode()
     sums = [zlib.crc32(struct.pack("<Qq", *pair), zlib.crc32(line)) for pair in known]
     records = b"".join(struct.pack("<QqI", *pair, check) for pair, check in zip(known, sums, strict=True))
     (tmp_path / "book.lmdb.journal").write_bytes(line + records + records[:7])

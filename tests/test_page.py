@@ -474,7 +474,7 @@ def test_rules_draw_boards(pages):
     for name in DRAWN:
         rules = Rules(load_game(name))
         turns = site.drawing_of(rules.game).get("turns")  # the second player's cells are told as that player sees them
-        for record in sampled(rules, 40):
+        for record in sampled(rules, 12):
             rows = record["board"]
             assert isinstance(rows, list) and {len(row) for row in rows} == {len(rows[0])}
             for move in record["moves"]:

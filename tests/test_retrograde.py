@@ -191,7 +191,7 @@ def test_chunks_of_any_size_agree(monkeypatch):
         assert whole._replace(parts=cut.parts) == cut
 
 
-@pytest.mark.parametrize("memory", [100_000, 10_000])
+@pytest.mark.parametrize("memory", [10_000, pytest.param(100_000, marks=pytest.mark.slow)])
 @pytest.mark.interpreted
 def test_an_index_beyond_the_memory_is_built_in_ranges(memory):
     game = load_game("three-mens-morris:1")

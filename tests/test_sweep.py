@@ -60,7 +60,7 @@ def assert_is_the_truth(text, symmetry):
         assert sum(getattr(tier, name) for tier in solved.tiers) == expected
 
 
-@pytest.mark.parametrize("text", slowly(TIERED, "dots-and-boxes:2,2"))
+@pytest.mark.parametrize("text", slowly(TIERED, "tic-tac-toe", "dots-and-boxes:2,2"))
 def test_every_value_is_the_naive_twins(text):
     assert_is_the_truth(text, symmetry=True)
 

@@ -69,8 +69,8 @@ STOPPED = ("connect-four:4,3", "kalah:2,3", "nim:2,3,4", "three-mens-morris:1", 
 @pytest.mark.parametrize(
     ("text", "memory", "times"),
     [
-        (STOPPED[0], None, 2),
-        *[pytest.param(text, None, 2, marks=pytest.mark.interpreted) for text in STOPPED[1:-1]],
+        (STOPPED[0], None, 1),
+        *[pytest.param(text, None, 1, marks=pytest.mark.interpreted) for text in STOPPED[1:-1]],
         pytest.param(STOPPED[-1], None, 2, marks=pytest.mark.slow),
         pytest.param("three-mens-morris:1", 1 << 16, 2, marks=pytest.mark.slow),
         *[pytest.param(text, memory, 10, marks=pytest.mark.slow) for text in STOPPED for memory in (None, 1 << 16)],
@@ -204,8 +204,8 @@ def test_a_full_disk_is_stopped_at_before_it_is_full(tmp_path, monkeypatch):
 
 
 def test_a_game_that_the_disk_cannot_hold_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(exhaustive, "TRIAL", 0.3)
-    monkeypatch.setattr(projection, "SAMPLE", 1 << 14)
+    monkeypatch.setattr(exhaustive, "TRIAL", 0.1)
+    monkeypatch.setattr(projection, "SAMPLE", 1 << 12)
     monkeypatch.setattr(Work, "free", lambda self: 10 << 30)
     with pytest.raises(ResourceError, match="GiB of disk, 10 GiB are free.*--anyway"):
         pipeline.solve(load_game("connect-four"), tmp_path / "book.lmdb")
