@@ -21,9 +21,9 @@ class Sizes(NamedTuple):
     memory: int
 
 
-OF_MERITS = Sizes(2.1, 1, 11, 16)  # 16 as long as --memory allows it, beside 150 MiB of the process
+OF_MERITS = Sizes(2.1, 1, 4, 12)  # of work 0.8 to 3; 12 as long as --memory allows it, beside 150 MiB of the process
 OF_CYCLES = Sizes(4.0, 2, 19, 60)  # of books between quixo 4x4 (2.6) and animal shogi (5.7); KBNK takes 1.3
-OF_CHANCE = Sizes(6.0, 8, 19, 16)  # of books of pig to 100 4.2, of bearing off 3 checkers 5.9
+OF_CHANCE = Sizes(6.0, 8, 12, 16)  # of books of pig to 100 4.2, of bearing off 3 checkers 5.9
 SIZES = {  # by the method that solves the game; with cycles all the memory is needed, whatever --memory says
     "minimax": OF_MERITS, "nimbers": OF_MERITS, "retrograde": OF_CYCLES, "expectiminimax": OF_CHANCE,
     "value-iteration": OF_CHANCE._replace(memory=110),
