@@ -390,6 +390,15 @@ ELSEWHERE = (
         "chess-duel:KPKP", "rules written apart from this package", "every move of random games", "test_apart"
     ),
     Elsewhere(
+        "gobblet-gobblers:3,2", "possiblywrong.wordpress.com, Strongly solving Gobblet Gobblers, 2024",
+        "341,024,631 states folded", "scripts/bench_large.py",
+        "the same, 241,624,949 won, 104,150 drawn, 99,295,532 lost, longest win 23 plies",
+    ),
+    Elsewhere(
+        "gobblet-gobblers:3,2", "Brian Liou, Gobblet Gobblers, 2026", "first player wins", "scripts/bench_large.py",
+        "first player wins in 13 plies",
+    ),
+    Elsewhere(
         "gobblet-gobblers:3,2", "rules written apart from this package", "every move of random games", "test_apart"
     ),
     Elsewhere("six-mens-morris:6", "Brian Liou, solved-games, 2026", "42,372,745 states, draw", "test_apart"),
