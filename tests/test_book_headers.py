@@ -31,7 +31,9 @@ def with_header(path, target, **changes):
     ("changes", "error", "message"),
     [
         ({"magic": "other"}, ForeignBook, "no mark of a book"),
-        ({"version": 2}, ForeignBook, "format version 2, this package reads 1"),
+        ({"version": 3}, ForeignBook, "format version 3, this package reads 2"),
+        ({"version": 2}, DamagedBook, "unknown layout"),
+        ({"version": 2, "sparse": 2}, DamagedBook, "unknown layout"),
         ({"version": "absent"}, ForeignBook, "format version None"),
         ({"byte_order": "big"}, DamagedBook, "unknown layout"),
         ({"complete": False}, DamagedBook, "unknown layout"),

@@ -85,7 +85,7 @@ def test_larger_books_answer_the_same(tmp_path, text):
 
 def test_a_palette_beyond_the_header_survives(tmp_path, monkeypatch):
     """Though what does not fit into the header, the numbers of its values, is not known any more."""
-    monkeypatch.setattr("solver.book.format.PALETTE_PART", 1000)
+    monkeypatch.setattr("solver.book.palettes.PALETTE_PART", 1000)
     values = {3 * state: Value(1, state) for state in range(1, 2500)}
     for size in (20_000, 14_000, 8_000):  # holds all, the palette without the numbers, neither
         monkeypatch.setattr("solver.book.format.HEADER_SIZE", size)

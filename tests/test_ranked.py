@@ -16,7 +16,9 @@ from solver.book.codecs import CODECS, ranked
 from solver.book.codecs.ranked import TOLD
 from solver.book.sealing import seal
 from solver.book.segments import segment_of
+from solver.book.trim import Trim
 from solver.check.conformance import check_game
+from solver.edit.trimming import trim
 from solver.games.common import choices
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, load_game
@@ -25,7 +27,7 @@ from tests.games import EDGE_GAMES, SMALL_GAMES
 from tests.test_cli import ok, run
 from tests.ways import slow, slowly
 
-RANKED = [text for text in SMALL_GAMES if Rules(load_game(text)).rank]
+RANKED = [text for text in SMALL_GAMES if Rules(load_game(text)).rank and not Rules(load_game(text)).numbering]
 EDGES = [text for text in EDGE_GAMES if Rules(load_game(text)).rank]
 DENSITY = 3  # ranks for each state that play can reach, at most
 
@@ -251,11 +253,41 @@ def test_many_values_are_told_by_the_rules(small):
     with Book(small) as book:
         rules = Rules(book.game)
         assert book.codec_keys.tells
-        told = [state for state in book if book.codec_keys._told(state) != (None, None)]
+        told = [state for state in book if book.codec_keys._told(state) != (None, [])]
         assert len(told) == 1792  # of 5525: won at once, lost in two plies, or a single reply
         assert None not in [book._index(rules.rank(state)) for state in book]
     with solve("tic-tac-toe", codec="ranked") as book:
         assert not book.codec_keys.tells
+
+
+SPARSE = {"connect-four:3,3,3": 2, "tic-tac-toe": 2}
+
+
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "text", ["connect-four:3,3,3", "breakthrough:3,3,1", *slow("tic-tac-toe", "heaps")]
+)
+def test_a_book_without_distances_leaves_out_what_moves_tell(tmp_path, monkeypatch, text, compiled):
+    """What is won at once, and the values of every second tier where all moves lead to the next."""
+    if compiled:
+        pytest.importorskip("numba")
+        monkeypatch.setattr(streaming, "FEW", 0)
+    else:
+        monkeypatch.setattr(extras, "has_kernels", lambda: False)
+    game = load_game(write_rules(tmp_path / "heaps.py", RANKS) if text == "heaps" else text)
+    paths = [tmp_path / name for name in ("book", "plain", "ranked", "back")]
+    solve(game, paths[0]).close()
+    trim(paths[0], paths[1], Trim(), game, wdl=True)
+    assert trim(paths[0], paths[2], Trim(), game, wdl=True, codec="ranked").sparse == SPARSE.get(text, 1)
+    packing.pack(paths[2], paths[3], "instant", game)
+    assert paths[3].read_bytes() == paths[1].read_bytes()
+    chance = random.Random(1)
+    with Book(paths[1], game) as book, Book(paths[2], game) as found:
+        assert dict(found.items()) == dict(book.items())
+        assert [found.codec_keys.index(state, found._index) for state in book] == [*map(book._index, book)]
+        others = [state ^ 1 << bit for state in chance.sample([*book], min(len(book), 60)) for bit in range(30)]
+        assert [found.get(state) for state in others] == [book.get(state) for state in others]
+    assert verify(paths[2], game=game).states == len(book)
 
 
 @pytest.mark.slow

@@ -11,6 +11,8 @@ Version history
         books of states of more than 63 bits, which have `state_bytes` in their header, first states of so many bytes
         and the state of `longest` as bytes, and which earlier readers refuse by their codec, `wide`. Nor books of
         nimbers, whose method earlier readers do not know.
+    2   books without distances in the codec `ranked` that leave out what rules and children tell, which have `sparse`
+        in their header. All other books are of version 1.
 
 Records of the main database, in key order
     8 bytes, big-endian n         segment n
@@ -37,7 +39,6 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-import struct
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -49,20 +50,19 @@ from solver.base.estimates import Estimate
 from solver.base.expectations import Expectation
 from solver.base.kinds import NIMBER, Kind, without_chance
 from solver.base.value import Value, merit_of
-from solver.book.codecs import CODECS, DEFAULT, fixed, keys_of, wide
+from solver.book.codecs import CODECS, DEFAULT, fixed, keys_of, ranked, wide
 from solver.book.codecs.keys import States
-from solver.book.sealing import palette_key, seal, unseal
+from solver.book.palettes import MOST_VALUES, long_palette, palette_records, value_in
+from solver.book.sealing import seal, unseal
 from solver.book.solution import TierCount
 from solver.book.trim import HASH, TRIMMED, Trim, check_trim
 from solver.rules.game import Rules
 
 MAGIC = "solverbook"
-VERSION = 1
+VERSION, SPARSE_VERSION = 1, 2
 HEADER_SIZE = 1 << 20
 HEADER_KEY = b"header"
 DIRECTORY_PART = 8_000  # first states to a directory record
-PALETTE_PART = 4_000  # values to a palette record
-MOST_VALUES = 1 << 21  # of any palette: a reader takes 200 bytes for each
 MOST_TEXT = 8192  # characters of a game's name
 
 METHODS = ("minimax", "retrograde", "alphabeta", "expectiminimax", "value-iteration", "drop-out", "nimbers")
@@ -77,7 +77,8 @@ class Header(NamedTuple):
     `numbers` are the stored states of each value of the palette; None in a book that did not count them yet. `trim` is
     None in a book that was not trimmed. `wdl`: wins and losses have no distance. `expectation` is what the values of a
     game of chance are, None elsewhere; with it the palette is empty. `estimate` is what those of a grown book are, None
-    elsewhere. `state_bytes` are those of a state, 0 of one word.
+    elsewhere. `state_bytes` are those of a state, 0 of one word. `sparse` is what a book without distances leaves out,
+    since its codec can tell it; 0: nothing.
     """
 
     game: str
@@ -103,6 +104,7 @@ class Header(NamedTuple):
     expectation: Expectation | None = None
     estimate: Estimate | None = None
     state_bytes: int = 0
+    sparse: int = 0
 
     def identified(self) -> Header:
         """With the book id, which follows from all that is known before the records are written.
@@ -121,6 +123,11 @@ class Header(NamedTuple):
         if self.longest is None or not self.state_bytes:
             return self.longest
         return self.longest[0], self.longest[1].to_bytes(self.state_bytes, "little")
+
+    @property
+    def version(self) -> int:
+        """The first version of the format that has such books."""
+        return SPARSE_VERSION if self.sparse else VERSION
 
     @property
     def key_bytes(self) -> int:
@@ -152,7 +159,21 @@ class Header(NamedTuple):
 
     def keys(self, rules: Rules | None) -> States:
         """What the codec knows states by; rules are needed where it asks them. Raises BookError."""
-        return keys_of(self.codec)(rules, self.palette, self.scope == "complete" and self.method == "minimax")
+        return keys_of(self.codec)(rules, self.palette, self.sparse if self.wdl else int(self._is_acyclic))
+
+    def sparsely(self, rules: Rules | None) -> Header:
+        """The header of a book to be written: a complete one without distances leaves out what its codec can tell."""
+        return self._replace(sparse=ranked.Ranks.left_out(rules) if rules and len(self.may_leave_out) > 1 else 0)
+
+    @property
+    def may_leave_out(self) -> tuple[int, ...]:
+        """What `sparse` may be."""
+        return (0, *ranked.LEFT_OUT) if self._is_acyclic and self.wdl and self.codec == ranked.NAME else (0,)
+
+    @property
+    def _is_acyclic(self) -> bool:
+        """Whether the book is of all states of a game without cycles."""
+        return self.scope == "complete" and self.method == "minimax"
 
     def pack(self) -> bytes:
         """The header's record, which has the size of the palette only where that has `palette_records`."""
@@ -164,19 +185,14 @@ class Header(NamedTuple):
         """Keys and records of a palette that does not fit into the header."""
         if self._is_whole():
             return []
-        records = []
-        for part, begin in enumerate(range(0, len(self.palette), PALETTE_PART)):
-            some = self.palette[begin : begin + PALETTE_PART]
-            numbers = [number for score, distance in some for number in (score, -1 if distance is None else distance)]
-            records.append((palette_key(part), seal(self.book_id, part, struct.pack(f"<{len(numbers)}q", *numbers))))
-        return records
+        return palette_records(self.book_id, self.palette)
 
     def _is_whole(self) -> bool:
         return len(self._replace(book_id=bytes(8), digest="0" * 64)._packed()) <= HEADER_SIZE
 
     def _packed(self) -> bytes:
         group = CODECS[self.codec].GROUP
-        fields = {"magic": MAGIC, "version": VERSION, "byte_order": "little", "group": group, **self._asdict()}
+        fields = {"magic": MAGIC, "version": self.version, "byte_order": "little", "group": group, **self._asdict()}
         fields["longest"] = self._longest()
         for name in LATER:
             if not fields[name]:
@@ -193,9 +209,9 @@ class Header(NamedTuple):
         fields = _fields(record)
         if fields.get("magic") != MAGIC:
             raise ForeignBook("the header has no mark of a book of this package")
-        if fields.get("version") != VERSION:
+        if fields.get("version") not in (VERSION, SPARSE_VERSION):
             raise ForeignBook(
-                f"the book has format version {str(fields.get('version'))[:20]}, this package reads {VERSION}:"
+                f"the book has format version {str(fields.get('version'))[:20]}, this package reads {SPARSE_VERSION}:"
                 " install the package that wrote it, or solve again"
             )
         book_id = fields.get("book_id")
@@ -204,8 +220,10 @@ class Header(NamedTuple):
         unseal(book_id, 0, record, "header", HEADER_SIZE)
         try:
             if type(fields["palette"]) is int:
-                fields["palette"] = _long_palette(book_id, fields["palette"], other)
+                fields["palette"] = long_palette(book_id, fields["palette"], other)
             header = cls._checked(fields)
+            if header.version != fields["version"] or header.sparse not in header.may_leave_out:
+                raise ValueError("unknown layout")
             check_facts(header)
             return header
         except (KeyError, TypeError, ValueError) as error:
@@ -242,10 +260,11 @@ class Header(NamedTuple):
             numbers=None if numbers is None else _integers(numbers),
             trim=None if trim is None else Trim(*trim),
             wdl=fields.get("wdl", False),
-            palette=[header.kind.kept(_value(pair, header.kind.types)) for pair in header.palette],
+            sparse=fields.get("sparse", 0),
+            palette=[header.kind.kept(value_in(pair, header.kind.types)) for pair in header.palette],
             counts=dict(zip(OUTCOMES, _integers(header.counts[name] for name in OUTCOMES), strict=True)),
             tiers=None if header.tiers is None else [TierCount(*_integers(row)) for row in header.tiers],
-            root=header.kind.kept(_value(header.root, header.kind.types)),
+            root=header.kind.kept(value_in(header.root, header.kind.types)),
             longest=None if header.longest is None else _pair(_integers(header.longest)),
         )
 
@@ -343,7 +362,8 @@ def _check_counts(header: Header) -> None:
 KINDS: dict[str, type] = dict.fromkeys(("game", "rules", "method", "scope", "codec", "digest"), str)
 KINDS |= {"symmetry": bool, "score_game": bool, "stored": int}
 OUTCOMES = ("win", "draw", "loss")
-LATER = ("trim", "wdl", "expectation", "estimate", "state_bytes")  # that a header has only where they say something
+# that a header has only where they say something
+LATER = ("trim", "wdl", "expectation", "estimate", "state_bytes", "sparse")
 
 
 def _integers(items: Iterable[Any]) -> list[int]:
@@ -356,28 +376,6 @@ def _integers(items: Iterable[Any]) -> list[int]:
 def _pair(numbers: list[int]) -> tuple[int, int]:
     first, second = numbers
     return first, second
-
-
-def _long_palette(book_id: bytes, size: int, other: Callable[[bytes], Any]) -> list[tuple[int, int | None]]:
-    """The scores and distances of a palette in records of its own."""
-    numbers: list[int] = []
-    if size > MOST_VALUES:
-        raise ValueError("more values than a book may have")
-    for part in range(-(-size // PALETTE_PART)):
-        record = other(palette_key(part))
-        if record is None:
-            raise ValueError(f"part {part} of the palette is missing")
-        numbers += memoryview(unseal(book_id, part, record, f"part {part} of the palette")).cast("q")
-    if len(numbers) != 2 * size:
-        raise ValueError("the palette has another size")
-    return [(score, None if distance == -1 else distance) for score, distance in zip(*[iter(numbers)] * 2, strict=True)]
-
-
-def _value(pair: Sequence[Any], types: tuple[type, ...]) -> Value:
-    score, distance = pair
-    if type(score) not in types or not (distance is None or (type(distance) is int and distance >= 0)):
-        raise ValueError("a value is no [score, distance]")
-    return Value(score, distance)
 
 
 def _fields(record: bytes) -> dict[str, Any]:

@@ -55,6 +55,7 @@ def write(
     The bytes depend on neither. `rules` are needed where the codec asks them, and where the book is to keep the game.
     Raises BookError, ResourceError, and leaves `target` as it was.
     """
+    header = header.sparsely(rules)
     keys, game = header.keys(rules), b"" if rules is None else kept_game(rules.game)
     prepared = None
     if header.stored > FEW and extras.has_kernels() and not keys.plain_only:

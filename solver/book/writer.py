@@ -21,7 +21,8 @@ from solver.base.errors import BookError, ResourceError
 from solver.base.files import sweep_up, sync_folder
 from solver.base.progress import Progress, silent
 from solver.book.codecs import CODECS
-from solver.book.format import DIRECTORY_PART, HEADER_KEY, MOST_VALUES, Header
+from solver.book.format import DIRECTORY_PART, HEADER_KEY, Header
+from solver.book.palettes import MOST_VALUES
 from solver.book.sealing import BODY, SEGMENT_SIZE, directory_key, game_key, seal, segment_key
 from solver.book.segments import packed, states_packed
 from solver.book.solution import Part

@@ -320,9 +320,14 @@ class _Inspector:
 
     def check_rank(self, state: int) -> None:
         """A state's rank and the next one, each of which is that of one state or of none."""
-        if not own_method(self.game, "rank") or self.rules.bits > USUAL:  # then ranks number no books
+        if self.rules.bits > USUAL:  # then ranks number no books
+            return
+        if not own_method(self.game, "rank"):
+            self.check_number_of(state)
             return
         rank = self.call("rank", state)
+        if rank == -1 and self.call("is_terminal", state):
+            return
         if type(rank) is not int or not 0 <= rank < STATE_LIMIT:
             raise self.fault(state, f"has rank {rank!r}: the ranks of states are ints in [0, 2**63)")
         if self.call("unrank", rank) != state:
@@ -331,6 +336,16 @@ class _Inspector:
         following = self.call("unrank", rank + 1)
         if following != -1 and self.call("rank", following) != rank + 1:
             raise self.fault(state, f"unrank({rank + 1}) is {following!r}, of another rank: -1, if none has it")
+
+    def check_number_of(self, state: int) -> None:
+        """The number that `scan` gives a state, if the game has it and play goes on."""
+        if self.rules.numbering is None or self.call("is_terminal", state):
+            return
+        number = self.rules.numbering.rank(state)
+        if number < 0:
+            raise self.fault(state, "is refused by scan, or has bits that are in none of digits(): give it a number")
+        if self.rules.numbering.unrank(number) != state:
+            raise self.fault(state, f"has number {number}, which is that of another state")
 
     def check_tier(self, state: int, child: int) -> None:
         if not own_method(self.game, "tier"):

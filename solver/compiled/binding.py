@@ -27,7 +27,7 @@ from numba.core.errors import NumbaError
 from numba.extending import intrinsic, overload_method, register_jitable
 
 from solver.base.errors import GameError, SolverError, UncompiledRules
-from solver.compiled import choices
+from solver.compiled import choices, numbering
 from solver.compiled.advice import reason
 from solver.compiled.identity import constants_of, identity_of
 from solver.compiled.inlining import PART
@@ -36,6 +36,7 @@ from solver.compiled.states import more_of, width_of
 from solver.rules.fingerprint import sibling_modules
 from solver.rules.game import Game, Rules
 from solver.rules.meaning import names_in
+from solver.rules.numbering import Numbering
 from solver.rules.width import USUAL
 from solver.store.shared import once_for_constants
 
@@ -146,24 +147,33 @@ def _compiled_rules(game: Any, more: tuple[int, ...]) -> Any:
     without parameters has a field that nobody reads. Where states are wide methods compile to something else.
     """
     fields = dict(zip(type(game)._fields, game, strict=True)) if isinstance(game, tuple) else {}  # type: ignore[attr-defined]
-    if fields and not more:
+    numbers = Rules(game).numbering
+    if fields and not more and numbers is None:
         return game
     values = fields or {"unused": 0}
-    known = tuple(values.values()) if more else ()
-    return _class_with(type(game), tuple(values), width_of(more), known)(*values.values())
+    known = tuple(values.values()) if more or numbers is not None else ()
+    return _class_with(type(game), tuple(values), width_of(more), known, numbers)(*values.values())
 
 
 @functools.cache
-def _class_with(cls: type, fields: tuple[str, ...], width: int, known: tuple[Any, ...]) -> Any:
+def _class_with(
+    cls: type, fields: tuple[str, ...], width: int, known: tuple[Any, ...], numbers: Numbering | None
+) -> Any:
     """A class of named tuples with these fields and the methods of a class of rules, for compiled code of a width.
 
-    One for each `known`: where states are wide methods compile to numbers that the parameters make.
+    One for each `known`: where states are wide, or numbered, methods compile to numbers that the parameters make.
     """
     base = collections.namedtuple(cls.__name__, fields)  # type: ignore[misc]  # noqa: PYI024
     owners = [one for one in reversed(cls.__mro__) if one not in (tuple, object)]
     members = {name: item for one in owners for name, item in vars(one).items()}
     kept = {name: item for name, item in members.items() if not name.startswith("__") and name not in vars(base)}
-    return type(cls.__name__, (base,), kept)
+    made = type(cls.__name__, (base,), kept)
+    if numbers is not None:
+        _numberings[made] = numbers
+    return made
+
+
+_numberings: dict[type, Numbering] = {}
 
 
 @functools.cache
@@ -183,6 +193,9 @@ def _teach(cls: type, width: int | None, parameters: tuple[Any, ...]) -> _Taught
         copy.__kwdefaults__ = method.__kwdefaults__
         setattr(cls, f"compiled_{names[name]}", copy)
         _teach_functions(method)
+    if cls in _numberings and "rank" not in methods_of(cls):
+        for name, function in numbering.METHODS.items():
+            setattr(cls, f"compiled_{names[name]}", numbering.Compiled(_numberings[cls], function))
     return _Taught(names, rewriter.arrays)
 
 

@@ -12,7 +12,7 @@ from solver.rules.game import Rules, own_method
 from solver.rules.sources import digest_behind
 
 HOME = Path(__file__).parent
-ALSO = (*HINTS, "rank", "unrank", "evaluate", "features")
+ALSO = (*HINTS, "rank", "unrank", "digits", "scan", "evaluate", "features")
 ASKED = ("again", "reward", "replies", "outlook", "followup", "bounds", "longest", "evaluate", "features", "endless")
 
 

@@ -29,7 +29,7 @@ from solver.book.format import LATER
 from solver.book.sealing import seal
 
 MAGIC = b"solver\r\n"
-VERSION, OF_ESTIMATES = 1, 2
+VERSION, OF_ESTIMATES, SPARSE = 1, 2, 3
 # magic, version, number of the codec, bytes of the file, stored states, book id, bytes of the facts, values of the
 # palette, segments, bytes of a palette index, of a state if it is wide, else zero; then the crc32 of these
 PREFIX = struct.Struct("<8sIIQQ8sIIIII")
@@ -92,8 +92,9 @@ def _portable(item: Any) -> Any:
 
 def _prefix(header: Header, size: int, facts: int, segments: int) -> bytes:
     codec = CODECS[header.codec].NUMBER
+    version = OF_ESTIMATES if header.estimate else SPARSE if header.sparse else VERSION
     prefix = PREFIX.pack(
-        MAGIC, OF_ESTIMATES if header.estimate else VERSION, codec, size, header.stored, header.book_id, facts,
+        MAGIC, version, codec, size, header.stored, header.book_id, facts,
         len(header.palette), segments, header.index_bytes, header.state_bytes,
     )  # fmt: skip
     return prefix + CHECKSUM.pack(zlib.crc32(prefix))

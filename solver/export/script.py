@@ -86,6 +86,7 @@ def ported(about: dict[str, Any], functions: str, methods: str, records: list[Re
     by_module = "module" in about
     return f"""{MARK}
 import * as py from "./python.js";
+import {{ numbered }} from "./numbering.js";
 import {{ gameOf, within }} from "./rules.js";
 {'import { Search } from "./search.js";' if by_module else ""}
 {functions}
@@ -105,9 +106,13 @@ def translation(rules: Rules, names: Sequence[str], ranked: bool = False) -> tup
     """
     port = Port(rules.game)
     listed = {name: port.method(name) for name in names}
-    if ranked and rules.size is not None and own_method(rules.game, "rank") is None:
-        listed |= dict.fromkeys(("rank", "unrank"), f"within({rules.size()}n)")
-    return port.text() if names else "", ", ".join(f"{name}: {function}" for name, function in listed.items())
+    made = [f"{name}: {function}" for name, function in listed.items()]
+    if ranked and own_method(rules.game, "rank") is None:
+        if rules.size is not None:
+            made += [f"{name}: within({rules.size()}n)" for name in ("rank", "unrank")]
+        elif "scan" in listed:
+            made.append(f"...numbered(() => [...py.iter({listed['digits']}())], {listed['scan']})")
+    return port.text() if names else "", ", ".join(made)
 
 
 def refusal(rules: Rules, names: Sequence[str]) -> MethodError | None:

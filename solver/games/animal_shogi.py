@@ -88,6 +88,29 @@ class AnimalShogi(NamedTuple):
     def plies_left(self, state: int) -> int:
         return 1 if self.utility(state) > 0 else 0
 
+    def digits(self) -> Iterator[int]:
+        """Cell by cell a kind and whose it is, then the hands."""
+        for cell in range(12):
+            yield PLANES << cell
+        for hand in range(6):
+            yield 3 << 48 + 2 * hand
+
+    def scan(self, place: int, memo: int, digit: int) -> int:
+        """Two bits each count Chicks, Giraffes and Elephants, of which there are two; a bit each stands for a Lion."""
+        kind = place % 3 + 1 if place >= 12 else digit & 7
+        if place < 12 and kind == 4:
+            lion = 64 << (digit >> 3)
+            return -1 if memo & lion else memo | lion
+        if place < 12 and (kind > 5 or digit == 8):
+            return -1
+        if digit:
+            shift = 0 if kind == 5 else 2 * kind - 2
+            some = digit if place >= 12 else 1
+            if (memo >> shift & 3) + some > 2:
+                return -1
+            memo += some << shift
+        return memo if place < 17 or memo == 0b11101010 else -1
+
     def canonical(self, state: int) -> int:
         """The lesser of the state and its mirror image."""
         board = state & (1 << 48) - 1

@@ -59,7 +59,26 @@ class Breakthrough(NamedTuple):
         return pawns.advanced(self.width, self.height, state) - start
 
     def canonical(self, state: int) -> int:
-        return min(state, pawns.mirrored(self.width, self.height, state))
+        faced = pawns.faced(self.width, self.height, state)
+        return min(faced, pawns.mirrored(self.width, self.height, faced))
+
+    def digits(self) -> Iterator[int]:
+        """Whose turn it is, then cell by cell: empty, the first player's, the second's."""
+        cells = self.width * self.height
+        yield 1 << 2 * cells
+        for cell in range(cells):
+            yield (1 | 1 << cells) << cell
+
+    def scan(self, place: int, memo: int, digit: int) -> int:
+        """How many pawns either side has; one that has arrived has ended the game."""
+        if place == 0:
+            return 0
+        arrived = digit == 2 and place <= self.width or digit == 1 and place > self.width * (self.height - 1)
+        memo += (0, 1, 64, 0)[digit]
+        most = self.width * self.rows
+        if arrived or digit == 3 or memo % 64 > most or memo // 64 > most:
+            return -1
+        return memo
 
     def evaluate(self, state: int) -> float:
         """Pawns and their advance, as a part of the most there can be."""

@@ -72,6 +72,15 @@ class Quixo(NamedTuple):
     def utility(self, state: int) -> int:
         return 1 if self._has_line(state & (1 << self.size * self.size) - 1) else -1
 
+    def digits(self) -> Iterator[int]:
+        """Cell by cell: blank, the mover's, the other's."""
+        cells = self.size * self.size
+        for cell in range(cells):
+            yield (1 | 1 << cells) << cell
+
+    def scan(self, place: int, memo: int, digit: int) -> int:
+        return -1 if digit == 3 else 0
+
     def canonical(self, state: int) -> int:
         """The least of the board's eight images."""
         least = min(state, self._mirrored(state))

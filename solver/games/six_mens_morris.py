@@ -93,6 +93,24 @@ class SixMensMorris(NamedTuple):
         placed = self._placed(state)
         return 2 * placed - (state & (1 << 32) - 1).bit_count()
 
+    def digits(self) -> Iterator[int]:
+        """How many men were placed, whose turn it is, then point by point."""
+        yield 15 << 32
+        yield 1 << 36
+        for point in range(16):
+            yield BOTH << point
+
+    def scan(self, place: int, memo: int, digit: int) -> int:
+        """How many men were placed, and how many stand of either side, four bits each."""
+        if place == 0:
+            return digit if digit <= 2 * self.men else -1
+        placed = memo & 15
+        if place == 1:
+            return memo if placed == 2 * self.men or digit == placed & 1 else -1
+        memo += (0, 16, 256, 0)[digit]
+        too_many = (memo >> 4 & 15) > (placed + 1) // 2 or memo >> 8 > placed // 2
+        return -1 if digit == 3 or too_many else memo
+
     def canonical(self, state: int) -> int:
         """The least of the 16 images, the squares turned, mirrored and exchanged, the mover's men first and to move."""
         men = self._men(state, 0) | self._men(state, 1) << 16

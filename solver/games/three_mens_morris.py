@@ -60,6 +60,23 @@ class ThreeMensMorris(NamedTuple):
         """The men on the board: it grows while they are placed, and has cycles once they slide."""
         return (state & (1 << 18) - 1).bit_count()
 
+    def digits(self) -> Iterator[int]:
+        """Whose turn it is, then point by point."""
+        yield 1 << 18
+        for point in range(9):
+            yield (1 | 1 << 9) << point
+
+    def scan(self, place: int, memo: int, digit: int) -> int:
+        """The turn, and how many men stand of either side, three bits each."""
+        if place == 0:
+            return digit
+        memo += (0, 8, 64, 0)[digit]
+        first, second = memo >> 3 & 7, memo >> 6
+        if digit == 3 or first > 3 or second > 3:
+            return -1
+        is_fair = first == second + memo % 2 or first == second == 3
+        return memo if place < 9 or is_fair else -1
+
     def canonical(self, state: int) -> int:
         return men.least(state)
 

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common.boards import check_turns
-from solver.games.common.choices import choice_at, choose, place_of
 
 GROUP = "alignment"
 
@@ -72,36 +71,18 @@ class TicTacToe(NamedTuple):
     def longest(self, state: int) -> int:
         return self.width * self.height - self.tier(state)
 
-    def rank(self, state: int) -> int:
-        """Mark by mark, then by the cells that are marked, then by which of them are the mover's.
+    def digits(self) -> Iterator[int]:
+        """Cell by cell: empty, the mover's, the other's."""
+        for row in range(self.height):
+            for column in range(self.width):
+                yield (1 | 1 << self._bits()) << row * (self.width + 1) + column
 
-        Boards where the mover has a line, which no play leads to, leave gaps.
-        """
-        mine = state & (1 << self._bits()) - 1
-        marked = mine | state >> self._bits()
-        marks = self.tier(state)
-        if marked & ~self._cells() or marked.bit_count() != marks or mine.bit_count() != marks // 2:
-            return -1
-        if self._has_line(mine):
-            return -1
-        rank = place_of(marked, self._cells()) * choose(marks, marks // 2) + place_of(mine, marked)
-        for fewer in range(marks):
-            rank += choose(self.width * self.height, fewer) * choose(fewer, fewer // 2)
-        return rank
-
-    def unrank(self, rank: int) -> int:
-        marks = 0
-        states = 1
-        while rank >= states:
-            rank -= states
-            marks += 1
-            if marks > self.width * self.height:
-                return -1
-            states = choose(self.width * self.height, marks) * choose(marks, marks // 2)
-        ways = choose(marks, marks // 2)
-        marked = choice_at(rank // ways, marks, self._cells())
-        mine = choice_at(rank % ways, marks // 2, marked)
-        return -1 if self._has_line(mine) else mine | (marked ^ mine) << self._bits()
+    def scan(self, place: int, memo: int, digit: int) -> int:
+        """The mover's marks, and in higher bits the other's, who has as many or one more."""
+        memo += (0, 1, 256, 0)[digit]
+        left = self.width * self.height - 1 - place
+        more = (memo >> 8) - (memo & 255)
+        return -1 if digit == 3 or not -left <= more <= left + 1 else memo
 
     def evaluate(self, state: int) -> float:
         """Lines still open to the mover less those open to the other, as a part of all lines."""

@@ -27,6 +27,7 @@ from solver.rules import parameters
 from solver.rules.fingerprint import fingerprint
 from solver.rules.loading import is_user_file, user_class
 from solver.rules.meaning import names_in
+from solver.rules.numbering import Numbering, ranks_of
 from solver.rules.sources import inner
 from solver.rules.width import bits_of
 
@@ -71,6 +72,8 @@ OPTIONAL = {
     "size": (),  # every state is below it; then the solver may use arrays by state
     "rank": ("state",),  # a number >= 0 for each state, without large gaps; -1 for what is none: ranked books
     "unrank": ("rank",),  # the state of that rank, -1 if none has it; goes with `rank`
+    "digits": (),  # yields the bits of each digit of a state, as `scan` reads them; goes with it
+    "scan": ("place", "memo", "digit"),  # what to remember of the digits so far, -1 for none: numbers states
     "starts": (),  # yields the states to solve from besides `initial()`
     "canonical": ("state",),  # one of the states equivalent by symmetry; without it no symmetry saving
     "tier": ("state",),  # an int >= 0 that never decreases along a move; without it plain retrograde analysis
@@ -156,9 +159,9 @@ class Rules:
         self.endless: Callable[[Any], int] = own_method(game, "endless") or _zero
         self.starts: Callable[[], Iterator[Any]] = own_method(game, "starts") or _none
         self.size: Callable[[], int] | None = own_method(game, "size")
-        within = None if self.size is None else _within(self.size)
-        self.rank: Callable[[Any], int] | None = own_method(game, "rank") or within
-        self.unrank: Callable[[int], Any] | None = own_method(game, "unrank") or within
+        self.numbering = Numbering(game) if own_method(game, "scan") else None
+        own = own_method(game, "rank"), own_method(game, "unrank")
+        self.rank, self.unrank = own if any(own) else ranks_of(self.size, self.numbering, self.bits)
         _check_together(self)
         self.alternates, self.mover = self.to_move is None and self.again is None, self.to_move or _zero
         self.same_mover = _same_mover(self)
@@ -231,6 +234,8 @@ def _check_together(rules: Rules) -> None:
         raise GameError(f"{name} has chance(state) without to_move(state), by which a chance node has a side: add it")
     if (own_method(rules.game, "rank") is None) != (own_method(rules.game, "unrank") is None):
         raise GameError(f"{name} has one of rank(state) and unrank(rank): they go together")
+    if (own_method(rules.game, "digits") is None) != (own_method(rules.game, "scan") is None):
+        raise GameError(f"{name} has one of digits() and scan(place, memo, digit): they go together")
     if rules.reward is not None and not is_score_game(rules.game):
         raise GameError(f"{name} has reward(state, action), which makes margins: say score_game = True in the class")
     if own_method(rules.game, "endless") and not is_score_game(rules.game):
@@ -278,11 +283,6 @@ def _lifted(rules: Rules) -> Callable[[int, Any, Any, Any], int]:
     if rules.alternates:
         return lambda merit, state, action, child: lift(merit, False, scores)
     return lambda merit, state, action, child: lift(merit, same_mover(state, action, child), scores)
-
-
-def _within(size: Callable[[], int]) -> Callable[[int], int]:
-    """The rank of a state where all numbers below `size()` are states: itself."""
-    return lambda state: state if 0 <= state < size() else -1
 
 
 def _same(state: Any) -> Any:

@@ -18,7 +18,8 @@ Lists = tuple[list[int], list[int]]
 class States:
     """Keys that are the states themselves, for which no rules are asked; codecs with others have a class like this.
 
-    `rules` may be None where none are `ASKED`; `exact`: the book is of all states of a game without cycles.
+    `rules` may be None where none are `ASKED`; `left`: what the book leaves out, 0 if it has not all states of a game
+    without cycles.
     """
 
     ASKED: tuple[str, ...] = ()  # methods of the rules without which no state is found
@@ -26,7 +27,7 @@ class States:
     encode: Callable[..., Any] | None = None  # in place of the codec's `encode_chunk`
     plain_only = False  # the keys must not be compiled
 
-    def __init__(self, rules: Rules | None, palette: Sequence[Value], exact: bool) -> None:
+    def __init__(self, rules: Rules | None, palette: Sequence[Value], left: int) -> None:
         self.palette = palette
 
     @classmethod

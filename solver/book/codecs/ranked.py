@@ -26,11 +26,16 @@ is answered with a symbol that was free: what says which they are when a book is
 The rules may also tell a state's value, or where it comes from: `outlook`, and the one reply that `replies` leaves. In
 a complete book of a game whose moves all raise the tier such states need no symbol but one that says that they are
 there. What is told is compared with the value when the book is written.
+
+A complete book without distances (`Header.sparse`) leaves out more: without `outlook` what is won at once, and, where
+every move leads from a tier of an even number to an odd one or back, all values of the even tiers, which are the best
+of their children's.
 """
 
 from __future__ import annotations
 
 import operator
+import random
 import struct
 import zlib
 from bisect import bisect_left, bisect_right
@@ -49,6 +54,8 @@ GROUP = 60_000
 GROUPS = 64
 BLOCK = 1 << 16
 HEAD = struct.Struct("<H")
+LEFT_OUT = TELLING, HALVED = 1, 2  # what a book leaves out: values that rules tell, and those of even tiers
+GAMES, MOST_PLIES = 20, 200
 TOLD = -1  # in place of the index of a value
 SLOTS = 61  # decoded groups that a book keeps: 4 MB at most; a prime
 
@@ -169,20 +176,30 @@ def symbols_of(body: memoryview, index_bytes: int) -> bytes:
 class Ranks(States):
     """The ranks of the states that a book may hold. Raises BookError for a game without ranks."""
 
-    ASKED = ("rank", "unrank", "size", "outlook", "replies")
+    ASKED = ("rank", "unrank", "digits", "scan", "size", "outlook", "replies")
     SPARE = 1  # for a state that is missing
 
-    def __init__(self, rules: Rules | None, palette: Sequence[Value], exact: bool) -> None:
+    def __init__(self, rules: Rules | None, palette: Sequence[Value], left: int) -> None:
         assert rules is not None
         self.check(rules, "")
         assert rules.rank is not None and rules.unrank is not None
         self.rules, self.palette, self.plain_only = rules, palette, rules.plain_only
         self._rank, self._unrank = rules.rank, rules.unrank
-        # the rules tell exact values, along lines of play that end in the book
-        exact = exact and all(value.distance is not None or not value.score for value in palette)
-        self.tells = exact and rules.alternates and (rules.outlook is not None or rules.replies is not None)
+        self.bare = any(value.distance is None and value.score for value in palette)
+        hints = self.bare or rules.outlook is not None or rules.replies is not None
+        self.tells = left > 0 and hints and rules.alternates and not rules.margins
+        self.halves = self.tells and left == HALVED
+        if self.halves:
+            self.ASKED = (*self.ASKED, "tier")
         self._places = {value: place for place, value in enumerate(palette)}
         self.merits = [merit_of(value) for value in palette]
+
+    @classmethod
+    def left_out(cls, rules: Rules) -> int:
+        """What a complete book without distances leaves out."""
+        if not rules.alternates:
+            return 0
+        return HALVED if rules.tiered and _turns(rules) else TELLING
 
     @classmethod
     def check(cls, rules: Rules, scope: str) -> None:
@@ -216,42 +233,69 @@ class Ranks(States):
         index = find(rank) if rank >= 0 else None
         if index is None or not self.tells:
             return None if index is None else self.palette[index]
-        merit, child = self._told(state)
+        merit = self._merit(state, find)
+        return None if merit is None else value_of(merit, self.bare)
+
+    def _merit(self, state: int, find: Index) -> int | None:
+        """The merit of a state that play comes to from one of the book; None where the book lacks one that it takes."""
         plies = 0
-        while child is not None:
+        merit, children = self._told(state)
+        while len(children) == 1:
             plies += 1
-            state = child
-            merit, child = self._told(state)
-        if merit is None:
-            if plies:
-                index = find(self._rank(state))
-            if index is None:
+            state = children[0]
+            merit, children = self._told(state)
+        if children:
+            merit = self._best(children, find)
+        elif merit is None:
+            index = find(self._rank(state))
+            merit = None if index is None else self.merits[index]
+        return merit if merit is None else lift(merit, plies % 2 == 0, self.bare, plies)
+
+    def _best(self, children: Iterable[int], find: Index) -> int | None:
+        """The best that moves to these states give."""
+        best = None
+        for child in children:
+            merit = self._merit(child, find)
+            if merit is None:
                 return None
-            merit = self.merits[index]
-        for _ in range(plies):
-            merit = lift(merit, False, False)
-        return value_of(merit)
+            merit = lift(merit, False, self.bare)
+            best = merit if best is None or merit > best else best
+            if self.bare and merit > 0:
+                break
+        return best
 
     def index(self, state: int, find: Index) -> int:
         """The palette index of a state's value, beyond the palette if it is not of it; -1 for a state without one."""
         value = self.value(state, find)
         return -1 if value is None else self._places.get(value, len(self.palette))
 
-    def _told(self, state: int) -> tuple[int | None, int | None]:
-        """The merit of a state, if the rules tell it, or the state that its only reply leads to; or neither."""
+    def _told(self, state: int) -> tuple[int | None, list[int]]:
+        """The merit of a state, if the rules tell it, or the states whose merits do; neither of what is stored."""
         rules = self.rules
         if not self.tells:
-            return None, None
+            return None, []
         if rules.is_terminal(state):
-            return rules.end(state), None
-        outlook = rules.outlook(state) if rules.outlook else 0
-        if outlook:
-            return (WIN - 1 if outlook > 0 else 2 - WIN), None
+            return (int(rules.utility(state)) if self.bare else rules.end(state)), []
+        if rules.outlook:
+            outlook = rules.outlook(state)
+            if outlook:
+                return (outlook if self.bare else WIN - 1 if outlook > 0 else 2 - WIN), []
+        elif self.bare and any(self._is_won(rules.result(state, action)) for action in rules.actions(state)):
+            return 1, []
         choices = rules.replies(state) if rules.replies else 0
-        if choices & choices - 1 or not choices:
-            return None, None
-        child = rules.result(state, choices.bit_length() - 1)
-        return None, child if rules.is_terminal(child) else rules.canonical(child)
+        single = choices and not choices & choices - 1
+        if not single and not (self.halves and rules.tier(state) % 2 == 0):
+            return None, []
+        actions = [one for one in rules.actions(state) if not choices or choices >> one & 1]
+        return None, [self._folded(rules.result(state, action)) for action in actions]
+
+    def _is_won(self, child: int) -> bool:
+        """Whether who moved there has won."""
+        return self.rules.is_terminal(child) and self.rules.utility(child) < 0
+
+    def _folded(self, child: int) -> int:
+        folded: int = child if self.rules.is_terminal(child) else self.rules.canonical(child)
+        return folded
 
     def in_order(self, groups: Iterable[Lists]) -> Iterator[Lists]:
         pairs = sorted(pair for group in groups for pair in zip(*group, strict=True))
@@ -267,10 +311,11 @@ class Ranks(States):
 
     def _kept(self, state: int, table: dict[int, int]) -> int:
         """The index that is stored for a state."""
-        merit, child = self._told(state)
-        if child is not None:
-            merit = self.rules.end(child) if self.rules.is_terminal(child) else self.merits[table[child]]
-            merit = lift(merit, False, False)
+        merit, children = self._told(state)
+        if children:
+            ends = self.rules.is_terminal
+            merits = [self._told(one)[0] if ends(one) else self.merits[table[one]] for one in children]
+            merit = max(lift(one, False, self.bare) for one in merits if one is not None)
         if merit is None:
             return table[state]
         if merit != self.merits[table[state]]:
@@ -294,6 +339,19 @@ class Ranks(States):
     def encode(self, ranks: Any, indices: Any, palette_size: int, index_bytes: int) -> Any:
         """The codec's `encode_chunk`, told which ranks may be asked for."""
         return encode_chunk(ranks, indices, palette_size, index_bytes, lambda rank: self.state(rank) >= 0)
+
+
+def _turns(rules: Rules) -> bool:
+    """Whether moves lead from tiers of even numbers to odd ones and back, as far as some games show."""
+    chance = random.Random(1)
+    for _ in range(GAMES):
+        state, plies = rules.roots()[0], 0
+        while plies < MOST_PLIES and not rules.is_terminal(state):
+            child = rules.result(state, chance.choice([*rules.actions(state)]))
+            if (rules.tier(child) - rules.tier(state)) % 2 == 0:
+                return False
+            state, plies = child, plies + 1
+    return True
 
 
 def untrue(rules: Rules, state: int) -> GameError:

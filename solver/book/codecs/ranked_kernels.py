@@ -26,6 +26,8 @@ from solver.store.directory import cells_of, prefixes_of
 
 game: Any = None  # constants of the bound copies
 FOLDS = OUTLOOK = REPLIES = False
+ALL = -1  # actions, in place of their bits
+FURTHEST = 4096  # plies that a value may be away from where it is stored
 COMPARED = 1000  # states that the plain rules are asked about as well
 UNKNOWN, LACKING = 1 << 60, 1 << 61  # no merits: not told; of a state that the book lacks
 fill = register_jitable(ranked.fill)
@@ -62,94 +64,146 @@ def fill_symbols(ranks, indices, symbols):
     fill(ranks, indices, symbols)
 
 
+@inlined
+def end_of(state, bare):
+    """The merit of a finished state."""
+    if bare:
+        return game.utility(state)
+    return terminal_merit(game.utility(state), game.plies_left(state), False, WIN)
+
+
+@inlined
+def wins_at_once(state):
+    for action in game.actions(state):
+        child = game.result(state, action)
+        if game.is_terminal(child) and game.utility(child) < 0:
+            return True
+    return False
+
+
 @kernel
-def told(state):
-    """The merit of a state, if the rules tell it, else UNKNOWN; and the state that its only reply leads to, or -1."""
+def told(state, bare, halves):
+    """The merit of a state, if the rules tell it, else UNKNOWN; and the actions whose children tell it: bits, or ALL.
+
+    UNKNOWN and 0 for a state whose merit is stored.
+    """
     if game.is_terminal(state):
-        return terminal_merit(game.utility(state), game.plies_left(state), False, WIN), -1
-    outlook = game.outlook(state) if OUTLOOK else 0
-    if outlook != 0:
-        return WIN - 1 if outlook > 0 else 2 - WIN, -1
+        return end_of(state, bare), 0
+    if OUTLOOK:
+        outlook = game.outlook(state)
+        if outlook != 0:
+            return (outlook if bare else WIN - 1 if outlook > 0 else 2 - WIN), 0
+    elif bare and wins_at_once(state):
+        return 1, 0
     choices = game.replies(state) if REPLIES else 0
-    if choices == 0 or choices & choices - 1:
-        return UNKNOWN, -1
-    child = game.result(state, choices.bit_length() - 1)
-    if FOLDS and not game.is_terminal(child):
-        child = game.canonical(child)
-    return UNKNOWN, child
+    if (choices == 0 or choices & choices - 1) and not (halves and game.tier(state) % 2 == 0):
+        return UNKNOWN, 0
+    return UNKNOWN, choices if choices else ALL
 
 
 @kernel
-def mark_told(states, merits, indices, shift, cells, kept):
-    """Copy the indices, but TOLD where the rules tell the merit; the first place where they tell another, or -1.
+def child_of(state, choices, place):
+    """The child by that of the chosen actions, folded; -1 where there are no more."""
+    for action in game.actions(state):
+        if choices == ALL or choices >> action & 1:
+            if place == 0:
+                child = game.result(state, action)
+                return game.canonical(child) if FOLDS and not game.is_terminal(child) else child
+            place -= 1
+    return -1
+
+
+@kernel
+def mark_told(states, merits, indices, shift, cells, bare, halves, kept):
+    """Copy the indices, but TOLD where rules or children tell the merit; the first place where that is wrong, or -1.
 
     The states ascend; cells[i] is where those begin whose bits from `shift` on are i more than the first one's.
     """
     first = states[0] >> shift
     for i in range(len(states)):
         kept[i] = indices[i]
-        merit, child = told(states[i])
-        if child >= 0:
+        best, choices = told(states[i], bare, halves)
+        place = 0
+        child = child_of(states[i], choices, 0) if choices else -1
+        while child >= 0:
             if game.is_terminal(child):
-                merit, _ = told(child)
+                merit = end_of(child, bare)
             else:
                 cell = (child >> shift) - first
                 if not 0 <= cell < len(cells) - 1:
                     return i
-                place = cells[cell] + np.searchsorted(states[cells[cell] : cells[cell + 1]], child)
-                if place == len(states) or states[place] != child:
+                at = cells[cell] + np.searchsorted(states[cells[cell] : cells[cell + 1]], child)
+                if at == len(states) or states[at] != child:
                     return i
-                merit = merits[indices[place]]
-            merit = lift(merit, False, False)
-        if merit != UNKNOWN:
+                merit = merits[indices[at]]
+            merit = lift(merit, False, bare)
+            best = merit if place == 0 else max(best, merit)
+            place += 1
+            child = child_of(states[i], choices, place)
+        if best != UNKNOWN:
             kept[i] = TOLD
-            if merit != merits[indices[i]]:
+            if best != merits[indices[i]]:
                 return i
     return -1
 
 
 @kernel
-def merit_of(state, index, firsts, starts, symbols, merits):
-    """The merit of a state of this index: its own, or what the rules tell, or LACKING.
+def stored_merit(state, firsts, starts, symbols, merits):
+    """The merit that is stored for a state, or LACKING."""
+    rank = game.rank(state)
+    group = np.searchsorted(firsts, rank, "right") - 1
+    if group < 0 or rank - firsts[group] >= starts[group + 1] - starts[group]:
+        return LACKING
+    symbol = symbols[starts[group] + rank - firsts[group]]
+    return LACKING if symbol == 0 or symbol > len(merits) else merits[symbol - 1]
 
-    firsts (groups,) the first ranks of all groups, starts (groups + 1,) where their symbols begin.
+
+@kernel
+def merit_of(state, bare, halves, firsts, starts, symbols, merits, path):
+    """The merit of a state of a book: its own, or what rules and children tell, or LACKING.
+
+    firsts (groups,) the first ranks of all groups, starts (groups + 1,) where their symbols begin. path (plies, 4) is
+    room for the states on the way to stored ones: a state, its choices, how many of them were looked at, the best.
     """
-    merit, child = told(state)
-    if merit == UNKNOWN and child < 0:
-        return merits[index] if index < len(merits) else LACKING
-    plies = 0
-    while merit == UNKNOWN and child >= 0:
-        plies += 1
-        state = child
-        merit, child = told(state)
-    if merit == UNKNOWN:
-        rank = game.rank(state)
-        group = np.searchsorted(firsts, rank, "right") - 1
-        if group < 0 or rank - firsts[group] >= starts[group + 1] - starts[group]:
-            return LACKING
-        symbol = symbols[starts[group] + rank - firsts[group]]
-        if symbol == 0 or symbol > len(merits):
-            return LACKING
-        merit = merits[symbol - 1]
-    for _ in range(plies):
-        merit = lift(merit, False, False)
-    return merit
+    path[0, 0], path[0, 2] = state, 0
+    depth = 0
+    while True:
+        if path[depth, 2] == 0:
+            merit, choices = told(path[depth, 0], bare, halves)
+            path[depth, 1] = choices
+        child = child_of(path[depth, 0], path[depth, 1], path[depth, 2]) if path[depth, 1] else -1
+        if child >= 0 and depth + 1 < len(path) and not (bare and path[depth, 2] and path[depth, 3] > 0):
+            depth += 1
+            path[depth, 0], path[depth, 2] = child, 0
+            continue
+        if path[depth, 2]:
+            merit = path[depth, 3]
+        elif merit == UNKNOWN:
+            merit = stored_merit(path[depth, 0], firsts, starts, symbols, merits)
+        if merit == LACKING or depth == 0:
+            return merit
+        depth -= 1
+        merit = lift(merit, False, bare)
+        path[depth, 3] = max(path[depth, 3], merit) if path[depth, 2] else merit
+        path[depth, 2] += 1
 
 
 @kernel
 def states_of(group, tells, firsts, starts, symbols, merits, states, indices):
     """Write the states that the ranks of a group hold, and the indices of their values; how many there are.
 
-    An index beyond the palette stands for a value that is none of the palette.
+    tells (3,): whether the rules do, of a book without distances, of one without even tiers. An index beyond the
+    palette stands for a value that is none of the palette.
     """
     count = 0
+    path = np.empty((FURTHEST, 4), np.int64)
     for at in range(starts[group], starts[group + 1]):
         state = state_of(firsts[group] + at - starts[group]) if symbols[at] else -1
         if state < 0:
             continue
         index = np.int64(symbols[at]) - 1
-        if tells:
-            merit = merit_of(state, index, firsts, starts, symbols, merits)
+        if tells[0]:
+            merit = merit_of(state, tells[1], tells[2], firsts, starts, symbols, merits, path)
             index = 0
             while index < len(merits) and merits[index] != merit:
                 index += 1
@@ -202,7 +256,9 @@ class Compiled:
         shift, prefix, count = prefixes_of(states)
         cells = np.concatenate(list(cells_of(states, shift, prefix, count)))
         with compiling(self.rules.game):
-            wrong = self.kernels.mark_told(states, self.merits, indices, shift, cells, kept)
+            wrong = self.kernels.mark_told(
+                states, self.merits, indices, shift, cells, self.plain.bare, self.plain.halves, kept
+            )
         if wrong >= 0:
             raise untrue(self.rules, int(states[wrong]))
         return kept
@@ -223,11 +279,12 @@ class Compiled:
         firsts = np.array([first for first, _ in groups], np.int64)
         starts = np.cumsum([0, *(len(symbols) for _, symbols in groups)])
         symbols = np.concatenate([symbols for _, symbols in groups])
+        tells = self.plain.tells, self.plain.bare, self.plain.halves
         for group in range(len(groups)):
             size = starts[group + 1] - starts[group]
             states, indices = np.empty(size, np.int64), np.empty(size, np.int32)
             with compiling(self.rules.game):
                 count = self.kernels.states_of(
-                    group, self.plain.tells, firsts, starts, symbols, self.merits, states, indices
+                    group, tells, firsts, starts, symbols, self.merits, states, indices
                 )
             yield states[:count], indices[:count]

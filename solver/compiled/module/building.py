@@ -68,6 +68,8 @@ def _exported(rules: Rules, ranks: bool) -> dict[str, int]:
     """The methods of a game that its module exports, and how many numbers each takes."""
     wanted = layout.OPTIONAL | (layout.RANKS if ranks else {})
     has = {name: count for name, count in wanted.items() if own_method(rules.game, name) is not None}
+    if ranks and rules.numbering is not None:
+        has |= {name: layout.RANKS[name] for name in ("rank", "unrank")}
     if not rules.folds:
         has.pop("canonical", None)
     return layout.REQUIRED | has

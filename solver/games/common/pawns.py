@@ -86,6 +86,18 @@ def mirrored(width: int, height: int, state: int) -> int:
     return result
 
 
+def faced(width: int, height: int, state: int) -> int:
+    """The position as if the first player were to move: of the second's turn the board upside down, sides exchanged."""
+    cells = width * height
+    if state >> 2 * cells == 0:
+        return state
+    row = (1 << width) - 1
+    result = 0
+    for i in range(height):
+        result |= (state >> cells + i * width & row | (state >> i * width & row) << cells) << (height - 1 - i) * width
+    return result
+
+
 def advanced(width: int, height: int, state: int) -> int:
     """A number that grows with every move: what pawns have advanced, and more for pawns taken."""
     cells = width * height

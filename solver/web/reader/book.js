@@ -32,7 +32,7 @@ import * as wide from "./wide.js";
 const CODECS = new Map([instant, compact, ranked, fixed, wide].map((codec) => [codec.NUMBER, codec]));
 
 const MAGIC = [0x73, 0x6f, 0x6c, 0x76, 0x65, 0x72, 0x0d, 0x0a];
-const VERSIONS = [1, 2]; // the second has estimates
+const VERSIONS = [1, 2, 3]; // the second has estimates, the third leaves out what moves tell
 const ESTIMATE = -2; // in place of the distance of one
 const PREFIX = 64;
 const FIRST_READ = 1 << 16;

@@ -4,16 +4,19 @@
  *
  * The rules are an object of functions with the names of Python's methods, on BigInts; `rules` of a page's `game.js` is
  * one: `is_terminal`, `rank`, and for `entries` `unrank`; and where the game has them `canonical`, `outlook` and `replies`
- * with `result`, `utility`, `plies_left`, `to_move` and `again`.
+ * with `result`, `utility`, `plies_left`, `to_move` and `again`; of a sparse book `actions` and `tier`, too.
  */
 
 const WIN = 2 ** 40; // the merit of a win at once; a ply more takes one off, and a draw has none
 const STATE_LIMIT = 1n << 63n;
+const HALVED = 2; // `sparse` of a book without the values of even tiers
 
 export class Ranking {
   #rules;
   #canonical;
   #tells;
+  #bare; // values without distances
+  #halved;
   #palette;
 
   /** The ranking of a book with these facts. Throws TypeError for rules without ranks. */
@@ -24,7 +27,12 @@ export class Ranking {
     this.#rules = rules;
     this.#canonical = facts.symmetry && rules.canonical ? rules.canonical : (state) => state;
     this.#palette = palette;
-    this.#tells = tells(rules, facts, palette);
+    this.#bare = Boolean(facts.sparse);
+    this.#halved = facts.sparse === HALVED;
+    this.#tells = this.#bare || tells(rules, facts, palette);
+    if (this.#bare && !(rules.actions && rules.result && rules.utility && (rules.tier || !this.#halved))) {
+      throw new TypeError("the book leaves out what moves tell: give rules with actions, result, utility and tier");
+    }
   }
 
   /** The rank of a state that the book may hold, else -1n. */
@@ -47,37 +55,84 @@ export class Ranking {
   /** The value of a state; `find(rank)` is a promise of the index that the book has at a rank, or of undefined. */
   async value(state, find) {
     const rank = this.rank(state);
-    let index = rank >= 0n ? await find(rank) : undefined;
+    const index = rank >= 0n ? await find(rank) : undefined;
     if (index === undefined || !this.#tells) return this.#palette[index];
-    let told = this.#told(state);
-    let plies = 0;
-    for (; told.child !== undefined; plies++) {
-      state = told.child;
-      told = this.#told(state);
-    }
-    if (told.merit === undefined) {
-      if (!plies) return this.#palette[index];
-      index = await find(BigInt(this.#rules.rank(state)));
-      if (index === undefined) return undefined;
-      told.merit = meritOf(this.#palette[index]);
-    }
-    let merit = told.merit;
-    for (; plies; plies--) merit = Math.sign(merit) - merit;
-    return valueOf(merit);
+    const merit = await this.#merit(state, find);
+    return merit === undefined ? undefined : valueOf(merit, this.#bare);
   }
 
-  /** The merit of a state, if the rules tell it, or the state that its only reply leads to, or neither. */
+  /** The merit of a state that play comes to from one of the book, or undefined. */
+  async #merit(state, find) {
+    let told = this.#told(state);
+    let plies = 0;
+    for (; told.children?.length === 1; plies++) {
+      [state] = told.children;
+      told = this.#told(state);
+    }
+    let { merit } = told;
+    if (told.children) {
+      merit = await this.#best(told.children, find);
+    } else if (merit === undefined) {
+      const value = this.#palette[await find(BigInt(this.#rules.rank(state)))];
+      merit = value && this.#meritOf(value);
+    }
+    for (; merit !== undefined && plies; plies--) merit = this.#lift(merit);
+    return merit;
+  }
+
+  /** The best that moves to these states give, or undefined. */
+  async #best(children, find) {
+    let best = -Infinity;
+    for (const child of children) {
+      const merit = await this.#merit(child, find);
+      if (merit === undefined) return undefined;
+      best = Math.max(best, this.#lift(merit));
+      if (this.#bare && best > 0) break;
+    }
+    return best;
+  }
+
+  #lift(merit) {
+    return this.#bare ? 0 - merit : Math.sign(merit) - merit;
+  }
+
+  #meritOf({ score, distance }) {
+    return this.#bare ? Number(score) : score ? Number(score) * (WIN - Number(distance)) : 0;
+  }
+
+  /** The merit of a state, if the rules tell it, or the states whose merits do, or neither. */
   #told(state) {
     const rules = this.#rules;
     if (rules.is_terminal(state)) {
-      return { merit: Number(rules.utility(state)) * (WIN - Number(rules.plies_left?.(state) ?? 0)) };
+      const utility = Number(rules.utility(state));
+      return { merit: this.#bare ? utility : utility * (WIN - Number(rules.plies_left?.(state) ?? 0)) };
     }
-    const outlook = Number(rules.outlook?.(state) ?? 0);
-    if (outlook) return { merit: outlook > 0 ? WIN - 1 : 2 - WIN };
+    if (rules.outlook) {
+      const outlook = Number(rules.outlook(state));
+      if (outlook) return { merit: this.#bare ? outlook : outlook > 0 ? WIN - 1 : 2 - WIN };
+    } else if (this.#bare && this.#actions(state).some((action) => this.#isWon(rules.result(state, action)))) {
+      return { merit: 1 };
+    }
     const choices = BigInt(rules.replies?.(state) ?? 0);
-    if (!choices || choices & (choices - 1n)) return {};
-    const child = rules.result(state, BigInt(choices.toString(2).length - 1));
-    return { child: rules.is_terminal(child) ? child : this.#canonical(child) };
+    const isSingle = choices && !(choices & (choices - 1n));
+    if (!isSingle && !(this.#halved && Number(rules.tier(state)) % 2 === 0)) return {};
+    const actions = isSingle
+      ? [BigInt(choices.toString(2).length - 1)]
+      : this.#actions(state).filter((action) => !choices || (choices >> action) & 1n);
+    return { children: actions.map((action) => this.#folded(rules.result(state, action))) };
+  }
+
+  #actions(state) {
+    return Array.from(this.#rules.actions(state), BigInt);
+  }
+
+  /** Whether who moved there has won. */
+  #isWon(child) {
+    return this.#rules.is_terminal(child) && Number(this.#rules.utility(child)) < 0;
+  }
+
+  #folded(child) {
+    return this.#rules.is_terminal(child) ? child : this.#canonical(child);
   }
 }
 
@@ -88,10 +143,8 @@ function tells(rules, { scope, method }, palette) {
   return exact && scope === "complete" && method === "minimax" && alternates && Boolean(rules.outlook || rules.replies);
 }
 
-const meritOf = ({ score, distance }) => (score ? Number(score) * (WIN - Number(distance)) : 0);
-
-function valueOf(merit) {
+function valueOf(merit, isBare) {
   const score = Math.sign(merit);
   const outcome = score > 0 ? "win" : score < 0 ? "loss" : "draw";
-  return Object.freeze({ score, distance: score ? WIN - Math.abs(merit) : null, outcome });
+  return Object.freeze({ score, distance: score && !isBare ? WIN - Math.abs(merit) : null, outcome });
 }

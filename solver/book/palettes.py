@@ -1,0 +1,46 @@
+"""Palettes that do not fit into a book's header: records of their own."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from solver.base.value import Value
+from solver.book.sealing import palette_key, seal, unseal
+
+PALETTE_PART = 4_000  # values to a record
+MOST_VALUES = 1 << 21  # of any palette: a reader takes 200 bytes for each
+
+
+def palette_records(book_id: bytes, palette: Sequence[Value]) -> list[tuple[bytes, bytes]]:
+    """Keys and records of a palette."""
+    records = []
+    for part, begin in enumerate(range(0, len(palette), PALETTE_PART)):
+        some = palette[begin : begin + PALETTE_PART]
+        numbers = [number for score, distance in some for number in (score, -1 if distance is None else distance)]
+        records.append((palette_key(part), seal(book_id, part, struct.pack(f"<{len(numbers)}q", *numbers))))
+    return records
+
+
+def long_palette(book_id: bytes, size: int, other: Callable[[bytes], Any]) -> list[tuple[int, int | None]]:
+    """The scores and distances of a palette in records of its own."""
+    numbers: list[int] = []
+    if size > MOST_VALUES:
+        raise ValueError("more values than a book may have")
+    for part in range(-(-size // PALETTE_PART)):
+        record = other(palette_key(part))
+        if record is None:
+            raise ValueError(f"part {part} of the palette is missing")
+        numbers += memoryview(unseal(book_id, part, record, f"part {part} of the palette")).cast("q")
+    if len(numbers) != 2 * size:
+        raise ValueError("the palette has another size")
+    return [(score, None if distance == -1 else distance) for score, distance in zip(*[iter(numbers)] * 2, strict=True)]
+
+
+def value_in(pair: Sequence[Any], types: tuple[type, ...]) -> Value:
+    """The value of a header's [score, distance], of these types of scores."""
+    score, distance = pair
+    if type(score) not in types or not (distance is None or (type(distance) is int and distance >= 0)):
+        raise ValueError("a value is no [score, distance]")
+    return Value(score, distance)
