@@ -22,7 +22,7 @@ GROUP = "blocking"
 
 
 class Amazons(NamedTuple):
-    """Move one of `each` amazons like a queen, and shoot an arrow that blocks a square; who cannot move loses.
+    """Amazons, `each` a side, move like queens, then shoot an arrow that blocks a square; who cannot move loses.
 
     everything: solve from all placements of one amazon each.
     """

@@ -26,7 +26,7 @@ LETTERS = "SML"
 
 
 class GobbletGobblers(NamedTuple):
-    """Put or move men over smaller ones; three uppermost in a row win; `each` men of `sizes` sizes for each player."""
+    """Put or move men over smaller ones; three uppermost in a row win; men a side of each of `sizes` sizes: `each`."""
 
     sizes: int = 3
     each: int = 1

@@ -28,7 +28,7 @@ WAYS = ((1, 0), (-1, 0), (0, 1), (0, -1))
 
 
 class Quoridor(NamedTuple):
-    """Reach the far row first; a turn is a step or a wall of two cells; `walls` walls each."""
+    """Reach the far row first; a turn is a step or a wall of two cells; walls a side: `walls`."""
 
     width: int = 3
     height: int = 3
