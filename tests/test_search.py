@@ -32,7 +32,7 @@ def test_retrograde_analysis_values_every_state(text):
     assert dict(solution_of(retrograde.solve(game).table)) == naive.solve(game, symmetry=True)
 
 
-@pytest.mark.parametrize("symmetry", [True, False])
+@pytest.mark.parametrize("symmetry", [True, *slow(False)])
 @pytest.mark.parametrize("text", [*ACYCLIC, *LATER])
 def test_alphabeta_keeps_exact_entries_only(text, symmetry):
     game = load_game(text)
