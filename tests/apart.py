@@ -328,8 +328,8 @@ def chung(passing):
     return Apart(moves, over, ((".",) * 9, 0))
 
 
-def on_points(names, lines, wins, men, jumps=False):
-    """Place men, then move them along lines; a word of all points. `lines` are runs of neighbours."""
+def on_points(names, lines, wins, men, jumps=False, banned=""):
+    """Place men, not on `banned` points, then move them along lines, runs of neighbours; a word of all points."""
     beside = {frozenset(pair) for line in lines for pair in itertools.pairwise(line)}
     behind = {frozenset(line[i : i + 3 : 2]) for line in lines for i in range(len(line) - 2)} if jumps else set()
 
@@ -339,7 +339,7 @@ def on_points(names, lines, wins, men, jumps=False):
             if word[to] != ".":
                 continue
             if len(names) - word.count(".") < 2 * men:
-                if source == to:
+                if source == to and names[to] not in banned:
                     found.append(word[:to] + mark + word[to + 1 :])
             elif word[source] == mark and frozenset((names[source], names[to])) in beside | behind:
                 after = list(word)
@@ -356,6 +356,16 @@ def on_points(names, lines, wins, men, jumps=False):
 def tsoro(jumps):
     lines = ["125", "136", "147", "234", "567"]
     return on_points("1234567", lines, [set(line) for line in lines], 3, jumps)
+
+
+def picaria(points):
+    rows = ["abc", "def", "ghi", "adg", "beh", "cfi"]
+    if points == 9:
+        slides = [*rows, "aei", "ceg", "bd", "bf", "hd", "hf"]
+        return on_points("abcdefghi", slides, [set(line) for line in (*rows, "aei", "ceg")], 3, banned="e")
+    slides = [*rows, "awezi", "cxeyg", "bwd", "bxf", "hyd", "hzf"]  # w x y z: the points inside
+    wins = [set(line[i : i + 3]) for line in slides for i in range(len(line) - 2)]
+    return on_points("abcwxdefyzghi", slides, wins, 3, banned="e")
 
 
 def rota(rim):

@@ -107,6 +107,8 @@ LARGE_GAMES = (
     "chung-toi",
     "tsoro-yematatu",
     "rota",
+    "picaria",
+    "picaria:9",
     "chopsticks",
     "one-dimensional-chess",
     "quoridor",

@@ -426,6 +426,8 @@ ELSEWHERE = (
     Elsewhere("dao", "rules written apart from this package", "every move of random games", "test_apart"),
     Elsewhere("chung-toi", "rules written apart from this package", "every move of random games", "test_apart"),
     Elsewhere("tsoro-yematatu", "rules written apart from this package", "every value", "test_apart"),
+    Elsewhere("picaria", "rules written apart from this package", "every value", "test_apart"),
+    Elsewhere("picaria:9", "rules written apart from this package", "every value", "test_apart"),
     Elsewhere("rota", "rules written apart from this package", "every value", "test_apart"),
     Elsewhere("chopsticks", "rules written apart from this package", "every value", "test_apart"),
     Elsewhere(

@@ -71,6 +71,7 @@ GAMES = {  # the rules apart, and how a position is read
     "chung-toi": (apart.chung, words),
     "tsoro-yematatu": (apart.tsoro, row),
     "rota": (apart.rota, row),
+    "picaria": (apart.picaria, row),
     "chopsticks": (apart.chopsticks, hands),
     "one-dimensional-chess": (apart.chess, row),
     "quoridor": (apart.quoridor, walls),
@@ -80,16 +81,17 @@ BOARDS = [
     "gobblet-gobblers", "gobblet-gobblers:3,2", "six-mens-morris", "six-mens-morris:6", "six-mens-morris:4,true",
     "dodgem", "dodgem:5", "nocca-nocca", "nocca-nocca:5,3", "mini-shobu", "mini-shobu:3", "chinese-checkers",
     "chinese-checkers:7,3", "chinese-checkers:6,4", "dao", "dao:false", "chung-toi", "chung-toi:false",
-    "tsoro-yematatu", "rota", "rota:false", "chopsticks", "chopsticks:7,true", "one-dimensional-chess",
-    "one-dimensional-chess:16", "quoridor", "quoridor:3,4,2", "chess-duel", "chess-duel:KPKP", "chess-duel:KRKP",
+    "tsoro-yematatu", "rota", "rota:false", "picaria", "picaria:9", "chopsticks", "chopsticks:7,true",
+    "one-dimensional-chess", "one-dimensional-chess:16", "quoridor", "quoridor:3,4,2",
+    "chess-duel", "chess-duel:KPKP", "chess-duel:KRKP",
 ]  # fmt: skip
 SMALL = [
     "dodgem:2", "tsoro-yematatu", "tsoro-yematatu:false", "chopsticks", "chopsticks:4,true", "chinese-checkers:3,1",
     "mini-shobu:1", "quoridor:2,2,1", "quoridor:3,3,0",
 ]  # fmt: skip
 LARGER = [
-    "dodgem", "rota", "rota:false", "chopsticks:6", "chinese-checkers:3,2", "chinese-checkers:3,3",
-    "one-dimensional-chess", "nocca-nocca:2,3", "nocca-nocca:3,2", "quoridor",
+    "dodgem", "rota", "rota:false", "picaria", "picaria:9", "chopsticks:6", "chinese-checkers:3,2",
+    "chinese-checkers:3,3", "one-dimensional-chess", "nocca-nocca:2,3", "nocca-nocca:3,2", "quoridor",
     "quoridor:3,2,2",
 ]  # fmt: skip
 

@@ -1,0 +1,138 @@
+"""Picaria, of the Zuni: three men each on thirteen points; place them, not in the middle, then slide; three in a row.
+
+    a5    c5    e5    The board is a square with its rows, columns and diagonals, and lines that join the middles of
+       b4    d4       its sides. Its points are where these meet: thirteen, or with `points=9` those of the rows alone.
+    a3    c3    e3    Players place three men each in turns, on any point but the middle. Then a turn slides one along
+       b2    d2       a line to the next point, the middle too, if that is empty. Three on neighbouring points of a
+    a1    c1    e1    line win at any time, of nine points those of rows, columns and diagonals.
+
+Who cannot move has lost, of which Wikipedia's article, that these rules are from, says nothing. Repetition is a draw.
+
+A state is the first player's men, cell by cell of five rows of five from the bottom left, the second's 25 bits on, and
+a bit for the side to move. An action is 25 times the cell moved from plus the cell moved to, or 625 plus the cell of a
+new man. The tier is how many men are on the board, and has cycles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from solver.games.common import grid
+
+GROUP = "alignment"
+CELLS = (1 << 25) - 1
+ROWS = 0o25 | 0o25 << 10 | 0o25 << 20  # the points of the rows
+INNER = 0o12 << 5 | 0o12 << 15
+MIDDLE = 12
+
+
+class Picaria(NamedTuple):
+    """Place three men, not in the middle, then slide them along lines; three in a row win; 13 points, or 9."""
+
+    points: int = 13
+
+    def check(self) -> None:
+        if self.points not in (9, 13):
+            raise ValueError("points are 13 or 9")
+
+    def initial(self) -> int:
+        return 0
+
+    def actions(self, state: int) -> Iterator[int]:
+        empty = self._empty(state)
+        if self.tier(state) < 6:
+            for cell in range(25):
+                if cell != MIDDLE and empty >> cell & 1:
+                    yield 625 + cell
+        else:
+            for cell in range(25):
+                if self._men(state, 0) >> cell & 1:
+                    for to in range(25):
+                        if self._near(1 << cell) & empty & 1 << to:
+                            yield 25 * cell + to
+
+    def result(self, state: int, action: int) -> int:
+        change = 1 << action - 625 if action >= 625 else 1 << action // 25 | 1 << action % 25
+        return state ^ change << 25 * (state >> 50) ^ 1 << 50
+
+    def is_terminal(self, state: int) -> bool:
+        if self._has_line(self._men(state, 1)):
+            return True
+        return self.tier(state) == 6 and not self._near(self._men(state, 0)) & self._empty(state)
+
+    def utility(self, state: int) -> int:
+        return -1
+
+    def tier(self, state: int) -> int:
+        """The men on the board."""
+        return (state & (1 << 50) - 1).bit_count()
+
+    def canonical(self, state: int) -> int:
+        """The least of the board's eight images, the mover's men first and to move."""
+        return grid.least(5, 5, 2, self._men(state, 0) | self._men(state, 1) << 25)
+
+    def format_action(self, state: int, action: int) -> str:
+        if action >= 625:
+            return grid.name(5, action - 625)
+        return grid.name(5, action // 25) + grid.name(5, action % 25)
+
+    def show(self, state: int) -> str:
+        marks = [" "] * 25
+        for cell, mark in zip(self._listed(), self.cells(state, 0)[0].lower(), strict=True):
+            marks[cell] = mark
+        return grid.board(grid.rows(5, 5, "".join(marks)), f"   {'xo'[state >> 50]} to move")
+
+    def cells(self, state: int, mover: int) -> list[str]:
+        """The points row by row from the top."""
+        marks = ("X" if state >> i & 1 else "o" if state >> 25 + i & 1 else "." for i in self._listed())
+        return ["".join(marks)]
+
+    def place(self, state: int, action: int) -> list[int]:
+        ends = (action - 625,) if action >= 625 else (action // 25, action % 25)
+        return [self._listed().index(cell) for cell in ends]
+
+    def drawing(self) -> dict[str, Any]:
+        listed = self._listed()
+        at = [[cell % 5 + 0.5, 4.5 - cell // 5] for cell in listed]
+        lines = [[i, j] for i, one in enumerate(listed) for j in range(i) if self._near(1 << one) >> listed[j] & 1]
+        names = [grid.name(5, cell) for cell in listed]
+        return {"board": "points", "at": at, "lines": lines, "sides": ["black", "white"], "names": names}
+
+    def _points(self) -> int:
+        return ROWS | INNER if self.points == 13 else ROWS
+
+    def _listed(self) -> list[int]:
+        return [cell for row in range(4, -1, -1) for cell in range(5 * row, 5 * row + 5) if self._points() >> cell & 1]
+
+    def _men(self, state: int, other: int) -> int:
+        """The mover's men (0) or the other's (1)."""
+        return state >> 25 * (state >> 50 ^ other) & CELLS
+
+    def _empty(self, state: int) -> int:
+        return self._points() & ~(state | state >> 25)
+
+    def _near(self, men: int) -> int:
+        """The points next to men on a line, occupied ones included."""
+        near = 0
+        for across in range(-1, 2):
+            for up in range(-1, 2):
+                if across or up:
+                    near |= self._step(men, across, up)
+        return near & self._points()
+
+    def _has_line(self, men: int) -> bool:
+        for across in range(2):
+            for up in range(-1, 2):
+                if across + up > 0 or (across > 0 and up < 0):
+                    next_ones = self._step(men, across, up)
+                    if men & next_ones & self._step(next_ones, across, up):
+                        return True
+        return False
+
+    def _step(self, men: int, across: int, up: int) -> int:
+        """Men one point on in a direction: a cell on a diagonal of thirteen points, else two."""
+        once = grid.step(5, 5, men, across, up)
+        if across and up and self.points == 13:
+            return once
+        return grid.step(5, 5, once, across, up) & ROWS
