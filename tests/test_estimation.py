@@ -8,7 +8,7 @@ import pytest
 
 from solver.base.errors import MethodError
 from solver.base.options import Options
-from solver.estimate import estimation
+from solver.estimate import estimation, placements
 from solver.report import estimates
 from solver.report.facts import facts_of
 from solver.rules.game import Rules, load_game
@@ -228,3 +228,13 @@ def test_estimates_of_ten_seconds_hold():
     near = [text for text, (ratio, _) in said.items() if 0.75 <= ratio <= 1.25]
     holding = [text for text, (_, holds) in said.items() if holds]
     assert len(near) >= 18 and len(holding) >= 19, said
+
+
+@pytest.mark.parametrize("text", ["tic-tac-toe", "breakthrough:3,3,1", *slow("quixo:3", "three-mens-morris")])
+def test_no_more_states_are_stored_than_the_rules_number(text):
+    rules = Rules(load_game(text))
+    placed = placements.of(rules)
+    stored = [state for state in naive.enumerate_states(rules.game, True) if not rules.is_terminal(state)]
+    assert len(stored) <= placed.unfinished <= placed.most <= placed.numbered == rules.numbering.diagram.size
+    some = placements.of(Rules(load_game("breakthrough:4,4,2")))
+    assert 0 < some.unfinished < some.most and some.numbered == 3_282_496

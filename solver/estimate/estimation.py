@@ -14,6 +14,8 @@ from solver.base import extras
 from solver.base.errors import BudgetExceeded, MethodError
 from solver.base.memory import working_memory
 from solver.base.progress import Progress, silent
+from solver.estimate import placements
+from solver.estimate.placements import Placements
 from solver.rules.game import STATE_LIMIT, Game, Rules
 from solver.search import refuse_chance
 from solver.solving.ways import opening
@@ -53,7 +55,8 @@ class Sweep(NamedTuple):
 
     `whole`: the estimate came to the last tier in its time; else there are more states than `stored`. `memory` is what
     it takes where there is enough, `disk` what the work folder and the book need together. `by_state`: arrays by state
-    take the game, as long as it has that memory; with less its states are sorted, which takes longer.
+    take the game, as long as it has that memory; with less its states are sorted, which takes longer. `placements` are
+    all positions that the rules number, None where they number none: no more than these are stored.
     """
 
     stored: int
@@ -69,6 +72,7 @@ class Sweep(NamedTuple):
     disk: int
     book_bytes: int
     by_state: bool
+    placements: Placements | None = None
 
 
 def of_opening(
@@ -190,7 +194,12 @@ def of_sweep(
     from solver.sweep import demand, projection
 
     census = projection.census(game, symmetry=symmetry, seconds=seconds, workers=workers, progress=progress)
-    stored = sum(census.sizes)
+    stored, placed = sum(census.sizes), placements.of(rules)
+    if placed is not None and not census.counted and census.most > placed.most:
+        least = census.least if census.least < placed.most else 0  # else the samples mislead
+        reached = round(census.reached * min(1, placed.most / stored))
+        stored = min(stored, placed.most)
+        census = census._replace(least=least, most=placed.most, reached=reached)
     memory, disk = demand.needs(rules, stored, census.cyclic)
     times = CYCLIC_WHOLE if census.cyclic else WHOLE
     book = demand.sizes(rules, census.cyclic).book
@@ -205,7 +214,7 @@ def of_sweep(
         census = census._replace(least=min(census.least, size), most=min(census.most, size))
     counted, whole, cyclic, tiers = census.counted, census.whole, census.cyclic, len(census.sizes)
     sizes = stored, census.least, census.most, max(stored, census.reached)
-    return Sweep(*sizes, counted, whole, cyclic, tiers, took, memory, disk, round(book * stored), by_state)
+    return Sweep(*sizes, counted, whole, cyclic, tiers, took, memory, disk, round(book * stored), by_state, placed)
 
 
 def need_kernels(rules: Rules) -> None:

@@ -16,6 +16,7 @@ def sweep(facts: dict[str, Any]) -> str:
         [
             f"stored   {_about(facts)}{facts['stored']:,} states, {tiers}, {_from(facts)}",
             *_range(facts),
+            *_placements(facts),
             f"time     about {duration(facts['seconds'])} on this machine",
             f"memory   about {facts['memory'] / 2**20:,.0f} MiB, {less}",
             f"disk     about {facts['disk'] / 2**20:,.0f} MiB, the book's included",
@@ -70,6 +71,14 @@ def _range(facts: dict[str, Any]) -> list[str]:
         return []
     limits = f"most likely from {facts['least']:,} to {facts['most']:,}"
     return [f"         {limits}; {facts['states']:,} with finished ones"]
+
+
+def _placements(facts: dict[str, Any]) -> list[str]:
+    """What the rules number bounds what is stored from above."""
+    if facts["placements"] is None:
+        return []
+    numbered, unfinished = facts["placements"]["numbered"], facts["placements"]["unfinished"]
+    return [f"placed   {numbered:,} by the rules, of which {unfinished:,} may be stored: play need not reach them"]
 
 
 def _about(facts: dict[str, Any]) -> str:

@@ -1,0 +1,38 @@
+"""How many positions a game can have at most, where its rules number them: counted, not played."""
+
+from __future__ import annotations
+
+import random
+from typing import NamedTuple
+
+from solver.rules.game import Rules
+
+SAMPLE = 20_000  # numbers that are looked at, 10 us each
+ERRORS = 4  # standard errors of a sample, which it hardly exceeds
+
+
+class Placements(NamedTuple):
+    """`numbered` positions, exactly; about `unfinished` of them go on and are not folded away, hardly more than `most`.
+
+    Play need not reach them all, so `most` bounds what a solve stores from above, and nothing from below.
+    """
+
+    numbered: int
+    unfinished: int
+    most: int
+
+
+def of(rules: Rules, seed: int = 0) -> Placements | None:
+    """Those of a game, from a sample of its numbers, or of all if they are few; None if it has no numbers."""
+    if rules.numbering is None or rules.rank is None:
+        return None
+    diagram, chance = rules.numbering.diagram, random.Random(seed)
+    size = diagram.size
+    few = size <= SAMPLE
+    states = map(diagram.unrank, range(size) if few else (chance.randrange(size) for _ in range(SAMPLE)))
+    found = sum(not rules.is_terminal(state) and rules.canonical(state) == state for state in states)
+    if few:
+        return Placements(size, found, found)
+    share = found / SAMPLE
+    error = ((share * (1 - share) + 1 / SAMPLE) / SAMPLE) ** 0.5
+    return Placements(size, round(share * size), min(size, round((share + ERRORS * error) * size)))
