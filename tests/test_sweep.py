@@ -194,7 +194,7 @@ def test_thirty_thousand_tiers():
 @pytest.mark.parametrize(
     ("text", "states", "counts"),
     [
-        ("connect-four:4,4", 161_029, (38_675, 90_120, 32_234)),  # Tromp, recomputed by Boeck
+        pytest.param("connect-four:4,4", 161_029, (38_675, 90_120, 32_234), marks=pytest.mark.slow),  # Tromp, Boeck
         ("tic-tac-toe", 5_478, (2_836, 1_068, 1_574)),
     ],
 )
