@@ -272,6 +272,7 @@ def test_a_book_without_distances_leaves_out_what_moves_tell(tmp_path, monkeypat
     if compiled:
         pytest.importorskip("numba")
         monkeypatch.setattr(streaming, "FEW", 0)
+        monkeypatch.setattr("solver.book.bulk.MANY", 0)
     else:
         monkeypatch.setattr(extras, "has_kernels", lambda: False)
     game = load_game(write_rules(tmp_path / "heaps.py", RANKS) if text == "heaps" else text)
@@ -287,6 +288,10 @@ def test_a_book_without_distances_leaves_out_what_moves_tell(tmp_path, monkeypat
         assert [found.codec_keys.index(state, found._index) for state in book] == [*map(book._index, book)]
         others = [state ^ 1 << bit for state in chance.sample([*book], min(len(book), 60)) for bit in range(30)]
         assert [found.get(state) for state in others] == [book.get(state) for state in others]
+        if compiled:
+            asked = [*book, *others, -1, 2**62]
+            one, other = (each.lookup(asked) for each in (book, found))
+            assert all((left == right).all() for left, right in zip(one, other, strict=True))
     assert verify(paths[2], game=game).states == len(book)
 
 

@@ -148,14 +148,12 @@ def mark_told(states, merits, indices, shift, cells, bare, halves, kept):
 
 
 @kernel
-def stored_merit(state, firsts, starts, symbols, merits):
-    """The merit that is stored for a state, or LACKING."""
-    rank = game.rank(state)
+def stored_index(rank, firsts, starts, symbols):
+    """The index that is stored at a rank, -1 where there is none."""
     group = np.searchsorted(firsts, rank, "right") - 1
     if group < 0 or rank - firsts[group] >= starts[group + 1] - starts[group]:
-        return LACKING
-    symbol = symbols[starts[group] + rank - firsts[group]]
-    return LACKING if symbol == 0 or symbol > len(merits) else merits[symbol - 1]
+        return np.int64(-1)
+    return np.int64(symbols[starts[group] + rank - firsts[group]]) - 1
 
 
 @kernel
@@ -179,13 +177,38 @@ def merit_of(state, bare, halves, firsts, starts, symbols, merits, path):
         if path[depth, 2]:
             merit = path[depth, 3]
         elif merit == UNKNOWN:
-            merit = stored_merit(path[depth, 0], firsts, starts, symbols, merits)
+            index = stored_index(game.rank(path[depth, 0]), firsts, starts, symbols)
+            merit = merits[index] if 0 <= index < len(merits) else LACKING
         if merit == LACKING or depth == 0:
             return merit
         depth -= 1
         merit = lift(merit, False, bare)
         path[depth, 3] = max(path[depth, 3], merit) if path[depth, 2] else merit
         path[depth, 2] += 1
+
+
+@kernel
+def index_of(state, index, tells, firsts, starts, symbols, merits, path):
+    """The palette index of a state that has this one at its rank; beyond the palette for a value that is none of it."""
+    if tells[0]:
+        merit = merit_of(state, tells[1], tells[2], firsts, starts, symbols, merits, path)
+        index = 0
+        while index < len(merits) and merits[index] != merit:
+            index += 1
+    return index
+
+
+@kernel
+def indices_of(states, tells, firsts, starts, symbols, merits, found):
+    """Write the palette index of each of some numbers, -1 for what is no state of the book."""
+    path = np.empty((FURTHEST, 4), np.int64)
+    for i in range(len(states)):
+        state, found[i] = states[i], -1
+        rank = game.rank(state) if state >= 0 else -1
+        if rank >= 0 and not game.is_terminal(state) and not (FOLDS and game.canonical(state) != state):
+            found[i] = stored_index(rank, firsts, starts, symbols)
+        if found[i] >= 0:
+            found[i] = index_of(state, found[i], tells, firsts, starts, symbols, merits, path)
 
 
 @kernel
@@ -202,12 +225,8 @@ def states_of(group, tells, firsts, starts, symbols, merits, states, indices):
         if state < 0:
             continue
         index = np.int64(symbols[at]) - 1
-        if tells[0]:
-            merit = merit_of(state, tells[1], tells[2], firsts, starts, symbols, merits, path)
-            index = 0
-            while index < len(merits) and merits[index] != merit:
-                index += 1
-        states[count], indices[count] = state, index
+        indices[count] = index_of(state, index, tells, firsts, starts, symbols, merits, path)
+        states[count] = state
         count += 1
     return count
 
@@ -276,10 +295,7 @@ class Compiled:
 
     def states(self, groups: list[tuple[int, Any]]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int32]]]:
         """The states of all groups of a book, (first rank, symbols) each, and their palette indices."""
-        firsts = np.array([first for first, _ in groups], np.int64)
-        starts = np.cumsum([0, *(len(symbols) for _, symbols in groups)])
-        symbols = np.concatenate([symbols for _, symbols in groups])
-        tells = self.plain.tells, self.plain.bare, self.plain.halves
+        tells, firsts, starts, symbols = self._laid_out(groups)
         for group in range(len(groups)):
             size = starts[group + 1] - starts[group]
             states, indices = np.empty(size, np.int64), np.empty(size, np.int32)
@@ -288,3 +304,17 @@ class Compiled:
                     group, tells, firsts, starts, symbols, self.merits, states, indices
                 )
             yield states[:count], indices[:count]
+
+    def indices(self, states: NDArray[np.int64], groups: list[tuple[int, Any]]) -> NDArray[np.int64]:
+        """The palette index of each of some numbers in a book of these groups, -1 for what is none of its states."""
+        found = np.full(len(states), -1, np.int64)
+        with compiling(self.rules.game):
+            self.kernels.indices_of(states, *self._laid_out(groups), self.merits, found)
+        return found
+
+    def _laid_out(self, groups: list[tuple[int, Any]]) -> Any:
+        """What the rules tell, the first ranks of all groups, where their symbols begin, and those."""
+        firsts = np.array([first for first, _ in groups], np.int64)
+        starts = np.cumsum([0, *(len(symbols) for _, symbols in groups)])
+        tells = self.plain.tells, self.plain.bare, self.plain.halves
+        return tells, firsts, starts, np.concatenate([symbols for _, symbols in groups])
