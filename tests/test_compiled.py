@@ -239,6 +239,21 @@ def test_all_that_a_file_imports_counts_for_its_machine_code():
     assert {str(ROOT / "solver/__init__.py"), str(ROOT / "solver/base/errors.py")} <= taken
 
 
+def is_slice(node):
+    return isinstance(node, ast.Subscript) and any(isinstance(part, ast.Slice) for part in ast.walk(node.slice))
+
+
+def test_no_kernel_assigns_a_slice_to_a_slice():
+    """That takes Numba two seconds to compile, for a message about shapes; a loop takes none."""
+    for path in Path(sources.PACKAGE).rglob("*.py"):
+        text = path.read_text()
+        if re.search(r"^@(shared|kernel|inlined|register_jitable)", text, re.MULTILINE):
+            for function in ast.parse(text).body:
+                if isinstance(function, ast.FunctionDef) and function.decorator_list:
+                    assigned = [node for node in ast.walk(function) if isinstance(node, ast.Assign)]
+                    assert not [node.lineno for node in assigned if is_slice(node.targets[0]) and is_slice(node.value)]
+
+
 def test_all_machine_code_is_cached_by_what_it_may_hold():
     """Numba is asked in two places only, which put a digest into the name of what they cache; `extras` only tries."""
     asked = [path for path in Path(sources.PACKAGE).rglob("*.py") if "njit(" in path.read_text()]

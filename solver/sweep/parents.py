@@ -76,7 +76,8 @@ def count_children(moves, known, own, begin, end, counted, kept):
             return known.states[done], kept[:0]
         if keeping and inside + count > len(kept):
             larger = np.empty(2 * len(kept) + count, np.uint32)
-            larger[:inside] = kept[:inside]
+            for j in range(inside):  # a slice assigned to a slice takes two seconds to compile
+                larger[j] = kept[j]
             kept = larger
         for j in range(others):
             owner = at - first + (batch.rest.owners[j] >> 1)
