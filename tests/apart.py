@@ -358,6 +358,38 @@ def tsoro(jumps):
     return on_points("1234567", lines, [set(line) for line in lines], 3, jumps)
 
 
+def baghchal(goats, captures, tigers):
+    def ways(x, y):
+        return [way for way in ALL_WAYS if 0 in way or (x + y) % 2 == 0]
+
+    def moves(board, mover):
+        cells, found = grid(board), []
+        for (x, y), mark in cells.items():
+            if mark != "gT"[mover]:
+                continue
+            for across, up in ways(x, y):
+                near, far = (x + across, y + up), (x + 2 * across, y + 2 * up)
+                if cells.get(near) == ".":
+                    found.append(cells | {(x, y): ".", near: mark})
+                elif mark == "T" and cells.get(near) == "g" and cells.get(far) == ".":
+                    found.append(cells | {(x, y): ".", near: ".", far: mark})
+        return [(rows(after), 1 - mover) for after in found]
+
+    def has_won(board, player):
+        return player == 1 and goats - "".join(board).count("g") >= captures
+
+    corners = [0, 4, 20, 24]
+    others = [*(i for i in range(25) if i not in [*corners, 12]), 12, *corners]
+    first = corners[:tigers]
+    word = ["."] * 25
+    for i in first:
+        word[i] = "T"
+    for i in [i for i in others if i not in first][:goats]:
+        word[i] = "g"
+    start = tuple("".join(word[5 * y : 5 * y + 5]) for y in reversed(range(5)))
+    return Apart(moves, lost_without_moves(moves, has_won), (start, 0))
+
+
 def picaria(points):
     rows = ["abc", "def", "ghi", "adg", "beh", "cfi"]
     if points == 9:

@@ -109,6 +109,8 @@ LARGE_GAMES = (
     "rota",
     "picaria",
     "picaria:9",
+    "bagh-chal",
+    "bagh-chal:20,5",
     "chopsticks",
     "one-dimensional-chess",
     "quoridor",

@@ -1,6 +1,8 @@
 """Board games against rules written apart: the same moves along random games, the same values on small boards."""
 
+import itertools
 import random
+from collections import Counter
 
 import pytest
 
@@ -72,6 +74,7 @@ GAMES = {  # the rules apart, and how a position is read
     "tsoro-yematatu": (apart.tsoro, row),
     "rota": (apart.rota, row),
     "picaria": (apart.picaria, row),
+    "bagh-chal": (apart.baghchal, board),
     "chopsticks": (apart.chopsticks, hands),
     "one-dimensional-chess": (apart.chess, row),
     "quoridor": (apart.quoridor, walls),
@@ -83,7 +86,7 @@ BOARDS = [
     "chinese-checkers:7,3", "chinese-checkers:6,4", "dao", "dao:false", "chung-toi", "chung-toi:false",
     "tsoro-yematatu", "rota", "rota:false", "picaria", "picaria:9", "chopsticks", "chopsticks:7,true",
     "one-dimensional-chess", "one-dimensional-chess:16", "quoridor", "quoridor:3,4,2",
-    "chess-duel", "chess-duel:KPKP", "chess-duel:KRKP",
+    "chess-duel", "chess-duel:KPKP", "chess-duel:KRKP", "bagh-chal", "bagh-chal:20,5", "bagh-chal:3,2,2",
 ]  # fmt: skip
 SMALL = [
     "dodgem:2", "tsoro-yematatu", "tsoro-yematatu:false", "chopsticks", "chopsticks:4,true", "chinese-checkers:3,1",
@@ -137,6 +140,37 @@ def test_values_are_those_of_rules_written_apart(text):
     ours, theirs = naive.solve(game), naive.solve(judge)
     assert ours[game.initial()] == theirs[judge.initial()]
     assert sorted(ours.values(), key=tuple_of) == sorted(theirs.values(), key=tuple_of)
+
+
+@pytest.mark.slow
+def test_values_of_bagh_chal_are_those_of_rules_written_apart():
+    game, judge, read = both("bagh-chal:2,1,1")
+    ours, theirs = naive.solve(game), naive.solve(judge)
+    found = {(read(state), state >> 50): value for state, value in ours.items()}
+    assert {position: found[position] for position in theirs} == theirs and len(theirs) > 1000
+
+
+def placements(number):
+    """Those of four tigers and so many goats on 5 x 5 points up to symmetry, by Burnside's lemma."""
+    points, kept = list(itertools.product(range(-2, 3), repeat=2)), 0
+    for turned, x, y in itertools.product((False, True), (1, -1), (1, -1)):
+        image = {(a, b): (y * b, x * a) if turned else (x * a, y * b) for a, b in points}
+        ways = Counter({(0, 0): 1})  # by tigers and goats: how to colour what the image turns round
+        orbits = {frozenset([p, image[p], image[image[p]], image[image[image[p]]]]) for p in points}
+        for orbit in orbits:
+            size = len(orbit)
+            by_tiger = Counter({(tigers + size, goats): count for (tigers, goats), count in ways.items()})
+            by_goat = Counter({(tigers, goats + size): count for (tigers, goats), count in ways.items()})
+            ways += by_tiger + by_goat
+        kept += ways[4, number]
+    return kept // 8
+
+
+@pytest.mark.slow
+def test_placements_of_bagh_chal_are_the_published_ones():
+    assert 2 * sum(map(placements, range(16, 21))) == 88_260_972
+    with solve("bagh-chal") as book:
+        assert [tier.states for tier in book.header.tiers[:2]] == [2 * placements(20), 2 * placements(19)]
 
 
 def tuple_of(value):
