@@ -13,6 +13,7 @@ from solver.store.packing import AT, END
 from solver.store.work import Work
 
 VALUES = 1 << 13  # to a block of values
+MANY = 1 << 16  # states
 LEVEL = 1  # of zlib: values of neighbours are alike, so that it finds what there is to find
 Values = NDArray[Any]
 
@@ -44,6 +45,10 @@ class StateShelf:
     def count(self) -> int:
         """How many blocks there are."""
         return self.blocks.size // 3
+
+    def bytes_each(self, usual: float) -> float:
+        """Bytes that a state takes, of many; `usual` where there are few."""
+        return 8 * (self.words.size + self.blocks.size) / self.size if self.size > MANY else usual
 
     def append(self, run: Packed) -> None:
         """A run at the end; within a tier its states come after those that are there."""

@@ -13,7 +13,8 @@ DENSE_VALUE = 2  # bytes of a value in such arrays, at most
 
 
 class Sizes(NamedTuple):
-    """Bytes that a stored state takes: of a complete book, of its value in a solve, of the work folder, of memory."""
+    """Bytes that a stored state takes: of a complete book, of its value in a solve, of the work folder beside the state
+    itself, of memory."""
 
     book: float
     value: int
@@ -21,9 +22,10 @@ class Sizes(NamedTuple):
     memory: int
 
 
-OF_MERITS = Sizes(2.1, 1, 4, 12)  # of work 0.8 to 3; 12 as long as --memory allows it, beside 150 MiB of the process
-OF_CYCLES = Sizes(4.0, 2, 19, 60)  # of books between quixo 4x4 (2.6) and animal shogi (5.7); KBNK takes 1.3
-OF_CHANCE = Sizes(6.0, 8, 12, 16)  # of books of pig to 100 4.2, of bearing off 3 checkers 5.9
+PACKED = 2.5  # of a packed state, before some are: 0.8 to 2.3
+OF_MERITS = Sizes(2.1, 1, 1, 12)  # 12 as long as --memory allows it, beside 150 MiB of the process
+OF_CYCLES = Sizes(4.0, 2, 12, 60)  # of books between quixo 4x4 (2.6) and animal shogi (5.7); KBNK takes 1.3
+OF_CHANCE = Sizes(6.0, 8, 9, 16)  # of books of pig to 100 4.2, of bearing off 3 checkers 5.9
 SIZES = {  # by the method that solves the game; with cycles all the memory is needed, whatever --memory says
     "minimax": OF_MERITS, "nimbers": OF_MERITS, "retrograde": OF_CYCLES, "expectiminimax": OF_CHANCE,
     "value-iteration": OF_CHANCE._replace(memory=110),
@@ -52,10 +54,10 @@ def backward_bytes(rules: Rules, cyclic: bool) -> float:
     return each.value + 2 * each.book
 
 
-def needs(rules: Rules, stored: int, cyclic: bool) -> tuple[int, int]:
-    """Bytes of memory, where there is enough, and of disk, for so many stored states."""
+def needs(rules: Rules, stored: int, cyclic: bool, packed: float) -> tuple[int, int]:
+    """Bytes of memory, where there is enough, and of disk, for so many stored states that take `packed` bytes each."""
     each = sizes(rules, cyclic)
-    return (150 << 20) + each.memory * stored, round((each.work + 2 * each.book) * stored)
+    return (150 << 20) + each.memory * stored, round((packed + each.work + 2 * each.book) * stored)
 
 
 def refuse_beyond(memory: int, states: int, needed: int) -> None:

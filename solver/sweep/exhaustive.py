@@ -141,7 +141,8 @@ def _refuse_the_hopeless(forward: Forward, work: Work) -> None:
         stored = sum(projection.estimated(forward, SAMPLING).sizes)
     except Exception:  # an estimate that fails refuses nothing: what is wrong with the rules the solve will say
         return
-    needed, room = demand.needs(forward.rules, stored, False)[1], work.free() + work.size()
+    packed, room = forward.states.bytes_each(demand.PACKED), work.free() + work.size()
+    needed = demand.needs(forward.rules, stored, False, packed)[1]
     if needed / 2 > room:
         raise ResourceError(
             f"about {stored:.2g} states will need about {needed / 2**30:,.0f} GiB of disk, {room / 2**30:,.0f} GiB are"

@@ -27,6 +27,7 @@ from solver.rules.game import STATE_LIMIT, Game, Rules
 from solver.store.shared import shared
 from solver.store.sorting import sort_unique
 from solver.store.work import Work
+from solver.sweep import demand
 from solver.sweep.batch import next_edges
 from solver.sweep.expansion import COUNT, KEPT, LOWEST_TIER, Expansion, expand
 from solver.sweep.forward import Forward
@@ -58,7 +59,7 @@ class Census(NamedTuple):
     the seconds that counting took, those of compiling left out, with the unfinished states found in them. `whole`: the
     estimate came to the last tier in its time. `tiers`: more about each tier, where it was asked for; those of a tier
     with cycles under way are one. `reached`: all states, the finished ones too. `least`, `most`: unfinished states, and
-    how many more or fewer there may be, by twice the standard error."""
+    how many more or fewer there may be, by twice the standard error. `packed`: bytes of one, of those counted."""
 
     sizes: list[int]
     counted: bool
@@ -70,6 +71,7 @@ class Census(NamedTuple):
     reached: int
     least: int
     most: int
+    packed: float
 
 
 @shared
@@ -121,8 +123,9 @@ def census(
     least, most = interval(forward, found)
     reached = sum(layer.reached for layer in forward.layers) + sum(tier.reached for tier in found.tiers)
     taken_in = forward.found - earlier
+    packed = forward.states.bytes_each(demand.PACKED)
     whole, cyclic, known = found.whole, found.cyclic, known + found.tiers
-    return Census(found.sizes, counted, whole, cyclic, taken, taken_in, known, reached, least, most)
+    return Census(found.sizes, counted, whole, cyclic, taken, taken_in, known, reached, least, most, packed)
 
 
 def interval(forward: Forward, found: Estimate) -> tuple[int, int]:
