@@ -358,6 +358,42 @@ def tsoro(jumps):
     return on_points("1234567", lines, [set(line) for line in lines], 3, jumps)
 
 
+class Scored(Apart):
+    """Rules whose ends are worth margins."""
+
+    score_game = True
+
+
+def othello(width, height):
+    def turned(cells, place, mover):
+        """The other's discs that a man put there would turn."""
+        found = []
+        for across, up in ALL_WAYS:
+            run, (x, y) = [], place
+            while cells.get((x := x + across, y := y + up)) == "oX"[mover]:
+                run.append((x, y))
+            found += run if cells.get((x, y)) == "Xo"[mover] else []
+        return found
+
+    def moves(board, mover):
+        cells, found = grid(board), []
+        for place in [place for place, mark in cells.items() if mark == "."]:
+            discs = turned(cells, place, mover)
+            if discs:
+                found.append((rows(cells | dict.fromkeys([*discs, place], "Xo"[mover])), 1 - mover))
+        return found or [(board, 1 - mover)]
+
+    def over(board, mover):
+        if any(after != board for side in (0, 1) for after, _ in moves(board, side)):
+            return None
+        return sum({".": 0, "Xo"[mover]: 1, "oX"[mover]: -1}[mark] for mark in "".join(board))
+
+    x, y = width // 2 - 1, height // 2 - 1
+    cells = dict.fromkeys(itertools.product(range(width), range(height)), ".")
+    cells |= {(x, y): "X", (x + 1, y + 1): "X", (x + 1, y): "o", (x, y + 1): "o"}
+    return Scored(moves, over, (rows(cells), 0))
+
+
 def baghchal(goats, captures, tigers):
     def ways(x, y):
         return [way for way in ALL_WAYS if 0 in way or (x + y) % 2 == 0]

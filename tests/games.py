@@ -85,6 +85,8 @@ MORE_GAMES = (
     "wild-tic-tac-toe:2,2,2,true",
     "order-and-chaos:2,2,2",
     "order-and-chaos:3,2",
+    "othello:3,3",
+    "othello:4,3",
 )
 
 # too many states for the naive twin: their rules are played out only

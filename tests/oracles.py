@@ -430,6 +430,7 @@ ELSEWHERE = (
         "bagh-chal:20,5", "Lim Yew Jin and Nievergelt, Computing Tigers and Goats, ICGA Journal 27(3), 2004",
         "88,260,972 placements folded", "test_apart", "the same, of which we have solved those of 20 and 19 goats",
     ),
+    Elsewhere("othello:5,3", "rules written apart from this package", "every value", "test_apart"),
     Elsewhere("bagh-chal:2,1,1", "rules written apart from this package", "every value", "test_apart"),
     Elsewhere("picaria", "rules written apart from this package", "every value", "test_apart"),
     Elsewhere("picaria:9", "rules written apart from this package", "every value", "test_apart"),

@@ -142,6 +142,21 @@ def test_values_are_those_of_rules_written_apart(text):
     assert sorted(ours.values(), key=tuple_of) == sorted(theirs.values(), key=tuple_of)
 
 
+@pytest.mark.parametrize("text", ["othello:3,3", "othello:5,2", "othello:4,3", *slow("othello:3,5", "othello:5,3")])
+def test_othello_of_odd_rows_and_columns_is_that_of_rules_written_apart(text):
+    game = load_game(text)
+    judge = apart.othello(*game)
+    theirs, todo = naive.solve(judge), [(game.initial(), 0)]
+    ours, seen = naive.solve(game), {}
+    while todo:
+        state, mover = todo.pop()
+        position = tuple(game.cells(state, mover)), mover
+        if position not in seen:
+            seen[position] = ours[state]
+            todo += [(game.result(state, one), 1 - mover) for one in game.actions(state) if not game.is_terminal(state)]
+    assert seen == theirs and len(seen) > 4
+
+
 @pytest.mark.slow
 def test_values_of_bagh_chal_are_those_of_rules_written_apart():
     game, judge, read = both("bagh-chal:2,1,1")

@@ -35,7 +35,7 @@ class ChessEnding(NamedTuple):
         """The ending of a name: KQK, or KBNK."""
         letters = text.upper()
         if not (3 <= len(letters) <= 4 and letters[0] == letters[-1] == "K" and set(letters[1:-1]) <= set("PNBRQ")):
-            raise ValueError("name the ending: KQK, KRK, KPK, KBBK, KBNK")
+            raise ValueError("name the ending: KQK, KRK, KPK, KBBK, KBNK; chess-duel has those of a piece each, KRKP")
         kinds = sorted(("PNBRQ".index(letter) + 1 for letter in letters[1:-1]), reverse=True)
         return cls(int("".join(map(str, kinds))))
 

@@ -1,6 +1,7 @@
 """Othello: outflank discs in any of eight directions and turn them; pass only when there is no move.
 
-Standard start, the diagonal of Black, who moves first, from lower left to upper right. The game ends when neither
+Standard start, the diagonal of Black, who moves first, from lower left to upper right; where rows or columns are odd
+the four discs are nearer to the bottom and the left by half a cell. The game ends when neither
 can move; the value is the margin of discs, empty cells not awarded. A state is the mover's discs, then the other's:
 players strictly alternate, as a pass is a move. `tier` is twice the discs, plus one when the other could not move:
 a position in which the mover must pass has no such mark, the one after it has.
@@ -25,8 +26,8 @@ class Othello(NamedTuple):
     score_game = True  # type: ignore[misc]
 
     def check(self) -> None:
-        if self.width < 2 or self.height < 2 or self.width % 2 or self.height % 2:
-            raise ValueError("width and height must be even, for four discs in the middle at the start, and at least 2")
+        if self.width < 2 or self.height < 2:
+            raise ValueError("width and height must be at least 2, for four discs at the start")
         if self.width * self.height > 100 or self.width > 26:
             raise ValueError("width * height must be at most 100, width at most 26 to have letters")
 
@@ -105,14 +106,14 @@ class Othello(NamedTuple):
         yield (answers & self._corners()).bit_count()
         yield (mine & beside).bit_count()
         yield (theirs & beside).bit_count()
-        for row in range(self.height // 2):
-            for column in range(self.width // 2):
+        for row in range((self.height + 1) // 2):
+            for column in range((self.width + 1) // 2):
                 if self.width != self.height or column >= row:
                     cells = self._images(row, column)
                     yield (mine & cells).bit_count() - (theirs & cells).bit_count()
 
     def canonical(self, state: int) -> int:
-        """The start is kept by the half turn and, on a square, by reflection in the diagonals."""
+        """By the half turn and, on a square, reflection in the diagonals: an even board's start is its own image."""
         cells = self.width * self.height
         mine, theirs = self._mine(state), self._theirs(state)
         least = min(state, self._half_turn(mine) | self._half_turn(theirs) << cells)
