@@ -204,6 +204,8 @@ def test_a_book_of_nimbers_is_asked_told_and_played_as_one_of_wins_and_losses(tm
         told = {str(state): " ".join(book.game.format_action(state, one) for one in best[state]) for state in book}
     rows = [*csv.DictReader((tmp_path / "book.csv").read_text().splitlines())]
     assert {row["state"]: row["best"] for row in rows} == told and {row["score"] for row in rows} == {*"1234567", "-1"}
+    code, _, said = run("export", path, "-o", tmp_path / "no.parquet", "--format", "training")
+    assert code == 2 and ("holds nimbers" in said or "pyarrow" in said)
     code, _, said = run("trim", path, "-o", tmp_path / "no.lmdb", "--drop-plies", "2")
     assert code == 2 and "holds nimbers" in said
 

@@ -52,6 +52,7 @@ def write_training(book: Book, path: Path, progress: Progress) -> None:
         raise MethodError("a training set needs pyarrow: pip install 'solverbook[parquet]'") from None
     if book.header.estimate is not None:
         raise MethodError(f"{book.path} holds estimates, which are no truth to learn from: take a solved book")
+    book.header.kind.refuse("learn", book.path.name)
     rules = Rules(book.game, book.header.symmetry)
     layout = planes_of(rules, iter(book))
     schema = _schema(pyarrow, book, layout)
