@@ -22,6 +22,7 @@ from solver.compiled.edges import (
     keep_open,
     new_edges,
 )
+from solver.store.prefetch import prefetch
 from solver.store.shared import shared
 from solver.sweep.batch import TOO_WIDE, next_edges
 
@@ -102,6 +103,8 @@ def _mark_children(edges, count, mark, first_tier, marks):
     """Mark listed children with their tiers; an error or 0, the highest mark, and the move that has the error."""
     highest = np.int64(0)
     for j in range(count):
+        prefetch(marks, edges.keys[j])
+    for j in range(count):
         key, slot = edges.keys[j], edges.tiers[j] - first_tier + 1
         if slot <= mark or slot > MOST_TIERS or key < 0 or key >= len(marks):
             error = BEYOND if key >= len(marks) else TOO_MANY
@@ -133,6 +136,8 @@ def evaluate_tier(moves, words, mark, begin, end, merits, tally, longest):
             best[i] = OPEN
         while done < count:
             edges, listed, after = next_edges(moves, found, done, count, edges)
+            for j in range(listed):
+                prefetch(merits, edges.keys[j])
             for j in range(listed):
                 merit, owner = edges.merits[j], done + (edges.owners[j] >> 1)
                 if merit == OPEN:
