@@ -27,13 +27,15 @@ from solver.book.format import Header
 from solver.book.solution import TierCount
 from solver.compiled.binding import bind, compiling, kernel
 from solver.rules.game import Game
+from solver.store.prefetch import prefetch
 from solver.store.runs import LOOK, Key, Runs, States, merged, places_in
 from solver.store.shared import read_only
-from solver.store.sorting import sort_unique
+from solver.store.sorting import first_from, sort_unique
 from solver.store.work import Work
 from solver.verifying import expectations, grounding, nimbers
 from solver.verifying.reached import (
     AT,
+    CHILD_MISSING,
     COUNT,
     CULPRIT,
     FAULT,
@@ -43,7 +45,6 @@ from solver.verifying.reached import (
     WRONG_TIER,
     WRONG_VALUE,
     Reached,
-    reach,
     stays,
     tally,
     unfit,
@@ -54,6 +55,8 @@ SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = TIERS = TIERED = False
 
 CHUNK = 1 << 15  # states checked in one call
 SMALL_CHUNK = 1 << 12  # where states lie in files: all that one call looks at is mapped at once
+ROOM = 512  # moves looked up together
+OPEN = -1  # instead of a distance: the child is not finished
 ENDS = 1 << 18  # finished children of one call
 START_ENDS = 1 << 21
 LEAST_SPAN = 1 << 20  # states that one pass marks
@@ -71,6 +74,28 @@ class Stored(NamedTuple):
     shift: int
 
 
+class Listed(NamedTuple):
+    """Moves (room,): the folded child, twice the state's number in its run and one if the same player moves again, what
+    a finished child is worth to who is to move there, after so many plies or OPEN, and the reward; then where the child
+    is among the states, or -1, and scratch."""
+
+    keys: NDArray[np.int64]
+    owners: NDArray[np.int64]
+    scores: NDArray[np.int64]
+    distances: NDArray[np.int64]
+    rewards: NDArray[np.int64]
+    places: NDArray[np.int64]
+    highs: NDArray[np.int64]
+
+
+@kernel
+def new_listed(room):
+    """Room for so many moves."""
+    keys, owners, scores = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
+    distances, rewards = np.empty(room, np.int64), np.empty(room, np.int64)
+    return Listed(keys, owners, scores, distances, rewards, np.empty(room, np.int64), np.empty(room, np.int64))
+
+
 @kernel
 def audit(stored, reached, tiers, tallies, begin, end, ends, report):
     """Check states[begin:end] against their children, until `ends` (capacity) is full.
@@ -80,49 +105,117 @@ def audit(stored, reached, tiers, tallies, begin, end, ends, report):
     wins, draws, losses.
     """
     report[:] = 0
-    states, indices, scores, distances, _, _ = stored
-    for i in range(begin, end):
-        state = states[i]
-        report[CULPRIT], report[AT] = state, i
-        report[FAULT] = unfit(state)
-        if report[FAULT]:
+    listed, at = new_listed(ROOM), begin
+    while at < end:
+        count, done = list_moves(stored.states, at, end, ends, report, listed)
+        if done == at:
+            if report[FAULT] or len(listed.keys) >= 2 * len(ends):
+                return
+            listed = new_listed(2 * len(listed.keys))
+            continue
+        report[LOOKS] += find_moves(stored, reached, count, listed)
+        if not judge(stored, reached, tiers, tallies, (at, done), count, listed, report):
             return
-        mark = report[COUNT]
-        best_score = -(1 << 62)
-        best_distance = 0
+        at = done
+    report[AT] = end
+
+
+@kernel
+def list_moves(states, begin, end, ends, report, listed):
+    """List the moves of states[begin:end], of as many as fit, the finished children into `ends`, too: how many moves,
+    and the first state left over, of which the report tells if it is the first of all."""
+    keys, owners, scores, distances, rewards, _, _ = listed
+    count = 0
+    for i in range(begin, end):
+        state, mark, full = states[i], count, report[COUNT]
+        if i == begin:
+            report[CULPRIT], report[AT] = state, i
+        fault = unfit(state)
+        if fault:
+            if i == begin:
+                report[FAULT] = fault
+            return count, i
         for action in game.actions(state):
+            if count == len(keys) or report[COUNT] == len(ends):
+                report[COUNT] = full
+                return mark, i
             child = game.result(state, action)
-            key = game.canonical(child) if FOLDS else child
-            distance = 0
+            keys[count] = game.canonical(child) if FOLDS else child
+            scores[count], distances[count] = 0, OPEN
             if game.is_terminal(child):
-                if report[COUNT] == len(ends):
-                    report[COUNT] = mark
-                    return
-                ends[report[COUNT]] = key
+                ends[report[COUNT]] = keys[count]
                 report[COUNT] += 1
-                score = game.utility(child)
-                distance = 0 if SCORES or score == 0 else game.plies_left(child)
-            else:
-                place = reach(key, stored, reached, report)
-                if place < 0:
-                    return
-                score, distance = scores[indices[place]], distances[indices[place]]
-                report[STAYS] |= stays(state, key)
+                scores[count] = game.utility(child)
+                distances[count] = 0 if SCORES or scores[count] == 0 else game.plies_left(child)
             if AGAIN:
                 same = game.again(state, action) != 0
             else:
                 same = not ALTERNATES and game.to_move(child) == game.to_move(state)
-            score = (score if same else -score) + (game.reward(state, action) if REWARD else 0)
+            owners[count] = 2 * (i - begin) + same
+            rewards[count] = game.reward(state, action) if REWARD else 0
+            count += 1
+    return count, end
+
+
+@kernel
+def find_moves(stored, reached, count, listed):
+    """Look up the unfinished children of listed moves, each step for all of them, so that what they wait for comes
+    together; how many there are."""
+    states, prefixes, shift = stored.states, stored.prefixes, stored.shift
+    keys, places, highs = listed.keys, listed.places, listed.highs
+    looks = 0
+    for j in range(count):
+        prefetch(prefixes, keys[j] >> shift)
+    for j in range(count):
+        places[j] = highs[j] = 0
+        prefix = keys[j] >> shift
+        if listed.distances[j] == OPEN and prefix >= 0 and prefix + 1 < len(prefixes):
+            places[j], highs[j] = prefixes[prefix], prefixes[prefix + 1]
+            prefetch(states, (places[j] + highs[j]) >> 1)
+    for j in range(count):
+        if listed.distances[j] == OPEN:
+            looks += 1
+            low = first_from(states, keys[j], places[j], highs[j])
+            found = low < len(states) and states[low] == keys[j]
+            places[j] = low if found else -1
+            prefetch(stored.indices, low)
+            prefetch(reached.marks, low - reached.low)
+    return looks
+
+
+@kernel
+def judge(stored, reached, tiers, tallies, span, count, listed, report):
+    """Compare the states from one place to another with what their moves, found, make of them; False at the first that
+    is wrong."""
+    states, indices, scores, distances = stored.states, stored.indices, stored.scores, stored.distances
+    begin, end = span
+    j = 0
+    for i in range(begin, end):
+        state, best_score, best_distance = states[i], -(1 << 62), 0
+        report[CULPRIT], report[AT] = state, i
+        while j < count and listed.owners[j] >> 1 == i - begin:
+            score, distance = listed.scores[j], listed.distances[j]
+            if distance == OPEN:
+                place = listed.places[j]
+                if place < 0:
+                    report[FAULT] = CHILD_MISSING
+                    return False
+                if reached.low <= place < reached.low + len(reached.marks):
+                    reached.marks[place - reached.low] = 1
+                score, distance = scores[indices[place]], distances[indices[place]]
+                report[STAYS] |= stays(state, listed.keys[j])
+            score = (score if listed.owners[j] & 1 else -score) + listed.rewards[j]
             distance = 0 if SCORES or score == 0 else distance + 1
             if _is_better(score, distance, best_score, best_distance):
                 best_score, best_distance = score, distance
+            j += 1
         if best_score != scores[indices[i]] or best_distance != distances[indices[i]]:
             report[FAULT] = WRONG_VALUE
-            return
+            return False
         if not tally(state, best_score, False, tiers, tallies):
             report[FAULT] = WRONG_TIER
-            return
-    report[AT] = end
+            return False
+    return True
 
 
 @kernel
