@@ -10,6 +10,8 @@ import pytest
 from solver import solve
 from solver.base import extras
 from solver.book import Book, packing
+from solver.book.trim import Trim
+from solver.edit.trimming import trim
 from solver.export import export, script, site
 from solver.export.records import sampled
 from solver.rules.game import Rules, load_game
@@ -26,7 +28,8 @@ RANKED = {  # those whose rules tell values, and those whose ranks are the state
     "tic-tac-toe opening": {"max_ply": 4},
     "dots-and-boxes:2,1": {},
 }
-SLOW = ("connect-four:3,4,3", "connect-four:3,3,3", "tic-tac-toe", "tic-tac-toe opening", "connect-four:4,3")
+BARE = ("connect-four:3,4,3 bare", "tic-tac-toe bare", "breakthrough:3,3,1 bare")  # without distances
+SLOW = (*BARE, "connect-four:3,4,3", "connect-four:3,3,3", "tic-tac-toe", "tic-tac-toe opening", "connect-four:4,3")
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +43,12 @@ def ranked(tmp_path_factory):
             shutil.copy(site.WEB / "package.json", folder)
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(extras, "has_kernels", lambda: "5,4" in name)  # a small game needs none
-                with solve(name.split()[0], folder / "book.lmdb", codec="ranked", **options) as book:
+                text, _, kind = name.partition(" ")
+                solve(text, folder / "book.lmdb", codec="ranked", **options).close()
+                if kind == "bare":
+                    trim(folder / "book.lmdb", folder / "bare.lmdb", Trim(), wdl=True)
+                    (folder / "bare.lmdb").replace(folder / "book.lmdb")
+                with Book(folder / "book.lmdb") as book:
                     export(book, f"{folder}/site/")
             made[name] = folder
         return made[name]
@@ -49,7 +57,7 @@ def ranked(tmp_path_factory):
 
 
 @needs_node
-@pytest.mark.parametrize("name", ["dots-and-boxes:2,1", *slow(*SLOW)])
+@pytest.mark.parametrize("name", ["dots-and-boxes:2,1", "breakthrough:2,4,2 bare", *slow(*SLOW)])
 def test_every_state_answers_as_in_python(ranked, tmp_path, name):
     folder = ranked(name, **RANKED.get(name, {}))
     page = folder / "site"

@@ -19,7 +19,7 @@ FORMAT, OF_WIDE = 1, 2
 # functions, and how many numbers each takes: all of them i64, as is what they return, but for those of FLOATS, f64
 REQUIRED = {"initial": 0, "actions": 3, "result": 2, "is_terminal": 1, "utility": 1}
 OPTIONAL = {"plies_left": 1, "to_move": 1, "again": 2, "reward": 2, "canonical": 1, "evaluate": 1, "chance": 3}
-RANKS = {"rank": 1, "unrank": 1, "outlook": 1, "replies": 1}  # what ranked books ask of the rules besides
+RANKS = {"rank": 1, "unrank": 1, "outlook": 1, "replies": 1, "tier": 1}  # what ranked books ask of the rules besides
 EXACT = {"lay_out": 3, "begin": 3, "go_on": 1, "found": 0, "spent": 0, "forget": 0, "settled": 2}
 DEPTH = {"lay_out_look": 4, "look": 3, "look_on": 1, "choice": 0, "looked": 0, "cut": 0, "merit": 0}
 FLOATS = ("evaluate", "merit")

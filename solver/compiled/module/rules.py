@@ -93,6 +93,12 @@ def unrank(rank):
 
 
 @kernel
+def tier(state):
+    """A number that never decreases along a move."""
+    return game.tier(state)
+
+
+@kernel
 def outlook(state):
     """1: wins with this move; -1: loses in 2 plies; 0: neither."""
     return game.outlook(state)
