@@ -31,6 +31,7 @@ NUMBERS = (
 )  # fmt: skip
 LEADING = ("tier", "endless")  # by which moves are told that get somewhere
 TEXT = ("cells", "place", "view", "show", "format_action")
+NUMBERED = 'import { numbered } from "./numbering.js";\n'
 OPENED = 'const module = await Search.open(new URL("game.wasm", import.meta.url), about.module);'
 
 
@@ -86,9 +87,8 @@ def ported(about: dict[str, Any], functions: str, methods: str, records: list[Re
     by_module = "module" in about
     return f"""{MARK}
 import * as py from "./python.js";
-import {{ numbered }} from "./numbering.js";
 import {{ gameOf, within }} from "./rules.js";
-{'import { Search } from "./search.js";' if by_module else ""}
+{NUMBERED if "numbered(" in methods else ""}{'import { Search } from "./search.js";' if by_module else ""}
 {functions}
 
 export const about = {_json(about)};
