@@ -5,6 +5,7 @@ import random
 
 import pytest
 
+from solver import solve
 from solver.base.errors import GameError
 from solver.check.conformance import check_game
 from solver.rules.game import Rules, load_game
@@ -57,6 +58,14 @@ def test_a_diagram_numbers_all_placements(text):
     for state in [chance.getrandbits(chance.choice((8, 16, 19, 40))) for _ in range(2000)]:
         assert (diagram.rank(state) >= 0) == (state in expected)
     assert (diagram.unrank(-1), diagram.unrank(diagram.size)) == (-1, -1)
+
+
+def test_all_boards_of_breakthrough_are_those_that_have_numbers():
+    rules = Rules(load_game("breakthrough:2,4,2,true"))
+    numbered = map(rules.numbering.unrank, range(rules.numbering.diagram.size))
+    with solve(rules.game) as book, solve("breakthrough:2,4,2") as some:
+        assert set(book) == {rules.canonical(state) for state in numbered if not rules.is_terminal(state)}
+        assert all(book[state] == value for state, value in some.items())
 
 
 # numbers of placements that jh85/smallgames has, and 3 to the power of the cells

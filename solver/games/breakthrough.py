@@ -18,11 +18,15 @@ GROUP = "race"
 
 
 class Breakthrough(NamedTuple):
-    """Pawns, `rows` deep on either side, step forward or diagonally, capture diagonally; reach the last row to win."""
+    """Pawns, `rows` deep on either side, step forward or diagonally, capture diagonally; reach the last row to win.
+
+    everything: solve from all boards with the first player to move, not only those that play can reach.
+    """
 
     width: int = 4
     height: int = 4
     rows: int = 1
+    everything: bool = False
 
     def check(self) -> None:
         if self.width < 1 or self.rows < 1 or self.height < 2 * self.rows:
@@ -30,11 +34,25 @@ class Breakthrough(NamedTuple):
         if self.width * self.height > 100 or self.width > 26:
             raise ValueError("width * height must be at most 100, width at most 26 to have letters")
 
+        if self.everything and self.width * self.height > 20:
+            raise ValueError("everything is for boards of at most 20 cells: larger ones have too many boards to list")
+
     def bits(self) -> int:
         return max(63, 2 * self.width * self.height + 1)
 
     def initial(self) -> int:
         return pawns.initial(self.width, self.height, self.rows)
+
+    def starts(self) -> Iterator[int]:
+        cells, most = self.width * self.height, self.width * self.rows
+        before = (1 << cells - self.width) - 1  # the cells from which the first player's pawns go on
+        for first in range(1, before + 1 if self.everything else 1):
+            room = before << self.width & ~first
+            second = room if first.bit_count() <= most else -1
+            while second >= 0:
+                if second.bit_count() <= most:
+                    yield first | second << cells
+                second = second - 1 & room if second else -1
 
     def actions(self, state: int) -> Iterator[int]:
         own = pawns.mine(self.width, self.height, state)
