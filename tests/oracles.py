@@ -384,6 +384,10 @@ ELSEWHERE = (
         "chess-duel:KQKR", "Thompson's endgame databases", "mate in 35 moves at most", "test_retrograde"
     ),
     Elsewhere(
+        "chess-duel:KPKP", "Nalimov's tables",
+        "mate in 33 moves at most; KQKP 28, KRKP 26 and 43, KRKN 40, and of 11 others", "test_retrograde",
+    ),
+    Elsewhere(
         "chess-duel:KRKP", "Conrady, from Nalimov's tables, 2000", "the longest mate takes 85 plies", "test_retrograde"
     ),
     Elsewhere(

@@ -152,9 +152,25 @@ def test_a_queen_against_a_rook_mates_in_35_moves_at_most():
     assert solved.longest[0] == 2 * 35 - 1
 
 
+# mate in so many moves at most, White's man and Black's: Nalimov's tables, as all programs have them
+DUELS = {
+    "PP": 33, "PN": 29, "PB": 29, "PR": 43, "PQ": 29, "NP": 7, "RP": 26, "QP": 28, "RN": 40, "RB": 29, "RR": 19,
+    "RQ": 19, "QN": 21, "QB": 17, "QR": 35, "QQ": 13,
+}  # fmt: skip
+
+
 @pytest.mark.stress
-def test_a_rook_against_a_pawn_is_mated_after_85_plies_at_most():
-    assert swept(load_game("chess-duel:KRKP")).longest[0] == 85
+def test_mates_of_a_piece_each_take_as_long_as_is_published():
+    """Pawns of both sides promote to all that there are."""
+    solved, longest = swept(load_game("chess-duel:KPKP")), {}
+    distances = np.array([value.distance or 0 if value.score > 0 else 0 for value in solved.palette])
+    for states, places in solved.parts():
+        kinds = 6 * (np.asarray(states) >> 12 & 7) + (np.asarray(states) >> 21 & 7)
+        for kind in np.unique(kinds).tolist():
+            most = int(distances[np.asarray(places)[kinds == kind]].max())
+            longest[kind] = max(longest.get(kind, 0), most)
+    found = {" PNBRQ"[kind // 6] + " PNBRQ"[kind % 6]: (plies + 1) // 2 for kind, plies in longest.items()}
+    assert {pair: found[pair] for pair in DUELS} == DUELS
 
 
 @pytest.mark.stress

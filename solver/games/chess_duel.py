@@ -43,10 +43,8 @@ class ChessDuel(NamedTuple):
         return "K" + LETTERS[self.pieces // 10] + "K" + LETTERS[self.pieces % 10]
 
     def initial(self) -> int:
-        """The first of the starts with White to move."""
-        for state in self.starts():
-            return state
-        return 0
+        """White to move, the kings on their squares at the beginning of a game, White's man on a2 and Black's on h7."""
+        return 4 | 60 << 6 | (self.pieces // 10 | 8 << 3) << 12 | (self.pieces % 10 | 55 << 3) << 21
 
     def starts(self) -> Iterator[int]:
         kinds = self.pieces // 10 << 12 | self.pieces % 10 << 21
