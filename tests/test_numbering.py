@@ -6,7 +6,9 @@ import random
 import pytest
 
 from solver import solve
+from solver.base import extras
 from solver.base.errors import GameError
+from solver.book import Book, packing
 from solver.check.conformance import check_game
 from solver.rules.game import Rules, load_game
 from solver.rules.numbering import diagram_of
@@ -83,7 +85,8 @@ NUMBERED = ("tic-tac-toe", "breakthrough:3,3,1", "quixo:3", "three-mens-morris",
 @pytest.mark.parametrize("text", ["breakthrough:2,4,2", *slow(*NUMBERED)])
 def test_every_state_of_play_that_goes_on_has_a_number_of_its_own(text):
     rules = Rules(load_game(text))
-    states = [state for state in reachable(rules) if not rules.is_terminal(state)]
+    states = {state for state in reachable(rules) if not rules.is_terminal(state)}
+    states |= {rules.canonical(state) for state in states}
     numbers = {rules.numbering.rank(state): state for state in states}
     assert len(numbers) == len(states) and min(numbers) >= 0
     assert all(rules.numbering.unrank(number) == state for number, state in numbers.items())
@@ -134,3 +137,21 @@ def test_compiled_numbers_are_those_of_the_rules(text):
     found = np.zeros(len(ranks), np.int64)
     bind(ranked_kernels, game).ranks_of(np.array([diagram.unrank(rank) for rank in ranks]), found)
     assert found.tolist() == ranks
+
+
+@pytest.mark.parametrize("text", ["three-mens-morris", *slow("six-mens-morris", "quixo:3", "breakthrough:3,4,1")])
+def test_a_ranked_book_by_numbers_answers_what_another_does(tmp_path, text):
+    with solve(text, tmp_path / "book") as book:
+        packing.pack(tmp_path / "book", tmp_path / "ranked", "ranked")
+        with Book(tmp_path / "ranked") as found:
+            assert dict(found.items()) == dict(book.items())
+            assert all(found.find(state) == value for state, value in book.items())
+
+
+def test_a_state_of_play_without_a_number_is_refused_in_one_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(extras, "has_kernels", lambda: False)
+    solve(load_game(write_rules(tmp_path / "heaps.py", "")), tmp_path / "book").close()
+    game = load_game(write_rules(tmp_path / "heaps.py", SCAN.replace("memo + digit < 8", "memo + digit < 5")))
+    with pytest.raises(GameError, match="has no number: mend rank or scan"):
+        packing.pack(tmp_path / "book", tmp_path / "ranked", "ranked", game)
+    assert not (tmp_path / "ranked").exists()

@@ -324,6 +324,7 @@ class _Inspector:
             return
         if not own_method(self.game, "rank"):
             self.check_number_of(state)
+            self.check_number_of(self.rules.canonical(state))
             return
         rank = self.call("rank", state)
         if rank == -1 and self.call("is_terminal", state):

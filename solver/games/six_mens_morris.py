@@ -101,15 +101,20 @@ class SixMensMorris(NamedTuple):
             yield BOTH << point
 
     def scan(self, place: int, memo: int, digit: int) -> int:
-        """How many men were placed, and how many stand of either side, four bits each."""
+        """How many men were placed, and how many more either side may have, four bits each.
+
+        The canonical state of any has the mover's men first.
+        """
         if place == 0:
             return digit if digit <= 2 * self.men else -1
         placed = memo & 15
         if place == 1:
-            return memo if placed == 2 * self.men or digit == placed & 1 else -1
-        memo += (0, 16, 256, 0)[digit]
-        too_many = (memo >> 4 & 15) > (placed + 1) // 2 or memo >> 8 > placed // 2
-        return -1 if digit == 3 or too_many else memo
+            if digit == 1 and placed % 2 == 0 and placed < 2 * self.men:
+                return -1
+            first, second = (placed + digit) // 2, (placed + 1 - digit) // 2
+            return placed | first << 4 | second << 8
+        some = (0, 16, 256, 0)[digit]
+        return -1 if digit == 3 or memo & 15 * some < some else memo - some
 
     def canonical(self, state: int) -> int:
         """The least of the 16 images, the squares turned, mirrored and exchanged, the mover's men first and to move."""

@@ -305,6 +305,8 @@ class Ranks(States):
         """Ranks and indices in order of the ranks, `block` at a time, of states and indices; raises GameError."""
         table = {int(state): int(index) for part in parts for state, index in zip(*part, strict=True)}
         pairs = sorted((self._rank(state), self._kept(state, table)) for state in table)
+        if pairs and pairs[0][0] < 0:
+            raise unnumbered(self.rules, next(state for state in table if self._rank(state) < 0))
         for begin in range(0, len(pairs), block):
             ranks, indices = zip(*pairs[begin : begin + block], strict=True)
             yield ranks, indices
@@ -352,6 +354,11 @@ def _turns(rules: Rules) -> bool:
                 return False
             state, plies = child, plies + 1
     return True
+
+
+def unnumbered(rules: Rules, state: int) -> GameError:
+    """The error of rules that give a state of play no rank."""
+    return GameError(f"{rules.name}: state {state}, which play reaches, has no number: mend rank or scan")
 
 
 def untrue(rules: Rules, state: int) -> GameError:

@@ -18,7 +18,7 @@ from solver.base import value
 from solver.base.errors import UncompiledRules
 from solver.base.value import WIN
 from solver.book.codecs import ranked
-from solver.book.codecs.ranked import TOLD, Ranks, untrue
+from solver.book.codecs.ranked import TOLD, Ranks, unnumbered, untrue
 from solver.book.solution import Part
 from solver.compiled.binding import bind, compiling, inlined, kernel
 from solver.compiled.inlining import PART
@@ -263,6 +263,8 @@ class Compiled:
         step = len(states) // COMPARED + 1
         if [self.plain.rank(state) for state in states[::step].tolist()] != ranks[::step].tolist():
             raise UncompiledRules(f"{self.rules.name}: its ranks differ where they are compiled: keep within 64 bits")
+        if int(ranks.min(initial=0)) < 0:
+            raise unnumbered(self.rules, int(states[ranks.argmin()]))
         kept = self._kept(states, indices) if self.plain.tells else indices
         del states, indices
         ranks, kept = in_order(ranks, kept, len(self.merits))
