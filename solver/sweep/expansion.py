@@ -32,13 +32,14 @@ from solver.compiled.edges import (
     new_edges,
 )
 from solver.rules.game import Rules
-from solver.store.runs import Scattered, are_scattered, by_tier, runs_of
+from solver.store.runs import Scattered, are_scattered, by_tier, join, runs_of, without
 from solver.store.shared import shared
 from solver.sweep.batch import next_edges
 
 States = NDArray[np.int64]
 
 CHUNK = 1 << 15  # states expanded in one call
+FEW = 1 << 14  # states of a tier with cycles that are closed without files
 CHILDREN = 1 << 18  # children of one call, sorted in cache
 LOWEST_TIER, HIGHEST_TIER = -(1 << 63), (1 << 63) - 1
 REFUSED, KEPT, DROPPED = range(3)  # what becomes of moves that stay in their tier
@@ -160,6 +161,27 @@ class Expansion:
             found.terminal[:] += report[WINS : LOSSES + 1]
             largest = max(largest, int(report[LARGEST]))
         return found._replace(largest=largest, highest=highest)
+
+    def closed(self, tier: int, found: Found) -> Found:
+        """What the first generation of a tier led to, and the next ones as long as they are few states together."""
+        states = found.states[0]
+        while len(states) < FEW:
+            staying = [run for other, run in found.runs if other == tier]
+            if not staying:
+                break
+            new = without(join(staying), states)
+            more, later = self.expand(tier, new, True), [run for run in found.runs if run[0] != tier]
+            states = join([states, new])
+            found = Found(
+                [states],
+                later + more.runs,
+                found.scattered + more.scattered,
+                len(states),
+                found.terminal + more.terminal,
+                max(found.largest, more.largest),
+                max(found.highest, more.highest),
+            )
+        return found
 
     def _expand(
         self, moves: Moves, tier: int, kept: States, staying: int, runs: list[tuple[int, States]],

@@ -121,6 +121,12 @@ class Forward:
         """Whether a tier with cycles is under way."""
         return self._closing is not None
 
+    @property
+    def unfinished(self) -> float:
+        """The part of the states met so far of the tier under way that is not finished."""
+        reached = max(1, int(self._totals[0]))
+        return max(1.0, reached - int(self._totals[1:].sum())) / reached
+
     def save(self, team: Workers) -> None:
         """A checkpoint."""
         self.runs.spill(team)
@@ -186,6 +192,8 @@ class Forward:
             for known in seen:
                 states = without(states, known.between(*span))
             found = self.expansion.expand(key.tier, states, self.closing)
+            if self.closing and not seen and len(parts) == 1:
+                found = self.expansion.closed(key.tier, found)
             return found, [packed(states) for states in found.states]
 
         for (_, last), (found, states) in zip(parts, team.map(expand, parts), strict=True):

@@ -202,8 +202,11 @@ def beyond(forward: Forward, team: Workers, seconds: float, progress: Progress =
     """Unfinished states of all tiers, those that `forward` has not reached from samples, in so many seconds."""
     known = counted_so_far(forward)
     if forward.closing and len(forward.layers) < LAYERS:
-        generations = continued(forward.generations) or [forward.found - sum(known.sizes)]
-        tier = Tier(0, sum(generations), sum(generations), 0, 1, True)
+        key = forward.runs.first()
+        waiting = len(forward.runs.of(key)) if key and not forward.generations else 0  # starts, not all gone through
+        generations = continued(forward.generations) or [max(waiting, forward.found - sum(known.sizes))]
+        open_states = sum(generations)
+        tier = Tier(0, round(open_states / forward.unfinished), open_states, 0, 1, True)
         return Estimate(known.sizes + generations, True, True, [tier], WIDEST)
     found = None if known.cyclic or forward.closing else walked(forward, team, seconds, progress)
     if found is None:

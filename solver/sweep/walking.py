@@ -27,7 +27,7 @@ from solver.sweep.forward import Forward
 from solver.sweep.inverse import Inverse, bench, count_parents, learnt, step, taught
 
 LEARNT = 1 << 15  # moves from which differences are learnt
-MOST, FEWEST = 1 << 14, 1 << 10  # walkers in a tier
+MOST, FEWEST = 1 << 14, 1 << 9  # walkers in a tier
 CHUNK = 1 << 7  # of them that a thread takes at a time
 TRIED = 6  # counted tiers on which walkers are tried
 TRIAL = 1 << 10  # walkers of that trial
@@ -35,7 +35,7 @@ UNKNOWN, TAUGHT = 0.2, 1 << 8  # of the moves walked may have differences that w
 WRONG = 0.06  # a tier, in the trial
 DOUBT = 0.004  # a tier, however well the trial goes
 BEFORE = 48  # counted tiers from which moves may skip to those that were not
-PATIENCE = 3.0  # times the time walkers are given; then nobody waits for them
+PATIENCE = 8.0  # times the time walkers are given; then nobody waits for them
 States = NDArray[np.int64]
 
 
