@@ -91,10 +91,12 @@ def _compared(rules: Rules) -> str:
 
 def _position(rules: Rules, chance: random.Random) -> Any:
     """An unfinished position of a random game, from its second half."""
-    state, path = chance.choice(rules.roots()), []
-    while not rules.is_terminal(state) and len(path) < 300:
-        path.append(state)
-        state = rules.result(state, chance.choice(list(rules.actions(state))))
+    path: list[Any] = []
+    while not path:  # play may begin where it has ended
+        state = chance.choice(rules.roots())
+        while not rules.is_terminal(state) and len(path) < 300:
+            path.append(state)
+            state = rules.result(state, chance.choice(list(rules.actions(state))))
     return chance.choice(path[len(path) // 2 :])
 
 

@@ -71,9 +71,8 @@ def _outcomes(game, children):
 
 
 def _margins(game, children):
-    """Margins without cycles; where moves stay in a tier, by thresholds."""
-    tier = Rules(game).tier
-    if any(children[child] and tier(child) == tier(state) for state in children for child, _, _ in children[state]):
+    """Margins without cycles; where play may come back to a state, by thresholds."""
+    if not _ends(children):
         return _thresholds(game, children)
     values = {}
     stack = list(children)
@@ -87,6 +86,21 @@ def _margins(game, children):
         margins = [gain + (1 if same else -1) * values[child].score for child, same, gain in children[state]]
         values[state] = Value(max(margins) if margins else game.utility(state))
     return values
+
+
+def _ends(children):
+    """Whether play never comes back to a state: states can be taken away, each when all its children are gone."""
+    parents, left = {state: [] for state in children}, {state: len(moves) for state, moves in children.items()}
+    for state in children:
+        for child, _, _ in children[state]:
+            parents[child].append(state)
+    gone = [state for state in left if not left[state]]
+    for state in gone:
+        for parent in parents[state]:
+            left[parent] -= 1
+            if not left[parent]:
+                gone.append(parent)
+    return len(gone) == len(children)
 
 
 def _thresholds(game, children):
