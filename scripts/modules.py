@@ -80,7 +80,7 @@ def _compared(rules: Rules) -> str:
     for _ in range(POSITIONS):
         state = _position(rules, chance)
         try:
-            value, found = native.value(state, nodes=NODES), module.value(state)
+            value, found = native.value(state, nodes=NODES), module.value(state, nodes=10 * NODES)
         except (BudgetExceeded, MethodError, UncompiledRules):  # too hard, or play goes round
             continue
         if found != value:

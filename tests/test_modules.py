@@ -14,7 +14,7 @@ import pytest
 
 from solver import Player, load_game
 from solver.base import extras
-from solver.base.errors import BookError, BudgetExceeded, DamagedBook, ForeignBook, UncompiledRules
+from solver.base.errors import BookError, BudgetExceeded, DamagedBook, ForeignBook, MethodError, UncompiledRules
 from solver.base.value import Value, lift_value, merit_of
 from solver.play import modules
 from solver.rules.game import Rules
@@ -29,7 +29,6 @@ from tests.ways import slow
 
 pytest.importorskip("wasmtime")
 WIN = 8_388_607  # of modules
-CYCLIC = ("teeko", "three-mens-morris")  # searched some plies ahead
 SHIPPED = sorted(path.name.removesuffix(".wasm.gz") for path in modules.FOLDER.glob("*.wasm.gz"))
 
 
@@ -264,18 +263,17 @@ def test_what_is_shipped_is_what_is_built_now(name):
     assert built.facts == shipped.facts
     for _ in range(100):
         state, path = rules.game.initial(), []
-        while not rules.is_terminal(state):
+        while not rules.is_terminal(state) and len(path) < 300:
             path.append(state)
             state = rules.result(state, chance.choice(list(rules.actions(state))))
         state = chance.choice(path[len(path) // 2 :])
-        if name in CYCLIC:
-            assert built.look(state, 4).value == shipped.look(state, 4).value
-            continue
+        assert built.look(state, 2).value == shipped.look(state, 2).value
         try:
             value = native.value(state, nodes=50_000)
-        except BudgetExceeded:
+            found = [module.value(state, nodes=200_000) for module in (built, shipped)]
+        except (BudgetExceeded, MethodError):  # too hard, or play goes round
             continue
-        assert built.value(state) == shipped.value(state) == value
+        assert found == [value, value]
 
 
 @pytest.mark.slow
