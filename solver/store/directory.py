@@ -94,7 +94,8 @@ def cells_of(states: NDArray[np.int64], shift: int, prefix: int, cells: int) -> 
     place = 0
     for cell in range(0, cells, PART):
         part = np.empty(min(PART, cells - cell), np.uint32)
-        place = _fill(states, place, shift, prefix + cell, part)
+        fill(states[place:], place, shift, prefix + cell, part)
+        place = int(part[-1])
         yield part
 
 
@@ -107,16 +108,6 @@ def fill(states: NDArray[np.int64], before: int, shift: int, prefix: int, cells:
         while place < len(states) and states[place] >> shift < prefix + cell:
             place += 1
         cells[cell] = before + place
-
-
-@shared
-def _fill(states: NDArray[np.int64], place: int, shift: int, prefix: int, cells: NDArray[np.uint32]) -> int:
-    """The cells from `prefix` on, where `place` states come before them; how many come before the last of them."""
-    for cell in range(len(cells)):
-        while place < len(states) and (states[place] >> shift) - prefix < cell:
-            place += 1
-        cells[cell] = place
-    return place
 
 
 def table_of(layers: Sequence[Layer]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:

@@ -1,4 +1,4 @@
-"""Sorted runs of states, plain arrays or packed ones, of which ranges of keys are read; columns of packed ones.
+"""Sorted runs of states, plain arrays or packed ones, of which ranges of keys are read.
 
 Whoever reads a range of several runs has a kernel unpack what lies in it, whatever the runs are: `Table`.
 """
@@ -188,6 +188,6 @@ def pick(
         states[i] = whole[place - begin]
 
 
-def unpacked(run: Run) -> States:
-    """All states of a run."""
-    return Table([run]).between(0, LAST) if isinstance(run, Packed) else run
+def unpacked(run: Packed) -> States:
+    """All states of a packed run."""
+    return Table([run]).between(0, LAST)

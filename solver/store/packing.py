@@ -6,7 +6,7 @@ A block of up to BLOCK states is its first state, in the row that the index has 
     the gaps themselves, lowest bits first, across words
     a spare word, so that whoever reads a gap may read two words
 The widths are those that make the states packed together shortest. Classes are apart from gaps, so that where the next
-gap begins is known before this one is read: 1 to 2 ns a state, either way.
+gap begins is known before this one is read. A state takes 8 ns to pack and 2 to unpack.
 """
 
 from __future__ import annotations

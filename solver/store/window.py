@@ -56,14 +56,17 @@ class Window:
         self._maps.append((room, np.dtype(dtype).itemsize))
         return np.frombuffer(room, dtype, size)
 
+    def blocks(self, row: int) -> tuple[int, int]:
+        """Where the packed blocks of a tier begin and end."""
+        return self.layers[row - 1].blocks if row else 0, self.layers[row].blocks
+
     def show(self, row: int, team: Workers, span: tuple[int, int] = WHOLE, values: bool = True) -> None:
         """Open a tier, or of it what has keys in a range, with all that shares a cell with those."""
         if self.open.get(row) == span:
             return
         self.hide(row)
         layer, self.open[row] = self.layers[row], span
-        first = self.layers[row - 1].blocks if row else 0
-        run = self.shelf.section(first, layer.blocks)
+        run = self.shelf.section(*self.blocks(row))
         if layer.begin == layer.end:
             return
         table = Table([run])
@@ -88,10 +91,8 @@ class Window:
             self.value(layer, begin, end, team)
 
     def lay(self, row: int, first: int, last: int) -> tuple[int, int]:
-        """Unpack some blocks of a tier, counted from its first, to be gone through and not to be looked up: where
-        their states begin and end."""
-        blocks = self.layers[row - 1].blocks if row else 0
-        run = self.shelf.section(blocks + first, blocks + last)
+        """Unpack some blocks of a tier, to be gone through and not looked up: where their states begin and end."""
+        run = self.shelf.section(first, last)
         self.states[run.before : run.before + len(run)] = unpacked(run)
         self.open[row] = NOTHING
         return run.before, run.before + len(run)

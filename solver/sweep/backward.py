@@ -245,9 +245,9 @@ class Backward:
             window.show(own, team, values=False)
             yield begin, layer.end
             return
-        blocks = layer.blocks - (self.layers[own - 1].blocks if own else 0)
-        for block in range(0, blocks, SEGMENT):
-            first, last = window.lay(own, block, min(block + SEGMENT, blocks))
+        begins, ends = window.blocks(own)
+        for block in range(begins, ends, SEGMENT):
+            first, last = window.lay(own, block, min(block + SEGMENT, ends))
             if last > begin:
                 yield max(begin, first), last
             window.hide(own)
