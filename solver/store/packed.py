@@ -1,6 +1,7 @@
 """Sorted runs of states, plain arrays or packed ones, of which ranges of keys are read.
 
-Whoever reads a range of several runs has a kernel unpack what lies in it, whatever the runs are: `Table`.
+Whoever reads a range of several runs has a kernel unpack what lies in it, whatever the runs are: `Table`. Thousands of
+runs are read in thousands of pieces: where those begin is found once, run by run, and not by each that reads one.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from solver.store.addresses import unsigned as unsigned_at
 from solver.store.addresses import words as words_at
 from solver.store.packing import AT, BLOCK, BLOCKS, END, FIRST, WIDTHS, WORDS, Words, pack, plan, unpack
 from solver.store.shared import read_only, shared
-from solver.store.sorting import first_beyond, first_from
+from solver.store.sorting import first_beyond, first_from, gallop
 
 States = NDArray[np.int64]
 Blocks = NDArray[np.int64]
@@ -27,6 +28,7 @@ Blocks = NDArray[np.int64]
 ROWS, SIZE, INDEX, DATA, LENGTH, BEFORE, BASE = range(7)
 LAST = (1 << 63) - 1  # of all keys
 OUTLOOK = 1 << 12  # states of a plain run for which one stands where runs are to be cut
+CUTS = 1 << 24  # places in runs that a table remembers
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,8 @@ class Table:
     def __init__(self, runs: Sequence[Run]) -> None:
         self.runs = [run for run in runs if len(run)]
         self.rows = np.array([_row(run) for run in self.runs], np.int64).reshape(-1, 7)
+        self._cuts = np.zeros(1, np.int64), np.zeros((1, len(self.rows)), np.uint32)
+        self._ends = np.where(self.rows[:, ROWS], self.rows[:, ROWS] - 1, self.rows[:, SIZE]).astype(np.uint32)
 
     def __len__(self) -> int:
         return int(self.rows[:, SIZE].sum())
@@ -77,9 +81,28 @@ class Table:
         """The states of all runs from `low` to `high`, run after run, and for each run (n, 2) where those begin
         in it, and how many they are."""
         spans = np.empty((len(self.rows), 2), np.int64)
-        found = np.empty(bound(self.rows, low, high), np.int64)
-        count = gather(self.rows, low, high, found, spans)
+        begins, ends = self._places(low), self._places(high + 1)
+        found = np.empty(bound(self.rows, begins, ends), np.int64)
+        count = gather(self.rows, low, high, begins, ends, found, spans)
         return found[:count], spans
+
+    def cut(self, keys: States) -> None:
+        """Find where the runs have these ascending keys, between which they are about to be read."""
+        keys = np.concatenate([[0], keys[:: 1 + len(keys) * len(self.rows) // CUTS]])
+        self._cuts = keys, np.zeros((len(keys), len(self.rows)), np.uint32)
+        find(self.rows, *self._cuts)
+
+    def _places(self, key: int) -> NDArray[np.uint32]:
+        """What `find` says of a key."""
+        if key > LAST:
+            return self._ends
+        keys, places = self._cuts
+        cut = int(np.searchsorted(keys, key, "right")) - 1
+        found: NDArray[np.uint32] = places[cut]
+        if keys[cut] != key:
+            found = found.copy()
+            find(self.rows, np.array([key]), found[np.newaxis])
+        return found
 
     def between(self, low: int, high: int) -> States:
         """The states of all runs from `low` to `high`, run after run."""
@@ -109,9 +132,9 @@ def _row(run: Run) -> list[int]:
 
 
 @register_jitable
-def block_of(blocks: Blocks, rows: int, key: int) -> int:
-    """The block that has the key, if any has: the last whose first state is not above it; 0 if all are."""
-    low, high = 0, rows
+def block_of(blocks: Blocks, low: int, high: int, key: int) -> int:
+    """The block from `low` to below `high` that has the key, if any has: the last whose first state is not above it, or
+    `low`."""
     while high - low > 1:
         middle = (low + high) >> 1
         if blocks[middle, FIRST] <= key:
@@ -122,32 +145,51 @@ def block_of(blocks: Blocks, rows: int, key: int) -> int:
 
 
 @shared
-def bound(rows: Blocks, low: int, high: int) -> int:
-    """How many states the runs of a table have at most from `low` to `high`: those of all blocks that meet it."""
-    most = 0
-    for row in rows:
+def find(rows: Blocks, keys: States, places: NDArray[np.uint32]) -> None:
+    """places (keys, runs): where each run has its first state that is not below each of the ascending keys; of a packed
+    one the last block that is not behind it. Those of the first key are looked for from where they are said to be."""
+    for run in range(len(rows)):
+        row, place = rows[run], np.int64(places[0, run])
         if row[ROWS]:
             blocks = table_at(row[INDEX], row[ROWS], 3)
-            first, end = block_of(blocks, row[ROWS], low), block_of(blocks, row[ROWS], high)
-            most += blocks[end, END] - (blocks[first - 1, END] if first else row[BEFORE])
+            for i in range(len(keys)):
+                place = block_of(blocks, place, row[ROWS], keys[i])
+                places[i, run] = place
         else:
             states = words_at(row[DATA], row[SIZE])
-            most += first_beyond(states, high, 0, len(states)) - first_from(states, low, 0, len(states))
+            for i in range(len(keys)):
+                place = gallop(states, keys[i], place)
+                places[i, run] = place
+
+
+@shared
+def bound(rows: Blocks, begins: NDArray[np.uint32], ends: NDArray[np.uint32]) -> int:
+    """How many states the runs of a table have at most between places: those of all blocks that meet it."""
+    most = 0
+    for run in range(len(rows)):
+        row, first, end = rows[run], np.int64(begins[run]), np.int64(ends[run])
+        if row[ROWS]:
+            blocks = table_at(row[INDEX], row[ROWS], 3)
+            most += blocks[end, END] - (blocks[first - 1, END] if first else row[BEFORE])
+        else:
+            most += end - first
     return most
 
 
 @shared
-def gather(rows: Blocks, low: int, high: int, found: States, spans: Blocks) -> int:
+def gather(
+    rows: Blocks, low: int, high: int, begins: NDArray[np.uint32], ends: NDArray[np.uint32], found: States,
+    spans: Blocks,
+) -> int:  # fmt: skip
     """What `Table.read` says, into found (of at least `bound`) and spans (runs, 2); how many states there are."""
     count = 0
     for run in range(len(rows)):
-        row, begin = rows[run], count
+        row, begin, first, end = rows[run], count, np.int64(begins[run]), np.int64(ends[run])
         if row[ROWS]:
             blocks, packs = table_at(row[INDEX], row[ROWS], 3), unsigned_at(row[DATA], row[LENGTH])
-            first = block_of(blocks, row[ROWS], low)
             before = blocks[first - 1, END] if first else row[BEFORE]
             spans[run, 0] = before - row[BEFORE]
-            for place in range(first, block_of(blocks, row[ROWS], high) + 1):
+            for place in range(first, end + 1):
                 size = blocks[place, END] - before
                 unpack(packs, blocks[place, AT] - row[BASE], blocks[place, FIRST], size, found, count)
                 count, before = count + size, blocks[place, END]
@@ -158,8 +200,8 @@ def gather(rows: Blocks, low: int, high: int, found: States, spans: Blocks) -> i
                 found[i] = found[i + skipped]
         else:
             states = words_at(row[DATA], row[SIZE])
-            spans[run, 0] = first_from(states, low, 0, len(states))
-            for i in range(spans[run, 0], first_beyond(states, high, 0, len(states))):
+            spans[run, 0] = first
+            for i in range(first, end):
                 found[count] = states[i]
                 count += 1
         spans[run, 1] = count - begin

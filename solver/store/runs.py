@@ -221,13 +221,15 @@ def merged_packed(runs: Table, team: Workers) -> Iterator[Packed]:
 
 
 def splitters(runs: Table, size: int = 0) -> States:
-    """Keys that cut the runs together into pieces of about `size` (PIECE); fewer if keys repeat."""
+    """Keys that cut the runs together into pieces of about `size` (PIECE), where they are; fewer if keys repeat."""
     pieces = len(runs) // (size or PIECE)
     if pieces <= 1:
         return np.empty(0, np.int64)
     keys, weights = runs.outlook()
     ends = np.cumsum(weights)
-    return np.unique(keys[np.searchsorted(ends, np.arange(1, pieces) * int(ends[-1]) // pieces)])
+    cuts = np.unique(keys[np.searchsorted(ends, np.arange(1, pieces) * int(ends[-1]) // pieces)])
+    runs.cut(cuts)
+    return cuts
 
 
 def spans(keys: States, first: int = 0) -> list[tuple[int, int]]:
