@@ -28,7 +28,7 @@ Blocks = NDArray[np.int64]
 ROWS, SIZE, INDEX, DATA, LENGTH, BEFORE, BASE = range(7)
 LAST = (1 << 63) - 1  # of all keys
 OUTLOOK = 1 << 12  # states of a plain run for which one stands where runs are to be cut
-CUTS = 1 << 24  # places in runs that a table remembers
+CUTS = 1 << 26  # places in runs that a table remembers
 
 
 @dataclass(frozen=True)
