@@ -40,8 +40,8 @@ REFERENCE = Cluster(64, **NODE)  # type: ignore[arg-type]
 LARGER = 6 << 30  # bytes of a task
 INLINE = 100_000  # bytes: Ray keeps smaller results in the driver (max_direct_call_object_size)
 HANDLE_BYTES = 38_000  # of the driver, a result in a shuffle: 950 GB at 25 million of them, ray#18333
+PLACE_BYTES = 40  # of the driver, where a range is in a file of ordered states
 COMMIT_BYTES = 120  # of a shard in a commit, a run file and its segment
-COSTS = Costs(0.0, 0.0)  # those that are not measured on the spot
 
 
 def sampled(seconds: float) -> dict[str, Any]:
@@ -71,13 +71,8 @@ def plan_of(data: dict[str, Any], name: str, cluster: Cluster) -> Plan:
 
 
 def changed_plan(data: dict[str, Any], name: str, cluster: Cluster) -> Plan:
-    """The plan of a game with larger tasks, and if all workers merged the book, each a range of its states."""
-    plan = plan_of(data, name, cluster._replace(design=Design(task=LARGER)))
-    workers = cluster.nodes * cluster.cores
-    book = max(plan.states * COSTS.book / workers, (plan.states * 9 + plan.book_bytes) / cluster.storage)
-    seconds = plan.seconds - plan.book_seconds + book
-    price = cluster.price * cluster.nodes * seconds / 3600
-    return plan._replace(book_seconds=book, seconds=seconds, price=price)
+    """The plan of a game with larger tasks."""
+    return plan_of(data, name, cluster._replace(design=Design(task=LARGER)))
 
 
 def totals(data: dict[str, Any], plan_for: Callable[[dict[str, Any], str, Cluster], Plan]) -> Iterator[list[str]]:
@@ -149,8 +144,11 @@ def limits(plan: Plan, cluster: Cluster) -> Iterator[list[str]]:
     yield ["blocks in flight", size(flight), f"{size(objects * cluster.nodes)} on all nodes, then their disks"]
     yield ["what a task takes at once", size(block), f"{size(objects)} on a node"]
     yield ["a commit of the largest tier", size(COMMIT_BYTES * most), ""]
-    yield ["files merged into the book", f"{2 * sum(tier.shards for tier in plan.tiers):,}", "one driver"]
-    yield ["that merge", duration(plan.book_seconds), ""]
+    yield ["files that become the book", f"{2 * sum(tier.shards for tier in plan.tiers):,}", ""]
+    ordered = [cluster.shards(plan.states, each) for each in (planning.ARRANGED, planning.BOUND)]
+    yield ["places in ordered files that the driver knows", f"{math.prod(ordered):,}", ""]
+    yield ["their bytes in the driver", size(PLACE_BYTES * math.prod(ordered)), size(cluster.memory)]
+    yield ["the book", duration(plan.book_seconds), ""]
     yield ["storage", size(plan.storage), ""]
 
 

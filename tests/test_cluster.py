@@ -6,6 +6,7 @@ import hashlib
 import pytest
 
 from solver.base.errors import MethodError, ResourceError
+from solver.book import streaming
 from solver.rules.game import load_game
 from solver.solving import pipeline
 from tests.ways import slow
@@ -19,7 +20,7 @@ import numpy as np  # noqa: E402
 from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
-from solver.cluster import blocks, driver, excerpt, exchange, on_ray, shards, store  # noqa: E402
+from solver.cluster import blocks, driver, excerpt, exchange, merged, on_ray, ordering, shards, store  # noqa: E402
 from solver.cluster.engine import Threads  # noqa: E402
 
 SMALL = "connect-four:3,4,3"
@@ -78,6 +79,28 @@ def test_the_book_is_that_of_one_machine(game, folder, clustered, crowded):
 
 def test_one_shard_is_as_good(folder, clustered):
     assert clustered(SMALL) == alone(folder, SMALL)
+
+
+@pytest.mark.parametrize(
+    ("game", "codec", "workers"),
+    [
+        (SMALL, "instant", 40),
+        (SMALL, "compact", 2),
+        pytest.param(SMALL, "ranked", 2, marks=pytest.mark.slow),
+        pytest.param("backgammon-bearoff:2", None, 40, marks=pytest.mark.slow),
+    ],
+)
+def test_ranges_of_the_book_are_encoded_by_tasks(game, codec, workers, tmp_path, clustered, crowded, monkeypatch):
+    """Also where they are smaller than a group, and as the driver does where the codec knows other keys."""
+    with pipeline.solve(game, tmp_path / "alone.lmdb", codec=codec):
+        expected = digest(tmp_path / "alone.lmdb")
+    (tmp_path / "alone.lmdb").unlink()
+    bound = []
+    monkeypatch.setattr(on_ray, "connect", lambda where, memory=None: Threads(workers))
+    monkeypatch.setattr(streaming, "FEW", 0)
+    monkeypatch.setattr(merged, "bind", lambda *given: bound.append(given) or ordering.bind(*given))
+    assert clustered(game, codec=codec) == expected
+    assert len(bound) > 1 or codec == "ranked"
 
 
 @pytest.mark.slow

@@ -18,7 +18,8 @@ import pytest
 
 from solver.base import extras
 from solver.base.errors import GameError, MethodError, ResourceError
-from solver.cluster import driver, merged, on_ray, shards, solving, store
+from solver.book import streaming
+from solver.cluster import driver, on_ray, shards, solving, store
 from solver.cluster.engine import Threads
 from solver.cluster.store import Store
 from solver.cluster.tasks import Bench, Job
@@ -392,9 +393,6 @@ def test_a_damaged_shard_file_is_computed_again(tmp_path, truth, monkeypatch, ki
 
 @pytest.mark.parametrize("game", [GAME, *slow("connect-four:4,3")])
 def test_a_file_damaged_anywhere_while_the_book_is_written(tmp_path, truth, monkeypatch, game):
-    """Parts of a file are used before the digest of all of it is known."""
-    monkeypatch.setattr(merged, "LEAST", 4)
-    monkeypatch.setattr(merged, "MOST", 4)
     expected, chance, write, noted = truth(game), random.Random(1), pipeline._write, 0
 
     def damaged(target, job, outcome):
@@ -413,6 +411,25 @@ def test_a_file_damaged_anywhere_while_the_book_is_written(tmp_path, truth, monk
         noted += sum("damaged" in line for line in said)
         assert not any(tmp_path.iterdir())
     assert noted >= 3
+
+
+@pytest.mark.parametrize("few", [0, streaming.FEW])
+def test_a_damaged_range_of_the_book_is_put_in_order_again(tmp_path, truth, monkeypatch, few):
+    """Whether tasks or the driver read it."""
+    write, struck = Store.write, set()
+
+    def damaging(self, name, data, lasting=False):
+        write(self, name, data, lasting)
+        if name.startswith("part") and name not in struck:
+            struck.add(name)
+            flip(Path(self.root, name))
+
+    monkeypatch.setattr(streaming, "FEW", few)
+    monkeypatch.setattr(Store, "write", damaging)
+    book, said = solve(tmp_path / "b.lmdb")
+    assert book == truth(GAME)
+    assert struck and any(line.startswith("part") and "damaged" in line for line in said)
+    assert not any(tmp_path.iterdir())
 
 
 def test_a_solution_that_was_read_wrong_is_not_taken_for_wrong_rules(tmp_path, truth, monkeypatch):

@@ -132,9 +132,7 @@ def test_the_plan_has_the_constants_of_the_driver():
     assert (phases.TASK_BYTES, phases.BUILT.task) == (shards.BYTES, shards.MEMORY)
     assert (phases.LEAST_STATES, phases.NEAR) == (shards.LEAST, shards.NEAR)
     assert (phases.MOST_BLOCKS, phases.AHEAD) == (blocks.MOST_BLOCKS, shards.AHEAD)
-    assert (planning.BUFFERED, planning.LEAST_READ, planning.MOST_READ) == (
-        merged.BUFFERED, merged.LEAST, merged.MOST,
-    )  # fmt: skip
+    assert (planning.ARRANGED, planning.BOUND) == (merged.ARRANGED, merged.BOUND)
 
 
 @pytest.fixture

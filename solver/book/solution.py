@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from solver.base.kinds import Kind
 from solver.base.value import Value
 
 Part = tuple[Sequence[int], Sequence[int]]
+
+
+class Encoded(NamedTuple):
+    """Groups of a book, one after the other in `payload`: the first state and the bytes of each, and how many states
+    they have together."""
+
+    firsts: Sequence[int]
+    payload: Any
+    lengths: Sequence[int]
+    states: int
 
 
 class TierCount(NamedTuple):
@@ -30,7 +40,8 @@ class Solved(NamedTuple):
     multiple of a group of the book. `numbers[j]` states have the value `palette[j]`. `tiers` counts terminal
     states too. `longest` is the longest win's distance and the smallest state that has it; `cyclic`: some tier had
     moves that stay in it. Where `kind` lists no values the indices are numbers of its steps, the palette is empty and
-    `numbers` is None.
+    `numbers` is None. `encoded`, if others can do that, yields the same states as groups, for the name of a codec and
+    the bytes of an index.
     """
 
     stored: int
@@ -42,6 +53,7 @@ class Solved(NamedTuple):
     longest: tuple[int, int] | None
     kind: Kind
     cyclic: bool = False
+    encoded: Callable[[str, int], Iterable[Encoded | Part]] | None = None
 
     @property
     def method(self) -> str:

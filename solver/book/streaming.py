@@ -7,7 +7,8 @@ are sorted, 40 bytes each.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from solver.base import extras
 from solver.base.progress import Progress, silent
@@ -15,7 +16,7 @@ from solver.book import Book, Header, write_book
 from solver.book.check import checked_groups
 from solver.book.codecs import CODECS
 from solver.book.codecs.keys import Lists, as_list
-from solver.book.solution import Part
+from solver.book.solution import Encoded, Part
 from solver.rules.game import Rules
 from solver.rules.keeping import kept_game
 
@@ -47,21 +48,26 @@ def write(
     some: Iterable[Part],
     rules: Rules | None = None,
     *,
+    encoded: Callable[[str, int], Iterable[Encoded | Part]] | None = None,
     workers: int | None = None,
     progress: Progress = silent,
 ) -> Header:
     """Write a book of pieces of any length, on all cores where the kernels are at hand; the header as written.
 
-    The bytes depend on neither. `rules` are needed where the codec asks them, and where the book is to keep the game.
+    The bytes depend on neither. Where keys are states, `encoded` may have the same as groups. `rules` are needed where
+    the codec asks them, and where the book is to keep the game.
     Raises BookError, ResourceError, and leaves `target` as it was.
     """
     header = header.sparsely(rules)
     keys, game = header.keys(rules), b"" if rules is None else kept_game(rules.game)
-    prepared = None
+    prepared: tuple[Iterable[Any], Callable[..., Any]] | None = None
     if header.stored > FEW and extras.has_kernels() and not keys.plain_only:
         from solver.book.codecs import encoders
 
-        prepared = encoders.prepared(header, keys, some)
+        if encoded is not None and not keys.ASKED and header.codec in encoders.ENCODERS:
+            prepared = encoded(header.codec, header.index_bytes), encoders.ENCODERS[header.codec]
+        else:
+            prepared = encoders.prepared(header, keys, some)
     if prepared is None:
         parts = keys.parts(some, CODECS[header.codec].BLOCK)
         return write_book(target, header, parts, game=game, encode=keys.encode, progress=progress)

@@ -12,6 +12,8 @@ import hashlib
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +27,12 @@ from solver.book.format import DIRECTORY_PART, HEADER_KEY, Header
 from solver.book.palettes import MOST_VALUES
 from solver.book.sealing import BODY, SEGMENT_SIZE, directory_key, game_key, seal, segment_key
 from solver.book.segments import packed, states_packed
-from solver.book.solution import Part
+from solver.book.solution import Encoded, Part
 
 CHUNK = 1 << 18  # states, of which every BLOCK of a codec is a part
 BATCH = 256  # segments to a transaction, 16 MB: dirty pages are held in memory
 Encode = Callable[..., tuple[Any, Sequence[int], Sequence[int]]]
-Map = Callable[[Callable[[Part], Any], Iterable[Part]], Iterable[Any]]
+Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 
 
 MOST_NAME = 200  # bytes: others are made of it, with up to 255
@@ -75,7 +77,7 @@ def _checked(path: str | os.PathLike[str]) -> Path:
 def write_book(
     path: str | os.PathLike[str],
     header: Header,
-    parts: Iterable[Part],
+    parts: Iterable[Part | Encoded],
     *,
     game: bytes = b"",
     encode: Encode | None = None,
@@ -85,7 +87,8 @@ def write_book(
     """Write states with the palette indices of their values; the header as written, with its digest.
 
     `parts` are pairs (states, indices), the states ascending from part to part, `header.stored` of them in all;
-    all but the last hold a multiple of the codec's BLOCK, CHUNK for choice. `game` is what the book keeps of one that
+    all but the last hold a multiple of the codec's BLOCK, CHUNK for choice; what is `Encoded` stays so. `game` is what
+    the book keeps of one that
     no name tells. `encode` and `map` let compiled code and threads in: they are to do what the codec's own does, and to
     keep the order of map(function, parts). Raises ResourceError when the disk is too small, BookError when the file
     cannot be written.
@@ -111,28 +114,33 @@ def write_book(
 
 
 def _encoded(
-    header: Header, parts: Iterable[Part], encode: Encode, map: Map, progress: Progress
+    header: Header, parts: Iterable[Part | Encoded], encode: Encode, map: Map, progress: Progress
 ) -> Iterator[tuple[int, bytes]]:
     """(first state, bytes) of each group, in order."""
-
-    def encoded(part: Part) -> tuple[Sequence[int], Any, Sequence[int], Sequence[int]]:
-        return part[0], *encode(*part, len(header.palette), header.index_bytes)
-
-    block = CODECS[header.codec].BLOCK
-    done = 0
-    for states, payload, counts, lengths in map(encoded, parts):
+    block, done = CODECS[header.codec].BLOCK, 0
+    for firsts, payload, lengths, states in map(partial(_groups, header, encode), parts):
         if done % block:
             raise ValueError(f"a part that is not the last ends within a block of {block}")
-        view = memoryview(payload)
-        first = at = 0
-        for count, length in zip(counts, lengths, strict=True):
-            yield int(states[first]), bytes(view[at : at + length])
-            first += count
+        view, at = memoryview(payload), 0
+        for first, length in zip(firsts, lengths, strict=True):
+            yield first, bytes(view[at : at + length])
             at += length
-        done += len(states)
+        done += states
         progress("write", done, header.stored)
     if done != header.stored:
         raise ValueError(f"{done} states came, the header says {header.stored}")
+
+
+def _groups(header: Header, encode: Encode, part: Part | Encoded) -> Encoded:
+    """The groups of a part."""
+    return part if isinstance(part, Encoded) else encoded(encode, *part, len(header.palette), header.index_bytes)
+
+
+def encoded(encode: Encode, states: Any, indices: Any, palette_size: int, index_bytes: int) -> Encoded:
+    """The groups that an encoder makes of states and palette indices."""
+    payload, counts, lengths = encode(states, indices, palette_size, index_bytes)
+    begins = accumulate(counts, initial=0)
+    return Encoded([int(states[next(begins)]) for _ in counts], payload, lengths, len(states))
 
 
 def _build(path: Path, header: Header, groups: Iterable[tuple[int, bytes]], game: bytes) -> Header:

@@ -12,10 +12,12 @@ from solver.cluster.store import File
 from solver.cluster.tasks import Advanced, Folded, Run, Segment, Shard
 from solver.sweep.scale import Scale
 
+SAMPLE = 512  # states of a tier that tell how its states are spread
+
 
 class Tier(NamedTuple):
     """A tier whose states are all found: its shards, 2**`bits` of them, how many states were reached, the finished ones
-    by outcome, the highest tier that its moves lead to, and whether some stay in it."""
+    by outcome, the highest tier that its moves lead to, whether some stay in it, and some of its states."""
 
     number: int
     bits: int
@@ -24,6 +26,7 @@ class Tier(NamedTuple):
     ends: list[int]
     highest: int
     cyclic: bool
+    sample: list[int] = []  # noqa: RUF012
 
     @property
     def stored(self) -> int:
@@ -34,7 +37,11 @@ class Tier(NamedTuple):
 def tier_of(number: int, bits: int, found: Sequence[Advanced], highest: int, cyclic: bool) -> Tier:
     """The tier of these shards."""
     ends: list[int] = np.sum([one.ends for one in found], axis=0).tolist()
-    return Tier(number, bits, [one.states for one in found], sum(one.reached for one in found), ends, highest, cyclic)
+    some = sorted(state for one in found for state in one.sample)
+    return Tier(
+        number, bits, [one.states for one in found], sum(one.reached for one in found), ends, highest, cyclic,
+        some[:: 1 + len(some) // SAMPLE],
+    )  # fmt: skip
 
 
 class Closing(NamedTuple):

@@ -29,7 +29,7 @@ def mend(shards: Shards, name: str) -> None:
     if kind == "run":
         tasks = [_starts(shards, bits)] if number is None else _leading(shards, tiers[number], ALL, bits, None)
         made = [run.name for run in shards.gathered(number, tasks, bits)]
-    elif kind == "seen":  # of a tier that is being closed again: it is written again with the others
+    elif kind in ("seen", "part"):  # of a tier that is closed again, or of the book: written again with the others
         return
     elif kind == "states" and number is not None:
         made = (_closed if tiers[number].cyclic else _rebuilt)(shards, tiers[number])

@@ -1,83 +1,41 @@
-"""The shard files of all tiers as one, in the order of states: the one k-way merge at the end of a solve."""
+"""The shard files of all tiers as one, in the order of states, as tasks put them: the end of a solve."""
 
 from __future__ import annotations
 
 import bisect
 import functools
-import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from solver.base.parallel import Workers
-from solver.book.solution import TierCount
+from solver.book.solution import Encoded, TierCount
 from solver.cluster.blocks import owner_of
-from solver.cluster.history import Course, Tier
-from solver.cluster.store import DIGITS, Damaged, File, Store
+from solver.cluster.history import Tier
+from solver.cluster.ordering import Bound, Form, Slice, arrange, bind, cuts, glued, indices_of, ordered
+from solver.cluster.shards import Shards
+from solver.cluster.store import File
 from solver.cluster.tasks import SAMPLE
-from solver.store.sorting import radix_sort_pairs
-from solver.sweep.finish import Piece, numbers_of, places_of, tier_count
+from solver.sweep.finish import Piece, tier_count
 
-BUFFERED = 256 << 20  # bytes of all files together that are held
-LEAST = 1 << 12  # states of one file that are read at a time
-MOST = 1 << 18
+ARRANGED = 24  # bytes of memory that a task takes for a state that it puts in order
+BOUND = 8  # and for one of the book, which is packed but for some at a time
 NEAR = 1 << 12  # states that are read with one that is asked for: a bisection ends among them
-Part = tuple[NDArray[np.int64], NDArray[Any]]
-
-
-class Stream:
-    """The states of a shard, ascending, and their values, read a part at a time; digests are checked by the end."""
-
-    def __init__(self, store: Store, states: File, values: File, kind: np.dtype[Any], size: int) -> None:
-        self.store, self.size = store, size
-        self.files = [(states, np.dtype(np.int64)), (values, kind)]
-        self.digests = [hashlib.sha256(), hashlib.sha256()]
-        self.place, self.count, self.largest = 0, states.length, -1
-        self.states, self.values = np.empty(0, np.int64), np.empty(0, kind)
-
-    def fill(self) -> bool:
-        """Read on if less than half a part is left of what was read; False if nothing is left at all."""
-        if 2 * len(self.states) < self.size and self.place < self.count:
-            end = min(self.place + self.size, self.count)
-            states, values = (self._read(number, file, kind, end) for number, (file, kind) in enumerate(self.files))
-            self.place = end
-            if states[0] <= self.largest or (states[1:] <= states[:-1]).any():
-                raise Damaged(self.files[0][0].name)  # in this order nobody would find the end
-            self.largest = int(states[-1])
-            self.states, self.values = np.concatenate([self.states, states]), np.concatenate([self.values, values])
-        return len(self.states) > 0
-
-    @property
-    def last(self) -> int | None:
-        """The largest state that was read; None if no more is to come."""
-        return None if self.place == self.count else self.largest
-
-    def take(self, bound: int | None) -> Part:
-        """What was read up to a state."""
-        end = len(self.states) if bound is None else int(np.searchsorted(self.states, bound, "right"))
-        part = self.states[:end], self.values[:end]
-        self.states, self.values = self.states[end:], self.values[end:]
-        return part
-
-    def _read(self, number: int, file: File, kind: np.dtype[Any], end: int) -> NDArray[Any]:
-        data = self.store.read(file.name, self.place * kind.itemsize, end * kind.itemsize)
-        self.digests[number].update(data)
-        if end == self.count and self.digests[number].hexdigest()[:DIGITS] != file.name.rpartition(".")[2]:
-            raise Damaged(file.name)
-        return np.frombuffer(data, kind)
 
 
 class Merged:
     """`Swept`, in the files of a store; `tier` is what tells a state's."""
 
-    def __init__(self, store: Store, course: Course, tier: Callable[[int], int], error: int = 0) -> None:
+    def __init__(self, shards: Shards, tier: Callable[[int], int], error: int = 0) -> None:
+        course = shards.course
         assert course.scale is not None
-        self.store, self.course, self.kind = store, course, np.dtype(course.scale.kind)
+        self.shards, self.store, self.course, self.kind = shards, shards.store, course, np.dtype(course.scale.kind)
         self.tier, self.scale, self.error = tier, course.scale, error
         self.tally, self.longest = course.tally, course.slowest
-        self.cyclic = any(tier.cyclic for tier in course.tiers)
+        self.cyclic, self.stored = any(tier.cyclic for tier in course.tiers), course.stored
         self.values = list(reversed(course.values))
         self.rows = {tier.number: place for place, tier in enumerate(course.tiers)}
         self._read = functools.lru_cache(maxsize=256)(self._read_near)
@@ -142,23 +100,56 @@ class Merged:
         ]
 
     def pieces(self, best_first: NDArray[np.int64] | None, team: Workers) -> Iterator[Piece]:
-        pairs = self._pairs()
-        bytes_each = 8 + self.kind.itemsize
-        size = max(LEAST, min(MOST, BUFFERED // (bytes_each * max(1, len(pairs)))))
-        streams = [Stream(self.store, states, values, self.kind, size) for states, values in pairs]
-        indices_of = numbers_of if best_first is None else functools.partial(places_of, best_first[::-1])
+        shown, kind = indices_of(best_first), self.kind.str
 
-        def ordered(parts: Sequence[Part]) -> Piece:
-            states, values = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-            if len(parts) > 1:
-                radix_sort_pairs(states, values, np.empty_like(states), np.empty_like(values), len(states))
-            return states, indices_of(values)
+        def piece(call: Callable[[], Piece]) -> Piece:
+            states, values = call()
+            return states, shown(values)
 
-        yield from team.map(ordered, _spans(streams))
+        for slices in self._ranges():
+            yield from team.map(piece, ordered(self.store, slices, kind))
 
+    def encoded(self, codec: str, index_bytes: int) -> Iterator[Encoded]:
+        """The same as groups of a book, by tasks."""
+        units = self.scale.units(self.shards.rules, self.error)
+        merits = units.kind.listed(self.tally)
+        form = Form(None if merits is None else list(merits), codec, len(merits or ()), index_bytes)
+        yield from glued(form, self._bounds(form))
 
-def _spans(streams: list[Stream]) -> Iterator[list[Part]]:
-    """What all streams have in one range of states after the other."""
-    while streams := [stream for stream in streams if stream.fill()]:
-        bound = min((last for stream in streams if (last := stream.last) is not None), default=None)
-        yield [part for stream in streams if len((part := stream.take(bound))[0])]
+    def _bounds(self, form: Form) -> Iterator[Bound]:
+        """The ranges of the book, of which only some are under way at a time."""
+        shards, before = self.shards, 0
+        engine, waiting = shards.engine_for(self.stored), deque[Any]()
+        for slices in self._ranges():
+            states = sum(one.states for one in slices)
+            memory = min(shards.memory, BOUND * states)
+            waiting += engine.submit(bind, shards.job, slices, self.kind.str, form, before, memory=memory)
+            before += states
+            if len(waiting) > 2 * engine.workers:
+                yield engine.result(waiting.popleft())
+        yield from engine.results(waiting)
+
+    def _ranges(self) -> Iterator[list[Slice]]:
+        """What each range of states has in the files of ordered shards, which tasks make."""
+        shards, kind = self.shards, self.kind.str
+        bits, ranges = (shards.bits_for(self.stored, each) for each in (ARRANGED, BOUND))
+        keys = cuts([(tier.sample, tier.stored) for tier in self.course.tiers], 1 << ranges)
+        engine, memory = shards.engine_for(self.stored), shards.bytes_for(self.stored, bits, ARRANGED)
+        tasks = [
+            engine.submit(arrange, shards.job, number, some, kind, keys, memory=memory)[0]
+            for number, some in enumerate(self._shares(self.stored >> bits))
+        ]
+        arranged = list(engine.results(tasks))
+        for number in range(len(keys) + 1):
+            yield [one.slice(number) for one in arranged]
+
+    def _shares(self, states: int) -> Iterator[list[tuple[File, File]]]:
+        """The files, in shares of about so many states."""
+        share, count = list[tuple[File, File]](), 0
+        for pair in self._pairs():
+            if share and count + pair[0].length // 2 > states:
+                yield share
+                share, count = [], 0
+            share.append(pair)
+            count += pair[0].length
+        yield share

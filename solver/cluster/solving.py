@@ -58,13 +58,13 @@ class Clustered:
         start, merged = self.rules.canonical(self.rules.game.initial()), self._merged()
         merged.check(start)
         try:
-            return finish(self.rules, merged, self.options, begun)
+            return finish(self.rules, merged, self.options, begun)._replace(encoded=merged.encoded)
         except SolverError:
             merged.check()  # what the solution was held against the plain rules by had no digest
             raise
 
     def _merged(self) -> Merged:
-        return Merged(self.store, self.driver.course, self.tier, self.driver.error)
+        return Merged(self.driver, self.tier, self.driver.error)
 
     def mend(self, error: SolverError) -> bool:
         """Whether what is wrong was mended: a shard file that is computed again."""

@@ -59,9 +59,9 @@ class Cluster(NamedTuple):
     price: float = 0.0
     design: Design = BUILT
 
-    def shards(self, states: int) -> int:
+    def shards(self, states: int, each: int = TASK_BYTES) -> int:
         """Of a tier, a power of two: what fits the memory of a worker, or more where workers would be idle."""
-        fitting = states * TASK_BYTES / min((1 - OBJECTS) * self.memory / self.cores, self.design.task)
+        fitting = states * each / min((1 - OBJECTS) * self.memory / self.cores, self.design.task)
         busy = min(2 * self.nodes * self.cores, states / LEAST_STATES, MOST_BLOCKS)
         return 1 << max(0, math.ceil(math.log2(max(1.0, fitting, busy))))
 
@@ -98,8 +98,9 @@ class Costs(NamedTuple):
     phase: float = 0.02  # until the first task of a phase runs, and the last one is heard of
     near: float = 2e-3  # the same of a phase that the driver sees to itself
     start: float = 5.0  # Ray, and the rules compiled
-    book: float = 120e-9  # of the driver, a state merged into the book
-    stream: float = 5e-6  # of the driver, a file for each step of that merge
+    book: float = 90e-9  # of a core, a state put in order and encoded for the book
+    written: float = 5e-9  # of the driver, a byte of the book
+    slice: float = 4e-6  # of the driver, what a file of ordered states has for a range
 
 
 class Kind(NamedTuple):

@@ -19,7 +19,8 @@ from solver.rules.game import Game, Rules
 if TYPE_CHECKING:
     from solver.sweep.walking import Tier
 
-BUFFERED, LEAST_READ, MOST_READ = 256 << 20, 1 << 12, 1 << 18  # of the merge into the book: bytes, states of a file
+ARRANGED, BOUND = 24, 8  # bytes of memory for a state that is put in order for the book, and for one that is encoded
+ORDERED = 1.3  # bytes of a state, packed, in between
 PROCESS = 120 << 20  # bytes of a worker, whatever it does
 STATE_MEMORY, MOVE_MEMORY = 24, 24  # more bytes of it for each state, and for each move
 START_CPU = 8.0  # seconds of the processor that starting takes: Ray, and in each of two workers what is compiled
@@ -28,7 +29,7 @@ START_CPU = 8.0  # seconds of the processor that starting takes: Ray, and in eac
 class Plan(NamedTuple):
     """A solve on a cluster. `whole`: the tiers are all there, else only the first; `counted`: they were counted.
 
-    `seconds` are those of the tiers, of the merge into the book (`book_seconds`), and of the start; `memory` is the
+    `seconds` are those of the tiers, of the book (`book_seconds`), and of the start; `memory` is the
     peak of a worker; `storage` that of the store; `price` that of all nodes all the time.
     """
 
@@ -93,7 +94,7 @@ def planned(
     """The plan of a solve whose tiers are known."""
     plans = predict(tiers, costs, cluster, kind)
     states = sum(tier.kept for tier in tiers)
-    book = _book_seconds(plans, states, costs, cluster, kind)
+    book = _book_seconds(states, costs, cluster, kind)
     seconds = costs.start + sum(tier.forward + tier.backward for tier in plans) + book
     return Plan(
         tuple(plans),
@@ -110,15 +111,16 @@ def planned(
     )
 
 
-def _book_seconds(plans: Sequence[TierPlan], states: int, costs: Costs, cluster: Cluster, kind: Kind) -> float:
-    """The merge of all shard files, by the driver alone; each step of it looks at all of them."""
-    read = (KEY + kind.merit_bytes) * states
-    files = sum(tier.shards for tier in plans if tier.states)
-    part = max(LEAST_READ, min(MOST_READ, BUFFERED // ((KEY + kind.merit_bytes) * max(1, files))))
-    links = [rate for rate in (cluster.network / 8, cluster.storage) if rate]
-    steps = 2 * states / (part * max(1, files))  # each ends when most files have half of it in memory left
-    work = states * costs.book + steps * files * costs.stream
-    return max(work, read / min(links) if links else 0.0)
+def _book_seconds(states: int, costs: Costs, cluster: Cluster, kind: Kind) -> float:
+    """The book: workers put some shards each in order, and encode a range each; the driver writes what they made."""
+    files, ranges = cluster.shards(states, ARRANGED), cluster.shards(states, BOUND)
+    between = (ORDERED + kind.merit_bytes) * states
+    moved = (KEY + kind.merit_bytes + kind.book_bytes) * states + 2 * between
+    links = [rate for rate in (cluster.nodes * cluster.network / 8, cluster.storage) if rate]
+    tasks = (files + ranges) * costs.task + files * ranges * costs.slice
+    driver = tasks + kind.book_bytes * states * costs.written
+    workers = min(cluster.nodes * cluster.cores, ranges)
+    return max(states * costs.book / workers, driver, moved / min(links) if links else 0.0)
 
 
 def _worker_memory(tier: Tier, plan: TierPlan) -> int:

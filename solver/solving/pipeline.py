@@ -218,7 +218,7 @@ def _write(target: Path, job: Job, outcome: Outcome) -> Header:
         try:
             return streaming.write(
                 target, _header(job, outcome), outcome.solved.parts(), job.rules,
-                workers=options.workers, progress=options.progress,
+                encoded=outcome.solved.encoded, workers=options.workers, progress=options.progress,
             )  # fmt: skip
         except SolverError as error:
             if outcome.mend is None or not outcome.mend(error):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from solver.base.parallel import Workers
 from solver.book.solution import TierCount
 from solver.store.packed import Table
 from solver.store.runs import spans, splitters
+from solver.store.shelves import ValueShelf
 from solver.store.sorting import radix_sort_pairs
 from solver.sweep.backward import Backward
 from solver.sweep.finish import Piece, numbers_of, places_of, tier_count
@@ -19,6 +21,26 @@ from solver.sweep.forward import Forward
 
 PART = 1 << 18  # states of all tiers that are put in order together
 OF_A_TIER = 64  # states of a sample, at most
+
+
+def in_order(runs: Table, values: Sequence[Any], low: int, high: int) -> Piece:
+    """The states of all runs from `low` to `high`, ascending, and their values: those of a run are a slice of its."""
+    states, shares = runs.read(low, high)
+    parts = [one[first : first + count] for one, (first, count) in zip(values, shares.tolist(), strict=True) if count]
+    merits = np.concatenate(parts) if parts else np.empty(0, np.int8)
+    if len(parts) > 1:
+        radix_sort_pairs(states, merits, np.empty_like(states), np.empty_like(merits), len(states))
+    return states, merits
+
+
+class _Values:
+    """The values of a layer, sliced as an array is, on a shelf where they begin at `begin`."""
+
+    def __init__(self, shelf: ValueShelf, begin: int) -> None:
+        self.shelf, self.begin = shelf, begin
+
+    def __getitem__(self, places: slice) -> NDArray[Any]:
+        return self.shelf.part(self.begin + (places.start or 0), self.begin + places.stop)
 
 
 class Ordered:
@@ -62,20 +84,12 @@ class Ordered:
     def pieces(self, best_first: NDArray[np.int64] | None, team: Workers) -> Iterator[Piece]:
         layers = [layer for layer in self.layers if layer.begin < layer.end]
         runs = Table([self._section(layer) for layer in layers])
-        begins = [self.states.size - layer.end for layer in layers]
+        values = [_Values(self.merits, self.states.size - layer.end) for layer in layers]
         indices_of = numbers_of if best_first is None else functools.partial(places_of, best_first[::-1])
         self.merits.part(0, min(1, self.states.size))  # maps it
 
         def place(span: tuple[int, int]) -> Piece:
-            states, shares = runs.read(*span)
-            parts = [
-                self.merits.part(begin + first, begin + first + count)
-                for begin, (first, count) in zip(begins, shares.tolist(), strict=True)
-                if count
-            ]
-            merits = np.concatenate(parts) if parts else np.empty(0, self.merits.dtype)
-            if len(parts) > 1:
-                radix_sort_pairs(states, merits, np.empty_like(states), np.empty_like(merits), len(states))
+            states, merits = in_order(runs, values, *span)
             return states, indices_of(merits)
 
         for piece in team.map(place, spans(splitters(runs, PART))):
