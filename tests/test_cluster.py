@@ -34,7 +34,7 @@ SLOW = (
 @pytest.fixture
 def clustered(tmp_path, monkeypatch):
     """Solve a game in shards, on two threads; the digest of its book."""
-    monkeypatch.setattr(on_ray, "connect", lambda where, memory=None: Threads(2))
+    monkeypatch.setattr(on_ray, "connect", lambda where, memory=None: Threads(4))
     monkeypatch.setattr(shards, "EVERY", 0.0)
     monkeypatch.setattr(shards, "NEAR", 100)
 
@@ -151,7 +151,7 @@ def test_restart_begins_anew(folder, tmp_path, clustered, monkeypatch):
     ],
 )
 def test_what_cannot_be_done_is_refused(options, refusal, tmp_path, monkeypatch):
-    monkeypatch.setattr(on_ray, "connect", lambda where, memory=None: Threads(2))
+    monkeypatch.setattr(on_ray, "connect", lambda where, memory=None: Threads(4))
     with pytest.raises(MethodError, match=refusal):
         pipeline.solve("tic-tac-toe", tmp_path / "book.lmdb", **{"cluster": "local", **options})
     assert not list(tmp_path.iterdir())

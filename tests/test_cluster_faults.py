@@ -36,7 +36,7 @@ import solver.__main__
 from solver.cluster import engine, on_ray, shards, store
 shards.LEAST, shards.NEAR, shards.EVERY = 1 << 9, 1 << 8, 0.0
 """
-ON_THREADS = SHARDED + "on_ray.connect = lambda *_, **__: engine.Threads(2)\n"
+ON_THREADS = SHARDED + "on_ray.connect = lambda *_, **__: engine.Threads(4)\n"
 IMPATIENT = ON_THREADS + "store.RENEWED, store.EXPIRED, store.LOOKED = 0.2, 2.0, 0.5\n"
 RUN = "solver.__main__.main()"
 

@@ -113,7 +113,7 @@ fsspec.register_implementation("objects", Objects, clobber=True)
 @pytest.fixture(autouse=True)
 def threads(monkeypatch):
     """Clusters are threads, tiers of some dozen states have several shards, and nobody waits for long."""
-    monkeypatch.setattr(on_ray, "connect", lambda where, memory=None, **_: Threads(2))
+    monkeypatch.setattr(on_ray, "connect", lambda where, memory=None, **_: Threads(4))
     monkeypatch.setattr(shards, "LEAST", 16)
     monkeypatch.setattr(shards, "NEAR", 16)
     monkeypatch.setattr(shards, "EVERY", 0.0)

@@ -78,7 +78,9 @@ class Shards:
 
     def bits_for(self, states: float, each: int = BYTES) -> int:
         """Of how many shards, as a power of two, so many states are, of which a task takes `each` bytes."""
-        shards = max(states * each / self.memory, min(2 * self.engine.workers, MOST_BLOCKS, states / LEAST))
+        workers = self.engine.workers
+        busy = workers if workers & workers - 1 == 0 else 2 * workers  # else some wait for half of a phase
+        shards = max(states * each / self.memory, min(busy, MOST_BLOCKS, states / LEAST))
         return min(HASHED, max(0, int(np.ceil(np.log2(max(1.0, shards))))))
 
     def engine_for(self, states: int) -> Engine:

@@ -62,7 +62,8 @@ class Cluster(NamedTuple):
     def shards(self, states: int, each: int = TASK_BYTES) -> int:
         """Of a tier, a power of two: what fits the memory of a worker, or more where workers would be idle."""
         fitting = states * each / min((1 - OBJECTS) * self.memory / self.cores, self.design.task)
-        busy = min(2 * self.nodes * self.cores, states / LEAST_STATES, MOST_BLOCKS)
+        workers = self.nodes * self.cores
+        busy = min(workers << (workers & workers - 1 > 0), states / LEAST_STATES, MOST_BLOCKS)
         return 1 << max(0, math.ceil(math.log2(max(1.0, fitting, busy))))
 
 
@@ -100,7 +101,7 @@ class Costs(NamedTuple):
     start: float = 5.0  # Ray, and the rules compiled
     book: float = 90e-9  # of a core, a state put in order and encoded for the book
     written: float = 5e-9  # of the driver, a byte of the book
-    slice: float = 4e-6  # of the driver, what a file of ordered states has for a range
+    slice: float = 3.5e-6  # of the driver, what a file of ordered states has for a range
 
 
 class Kind(NamedTuple):
