@@ -148,6 +148,7 @@ def block_of(blocks: Blocks, low: int, high: int, key: int) -> int:
 def find(rows: Blocks, keys: States, places: NDArray[np.uint32]) -> None:
     """places (keys, runs): where each run has its first state that is not below each of the ascending keys; of a packed
     one the last block that is not behind it. Those of the first key are looked for from where they are said to be."""
+    place: Any = 0
     for run in range(len(rows)):
         row, place = rows[run], np.int64(places[0, run])
         if row[ROWS]:
@@ -172,7 +173,7 @@ def bound(rows: Blocks, begins: NDArray[np.uint32], ends: NDArray[np.uint32]) ->
             blocks = table_at(row[INDEX], row[ROWS], 3)
             most += blocks[end, END] - (blocks[first - 1, END] if first else row[BEFORE])
         else:
-            most += end - first
+            most += int(end - first)
     return most
 
 
