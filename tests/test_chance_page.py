@@ -185,7 +185,7 @@ def said_of(player, position):
 
 
 @needs_node
-@pytest.mark.parametrize("name", ["pig:10", "einstein:3,2", "nannon:3,2,3", "backgammon-bearoff:1", "bids"])
+@pytest.mark.parametrize("name", ["pig:10", "einstein:3,2", "nannon:3,2,3", "backgammon-bearoff:1", "bids", "ur:1"])
 def test_a_page_says_what_a_player_says(pages, name, tmp_path):
     folder = pages(name)
     with Book(folder / "book.lmdb", Bids() if name == "bids" else None) as book:

@@ -63,7 +63,7 @@ QUICK = ("piglet:3",)
 SLOW = (
     "mu-torere", "hare-and-hounds", "three-mens-morris", "three-mens-morris:1", "nine-holes", "achi", "tapatan",
     "pong-hau-ki",
-    "quixo:3", "piglet:4", "piglet", "pig:15", "chess-ending:KPK",
+    "quixo:3", "piglet:4", "piglet", "pig:15", "chess-ending:KPK", "ur:1",
 )  # fmt: skip
 
 

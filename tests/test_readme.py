@@ -19,7 +19,7 @@ import pytest
 
 import solver
 from solver.book import Book
-from solver.rules.game import OPTIONAL, REQUIRED
+from solver.rules.protocol import OPTIONAL, REQUIRED
 from tests.test_cli import run
 from tests.ways import slow
 

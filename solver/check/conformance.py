@@ -20,7 +20,8 @@ from solver.base.patience import impatient, not_yet
 from solver.base.progress import Progress, silent
 from solver.check.playouts import MOST_MOVES, RandomGame, states_of, worth_of
 from solver.check.soundness import Hints, Twins
-from solver.rules.game import REQUIRED, STATE_LIMIT, Rules, check_signatures, game_text, own_method, validate
+from solver.rules.game import STATE_LIMIT, Rules, game_text, own_method, validate
+from solver.rules.protocol import REQUIRED, check_signatures
 from solver.rules.width import USUAL, outside
 from solver.search.derive import derived
 
@@ -215,6 +216,8 @@ class _Inspector:
             self.check_utility(state)
             return []
         outcomes = self.outcomes(state)
+        if found := self.hints.passed(state):
+            raise self.fault(state, found)
         if outcomes:
             return [(None, child) for child in outcomes]
         actions = self.actions(state)
@@ -229,8 +232,7 @@ class _Inspector:
         for place, child in children:
             self.check_number(child, f"result({state}, {place})")
             self.check_move(state, place)
-        found = self.hints.look(state, children)
-        if found is not None:
+        if found := self.hints.look(state, children):
             raise self.fault(state, found)
         return children
 

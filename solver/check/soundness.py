@@ -14,6 +14,7 @@ from typing import Any
 from solver.base.errors import BudgetExceeded, GameError, MethodError
 from solver.base.value import WIN, Value, merit_of
 from solver.rules.game import Rules, own_method
+from solver.rules.vanishing import edges
 from solver.rules.width import USUAL
 
 NODES = 3_000  # of searches for the values of one play-out
@@ -103,6 +104,22 @@ class Hints:
             raise
         except Exception as error:
             return f"what the rules say of it fails: {type(error).__name__}: {error}"
+
+    def passed(self, state: Any) -> str | None:
+        """What is wrong with what vanishes at an unfinished state or behind it, or None. Raises GameError, too."""
+        rules, vanishing = self.rules, self.rules.vanishing
+        if vanishing is None:
+            return None
+        if bool(vanishing(state)) != bool(vanishing(rules.canonical(state))):
+            return f"vanishes or not unlike its canonical {rules.canonical(state)}"
+        try:
+            for _ in () if vanishing(state) else edges(rules, state):
+                pass
+        except (GameError, MemoryError):
+            raise
+        except Exception as error:
+            return f"what follows by chance fails: {type(error).__name__}: {error}"
+        return None
 
     def compare(self, path: list[Any]) -> Iterator[tuple[Any, str]]:
         """States of a game, from its end back, with what is wrong with what they say of their values."""

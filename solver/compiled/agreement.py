@@ -27,6 +27,7 @@ from solver.compiled.edges import (
     ERROR,
     FAULTS,
     FIELDS,
+    GROUP,
     LARGEST,
     LOSSES,
     MOST_ACTIONS,
@@ -39,6 +40,7 @@ from solver.compiled.edges import (
 from solver.compiled.states import more_of, new_states, packed, unpacked
 from solver.rules.game import Game, Rules, own_method
 from solver.rules.sources import source_of
+from solver.rules.vanishing import edges
 from solver.search.derive import derived
 
 AUDIT_SECONDS = 0.2
@@ -64,6 +66,8 @@ class Twins:
         """Raise UncompiledRules with the first of the states of which they say different things."""
         with compiling(self.rules.game):
             for state in states:
+                if self.rules.vanishing is not None and self.rules.vanishing(state):
+                    continue  # its moves are listed before it
                 plain, compiled = self.plain(state), self.compiled(state)
                 if plain != compiled:
                     raise UncompiledRules(self.difference(state, plain, compiled))
@@ -74,16 +78,16 @@ class Twins:
         if rules.is_terminal(state):
             utility = rules.utility(state)
             return (utility > 0) - (utility < 0), abs(utility)
-        return [self._move(state, *child) for child in rules.children(state)]
+        return [self._move(*edge) for edge in edges(rules, state)]
 
-    def _move(self, state: int, weight: int, action: int | None, child: int) -> tuple[Any, ...]:
+    def _move(self, weight: int, group: int, state: int, action: int | None, child: int) -> tuple[Any, ...]:
         """Key, tier, whether the same player moves again, what a finished child gives, reward, weight."""
         rules = self.rules
         key = rules.canonical(child)
         merit = rules.lifted(rules.end(child), state, action, child) if rules.is_terminal(child) else OPEN
         same = bool(rules.same_mover(state, action, child))
         reward = 0 if rules.reward is None or action is None else rules.reward(state, action)
-        return key, self.own.tier(key), same, merit, reward, weight
+        return key, self.own.tier(key), same, merit, reward, weight + (group << GROUP)
 
     def compiled(self, state: int) -> Any:
         """The same from the kernels; the text of an exception if they raise one."""
@@ -222,7 +226,7 @@ def audit(solution: Solution, states: Sequence[int], *, seconds: float = AUDIT_S
             return audited
         _audit(solution, state)
         if rules.folds:
-            children = (child for _, _, child in rules.children(state))
+            children = (child for *_, child in edges(rules, state))
             twin = next((child for child in children if rules.canonical(child) != child), None)
             if twin is not None and not rules.is_terminal(twin):
                 _audit(solution, twin)

@@ -70,7 +70,7 @@ def bind(
     no distances: a score game, or `outcomes` alone are asked for), `ALTERNATES` (players strictly alternate), `FOLDS`
     (fold states by `canonical`), `TIERED` (the rules have tiers), `TIERS` (ask for them), and whether the rules have
     `AGAIN`, `REWARD`, `PROMISES`, `REPLIES`, `OUTLOOK`, `FOLLOWUP`, `BOUNDS`, `LONGEST`, `EVALUATE`, `FEATURES`,
-    `ENDLESS`.
+    `ENDLESS`, `VANISHING`.
     """
     asked = Rules(game, symmetry)
     if asked.plain_only:
@@ -299,6 +299,7 @@ _NOT_IN_THE_RULES: dict[str, Any] = {
     "evaluate": _zero,
     "features": _no_features,
     "promise": _nothing,
+    "vanishing": _zero,
 }
 
 

@@ -29,11 +29,12 @@ from solver.search import INFINITY
 lift = register_jitable(**PART)(value.lift)
 terminal_merit = register_jitable(**PART)(value.terminal_merit)
 game: Any = None  # what follows are constants of the bound copies
-SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = TIERS = False
+SCORES = ALTERNATES = AGAIN = REWARD = FOLDS = TIERS = VANISHING = False
 MORE = ()
 
 OPEN = -(1 << 62)  # instead of a merit: the child is not finished
 ROOM = 512  # moves listed at a time, which stay in the first cache
+GROUP = MOST_WEIGHT.bit_length()  # bits of a weight, above which the group stands
 MOST_ACTIONS = 1 << 20  # of one state
 MOST_STARTS = 1 << 30  # of a game
 MOST_MARGIN = INFINITY - 1  # of a finished game
@@ -42,7 +43,7 @@ MOST_PLIES_LEFT = 1000  # of a finished game
 KEPT, WINS, DRAWS, LOSSES, LARGEST, ERROR, CULPRIT = range(7)  # slots of the report of `keep`
 FIELDS = 7
 NO_ACTIONS, NEGATIVE, BAD_UTILITY, UNKNOWN_CHILD, SAME_TIER, TIER_FALLS, BAD_MARGIN, BAD_LEFT, BAD_MOVER = range(1, 10)
-CROWDED, BAD_WEIGHT = 10, 11
+CROWDED, BAD_WEIGHT, VANISHES, BAD_VANISHING = range(10, 14)
 FAULTS = {
     NO_ACTIONS: "has no actions and is not terminal: is_terminal must say so",
     NEGATIVE: "has a child outside [0, 2**63): states are non-negative 63-bit integers",
@@ -53,6 +54,8 @@ FAULTS = {
     BAD_MARGIN: "is terminal with a margin of 2**60 or more: utilities must be smaller",
     BAD_LEFT: f"is terminal with plies left that are not from 0 to {MOST_PLIES_LEFT - 1}: plies_left is a small number",
     CROWDED: f"has more than {MOST_ACTIONS} actions: they must end",
+    VANISHES: "vanishes, though not chance alone leads to it: only the choice after a chance node may vanish",
+    BAD_VANISHING: "leads by chance to what vanishes and has no actions, is finished, or another player's",
     BAD_WEIGHT: f"has weights below 1, or of more than {MOST_WEIGHT:,} together: chance yields small whole numbers",
 }
 
@@ -109,7 +112,9 @@ def edges(states, begin, end, win, enough, listed):
 def chance_edges(states, begin, end, win, enough, listed):
     """`edges` of a game of chance: at a chance node what may happen, with its weights (int64), 0 for an action.
 
-    The number is -BAD_WEIGHT where the weights are out of bounds.
+    The children of one that vanishes stand in its place, each with its weight, to which 1 << GROUP is added as often as
+    the place of their first says, from 1 on. The number is -BAD_WEIGHT where the weights are out of bounds,
+    -BAD_VANISHING where what vanishes may not.
     """
     weights = listed.weights
     count = 0
@@ -121,6 +126,20 @@ def chance_edges(states, begin, end, win, enough, listed):
             if not 1 <= weight <= MOST_WEIGHT - total:
                 return -BAD_WEIGHT, i
             total += weight
+            if VANISHING and game.vanishing(child):
+                first, place = count, (i - begin) * 2
+                if game.is_terminal(child) or game.to_move(child) != game.to_move(state):
+                    return -BAD_VANISHING, i
+                for action in game.actions(child):
+                    if count == len(weights):
+                        return mark, i
+                    weights[count] = weight + (first + 1 << GROUP)
+                    reward = game.reward(child, action) if REWARD else 0
+                    _enter(state, game.result(child, action), reward, place, win, listed, count)
+                    count += 1
+                if count == first:
+                    return -BAD_VANISHING, i
+                continue
             weights[count] = weight  # first: who does not ask for weights gives an array that has another use
             _enter(state, child, 0, (i - begin) * 2, win, listed, count)
             count += 1
@@ -163,6 +182,8 @@ def keep(states, begin, end, kept, report):
             pass
         elif not 0 <= game.to_move(state) <= 1:
             report[ERROR], report[CULPRIT] = BAD_MOVER, folded(state)
+        if VANISHING and game.vanishing(state):
+            report[ERROR], report[CULPRIT] = VANISHES, folded(state)
         if not game.is_terminal(state):
             put_in(kept, count, state, MORE)
             count += 1

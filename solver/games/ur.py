@@ -16,9 +16,9 @@ choice is played at once.
 
 A state holds, from the lowest bit on, the throw (3 bits, 0: to be thrown), the squares of the mover's path with own men
 (16 bits, the first square lowest), the other's likewise along its path, the men that wait of the mover and of the other
-(3 bits each), and the mover. An action is the number of the square to leave, from 1 on; 0 is to enter. `tier` counts
-the men that are off. Of the states in which the mover throws, lost ones included, 137,892,016, 41,254,034 and
-500,981,472 are published.
+(3 bits each), and the mover. An action is the number of the square to leave, from 1 on; 0 is to enter. A state after
+the throw is passed through, and never stored. `tier` counts the men that are off, of both, and then of who has fewer.
+Of the states in which the mover throws, lost ones included, 137,892,016, 41,254,034 and 500,981,472 are published.
 """
 
 from __future__ import annotations
@@ -76,6 +76,9 @@ class Ur(NamedTuple):
                 if HEADS[self.rules][throw]:
                     yield HEADS[self.rules][throw], self._settled(state + throw)
 
+    def vanishing(self, state: int) -> bool:
+        return state & 7 > 0
+
     def is_terminal(self, state: int) -> bool:
         """Whether the other, who has just moved, has all men off."""
         return self._other(state) == 0 and self._waiting(state, 1) == 0
@@ -87,8 +90,9 @@ class Ur(NamedTuple):
         return state >> 41
 
     def tier(self, state: int) -> int:
-        afield = (self._own(state) | self._other(state) << 16).bit_count()
-        return 2 * self.pieces - afield - self._waiting(state, 0) - self._waiting(state, 1)
+        own = self.pieces - self._own(state).bit_count() - self._waiting(state, 0)
+        other = self.pieces - self._other(state).bit_count() - self._waiting(state, 1)
+        return (own + other) * self.pieces + min(own, other)
 
     def canonical(self, state: int) -> int:
         return state & (1 << 41) - 1

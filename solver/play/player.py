@@ -283,9 +283,9 @@ class Player:
         """The same of a state that the solution lacks."""
         if self.game.is_terminal(state):
             return self._terminal(state)
-        found = self._solved.get(key)
-        if found is None:
-            low, high = self._ahead.range(key, plies)
+        if (found := self._solved.get(key)) is None:
+            vanishing = self.rules.vanishing  # what no book has follows from its moves
+            low, high = self._ahead.range(key, max(plies, 1) if vanishing and vanishing(state) else plies)
             found, sign = value_within(self._ahead.rules, (low, high)), (low > 0) - (high < 0)
             if found is None and sign and not self.rules.scores:  # who wins is known, but not how soon
                 return Answer(None, False, "search", sign)

@@ -7,8 +7,9 @@ from typing import Any
 
 from solver.base.value import in_plies
 from solver.check.playouts import RandomGame, states_of, summary
-from solver.rules.game import OPTIONAL, Rules, near_misses, own_method
+from solver.rules.game import Rules, own_method
 from solver.rules.notation import format_action, show
+from solver.rules.protocol import OPTIONAL, near_misses
 
 
 def facts(rules: Rules, games: Sequence[RandomGame]) -> dict[str, Any]:

@@ -9,12 +9,9 @@ class (or module functions).
 
 from __future__ import annotations
 
-import difflib
 import functools
-import inspect
 import os
 import sys
-import types
 import typing
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
@@ -26,16 +23,15 @@ from solver.games import CATALOGUE, FROM_FILES, class_of, opened_by
 from solver.rules import parameters
 from solver.rules.fingerprint import fingerprint
 from solver.rules.loading import is_user_file, user_class
-from solver.rules.meaning import names_in
 from solver.rules.numbering import Numbering, ranks_of
-from solver.rules.sources import inner
+from solver.rules.protocol import check_signatures, lacking
 from solver.rules.width import bits_of
 
 STATE_LIMIT = 1 << 63
 
 
 class Game(Protocol):
-    """What every game has. `OPTIONAL` lists what it may have besides."""
+    """What every game has. `protocol.OPTIONAL` lists what it may have besides."""
 
     def initial(self) -> int:
         """The start state."""
@@ -56,56 +52,6 @@ class Game(Protocol):
         """That of a named tuple: what is compiled for a game is kept by it."""
 
 
-REQUIRED = {
-    "initial": (),
-    "actions": ("state",),
-    "result": ("state", "action"),
-    "is_terminal": ("state",),
-    "utility": ("state",),
-}
-"""Method: its parameters after `self`. The names are part of the contract: Numba matches them."""
-
-OPTIONAL = {
-    "to_move": ("state",),  # 0 or 1; without it, and without `again`, players strictly alternate
-    "again": ("state", "action"),  # whether who plays it moves again, where states do not say who is to move
-    "reward": ("state", "action"),  # what who plays it scores at once; values then are margins still to come
-    "size": (),  # every state is below it; then the solver may use arrays by state
-    "rank": ("state",),  # a number >= 0 for each state, without large gaps; -1 for what is none: ranked books
-    "unrank": ("rank",),  # the state of that rank, -1 if none has it; goes with `rank`
-    "digits": (),  # yields the bits of each digit of a state, as `scan` reads them; goes with it
-    "scan": ("place", "memo", "digit"),  # what to remember of the digits so far, -1 for none: numbers states
-    "starts": (),  # yields the states to solve from besides `initial()`
-    "canonical": ("state",),  # one of the states equivalent by symmetry; without it no symmetry saving
-    "tier": ("state",),  # an int >= 0 that never decreases along a move; without it plain retrograde analysis
-    "evaluate": ("state",),  # estimate for the side to move, |evaluate| < |utility|; without it no heuristic play
-    "features": ("state",),  # yields small ints for the side to move, as many for every state: learned evaluations
-    "plies_left": ("state",),  # of a terminal state: plies that its outcome still takes; 0 without it
-    "endless": ("state",),  # the margin that play without end is worth from there on; 0 without it
-    "bounds": ("state",),  # (lower, upper) static bounds of the score; without it fewer cuts
-    "longest": ("state",),  # the most plies that the game can still take; without it quick wins are found less quickly
-    "outlook": ("state",),  # 1: wins with this move; -1: loses in 2 plies; 0: neither, nor does a reply lose at once
-    "replies": ("state",),  # bits of actions, one of them best, where outlook is 0; without it all are searched
-    "followup": ("state",),  # `outlook` where a reply led, perhaps cheaper: who moves there cannot win at once
-    "promise": ("state", "action"),  # larger is searched earlier; without it moves are searched as they come
-    "chance": ("state",),  # yields (weight, next state) where dice or cards decide, nothing elsewhere; wants `to_move`
-    "show": ("state",),  # the board as text; without it the number
-    "view": ("state", "mover"),  # the board from one side, 0 or 1 to move; without it `show`, which may turn round
-    "cells": ("state", "mover"),  # the board as rows of characters, for a page; without it `view` or `show`
-    "from_cells": ("rows", "mover"),  # the state of such rows, or ValueError; without it pages set up by moves alone
-    "place": ("state", "action"),  # the cells to choose for it, one after the other; without it moves by their names
-    "drawing": (),  # how a page draws the cells (`docs/rules.md`); without it squares and discs
-    "parse_position": ("text",),  # the state of a notation of the game's own, None if it is none; or ValueError
-    "parse_action": ("state", "text"),  # without it the legal action whose text this is
-    "format_action": ("state", "action"),  # the game's own notation; without it the number
-    "check": (),  # raises ValueError if the parameters make no game
-    "to_text": (),  # with a classmethod from_text(text): parameters in a form of the game's own
-}
-
-# Class attributes: `score_game = True` says that utilities are margins and distances mean nothing, `impartial = True`
-# that both move alike and the last mover wins; `bits`, which may be a method, too, is how wide states are (`width`).
-ATTRIBUTES = ("score_game", "plain_only", "bits", "impartial")
-
-
 def own_method(game: Any, name: str) -> Any:
     """The optional method of that name of a game, or of a class of them; None without it. `Rules` fills the gaps.
 
@@ -122,8 +68,8 @@ class Rules:
     wins is asked, not how soon; with `nimbers` these. `outcomes(state)` are what chance may do, nothing where a player
     decides; `mover(state)` is who is to move, 0 where states do not tell. All methods are bound, plain callables; what
     nothing can stand in for is None where the game lacks it: `to_move`, `again`, `reward`, `chance`, `evaluate`,
-    `features`, `bounds`, `promise`, `size`, `rank`, `outlook`, `replies`. States may be any hashable objects in the
-    plain searches. Raises GameError where a required method is missing, or two do not go together.
+    `features`, `bounds`, `promise`, `size`, `rank`, `outlook`, `replies`, `vanishing`. States may be any hashable
+    objects in the plain searches. Raises GameError where a required method is missing, or two do not go together.
     """
 
     def __init__(self, game: Any, symmetry: bool = True, wdl: bool = False, nimbers: bool = False) -> None:
@@ -137,13 +83,14 @@ class Rules:
             self.is_terminal: Callable[[Any], bool] = game.is_terminal
             self.utility: Callable[[Any], Any] = game.utility
         except AttributeError as error:
-            raise _lacking(type(game), str(error.name)) from None
+            raise lacking(type(game), str(error.name)) from None
         self.to_move: Callable[[Any], int] | None = own_method(game, "to_move")
         self.again: Callable[[Any, int], bool] | None = own_method(game, "again")
         self.reward: Callable[[Any, int], int] | None = own_method(game, "reward")
-        self.gain: Callable[[Any, Any], int] = self.reward or _no_gain
+        self.gain: Callable[[Any, Any], int] = self.reward or _zero
         self.chance: Callable[[Any], Iterator[tuple[Any, Any]]] | None = own_method(game, "chance")
         self.outcomes: Callable[[Any], Iterator[tuple[Any, Any]]] = self.chance or _none
+        self.vanishing: Callable[[Any], Any] | None = own_method(game, "vanishing")
         self.evaluate: Callable[[Any], Any] | None = own_method(game, "evaluate")
         self.features: Callable[[Any], Iterator[int]] | None = own_method(game, "features")
         self.bounds: Callable[[Any], tuple[int, int]] | None = own_method(game, "bounds")
@@ -153,8 +100,7 @@ class Rules:
         canonical, tier = own_method(game, "canonical"), own_method(game, "tier")
         self.folds = symmetry and canonical is not None
         self.canonical: Callable[[Any], Any] = canonical if self.folds else _same
-        self.tiered = tier is not None
-        self.tier: Callable[[Any], int] = tier or _zero
+        self.tiered, self.tier = tier is not None, tier or _zero
         self.plies_left: Callable[[Any], int] = own_method(game, "plies_left") or _zero
         self.endless: Callable[[Any], int] = own_method(game, "endless") or _zero
         self.starts: Callable[[], Iterator[Any]] = own_method(game, "starts") or _none
@@ -200,25 +146,11 @@ class Rules:
 
     def roots(self) -> list[Any]:
         """The states to solve from, each once: the start, and those of `starts`."""
-        return list(dict.fromkeys([self.game.initial(), *self.starts()]))
-
-
-def _lacking(cls: type, name: str) -> GameError:
-    meant = [other for other, found in near_misses(cls).items() if found == name]
-    remedy = f"rename {meant[0]}" if meant else "add it"
-    return GameError(f"{cls.__name__} has no method {name}({', '.join(('self', *REQUIRED.get(name, ())))}): {remedy}")
-
-
-def near_misses(cls: type) -> dict[str, str]:
-    """Names of a class that neither the protocol nor its own methods use, and what of the protocol may be meant."""
-    members = {name: item for base in cls.__mro__[-2::-1] if base is not tuple for name, item in vars(base).items()}
-    codes = [inner(item).__code__ for item in members.values() if isinstance(inner(item), types.FunctionType)]
-    known = [*REQUIRED, *OPTIONAL, *ATTRIBUTES]
-    used = {*known, *getattr(cls, "_fields", ()), *(name for code in codes for name in names_in(code))}
-    strange = [name for name in members if not name.startswith("_") and name not in used]
-    missing = [name for name in known if name not in members]
-    found = {name: difflib.get_close_matches(name, missing, 1, 0.8) for name in strange}
-    return {name: matches[0] for name, matches in found.items() if matches}
+        starts = list(dict.fromkeys([self.game.initial(), *self.starts()]))
+        first = next(filter(self.vanishing, starts), None) if self.vanishing is not None else None
+        if first is not None:
+            raise GameError(f"{self.name} starts from state {first}, which vanishes: only chance leads to such states")
+        return starts
 
 
 def _check_together(rules: Rules) -> None:
@@ -230,6 +162,8 @@ def _check_together(rules: Rules) -> None:
         )
     if rules.again is not None and rules.chance is not None:
         raise GameError(f"{name} has again(state, action), which tells nothing of chance nodes: give it to_move(state)")
+    if rules.vanishing is not None and rules.chance is None:
+        raise GameError(f"{name} has vanishing(state) without chance(state), which alone leads to such states: add it")
     if rules.chance is not None and rules.to_move is None:
         raise GameError(f"{name} has chance(state) without to_move(state), by which a chance node has a side: add it")
     if (own_method(rules.game, "rank") is None) != (own_method(rules.game, "unrank") is None):
@@ -289,11 +223,7 @@ def _same(state: Any) -> Any:
     return state
 
 
-def _zero(state: Any) -> int:
-    return 0
-
-
-def _no_gain(state: Any, action: Any) -> int:
+def _zero(*state: Any) -> int:
     return 0
 
 
@@ -367,25 +297,6 @@ def is_built_in(text: str) -> bool:
     """Whether `load_game` makes this game of the package alone, running nobody else's code and opening no file."""
     name = opened_by(text).partition(":")[0]
     return "::" not in text and not name.endswith(".py") and name not in FROM_FILES
-
-
-def check_signatures(cls: type) -> None:
-    """Raise GameError unless the class is a NamedTuple with the protocol's methods and parameter names."""
-    if not (issubclass(cls, tuple) and hasattr(cls, "_fields")):
-        raise GameError(
-            f"{cls.__name__} must be a typing.NamedTuple of its parameters: class {cls.__name__}(NamedTuple)"
-        )
-    for name, expected in {**REQUIRED, **OPTIONAL}.items():
-        method = getattr(cls, name, None)
-        if method is None and name in REQUIRED:
-            raise _lacking(cls, name)
-        if method is None or name in cls._fields:
-            continue
-        found = tuple(inspect.signature(method).parameters)[1:]
-        if found != expected:
-            raise GameError(
-                f"{cls.__name__}.{name} takes ({', '.join(found)}): name its parameters ({', '.join(expected)})"
-            )
 
 
 def _class_text(cls: type) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from solver.rules.game import Rules
+from solver.rules.vanishing import best_of_groups, edges
 
 Merit = Any  # an int, a float or a fraction
 Lifted = Callable[[Merit, Any, Any, Any], Merit]
@@ -28,20 +29,21 @@ def derived(
 ) -> tuple[Merit | None, list[Any]]:
     """The merit that an unfinished state's children give it, None without any; and those whose merit is not known.
 
-    `merit_of(child)` is asked of each child in the game's order, and says None where it does not know: the merit is
-    then that of the others. `lifted`, if not the rules', makes it one for who moves from the state; see `best_of`.
+    `merit_of(child)` is asked of each child in the game's order, in place of one that vanishes of its own, and says
+    None where it does not know: the merit is then that of the others. `lifted`, if not the rules', makes it one for who
+    moves from the state; see `best_of`.
     """
     lifted = lifted or rules.lifted
     worths, unknown = [], []
-    for weight, action, child in rules.children(state):
+    for weight, group, parent, action, child in edges(rules, state):
         merit = merit_of(child)
         if merit is None:
             unknown.append(child)
         else:
-            worths.append((weight, lifted(merit, state, action, child)))
+            worths.append((weight, group, lifted(merit, parent, action, child)))
     if rules.chance is not None:
-        return best_of(worths, average), unknown
-    return rules.kind.best([merit for _, merit in worths]) if worths else None, unknown
+        return best_of(best_of_groups(worths), average), unknown
+    return rules.kind.best([merit for _, _, merit in worths]) if worths else None, unknown
 
 
 def best_of(worths: Iterable[tuple[int, Merit]], average: Average = operator.truediv) -> Merit | None:

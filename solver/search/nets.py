@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from solver.base.errors import MethodError
@@ -37,7 +38,9 @@ class Net(NamedTuple):
 
     Those of state i are [begins[i]:begins[i + 1]] of targets, twice a state's number and 1 if the same side is to move,
     and of weights, 0 where a player decides. `outside` is what other moves make of it: their best value or, where
-    `weight` is not 0, a chance node, their weighted sum; that is the sum of all its weights.
+    `weight` is not 0, a chance node, their weighted sum; that is the sum of all its weights. Where an outcome of chance
+    vanishes its moves follow each other, the first of them with its weight, the others with 0: the best counts. What
+    moves that leave the tier make of such an outcome is one of the `constants`, numbered on from the last state.
     """
 
     begins: Any
@@ -45,14 +48,15 @@ class Net(NamedTuple):
     weights: Any
     outside: Any
     weight: Any
+    constants: Any = ()
 
 
 Round = Callable[[bool, Any, Any], list[tuple[int, int, bool]]]
 
 
 class Met(NamedTuple):
-    """Bounds; how many units are left between them; a state where that is too much, else None; the rounds that it
-    took, and whether more would have brought them nearer."""
+    """Bounds, as `meet` has them; how many units are left between them; a state where that is too much, else None; the
+    rounds that it took, and whether more would have brought them nearer."""
 
     bounds: Any
     gap: int
@@ -64,7 +68,9 @@ class Met(NamedTuple):
 def meet(net: Net, narrowed: Round, old: Any, new: Any, told: Callable[[int, int], None]) -> Met:
     """The bounds of a net's states, as near to each other as they come from both sides.
 
-    `narrowed(backward, old, new)` is a round of `narrow` over all blocks; `told` hears of rounds and gaps.
+    `narrowed(backward, old, new)` is a round of `narrow` over all blocks; `told` hears of rounds and gaps. Bounds are
+    pairs, one behind the other: those of state i stand at 2 * i and 2 * i + 1, behind the last state's those of
+    constants.
     """
     rounds, last = 0, 0
     while True:
@@ -95,51 +101,55 @@ def _exact(net: Net, bounds: Any) -> Any:
     they are not few, or play need not end."""
     if len(net.weight) > FEW_STATES or not must_end(listed(net)):
         return None
-    lows, highs = bounds
-    values = solved(listed(net), [Fraction(int(low) + int(high), 2) for low, high in zip(lows, highs, strict=True)])
+    plain = listed(net)
+    guesses = [Fraction(int(bounds[2 * i]) + int(bounds[2 * i + 1]), 2) for i in range(len(net.weight))]
+    values = solved(plain, guesses + [Fraction(0)] * (len(plain.weight) - len(guesses)))
     if values is None:
         return None
-    lows[:] = [math.floor(value) for value in values]
-    highs[:] = [math.floor(value) + 1 for value in values]
-    return lows, highs
+    for i in range(len(net.weight)):
+        bounds[2 * i], bounds[2 * i + 1] = math.floor(values[i]), math.floor(values[i]) + 1
+    return bounds
 
 
 def narrow(net: Any, begin: int, end: int, backward: bool, old: Any, new: Any) -> tuple[int, int, bool]:
-    """A round over the states begin..end of a net, up or down: new bounds (n, n) from old ones.
+    """A round over the states begin..end of a net, up or down: new bounds from old ones.
 
     States in begin..end see each other's new bounds. Returns the widest gap, the first state that has it, and whether
     any bound moved.
     """
-    begins, targets, weights, outside, weight = net
-    old_lows, old_highs = old
-    lows, highs = new
-    for i in range(begin, end):
-        lows[i], highs[i] = old_lows[i], old_highs[i]
+    begins, targets, weights, outside, weight, _ = net
+    for i in range(2 * begin, 2 * end):
+        new[i] = old[i]
     widest, place, moved = -1, begin, False
     for step in range(end - begin):
         i = end - 1 - step if backward else begin + step
+        total = weight[i]
         low = high = outside[i]
+        share = worst = best = 0  # of the outcome of chance whose moves are under way
         for j in range(begins[i], begins[i + 1]):
             target = targets[j] >> 1
             if begin <= target < end:
-                least, most = lows[target], highs[target]
+                least, most = new[2 * target], new[2 * target + 1]
             else:
-                least, most = old_lows[target], old_highs[target]
+                least, most = old[2 * target], old[2 * target + 1]
             if not targets[j] & 1:
                 least, most = -most, -least
-            if weight[i]:
-                low += weights[j] * least
-                high += weights[j] * most
-            else:
+            if not total:
                 low, high = max(low, least), max(high, most)
-        if weight[i]:
-            low, high = low // weight[i], -(-high // weight[i])
-        if low > lows[i]:
-            lows[i], moved = low, True
-        if high < highs[i]:
-            highs[i], moved = high, True
-        if highs[i] - lows[i] > widest or (highs[i] - lows[i] == widest and i < place):
-            widest, place = highs[i] - lows[i], i
+            elif weights[j]:
+                low, high = low + share * worst, high + share * best
+                share, worst, best = weights[j], least, most
+            else:
+                worst, best = max(worst, least), max(best, most)
+        if total:
+            low, high = (low + share * worst) // total, -(-(high + share * best) // total)
+        if low > new[2 * i]:
+            new[2 * i], moved = low, True
+        if high < new[2 * i + 1]:
+            new[2 * i + 1], moved = high, True
+        gap = new[2 * i + 1] - new[2 * i]
+        if gap > widest or (gap == widest and i < place):
+            widest, place = gap, i
     return widest, place, moved
 
 
@@ -159,8 +169,27 @@ def unmet(name: str, state: int, met: Met, net: Net, span: int) -> MethodError:
 
 
 def listed(net: Net) -> Net:
-    """The same of lists."""
-    return Net(*(list(map(int, part)) for part in net))
+    """The same of lists, and without constants: what vanishes is a state of its own behind the others."""
+    begins, targets, weights, outside, weight, constants = (list(map(int, part)) for part in net)
+    size = len(weight)
+    moves: list[list[tuple[int, int]]] = [[] for _ in range(size)]
+    for i in range(size):
+        outcomes: list[tuple[int, list[int]]] = []
+        for j in range(begins[i], begins[i + 1]):
+            if weights[j] or not weight[i]:
+                outcomes.append((weights[j], []))
+            outcomes[-1][1].append(targets[j])
+        for share, choices in outcomes:
+            if len(choices) > 1:
+                moves.append([(target, 0) for target in choices if target >> 1 < size])
+                known = [constants[(target >> 1) - size] for target in choices if target >> 1 >= size]
+                outside.append(max(known, default=NONE))
+                weight.append(0)
+                choices = [2 * len(weight) - 1]  # the same side is to move
+            moves[i].append((choices[0], share))
+    entries = [one for some in moves for one in some]
+    begins = [0, *accumulate(map(len, moves))]
+    return Net(begins, [target for target, _ in entries], [share for _, share in entries], outside, weight)
 
 
 def must_end(net: Net) -> bool:

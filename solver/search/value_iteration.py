@@ -5,8 +5,8 @@ The plain twin of the compiled sweep (`solver.sweep.expectation`), to the last u
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 from solver.base.errors import GameError, MethodError
@@ -15,19 +15,20 @@ from solver.base.kinds import Units
 from solver.base.progress import Progress, silent
 from solver.base.value import Value
 from solver.rules.game import Rules
+from solver.rules.vanishing import best_of_groups, edges
 from solver.search import Budget, best_move, roots_of, stuck
 from solver.search.derive import best_of
 from solver.search.expectiminimax import Chance, chance_of, outcomes_of
 from solver.search.nets import BLOCK, NONE, Net, meet, narrow, unmet
 
-Child = tuple[int, Any, bool, int]
-"""Weight, 0 of an action; folded child; whether the same side is to move; what the move scores."""
+Child = tuple[int, Any, bool, int, int]
+"""Weight, 0 of an action; folded child; whether the same side is to move; what the move scores; group (`edges`)."""
 
 
 class Expectations(NamedTuple):
     """The value of the state that was asked for, and a best action, None where no player decides; the values of all
-    that were met, canonical ones, finished ones included, as numbers of `units`. `cyclic`: some tier had moves that
-    stay in it."""
+    that were met and do not vanish, canonical ones, finished ones included, as numbers of `units`. `cyclic`: some tier
+    had moves that stay in it."""
 
     value: Value
     action: int | None
@@ -86,8 +87,7 @@ def _reached(
         listed = list(_children(rules, chance, state))
         if not listed:
             raise stuck(rules, state)
-        weight = sum(one[0] for one in listed)
-        if weight > MOST_WEIGHT:
+        if _weight(listed) > MOST_WEIGHT:
             raise GameError(f"{rules.name}: state {state} has weights of more than {MOST_WEIGHT:,} together")
         children[state] = listed
         waiting.extend(one[1] for one in listed)
@@ -97,13 +97,15 @@ def _reached(
 
 
 def _children(rules: Rules, chance: Chance, state: Any) -> Iterator[Child]:
-    outcomes = outcomes_of(rules, chance, state)
-    for weight, child in outcomes:
-        yield weight, rules.canonical(child), bool(rules.same_mover(state, None, child)), 0
-    if not outcomes:
-        for action in rules.actions(state):
-            child, gain = rules.result(state, action), rules.gain(state, action)
-            yield 0, rules.canonical(child), bool(rules.same_mover(state, action, child)), gain
+    outcomes_of(rules, chance, state)  # that they are sound
+    for weight, group, parent, action, child in edges(rules, state):
+        same, gain = bool(rules.same_mover(parent, action, child)), 0 if action is None else rules.gain(parent, action)
+        yield weight, rules.canonical(child), same, gain, group
+
+
+def _weight(children: list[Child]) -> int:
+    """The weights of what chance does, together; 0 where a player decides."""
+    return sum(weight for weight, _ in _outcomes(children))
 
 
 class _Solve:
@@ -161,7 +163,7 @@ class _Solve:
 
     def _seen(self, child: Child) -> int:
         """What a known child is worth one ply earlier."""
-        _, key, same, gain = child
+        _, key, same, gain, _ = child
         value = (self.table[key] if same else -self.table[key]) + gain * self.point
         if abs(value) > SPAN:
             raise _TooWide
@@ -171,27 +173,18 @@ class _Solve:
         """What an action makes of a state."""
         child = self.rules.result(state, action)
         same, gain = bool(self.rules.same_mover(state, action, child)), self.rules.gain(state, action)
-        return self._seen((0, self.rules.canonical(child), same, gain))
+        return self._seen((0, self.rules.canonical(child), same, gain, 0))
 
     def _value(self, state: Any) -> int:
         """The value by children that are known."""
         if self.budget is not None:
             self.budget.spend()
-        worths = ((child[0], self._seen(child)) for child in self.children[state])
-        return int(best_of(worths, mean))  # type: ignore[arg-type]
+        worths = ((child[0], child[4], self._seen(child)) for child in self.children[state])
+        return int(best_of(best_of_groups(worths), mean))  # type: ignore[arg-type]
 
     def _narrowed(self, states: list[Any]) -> int:
         """Value a tier with cycles; the units that are left between the bounds."""
-        places = {state: place for place, state in enumerate(states)}
-        inside = [[child for child in self.children[state] if child[1] in places] for state in states]
-        net = Net(
-            [0, *accumulate(map(len, inside))],
-            [2 * places[child[1]] + child[2] for some in inside for child in some],
-            [child[0] for some in inside for child in some],
-            [self._outside(state, places) for state in states],
-            [sum(child[0] for child in self.children[state]) for state in states],
-        )
-        size = len(states)
+        net, size = self._net(states), len(states)
 
         def narrowed(down: bool, old: Any, new: Any) -> list[tuple[int, int, bool]]:
             return [narrow(net, begin, min(begin + BLOCK, size), down, old, new) for begin in range(0, size, BLOCK)]
@@ -201,17 +194,37 @@ class _Solve:
                 self.budget.spend(0)
             self.progress("narrow", rounds, None, f"{gap * self.span / SPAN:.1e} apart")
 
-        old, new = ([-SPAN] * size, [SPAN] * size), ([0] * size, [0] * size)
-        met = meet(net, narrowed, old, new, told)
+        old = [-SPAN, SPAN] * size + [known for known in net.constants for _ in range(2)]
+        met = meet(net, narrowed, old, list(old), told)
         if met.place is not None:
             raise unmet(self.rules.name, states[met.place], met, net, self.span)
-        for state, low, high in zip(states, *met.bounds, strict=True):
-            self.table[state] = low + high >> 1
+        for place, state in enumerate(states):
+            self.table[state] = met.bounds[2 * place] + met.bounds[2 * place + 1] >> 1
         return met.gap
 
-    def _outside(self, state: Any, places: dict[Any, int]) -> int:
-        """What moves that leave the tier make of a state, as `Net` says."""
-        known = [child for child in self.children[state] if child[1] not in places]
-        if self.children[state][0][0]:
-            return sum(child[0] * self._seen(child) for child in known)
-        return max(map(self._seen, known), default=NONE)
+    def _net(self, states: list[Any]) -> Net:
+        """The moves between the states of a tier, as `Net` has them."""
+        places = {state: place for place, state in enumerate(states)}
+        begins, targets, weights, outsides, constants = [0], list[int](), list[int](), list[int](), list[int]()
+        for state in states:
+            outside = 0 if self.children[state][0][0] else NONE
+            for weight, children in _outcomes(self.children[state]):
+                inside = [2 * places[child[1]] + child[2] for child in children if child[1] in places]
+                known = max((self._seen(child) for child in children if child[1] not in places), default=NONE)
+                if inside and known != NONE:
+                    inside.append(2 * (len(states) + len(constants)) + 1)
+                    constants.append(known)
+                elif not inside:
+                    outside = outside + weight * known if weight else max(outside, known)
+                targets += inside
+                weights += [weight] * bool(inside) + [0] * (len(inside) - 1)
+            begins.append(len(targets))
+            outsides.append(outside)
+        return Net(begins, targets, weights, outsides, [_weight(self.children[one]) for one in states], constants)
+
+
+def _outcomes(children: list[Child]) -> Iterator[tuple[int, list[Child]]]:
+    """Children that stand for themselves, and groups of them, each with its weight."""
+    for _, some in itertools.groupby(enumerate(children), lambda one: one[1][4] or -one[0]):
+        listed = [child for _, child in some]
+        yield listed[0][0], listed

@@ -1,22 +1,24 @@
 """The backward pass over a game of chance: expectations, as `solver.base.expectations` has them, in place of merits.
 
-Cost: 8 bytes a state in a file; in a tier with cycles 52 more in memory, and 16 a move that stays in it.
+Cost: 8 bytes a state in a file; in a tier with cycles 50 more in memory, and 6 a move that stays in it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from itertools import accumulate
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from solver.base import expectations
+from solver.base.errors import ResourceError
 from solver.base.expectations import MIDDLE, SPAN, number_of
 from solver.base.parallel import Workers
 from solver.base.progress import Progress
-from solver.compiled.edges import OPEN, ROOM
+from solver.compiled.edges import GROUP, OPEN, ROOM
 from solver.search.nets import BLOCK, NONE, Met, Net, meet, narrow, unmet
 from solver.store.directory import BEGIN, END, MISSING, Known
 from solver.store.packed import LAST
@@ -30,15 +32,61 @@ from solver.sweep.scale import of_span
 mean = register_jitable(expectations.mean)
 narrow_all = compiled(narrow)
 Values = NDArray[np.int64]
+STATE_BYTES, MOVE_BYTES, CONSTANT_BYTES = 50, 6, 40  # of a tier with cycles in memory
+
+
+class Groups(NamedTuple):
+    """The groups of a batch (`edges`), by their numbers: the best value that known children give one, NONE without any;
+    how many of its children stay in the tier; its weight, 0 of what is no group; the place of its state."""
+
+    bests: NDArray[np.int64]
+    stays: NDArray[np.int64]
+    weights: NDArray[np.int64]
+    owners: NDArray[np.int64]
 
 
 @register_jitable
-def offer(values, i, value, weight):
-    """A child gives state i this value: one more of a weighted sum, or of those of which the best counts."""
-    if weight:
+def groups_for(batch, groups):
+    """Room for the groups of a batch, none of which is there yet: what there is, or more."""
+    most = len(batch.places) + 1
+    if len(groups.weights) >= most:
+        return groups
+    bests, stays = np.full(most, NONE, np.int64), np.zeros(most, np.int64)
+    return Groups(bests, stays, np.zeros(most, np.int64), np.zeros(most, np.int64))
+
+
+@register_jitable
+def no_groups():
+    """Room for none."""
+    none = np.empty(0, np.int64)
+    return Groups(none, none, none, none)
+
+
+@register_jitable
+def take(groups, weights, owner, totals):
+    """The group of a child and its weight, by its `weights`; that counts among the owner's totals, once in a group."""
+    group, weight = weights >> GROUP, weights & (1 << GROUP) - 1
+    if group == 0 or groups.weights[group] == 0:
+        totals[owner] += weight
+    groups.weights[group], groups.owners[group] = weight, owner
+    return group, weight
+
+
+@register_jitable
+def give(groups, group, values, i, value, weight):
+    """A child is worth this to state i: one more of a weighted sum, or of those of which the best counts."""
+    if group:
+        groups.bests[group] = max(groups.bests[group], value)
+    elif weight:
         values[i] = (0 if values[i] == NONE else values[i]) + weight * value
     else:
         values[i] = max(values[i], value)
+
+
+@register_jitable
+def close(groups, group):
+    """A group is done, and its number free."""
+    groups.bests[group], groups.stays[group], groups.weights[group] = NONE, 0, 0
 
 
 @shared
@@ -46,34 +94,39 @@ def expect(moves, known, begin, end, low, high, point, values):
     """Add to values (end - begin,) what the children of states[begin:end] from `low` to `high` make of them.
 
     All children are finished or in later tiers, whose values are known; the finished ones count where `low` is 0, and
-    chance nodes are divided where `high` is LAST. A margin of 1 has `point` units. Returns the first state that has a
-    child nobody reached, or too many; TOO_WIDE; or -1.
+    chance nodes are divided where `high` is LAST. Where outcomes vanish all keys are asked for. A margin of 1 has
+    `point` units. Returns the first state that has a child nobody reached, or too many; TOO_WIDE; or -1.
     """
     totals = np.zeros(end - begin, np.int64)
-    batch, at = new_batch(ROOM), begin
+    batch, at, groups = new_batch(ROOM), begin, no_groups()
     while at < end:
         batch, count, others, done = next_batch(moves, known, at, end, low, high, batch)
         if count < 0:
             return known.states[done]
+        groups = groups_for(batch, groups)
         _, _, owners, merits, _, weights = batch.rest
         for j in range(others):
             owner = at - begin + (owners[j] >> 1)
-            totals[owner] += weights[j]
+            group, weight = take(groups, weights[j], owner, totals)
             if merits[j] != OPEN and low == 0:
                 if abs(merits[j]) > SPAN // point:
                     return np.int64(TOO_WIDE)
-                offer(values, owner, merits[j] * point, weights[j])
+                give(groups, group, values, owner, merits[j] * point, weight)
         (_, _, owners, _, rewards, weights), rows, places, _, _ = batch
         for j in range(count):
             owner = at - begin + (owners[j] >> 1)
-            totals[owner] += weights[j]
+            group, weight = take(groups, weights[j], owner, totals)
             if places[j] == MISSING:
                 return known.states[begin + owner]
             value = value_at(known, rows[j], places[j])
             value = (value if owners[j] & 1 else -value) + rewards[j] * point
             if abs(value) > SPAN:
                 return np.int64(TOO_WIDE)
-            offer(values, owner, value, weights[j])
+            give(groups, group, values, owner, value, weight)
+        for group in range(1, count + others + 1):
+            if groups.weights[group]:
+                give(groups, 0, values, groups.owners[group], groups.bests[group], groups.weights[group])
+                close(groups, group)
         at = done
     if high == LAST:
         for i in range(end - begin):
@@ -84,51 +137,80 @@ def expect(moves, known, begin, end, low, high, point, values):
 
 @shared
 def count_inside(moves, known, own, begin, end, point, net):
-    """For the states begin..end of the tier in row `own`: net.begins (n + 1,) gets the number of moves that stay in it,
-    in the next state's place, outside (n,) and weight (n,) what `Net` says. Returns as `expect`."""
-    begins, _, _, outside, weight = net
-    first = known.table[own, BEGIN]
-    batch, at = new_batch(ROOM), first + begin
+    """For the states begin..end of the tier in row `own`: net.begins (n + 1,) gets the number of entries of those moves
+    that stay in it, in the next state's place, outside (n,) and weight (n,) what `Net` says. Returns as `expect`, and
+    the constants of these states, and their number."""
+    begins, _, _, outside, totals, _ = net
+    first, constants, found = known.table[own, BEGIN], np.empty(16, np.int64), 0
+    batch, at, groups = new_batch(ROOM), first + begin, no_groups()
     while at < first + end:
         batch, count, others, done = next_batch(moves, known, at, first + end, 0, LAST, batch)
         if count < 0:
-            return known.states[done]
+            return known.states[done], constants, found
+        groups = groups_for(batch, groups)
         _, _, owners, merits, _, weights = batch.rest
         for j in range(others):
             owner = at - first + (owners[j] >> 1)
-            weight[owner] += weights[j]
-            offer(outside, owner, merits[j] * point, weights[j])
+            group, weight = take(groups, weights[j], owner, totals)
+            give(groups, group, outside, owner, merits[j] * point, weight)
         (_, _, owners, _, _, weights), rows, places, _, _ = batch
         for j in range(count):
             owner = at - first + (owners[j] >> 1)
-            weight[owner] += weights[j]
+            group, weight = take(groups, weights[j], owner, totals)
             if places[j] == MISSING:
-                return known.states[first + owner]
-            if rows[j] == own:
-                begins[owner + 1] += 1
-            else:
+                return known.states[first + owner], constants, found
+            if rows[j] != own:
                 value = value_at(known, rows[j], places[j])
-                offer(outside, owner, value if owners[j] & 1 else -value, weights[j])
+                give(groups, group, outside, owner, value if owners[j] & 1 else -value, weight)
+            elif group:
+                groups.stays[group] += 1
+            else:
+                begins[owner + 1] += 1
+        for group in range(1, count + others + 1):
+            owner, best, weight = groups.owners[group], groups.bests[group], groups.weights[group]
+            if weight and groups.stays[group] == 0:
+                give(groups, 0, outside, owner, best, weight)
+            elif weight:
+                begins[owner + 1] += groups.stays[group] + (best != NONE)
+            if weight and groups.stays[group] and best != NONE:
+                if found == len(constants):
+                    constants = np.concatenate((constants, np.empty(found, np.int64)))
+                constants[found] = best
+                found += 1
+            close(groups, group)
         at = done
     for i in range(begin, end):
-        if weight[i] and outside[i] == NONE:
+        if totals[i] and outside[i] == NONE:
             outside[i] = 0
-    return np.int64(-1)
+    return np.int64(-1), constants, found
 
 
 @shared
-def list_inside(moves, inside, own, begin, end, net):
-    """The moves of the states begin..end that stay in the tier, into net.targets and net.weights; `inside` is what is
-    known of it alone."""
-    begins, targets, weights, _, _ = net
+def list_inside(moves, inside, own, begin, end, constant, net):
+    """The moves of the states begin..end that stay in the tier, into net.targets and net.weights, with their constants
+    from that number on; `inside` is what is known of the tier alone."""
+    begins, targets, shares, _, totals, _ = net
     first, entry = inside.table[own, BEGIN], begins[begin]
-    batch, at = new_batch(ROOM), first + begin
+    batch, at, groups = new_batch(ROOM), first + begin, no_groups()
     while at < first + end:
-        batch, count, _, done = next_batch(moves, inside, at, first + end, 0, LAST, batch)
-        edges, places = batch.edges, batch.places
-        for j in range(count):
-            targets[entry], weights[entry] = 2 * places[j] + (edges.owners[j] & 1), edges.weights[j]
-            entry += 1
+        batch, count, others, done = next_batch(moves, inside, at, first + end, 0, LAST, batch)
+        groups = groups_for(batch, groups)
+        for j in range(others):
+            groups.bests[batch.rest.weights[j] >> GROUP] = 0  # it has a constant
+        owners, weights, places, last = batch.edges.owners, batch.edges.weights, batch.places, 0
+        for j in range(count + 1):
+            group = weights[j] >> GROUP if j < count else 0
+            if last and group != last and groups.bests[last] != NONE:
+                targets[entry], shares[entry] = 2 * (len(totals) + constant) + 1, 0
+                entry, constant = entry + 1, constant + 1
+            if j < count:
+                weight = weights[j] & (1 << GROUP) - 1
+                targets[entry] = 2 * places[j] + (owners[j] & 1)
+                shares[entry] = 0 if group and group == last else weight
+                entry += 1
+            last = group
+        for group in range(count + others + 1):
+            close(groups, group)
         at = done
 
 
@@ -152,6 +234,18 @@ class ExpectationPass(Backward):
     def _raise(self, known: Known, first: int, last: int, low: int, high: int, best: Values) -> int:
         culprit: int = expect(self.moves, known, first, last, low, high, self.scale.point, best)
         return culprit
+
+    def _ranges(self, own: int) -> list[tuple[int, int]]:
+        """One of all keys where outcomes vanish, since the best of their moves may be any. Raises ResourceError."""
+        if self.rules.vanishing is None:
+            return super()._ranges(own)
+        needed = self._bytes(self._later(own))
+        if needed > self.memory:
+            raise ResourceError(
+                f"the tiers that tier {self.layers[own].tier} leads to need {needed / 2**30:.2f} GiB of memory together"
+                f" where outcomes vanish, {self.memory / 2**30:.2f} are free for them: raise --memory"
+            )
+        return [(0, LAST)]
 
     def _resolved(self, own: int, team: Workers) -> Iterator[Values]:
         bounds = Bounds(self._solve(), own, self._opened(own, team))
@@ -180,33 +274,38 @@ class Bounds:
         self.states: Values = known.states[known.table[own, BEGIN] : known.table[own, END]]
         self.size = size = len(self.states)
         self.gap = 0
-        refuse_beyond(self.memory, size, 52 * size)
+        refuse_beyond(self.memory, size, STATE_BYTES * size)
         self.net = Net(
-            np.zeros(size + 1, np.int64), np.empty(0, np.int64), np.empty(0, np.int64),
-            np.full(size, NONE, np.int64), np.zeros(size, np.int64),
+            np.zeros(size + 1, np.int64), *new_entries(0),
+            np.full(size, NONE, np.int64), np.zeros(size, np.int16), np.empty(0, np.int64),
         )  # fmt: skip
 
     def build(self, team: Workers) -> None:
         """List the moves that stay in the tier."""
         begins, own, known = self.net.begins, self.own, self.known
+        blocks = range(0, self.size, BLOCK)
 
-        def count(begin: int) -> None:
+        def count(begin: int) -> Values:
             end = min(begin + BLOCK, self.size)
-            refuse(self.rules.game, count_inside(self.moves, known, own, begin, end, self.scale.point, self.net))
+            culprit, constants, found = count_inside(self.moves, known, own, begin, end, self.scale.point, self.net)
+            refuse(self.rules.game, culprit)
+            return constants[:found].copy()  # type: ignore[no-any-return]
 
-        for _ in team.map(count, range(0, self.size, BLOCK)):
-            pass
+        parts = list(team.map(count, blocks))
         np.cumsum(begins, out=begins)
-        moves = int(begins[-1])
-        refuse_beyond(self.memory, self.size, 52 * self.size + 16 * moves)
-        self.net = self.net._replace(targets=np.empty(moves, np.int64), weights=np.empty(moves, np.int64))
-
+        moves, marks = int(begins[-1]), [0, *accumulate(map(len, parts))]
+        needed = STATE_BYTES * self.size + MOVE_BYTES * moves + CONSTANT_BYTES * marks[-1]
+        refuse_beyond(self.memory, self.size, needed)
+        targets, weights = new_entries(moves)
+        self.net = self.net._replace(targets=targets, weights=weights, constants=np.concatenate(parts))
         inside = known.inside(own)
 
         def enter(begin: int) -> None:
-            list_inside(self.moves, inside, own, begin, min(begin + BLOCK, self.size), self.net)
+            list_inside(
+                self.moves, inside, own, begin, min(begin + BLOCK, self.size), marks[begin // BLOCK], self.net
+            )  # fmt: skip
 
-        for _ in team.map(enter, range(0, self.size, BLOCK)):
+        for _ in team.map(enter, blocks):
             pass
 
     def narrowed(self, team: Workers) -> Values:
@@ -215,8 +314,18 @@ class Bounds:
         if met.place is not None:
             raise unmet(self.rules.name, int(self.states[met.place]), met, self.net, self.scale.span)
         self.gap = met.gap
-        middle: Values = met.bounds[0] + met.bounds[1] >> 1
-        return middle
+        return middle_of(met, self.size)
+
+
+def new_entries(moves: int) -> tuple[NDArray[np.uint32], NDArray[np.int16]]:
+    """Room for the targets and weights of so many moves."""
+    return np.empty(moves, np.uint32), np.empty(moves, np.int16)
+
+
+def middle_of(met: Met, size: int) -> Values:
+    """The values of so many states, in the middle between their bounds."""
+    middle: Values = met.bounds[0 : 2 * size : 2] + met.bounds[1 : 2 * size : 2] >> 1
+    return middle
 
 
 def narrowed(net: Net, point: int, team: Workers, progress: Progress) -> Met:
@@ -233,6 +342,5 @@ def narrowed(net: Net, point: int, team: Workers, progress: Progress) -> Met:
     def told(rounds: int, gap: int) -> None:
         progress("narrow", rounds, None, f"{gap / point:.1e} apart")
 
-    old = np.full(size, -SPAN, np.int64), np.full(size, SPAN, np.int64)
-    new = np.empty(size, np.int64), np.empty(size, np.int64)
-    return meet(net, round_of, old, new, told)
+    old = np.concatenate([np.tile([-SPAN, SPAN], size), np.repeat(net.constants, 2)])
+    return meet(net, round_of, old, old.copy(), told)

@@ -22,7 +22,7 @@ from solver.base.progress import Progress
 from solver.book.solution import Solved
 from solver.rules.game import Rules
 from solver.search.nets import NONE, Net, unmet
-from solver.sweep.expectation import narrowed
+from solver.sweep.expectation import middle_of, narrowed, new_entries
 from solver.sweep.graph import Arrays, Ints, arrays_of, counted, from_the_ends, in_parts, pieces_of
 from solver.sweep.scale import TooWide
 
@@ -94,7 +94,7 @@ def bounded(graph: Arrays, weights: Ints, point: int, rules: Rules, options: Opt
         met = narrowed(net, point, team, options.progress)
     if met.place is not None:
         raise unmet(rules.name, int(states[met.place]), met, net, SPAN // point)
-    values[states] = met.bounds[0] + met.bounds[1] >> 1
+    values[states] = middle_of(met, len(states))
     return values, met.gap + 1
 
 
@@ -110,4 +110,7 @@ def net_of(graph: Arrays, weights: Ints, values: Ints, is_open: NDArray[np.bool_
     weight = np.add.reduceat(weights, places)
     sums = np.add.reduceat(np.where(inside, 0, weights * seen), places)
     outside = np.where(weight > 0, sums, np.maximum.reduceat(np.where(inside, NONE, seen), places))
-    return Net(begins, 2 * numbers[graph.children[inside]] + graph.stays[inside], weights[inside], outside, weight)
+    targets, shares = new_entries(int(begins[-1]))
+    targets[:] = 2 * numbers[graph.children[inside]] + graph.stays[inside]
+    shares[:] = weights[inside]
+    return Net(begins, targets, shares, outside, weight.astype(np.int16), np.empty(0, np.int64))

@@ -23,6 +23,7 @@ from solver.base.options import Options
 from solver.base.progress import Progress
 from solver.book import Book
 from solver.rules.game import Rules
+from solver.rules.vanishing import best_of_groups, edges
 
 FEW = 20_000  # states that are bounded in plain Python where kernels are at hand
 FINE = 32  # bits of a step
@@ -34,9 +35,10 @@ FINISHED = -1  # what a move leads to
 
 class Move(NamedTuple):
     """A move to state number `child`, or FINISHED: the child's value times `sign`, plus `constant` units; its weight
-    where chance makes it, else 0."""
+    where chance makes it, else 0; the group of which the best counts, 0 without one (`edges`)."""
 
     weight: int
+    group: int
     child: int
     sign: int
     constant: int
@@ -101,14 +103,14 @@ class _Intervals:
 
     def _moves(self, state: int, numbers: dict[int, int]) -> list[Move]:
         rules, moves = self.rules, []
-        for weight, action, child in rules.children(state):
-            sign = 1 if rules.same_mover(state, action, child) else -1
-            gain = 0 if action is None else rules.gain(state, action)
+        for weight, group, parent, action, child in edges(rules, state):
+            sign = 1 if rules.same_mover(parent, action, child) else -1
+            gain = 0 if action is None else rules.gain(parent, action)
             if rules.is_terminal(child):
                 constant = (sign * rules.utility(child) + gain) * self.point
-                moves.append(Move(weight, FINISHED, sign, constant))
+                moves.append(Move(weight, group, FINISHED, sign, constant))
             else:
-                moves.append(Move(weight, numbers[rules.canonical(child)], sign, gain * self.point))
+                moves.append(Move(weight, group, numbers[rules.canonical(child)], sign, gain * self.point))
         return moves
 
     def _narrow(self, component: list[int]) -> None:
@@ -148,18 +150,21 @@ class _Intervals:
 
     def _seen(self, number: int) -> tuple[int, int]:
         """A state's interval by those of its children."""
-        lows, highs, total = [], [], 0
-        for weight, child, sign, constant in self.moves[number]:
+        lows, highs = [], []
+        for weight, group, child, sign, constant in self.moves[number]:
             low = high = 0
             if child != FINISHED:
                 low, high = self.lows[child], self.highs[child]
             if sign < 0:
                 low, high = -high, -low
-            times = weight or 1
-            lows.append((low + constant) * times)
-            highs.append((high + constant) * times)
-            total += weight
-        return (sum(lows) // total, -(-sum(highs) // total)) if total else (max(lows), max(highs))
+            lows.append((weight, group, low + constant))
+            highs.append((weight, group, high + constant))
+        best = [list(best_of_groups(bounds)) for bounds in (lows, highs)]
+        total = sum(weight for weight, _ in best[0])
+        if not total:
+            return max(low for _, low in best[0]), max(high for _, high in best[1])
+        low, high = (sum(weight * bound for weight, bound in bounds) for bounds in best)
+        return low // total, -(-high // total)
 
 
 def components(children: list[list[int]]) -> Iterator[list[int]]:

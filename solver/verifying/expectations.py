@@ -16,6 +16,7 @@ from solver.verifying.reached import (
     COUNT,
     CULPRIT,
     FAULT,
+    FINE,
     STAYS,
     WRONG_TIER,
     WRONG_VALUE,
@@ -26,7 +27,11 @@ from solver.verifying.reached import (
 )
 
 game: Any = None  # constants of the bound copies
-REWARD = FOLDS = TIERS = TIERED = False
+REWARD = FOLDS = TIERS = TIERED = VANISHING = False
+
+
+FULL = -1  # instead of a fault: there is no room for more finished states
+NOTHING = np.int64(-(1 << 45))  # without an action: less than any number, and with weights within 64 bits
 
 
 class Numbered(NamedTuple):
@@ -61,19 +66,18 @@ def audit(stored, reached, tiers, tallies, begin, end, ends, report):
             return
         mark, total, best = report[COUNT], np.int64(0), np.int64(0)
         for weight, child in game.chance(state):
-            if report[COUNT] == len(ends):
-                report[COUNT] = mark
-                return
             total += weight
-            best += weight * _seen_from(state, child, stored, reached, ends, report)
+            if VANISHING and game.vanishing(child):
+                best += weight * _chosen(child, stored, reached, ends, report)
+            elif report[COUNT] < len(ends):
+                best += weight * _seen_from(state, child, stored, reached, ends, report)
+            else:
+                report[FAULT] = FULL
         if total == 0:
-            best = np.int64(-(1 << 62))
-            for action in game.actions(state):
-                if report[COUNT] == len(ends):
-                    report[COUNT] = mark
-                    return
-                gain = game.reward(state, action) * stored.point if REWARD else 0
-                best = max(best, gain + _seen_from(state, game.result(state, action), stored, reached, ends, report))
+            best = _chosen(state, stored, reached, ends, report)
+        if report[FAULT] == FULL:
+            report[FAULT], report[COUNT] = FINE, mark
+            return
         if report[FAULT]:
             return
         own, weight = stored.numbers[i] - MIDDLE, max(total, 1)
@@ -84,6 +88,19 @@ def audit(stored, reached, tiers, tallies, begin, end, ends, report):
             report[FAULT] = WRONG_TIER
             return
     report[AT] = end
+
+
+@kernel
+def _chosen(state, stored, reached, ends, report):
+    """The steps that the best of the actions makes of a state; FULL where `ends` are."""
+    best = NOTHING
+    for action in game.actions(state):
+        if report[COUNT] == len(ends):
+            report[FAULT] = FULL
+            return np.int64(0)
+        gain = game.reward(state, action) * stored.point if REWARD else 0
+        best = max(best, gain + _seen_from(state, game.result(state, action), stored, reached, ends, report))
+    return best
 
 
 @kernel

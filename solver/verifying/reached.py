@@ -11,15 +11,16 @@ from solver.compiled.binding import kernel
 from solver.store.sorting import first_from
 
 game: Any = None  # constants of the bound copies
-FOLDS = TIERS = TIERED = False
+FOLDS = TIERS = TIERED = VANISHING = False
 
-FINE, CHILD_MISSING, WRONG_VALUE, TERMINAL, NOT_CANONICAL, WRONG_TIER = range(6)
+FINE, CHILD_MISSING, WRONG_VALUE, TERMINAL, NOT_CANONICAL, WRONG_TIER, VANISHES = range(7)
 FAULT, CULPRIT, AT, COUNT, LOOKS, STAYS = range(6)  # slots of the report
 FAULTS = {
     CHILD_MISSING: "has a child that the book lacks",
     WRONG_VALUE: "has another value than its children give it",
     TERMINAL: "is terminal and should not be stored",
     NOT_CANONICAL: "is not the canonical one of its symmetric states",
+    VANISHES: "vanishes and should not be stored",
     WRONG_TIER: "or one of its children is of a tier that the header does not list",
 }
 
@@ -70,11 +71,13 @@ def stays(state, key):
 
 @kernel
 def unfit(state):
-    """Why no book stores this state: TERMINAL or NOT_CANONICAL; FINE where one may."""
+    """Why no book stores this state: TERMINAL, NOT_CANONICAL or VANISHES; FINE where one may."""
     if game.is_terminal(state):
         return TERMINAL
     if FOLDS and game.canonical(state) != state:
         return NOT_CANONICAL
+    if VANISHING and game.vanishing(state):
+        return VANISHES
     return FINE
 
 

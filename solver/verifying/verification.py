@@ -33,6 +33,7 @@ from solver.book import Book
 from solver.book.check import check_book, check_counts
 from solver.book.solution import TierCount
 from solver.rules.game import Game, Rules, is_built_in, is_score_game
+from solver.rules.vanishing import edges
 from solver.rules.width import column_of
 from solver.search.derive import derived
 from solver.verifying import bounding, claims, estimates, grounds, playing
@@ -218,7 +219,7 @@ def _check_acyclic(book: Book, rules: Rules, progress: Progress) -> None:
 
 def _unfinished(rules: Rules, state: int) -> Iterator[int]:
     """The unfinished states that moves lead to, canonical ones."""
-    for _, _, child in rules.children(state):
+    for *_, child in edges(rules, state):
         if not rules.is_terminal(child):
             yield rules.canonical(child)
 
@@ -282,6 +283,8 @@ class _Plain:
         """A state's value against its children."""
         if self.rules.is_terminal(state) or self.canonical(state) != state:
             raise self._wrong(state, "is terminal or not canonical and should not be stored")
+        if self.rules.vanishing is not None and self.rules.vanishing(state):
+            raise self._wrong(state, "vanishes and should not be stored")
         best, whole, rises = self._derived(state)
         if whole and best is None:
             raise self._wrong(state, "has no moves")

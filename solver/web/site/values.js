@@ -22,7 +22,7 @@ export async function examine(game, book, about, { state, mover }, goesOn = () =
   const { end, moves, byChance } = unexamined(game, { state, mover });
   if (end) return { end, value: valueAt(meritAtTheEnd(end, about), about), moves, byChance };
   const source = { game, book, about, goesOn, left: NODES };
-  const [own, ...ranges] = await Promise.all([state, ...moves.map(({ child }) => child)].map((one) => lookUp(source, one)));
+  const [own, ...ranges] = await Promise.all([told(source, state, mover), ...moves.map(({ child, mover }) => told(source, child, mover))]);
   const seen = () => ranges.map((range, at) => seenBefore(range, moves[at], mover, about));
   for (let plies = 1; plies <= PLIES && !about.expects; plies++) {
     for (const [at, { child, mover }] of moves.entries()) {
@@ -116,9 +116,9 @@ function asBook({ value, exact }, about) {
 }
 
 /** The value of a position alone, if the rules or the book tell it. */
-export async function valueOf(game, book, about, { state }) {
+export async function valueOf(game, book, about, { state, mover }) {
   const source = { game, book, about };
-  const range = await lookUp(source, state);
+  const range = await told(source, state, mover);
   return isKnown(range) ? valueAt(range[0], about) : guessed(source, state);
 }
 
@@ -154,6 +154,16 @@ async function lookUp({ game, book, about }, state) {
   if (stored === undefined || stored.outcome === "estimate") return anything(about);
   if (about.wdl) return exactly(Math.sign(stored.score)); // which may be a nimber
   return exactly(stored.distance === null ? stored.score : stored.score * (WIN - stored.distance));
+}
+
+/** The same; a throw that a game of chance passes through, which no book has, is worth the best of its moves. */
+async function told(source, state, mover) {
+  const range = await lookUp(source, state);
+  if (!source.about.expects || isKnown(range)) return range;
+  const moves = source.game.moves(state, mover);
+  if (!moves.length || moves.some(({ weight }) => weight !== undefined)) return range;
+  const ranges = await Promise.all(moves.map(({ child }) => lookUp(source, child)));
+  return best(ranges.map((known, at) => seenBefore(known, moves[at], mover, source.about)));
 }
 
 /** Bounds that a search of so many plies finds for a position that the book lacks. */

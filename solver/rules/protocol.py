@@ -1,0 +1,99 @@
+"""What the methods of a game are called, and what their parameters: required ones, optional ones, and near misses."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import types
+
+from solver.base.errors import GameError
+from solver.rules.meaning import names_in
+from solver.rules.sources import inner
+
+REQUIRED = {
+    "initial": (),
+    "actions": ("state",),
+    "result": ("state", "action"),
+    "is_terminal": ("state",),
+    "utility": ("state",),
+}
+"""Method: its parameters after `self`. The names are part of the contract: Numba matches them."""
+
+OPTIONAL = {
+    "to_move": ("state",),  # 0 or 1; without it, and without `again`, players strictly alternate
+    "again": ("state", "action"),  # whether who plays it moves again, where states do not say who is to move
+    "reward": ("state", "action"),  # what who plays it scores at once; values then are margins still to come
+    "size": (),  # every state is below it; then the solver may use arrays by state
+    "rank": ("state",),  # a number >= 0 for each state, without large gaps; -1 for what is none: ranked books
+    "unrank": ("rank",),  # the state of that rank, -1 if none has it; goes with `rank`
+    "digits": (),  # yields the bits of each digit of a state, as `scan` reads them; goes with it
+    "scan": ("place", "memo", "digit"),  # what to remember of the digits so far, -1 for none: numbers states
+    "starts": (),  # yields the states to solve from besides `initial()`
+    "canonical": ("state",),  # one of the states equivalent by symmetry; without it no symmetry saving
+    "tier": ("state",),  # an int >= 0 that never decreases along a move; without it plain retrograde analysis
+    "evaluate": ("state",),  # estimate for the side to move, |evaluate| < |utility|; without it no heuristic play
+    "features": ("state",),  # yields small ints for the side to move, as many for every state: learned evaluations
+    "plies_left": ("state",),  # of a terminal state: plies that its outcome still takes; 0 without it
+    "endless": ("state",),  # the margin that play without end is worth from there on; 0 without it
+    "bounds": ("state",),  # (lower, upper) static bounds of the score; without it fewer cuts
+    "longest": ("state",),  # the most plies that the game can still take; without it quick wins are found less quickly
+    "outlook": ("state",),  # 1: wins with this move; -1: loses in 2 plies; 0: neither, nor does a reply lose at once
+    "replies": ("state",),  # bits of actions, one of them best, where outlook is 0; without it all are searched
+    "followup": ("state",),  # `outlook` where a reply led, perhaps cheaper: who moves there cannot win at once
+    "promise": ("state", "action"),  # larger is searched earlier; without it moves are searched as they come
+    "chance": ("state",),  # yields (weight, next state) where dice or cards decide, nothing elsewhere; wants `to_move`
+    "vanishing": ("state",),  # whether it is a throw before its player's choice, never stored; without it all are
+    "show": ("state",),  # the board as text; without it the number
+    "view": ("state", "mover"),  # the board from one side, 0 or 1 to move; without it `show`, which may turn round
+    "cells": ("state", "mover"),  # the board as rows of characters, for a page; without it `view` or `show`
+    "from_cells": ("rows", "mover"),  # the state of such rows, or ValueError; without it pages set up by moves alone
+    "place": ("state", "action"),  # the cells to choose for it, one after the other; without it moves by their names
+    "drawing": (),  # how a page draws the cells (`docs/rules.md`); without it squares and discs
+    "parse_position": ("text",),  # the state of a notation of the game's own, None if it is none; or ValueError
+    "parse_action": ("state", "text"),  # without it the legal action whose text this is
+    "format_action": ("state", "action"),  # the game's own notation; without it the number
+    "check": (),  # raises ValueError if the parameters make no game
+    "to_text": (),  # with a classmethod from_text(text): parameters in a form of the game's own
+}
+
+# Class attributes: `score_game = True` says that utilities are margins and distances mean nothing, `impartial = True`
+# that both move alike and the last mover wins; `bits`, which may be a method, too, is how wide states are (`width`).
+ATTRIBUTES = ("score_game", "plain_only", "bits", "impartial")
+
+
+def check_signatures(cls: type) -> None:
+    """Raise GameError unless the class is a NamedTuple with the protocol's methods and parameter names."""
+    if not (issubclass(cls, tuple) and hasattr(cls, "_fields")):
+        raise GameError(
+            f"{cls.__name__} must be a typing.NamedTuple of its parameters: class {cls.__name__}(NamedTuple)"
+        )
+    for name, expected in {**REQUIRED, **OPTIONAL}.items():
+        method = getattr(cls, name, None)
+        if method is None and name in REQUIRED:
+            raise lacking(cls, name)
+        if method is None or name in cls._fields:
+            continue
+        found = tuple(inspect.signature(method).parameters)[1:]
+        if found != expected:
+            raise GameError(
+                f"{cls.__name__}.{name} takes ({', '.join(found)}): name its parameters ({', '.join(expected)})"
+            )
+
+
+def lacking(cls: type, name: str) -> GameError:
+    """The error of a class without a required method."""
+    meant = [other for other, found in near_misses(cls).items() if found == name]
+    remedy = f"rename {meant[0]}" if meant else "add it"
+    return GameError(f"{cls.__name__} has no method {name}({', '.join(('self', *REQUIRED.get(name, ())))}): {remedy}")
+
+
+def near_misses(cls: type) -> dict[str, str]:
+    """Names of a class that neither the protocol nor its own methods use, and what of the protocol may be meant."""
+    members = {name: item for base in cls.__mro__[-2::-1] if base is not tuple for name, item in vars(base).items()}
+    codes = [inner(item).__code__ for item in members.values() if isinstance(inner(item), types.FunctionType)]
+    known = [*REQUIRED, *OPTIONAL, *ATTRIBUTES]
+    used = {*known, *getattr(cls, "_fields", ()), *(name for code in codes for name in names_in(code))}
+    strange = [name for name in members if not name.startswith("_") and name not in used]
+    missing = [name for name in known if name not in members]
+    found = {name: difflib.get_close_matches(name, missing, 1, 0.8) for name in strange}
+    return {name: matches[0] for name, matches in found.items() if matches}

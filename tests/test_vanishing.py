@@ -1,0 +1,179 @@
+"""Throws that are passed through: positions before them alone are stored, and all values are as if all were."""
+
+from typing import NamedTuple
+
+import pytest
+
+import solver
+from solver.base.errors import GameError
+from solver.check.conformance import check_game
+from solver.play.player import Player
+from solver.rules.game import Rules, load_game
+from solver.rules.vanishing import edges
+from solver.search import nets, value_iteration
+from solver.solving import pipeline
+from solver.solving.ways import plain
+from tests import chance as judge
+from tests.throws import Race
+from tests.ways import compiled, slow, what_is_marked_by_kernels
+
+__all__ = ["what_is_marked_by_kernels"]  # a fixture
+
+
+def shorter(monkeypatch, states):
+    """Games of more states than that go to the kernels."""
+    for name in ("SMALL", "LITTLE"):
+        monkeypatch.setattr(plain, name, states)
+        monkeypatch.setattr(plain, f"{name}_SECONDS", 100)
+
+
+@pytest.mark.parametrize("game", [Race(2, 2), *slow(Race(3, 2), Race(3, 3), load_game("ur:1"), load_game("ur:1,1"))])
+def test_values_are_the_judges_of_all_states(tmp_path, game):
+    """Also those of throws, which follow from what is stored."""
+    check_game(game)
+    truth = judge.solve(game, symmetry=True)
+    found = value_iteration.solve(game)
+    assert found.table.keys() == {state for state in truth if not game.vanishing(state)}
+    error = found.units.kind.error - found.units.kind.step / 2
+    assert error < 1e-12
+    assert max(abs(found.table[state] / found.units.point - truth[state]) for state in found.table) <= error + 1e-14
+    path = tmp_path / "book.lmdb"
+    pipeline.solve(game, path).close()
+    assert solver.verify(path, game).verdict == "proved"
+    with solver.Book(path, game) as book:
+        player, rules = Player(book), Rules(game)
+        assert set(book) == {state for state in found.table if not rules.is_terminal(state)}
+        for state in book:
+            for outcome in player.outcomes(state):
+                assert abs(outcome.child_value.score - truth[rules.canonical(outcome.child)]) < 1e-8
+                if game.vanishing(outcome.child):
+                    answer, moves = player.examine(outcome.child)
+                    assert answer.exact and answer.value == moves[0].value == outcome.child_value
+                    assert player.best(outcome.child) == moves[0].action
+
+
+@pytest.mark.parametrize("game", [Race(2, 2), *slow(Race(3, 3))])
+def test_what_vanishes_is_what_is_stored_otherwise(game):
+    every, few = value_iteration.solve(game._replace(stored=True)), value_iteration.solve(game)
+    assert len(few.table) < len(every.table)
+    worst = max(abs(few.table[state] - every.table[state]) for state in few.table)
+    assert worst <= few.units.error + every.units.error
+    # the value of a throw alone may be asked for
+    (_, throw), *_ = game.chance(0)
+    assert abs(value_iteration.solve(game, throw).value.score - every.table[throw] / every.units.point) < 1e-12
+
+
+@compiled
+@pytest.mark.interpreted
+@pytest.mark.parametrize("text", ["2,2", pytest.param("4,3", marks=pytest.mark.slow)])
+def test_plain_and_compiled_books_are_the_same_bytes_and_proved(tmp_path, monkeypatch, text):
+    from solver.verifying import audit
+
+    game, fast, other = Race(*map(int, text.split(","))), tmp_path / "fast.lmdb", tmp_path / "other.lmdb"
+    shorter(monkeypatch, 0)
+    pipeline.solve(game, fast).close()
+    pipeline.solve(game, other, workers=3).close()
+    assert other.read_bytes() == fast.read_bytes()
+    shorter(monkeypatch, 20_000)
+    pipeline.solve(game, other).close()
+    assert other.read_bytes() == fast.read_bytes()
+    with solver.Book(other, game) as book:
+        assert audit.check_values(book, game, memory=1 << 24, workers=1) is True
+
+
+def test_edges_are_grouped_by_what_vanishes():
+    rules = Rules(Race(2, 2))
+    listed = list(edges(rules, 0))
+    assert [(weight, group) for weight, group, *_ in listed] == [(1, 1)] * 3 + [(2, 4)] * 2
+    assert [(parent, action) for _, _, parent, action, _ in listed] == [(1, 0), (1, 1), (1, 2), (2, 0), (2, 1)]
+
+
+class Forked(NamedTuple):
+    """A state of its own whose outcome vanishes: stay, or end; with a second one that stays for ever so likely."""
+
+    def initial(self):
+        return 0
+
+    def chance(self, state):
+        if state == 0:
+            yield 1, 1
+            yield 1, 2
+
+    def vanishing(self, state):
+        return state == 1
+
+    def actions(self, state):
+        if state == 1:
+            yield 0
+            yield 3
+
+    def result(self, state, action):
+        return action
+
+    def is_terminal(self, state):
+        return state > 1
+
+    def utility(self, state):
+        return 1 if state == 3 else -1
+
+    def to_move(self, state):
+        return 0
+
+
+def test_few_states_are_solved_in_fractions():
+    """Half the time a win may be chosen, or another try: the other half loses."""
+    found = value_iteration.solve(Forked())
+    assert found.value.score == 0 and found.table.keys() == {0, 2, 3}
+    point = found.units.point
+    net = nets.Net([0, 2], [1, 3], [1, 0], [-point], [2], [point])
+    plain_net = nets.listed(net)
+    assert plain_net == nets.Net([0, 1, 2], [3, 1], [1, 0], [-point, point], [2, 0])
+    assert nets.must_end(plain_net)
+    assert nets.solved(plain_net, [0, 0]) == [0, point]
+
+
+@pytest.mark.parametrize(
+    ("breaks", "message"),
+    [
+        (1, "starts from state 1, which vanishes: only chance leads to such states"),
+        (2, "state 1 vanishes, but chance decides there"),
+        (3, r"state \d+ vanishes, but another player is to move there than at state 0"),
+        (4, r"state \d+ vanishes, and so does \d+, to which it leads: end it"),
+        (5, "state 1 vanishes without an action: let chance lead past it"),
+        (6, "state 1 vanishes, but play has ended there"),
+    ],
+)
+def test_what_may_not_vanish_is_refused(breaks, message):
+    game = Race(2, 2, False, breaks)
+    with pytest.raises(GameError, match=message):
+        value_iteration.solve(game)
+    if breaks > 1:
+        with pytest.raises(GameError, match=message):
+            check_game(game)
+
+
+@compiled
+@pytest.mark.interpreted
+@pytest.mark.parametrize("breaks", [1, 3, 4, 5, 6])
+def test_the_kernels_refuse_it_as_well(monkeypatch, breaks):
+    shorter(monkeypatch, 0)
+    with pytest.raises(GameError, match="vanish"):
+        pipeline.solve(Race(2, 2, False, breaks))
+
+
+def test_actions_lead_to_nothing_that_vanishes():
+    class Wrong(Forked):
+        def vanishing(self, state):
+            return state == 0
+
+        def initial(self):
+            return 1
+
+    with pytest.raises(GameError, match="state 0 vanishes, but the action 0 leads there from state 1: only chance may"):
+        value_iteration.solve(Wrong())
+
+    class Sure(NamedTuple):
+        initial = actions = result = is_terminal = utility = vanishing = lambda self, *_: 0
+
+    with pytest.raises(GameError, match=r"vanishing\(state\) without chance\(state\)"):
+        Rules(Sure())
