@@ -41,6 +41,7 @@ LARGER = 6 << 30  # bytes of a task
 INLINE = 100_000  # bytes: Ray keeps smaller results in the driver (max_direct_call_object_size)
 HANDLE_BYTES = 38_000  # of the driver, a result in a shuffle: 950 GB at 25 million of them, ray#18333
 PLACE_BYTES = 40  # of the driver, where a range is in a file of ordered states
+FILED_BYTES = 104  # where a result is in a file, and the handle that stands for it
 COMMIT_BYTES = 120  # of a shard in a commit, a run file and its segment
 
 
@@ -130,23 +131,27 @@ def limits(plan: Plan, cluster: Cluster) -> Iterator[list[str]]:
     """What grows faster than the cluster, at its worst, beside what there is of it."""
     every = [phase for tier in plan.tiers for phase in tier.phases if phase.handles]
     handles = max(phase.handles for phase in every)
-    small = max((phase.passed for phase in every if phase.passed < INLINE * phase.handles), default=0)
-    flight = max(phase.passed for phase in every)
+    passing = [phase for phase in every if not phase.places]
+    small = max((phase.passed for phase in passing if phase.passed < INLINE * phase.handles), default=0)
+    flight, places = max(phase.passed for phase in passing), max(phase.places for phase in every)
     arguments = max(phase.arguments // phase.tasks for phase in every)
-    block = max(phase.crossing / phase.tasks for phase in every) * cluster.nodes / (cluster.nodes - 1)
+    block = max(phase.crossing / phase.tasks for phase in passing) * cluster.nodes / (cluster.nodes - 1)
     most = max(tier.shards for tier in plan.tiers)
     objects = phases.OBJECTS * cluster.memory
     yield ["shards of the largest tier", f"{most:,}", ""]
     yield ["results that a task takes", f"{arguments:,}", "Ray tries 10,000"]
     yield ["results that the driver owns at a time", f"{handles:,}", ""]
     yield ["their metadata in the driver", size(HANDLE_BYTES * handles), size(cluster.memory)]
+    yield ["places in files that it knows at a time", f"{places:,}", ""]
+    yield ["their bytes in the driver", size(FILED_BYTES * places), size(cluster.memory)]
+    yield ["what is in those files", size(max(phase.passed for phase in every if phase.places)), ""]
     yield ["those too small for the object store, in the driver as well", size(small), size(cluster.memory)]
     yield ["blocks in flight", size(flight), f"{size(objects * cluster.nodes)} on all nodes, then their disks"]
     yield ["what a task takes at once", size(block), f"{size(objects)} on a node"]
     yield ["a commit of the largest tier", size(COMMIT_BYTES * most), ""]
     yield ["files that become the book", f"{2 * sum(tier.shards for tier in plan.tiers):,}", ""]
     ordered = [cluster.shards(plan.states, each) for each in (planning.ARRANGED, planning.BOUND)]
-    yield ["places in ordered files that the driver knows", f"{math.prod(ordered):,}", ""]
+    yield ["places in ordered files", f"{math.prod(ordered):,}", ""]
     yield ["their bytes in the driver", size(PLACE_BYTES * math.prod(ordered)), size(cluster.memory)]
     yield ["the book", duration(plan.book_seconds), ""]
     yield ["storage", size(plan.storage), ""]

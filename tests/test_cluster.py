@@ -20,7 +20,7 @@ import numpy as np  # noqa: E402
 from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
-from solver.cluster import blocks, driver, excerpt, exchange, merged, on_ray, ordering, shards, store  # noqa: E402
+from solver.cluster import blocks, driver, excerpt, exchange, filing, merged, on_ray, ordering, shards, store  # noqa: E402
 from solver.cluster.engine import Threads  # noqa: E402
 
 SMALL = "connect-four:3,4,3"
@@ -72,9 +72,25 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("alone")
 
 
+@pytest.fixture
+def filed(monkeypatch):
+    """Results of tasks lie in files; how many were read."""
+    found = []
+    read = filing._read
+    monkeypatch.setattr(shards, "FILED", 1)
+    monkeypatch.setattr(filing, "_read", lambda *given: found.append(given) or read(*given))
+    return found
+
+
 @pytest.mark.parametrize("game", [*QUICK, *slow(*SLOW)])
 def test_the_book_is_that_of_one_machine(game, folder, clustered, crowded):
     assert clustered(game) == alone(folder, game)
+
+
+@pytest.mark.parametrize("game", [SMALL, *slow("connect-four:4,3", "breakthrough:3,4,1")])
+def test_results_that_are_filed_are_the_same(game, folder, clustered, crowded, filed):
+    assert clustered(game) == alone(folder, game)
+    assert filed
 
 
 def test_one_shard_is_as_good(folder, clustered):

@@ -95,7 +95,7 @@ def threads(monkeypatch):
     monkeypatch.setattr(extras, "has_cluster", lambda: True)
     monkeypatch.setattr(shards, "NEAR", 10)
     monkeypatch.setattr(shards, "EVERY", 0.0)
-    monkeypatch.setattr(on_ray, "connect", lambda where, memory: Threads(2, memory))
+    monkeypatch.setattr(on_ray, "connect", lambda where, memory: Threads(4, memory and 2 * memory))
 
 
 def digest(path):
@@ -120,9 +120,11 @@ def test_the_book_is_that_of_one_machine(tmp_path, game, sharded):
     assert together(game, tmp_path / "cluster.lmdb") == alone(game, tmp_path / "one.lmdb")
 
 
-@pytest.mark.parametrize("least", [1, 40, 1 << 20])
-def test_any_number_of_shards_gives_the_same_book(tmp_path, ladder, monkeypatch, least):
+@pytest.mark.parametrize(("least", "filed"), [(1, 1 << 8), (40, 1), (1 << 20, 1 << 8)])
+def test_any_number_of_shards_gives_the_same_book(tmp_path, ladder, monkeypatch, least, filed):
+    """Also where what tasks send each other lies in files."""
     monkeypatch.setattr(shards, "LEAST", least)
+    monkeypatch.setattr(shards, "FILED", filed)
     monkeypatch.setattr(closing, "ALONE", least)
     assert together(ladder, tmp_path / "cluster.lmdb") == alone(ladder, tmp_path / "one.lmdb")
 
@@ -156,6 +158,11 @@ def test_shards_split_while_a_tier_is_closed(tmp_path, ladder, monkeypatch):
     options = {"method": "retrograde"}
     assert together(ladder, tmp_path / "cluster.lmdb", **options) == alone(ladder, tmp_path / "one.lmdb", **options)
     assert bits == sorted(bits) and bits[0] < bits[-1] and len(bits) > 4
+
+
+def test_rounds_begin_with_answers_in_files(tmp_path, ladder, rounds, monkeypatch):
+    monkeypatch.setattr(shards, "FILED", 1)
+    assert together(ladder, tmp_path / "cluster.lmdb") == alone(ladder, tmp_path / "one.lmdb")
 
 
 @pytest.mark.parametrize("game", [pytest.param("LADDER", marks=pytest.mark.slow), "piglet:3"])

@@ -413,6 +413,24 @@ def test_a_file_damaged_anywhere_while_the_book_is_written(tmp_path, truth, monk
     assert noted >= 3
 
 
+def test_damaged_results_in_files_are_made_again(tmp_path, truth, monkeypatch):
+    """Those that are made for a tier, for the one after it, and what is left of a life that ended."""
+    write, struck = Store.write, set()
+
+    def damaging(self, name, data, lasting=False):
+        write(self, name, data, lasting)
+        if name.startswith("mail") and len(struck) < 6 and name not in struck:
+            struck.add(name)
+            flip(Path(self.root, name))
+
+    monkeypatch.setattr(shards, "FILED", 1)
+    monkeypatch.setattr(Store, "write", damaging)
+    book, said = solve(tmp_path / "b.lmdb")
+    assert book == truth(GAME)
+    assert any(line.startswith("mail") and "damaged" in line for line in said)
+    assert not any(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("few", [0, streaming.FEW])
 def test_a_damaged_range_of_the_book_is_put_in_order_again(tmp_path, truth, monkeypatch, few):
     """Whether tasks or the driver read it."""

@@ -130,7 +130,7 @@ def test_the_plan_has_the_constants_of_the_driver():
     from solver.cluster import blocks, merged, shards
 
     assert (phases.TASK_BYTES, phases.BUILT.task) == (shards.BYTES, shards.MEMORY)
-    assert (phases.LEAST_STATES, phases.NEAR) == (shards.LEAST, shards.NEAR)
+    assert (phases.LEAST_STATES, phases.NEAR, phases.FILED) == (shards.LEAST, shards.NEAR, shards.FILED)
     assert (phases.MOST_BLOCKS, phases.AHEAD) == (blocks.MOST_BLOCKS, shards.AHEAD)
     assert (planning.ARRANGED, planning.BOUND) == (merged.ARRANGED, merged.BOUND)
 

@@ -15,6 +15,7 @@ from typing import TypeVar
 from solver.base.errors import ResourceError
 from solver.cluster.blocks import block_count
 from solver.cluster.closing import begun, closed, generation
+from solver.cluster.filing import MAIL
 from solver.cluster.history import Tier, owned, tier_of, told_backward, told_forward
 from solver.cluster.mending import mend
 from solver.cluster.resolving import LISTING, by_rounds
@@ -45,6 +46,8 @@ class Driver(Shards):
                 self.course.apply(done)
             self._commits += 1
         self.identity = identity
+        if self.course.begun:
+            self.store.remove([name for name in self.store.listed() if name.startswith(MAIL)])
         return self.course.begun
 
     def run(self) -> None:

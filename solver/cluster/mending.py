@@ -11,6 +11,7 @@ from typing import Any
 from solver.base.errors import ResourceError
 from solver.cluster.blocks import block_count, block_for
 from solver.cluster.closing import begun, closed, generation
+from solver.cluster.filing import MAIL
 from solver.cluster.history import Tier
 from solver.cluster.shards import Shards
 from solver.cluster.tasks import begin, origin, rebuild
@@ -29,7 +30,7 @@ def mend(shards: Shards, name: str) -> None:
     if kind == "run":
         tasks = [_starts(shards, bits)] if number is None else _leading(shards, tiers[number], ALL, bits, None)
         made = [run.name for run in shards.gathered(number, tasks, bits)]
-    elif kind in ("seen", "part"):  # of a tier that is closed again, or of the book: written again with the others
+    elif kind in ("seen", "part", MAIL):  # of a tier that is closed again, of the book, a step: it is written again
         return
     elif kind == "states" and number is not None:
         made = (_closed if tiers[number].cyclic else _rebuilt)(shards, tiers[number])

@@ -14,6 +14,7 @@ from solver.base.progress import Progress
 from solver.cluster.blocks import HASHED, MOST_BLOCKS, NOTHING, block_count
 from solver.cluster.engine import Engine, Here
 from solver.cluster.exchange import sent, sent_back
+from solver.cluster.filing import Filing
 from solver.cluster.history import Course, Tier
 from solver.cluster.store import Store
 from solver.cluster.tasks import Job, Run, answer, gather, request
@@ -26,6 +27,7 @@ GATHERED = 64  # of one that merges or looks up, for a state
 LEAST = 1 << 17  # states worth a task of their own, where workers are idle
 AHEAD = 1.25  # by how much it may be more in the next tier
 NEAR = 1 << 14  # states of a tier that are not worth the way to another process
+FILED = 1 << 8  # shards of a tier, of more of which results are filed
 EVERY = 1.0  # seconds between commits, at least
 
 
@@ -35,7 +37,8 @@ class Shards:
     def __init__(
         self, rules: Rules, job: Job, store: Store, engine: Engine, *, progress: Progress, tell: Say, cyclic: bool
     ) -> None:
-        self.rules, self.job, self.store, self.engine = rules, job, store, engine
+        self.rules, self.job, self.store = rules, job, store
+        self.engine, self.filing = Filing(engine, store, False), Filing(engine, store, True)
         self.progress, self.tell, self.cyclic = progress, tell, cyclic
         self.memory = min(engine.memory, MEMORY)
         self.every = EVERY
@@ -49,6 +52,7 @@ class Shards:
 
     def done(self, facts: dict[str, Any]) -> None:
         """Enter what has been done, and commit it if that is due."""
+        self.filing.step()
         self._obsolete += self.course.apply(facts)
         self._uncommitted.append(facts)
         if time.monotonic() >= self._committed + self.every:
@@ -85,7 +89,9 @@ class Shards:
 
     def engine_for(self, states: int) -> Engine:
         """What runs the tasks of a tier of so many states."""
-        return self.engine if states > NEAR else self.here
+        if states <= NEAR:
+            return self.here
+        return self.filing if 1 << self.bits_for(states) > FILED else self.engine
 
     def gathered(
         self, source: int | None, tasks: Sequence[Sequence[Any]], bits: int, engine: Engine | None = None
@@ -104,7 +110,7 @@ class Shards:
         if place < 0 or self.course.next() is not tier:
             return
         before = self.course.tiers[place]
-        if not before.cyclic and self.engine_for(before.stored) is self.engine:
+        if not before.cyclic and self.engine_for(before.stored) is not self.here:
             self.ahead = {before.number: self._requests(before, filled(before))}
 
     def _requests(self, tier: Tier, places: list[int]) -> list[list[Any]]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 KEY = 8  # bytes of a state
 TASK_BYTES = 256  # of memory that a task takes for a state
 LEAST_STATES = 1 << 17  # worth a task of their own, where workers are idle
+FILED = 256  # shards of a tier, of more of which results lie in files
 MOST_BLOCKS = 256  # that a task returns: of more shards several share one
 OBJECTS = 0.3  # of the memory, for what tasks pass on
 NEAR = 1 << 14  # states of a tier that the driver sees to itself
@@ -116,9 +117,9 @@ PLAIN = Kind()
 
 class Phase(NamedTuple):
     """A phase of a tier. `work`: seconds of cores, all tasks together; `passed`: bytes from task to task, `crossing`
-    those that go from node to node; `stored`: bytes read and written in the store; `handles`: results that the driver
-    owns, `arguments`: how often it passes one to a task; then the seconds that each resource takes, what the phase does
-    by the longest of these, and which that is."""
+    those that go from node to node by Ray; `stored`: bytes read and written in the store; `handles`: results that the
+    driver owns, `arguments`: how often it passes one to a task, `places`: results in files that it knows; then the
+    seconds that each resource takes, what the phase does by the longest of these, and which that is."""
 
     name: str
     tasks: int
@@ -128,6 +129,7 @@ class Phase(NamedTuple):
     stored: int
     handles: int
     arguments: int
+    places: int
     cores: float
     network: float
     store: float
@@ -228,7 +230,7 @@ def _phases(tier: Tier, later: Tier | None, costs: Costs, cluster: Cluster, kind
     read = has * owned * max(1, tier.leads)
 
     def phase(name: str, tasks: int, items: int, **more: int) -> Phase:
-        return _phase(name, tasks, items, Flow(**more), costs, cluster)
+        return _phase(name, tasks, items, Flow(filed=mine > FILED, **more), costs, cluster)
 
     def split(tasks: int, shards: int, items: int, size: int) -> Iterator[Phase]:
         """What tasks and shards send each other, where several shards share a block."""
@@ -257,7 +259,7 @@ def _phases(tier: Tier, later: Tier | None, costs: Costs, cluster: Cluster, kind
 
 class Flow(NamedTuple):
     """What goes through the tasks of a phase: states reached; bytes that they put where others find them, take from
-    there, and read and write in the store; results that each of them gives, and takes."""
+    there, and read and write in the store; results that each of them gives, and takes; whether those lie in files."""
 
     states: int = 0
     passed: int = 0
@@ -265,24 +267,31 @@ class Flow(NamedTuple):
     stored: int = 0
     gives: int = 1
     takes: int = 0
+    filed: bool = False
 
 
 def _phase(name: str, tasks: int, items: int, flow: Flow, costs: Costs, cluster: Cluster) -> Phase:
     """A phase of so many tasks over so many moves or keys."""
     share: Work = getattr(costs, name)
     each = share.listing * costs.listing + share.sorting * costs.sorting + share.each
-    work = items * each + flow.states * share.state + flow.stored * costs.stored + flow.passed * costs.passed
+    filed = flow.filed and flow.gives + flow.takes > 1
+    stored = flow.stored + (flow.passed + flow.taken if filed else 0)
+    work = items * each + flow.states * share.state + stored * costs.stored + flow.passed * (not filed) * costs.passed
     work += tasks * (share.task + flow.takes * costs.fetch)
-    crossing = round(flow.taken * (1 - 1 / cluster.nodes))
+    crossing = 0 if filed else round(flow.taken * (1 - 1 / cluster.nodes))
     busy = work / tasks * -(-tasks // (cluster.nodes * cluster.cores))
     network = 8 * crossing / (cluster.nodes * cluster.network) if cluster.network else 0.0
-    store = flow.stored / cluster.storage if cluster.storage else 0.0
+    store = stored / cluster.storage if cluster.storage else 0.0
+    handles, places = tasks * flow.gives, 0
     driver = tasks * (costs.task + flow.gives * costs.handle + flow.takes * costs.argument)
+    if filed:
+        handles, places = tasks * min(2, flow.gives), tasks * (flow.gives + flow.takes)
+        driver = tasks * costs.task + handles * costs.handle + places * costs.slice
     wait = costs.phase
     if items <= NEAR:  # the driver does it itself: it is not worth the way
         network, driver, wait = 0.0, 0.0, costs.near
     bound, seconds = slowest(busy, network, store, driver)
-    counts = flow.passed, crossing, flow.stored, tasks * flow.gives, tasks * flow.takes
+    counts = flow.passed, crossing, stored, handles, tasks * flow.takes, places
     return Phase(name, tasks, work, *counts, busy, network, store, driver, seconds + wait, bound)
 
 

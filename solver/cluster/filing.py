@@ -1,0 +1,128 @@
+"""Results of tasks in files of the store, where they would be too many for the driver to own.
+
+Ray's driver keeps a record of each result, 38 kB of them in a large shuffle (ray#18333), and passes each on in 20 us.
+Of a task whose results are filed it owns two: the first of them, and what says where in one file the others lie. The
+digests of what is read come by Ray.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solver.cluster.engine import Engine
+from solver.cluster.store import Store, digest_of, store_at
+
+MAIL = "mail"  # what such files are called
+
+
+class Filed(NamedTuple):
+    """A file of results: where each ends, and its digest."""
+
+    name: str
+    ends: NDArray[np.int64]
+    digests: NDArray[np.bytes_]
+
+
+class Slip(NamedTuple):
+    """What a task is told of a result in a file."""
+
+    name: str
+    begin: int
+    end: int
+    digest: str
+
+
+class Made:
+    """The file that a task makes: what it says of it, once that was asked for."""
+
+    def __init__(self, engine: Engine, handle: Any) -> None:
+        self._engine, self._handle = engine, handle
+        self.filed: Filed | None = None
+
+    def slip(self, number: int) -> Slip:
+        """Where a result is."""
+        if self.filed is None:
+            self.filed, self._handle = self._engine.result(self._handle), None
+        name, ends, digests = self.filed
+        return Slip(name, int(ends[number - 1]) if number else 0, int(ends[number]), digests[number].decode())
+
+
+class Place(NamedTuple):
+    """A handle: one of the results in a file."""
+
+    made: Made
+    number: int
+
+
+class Filing:
+    """An engine over another one, for tasks that may read results from files of a store and, if it `files`, write all
+    of several but the first to one."""
+
+    def __init__(self, engine: Engine, store: Store, files: bool) -> None:
+        self.engine, self.store, self.files = engine, store, files
+        self._made: list[Made] = []
+        self._before: list[Made] = []
+
+    @property
+    def workers(self) -> int:
+        return self.engine.workers
+
+    @property
+    def memory(self) -> int:
+        return self.engine.memory
+
+    def submit(self, task: Callable[..., Any], *arguments: Any, returns: int = 1, memory: int = 0) -> list[Any]:
+        given = [one.made.slip(one.number) if isinstance(one, Place) else one for one in arguments]
+        url = self.store.url
+        if self.files and returns > 1:
+            first, handle = self.engine.submit(_filed, url, task, *given, returns=2, memory=memory)
+            self._made.append(Made(self.engine, handle))
+            return [first, *(Place(self._made[-1], number) for number in range(returns - 1))]
+        if any(isinstance(one, Slip) for one in given):
+            return self.engine.submit(_called, url, task, *given, returns=returns, memory=memory)
+        return self.engine.submit(task, *given, returns=returns, memory=memory)
+
+    def result(self, handle: Any) -> Any:
+        if isinstance(handle, Place):
+            return _read(self.store, handle.made.slip(handle.number))
+        return self.engine.result(handle)
+
+    def results(self, handles: Iterable[Any]) -> Iterator[Any]:
+        return map(self.result, handles)
+
+    def step(self) -> None:
+        """A step of the solve is done: nothing is wanted any more that was made before the last one was."""
+        wanted = {made.filed.name for made in self._made if made.filed is not None}
+        self.store.remove(sorted({made.filed.name for made in self._before if made.filed is not None} - wanted))
+        self._before, self._made = self._made, []
+
+    def __enter__(self) -> Filing:
+        self.engine.__enter__()
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.engine.__exit__(*raised)
+
+
+def _called(url: str, task: Callable[..., Any], *given: Any) -> Any:
+    """A task, of arguments of which some lie in files."""
+    store = store_at(url)
+    return task(*(_read(store, one) if isinstance(one, Slip) else one for one in given))
+
+
+def _filed(url: str, task: Callable[..., Any], *given: Any) -> list[Any]:
+    """The same; its first result, and where the others are."""
+    first, *others = _called(url, task, *given)
+    parts = [pickle.dumps(one, protocol=5) for one in others]
+    digests = np.array([digest_of(part) for part in parts], np.bytes_)
+    file = store_at(url).put(f"{MAIL}-starts-0-0", np.frombuffer(b"".join(parts), np.uint8))
+    return [first, Filed(file.name, np.cumsum([len(part) for part in parts]), digests)]
+
+
+def _read(store: Store, slip: Slip) -> Any:
+    return pickle.loads(store.read(*slip))  # noqa: S301  # what has another digest than Ray says is not loaded
