@@ -203,3 +203,66 @@ def ur(pieces, rules):
                 worth = sum(best) / len(throws)
                 change, values[state] = max(change, abs(worth - values[state])), worth
     return values[start], len(choices)
+
+
+def hypergammon(checkers, most):
+    """Expected points of the side that throws first, and of each side that throws next by (own, other), each counted
+    from its own home, 25 the bar, 0 off: value iteration."""
+    start = tuple(range(24, 24 - checkers, -1))
+    values, throws, todo = {}, {}, [(start, start)]
+    while todo:
+        state = todo.pop()
+        if state not in throws and any(state[1]):
+            dice = itertools.combinations_with_replacement(range(1, 7), 2)
+            throws[state] = [(1 + (one != two), hypergammon_plays(*state, one, two)) for one, two in dice]
+            todo += [(other, own) for _, plays in throws[state] for own, other in plays]
+    values = dict.fromkeys(throws, 0.0)
+
+    def worth(own, other):
+        if any(own):
+            return -values[other, own]
+        points = 1 if 0 in other else 2 if max(other) <= 18 else 3
+        return min(points, most)
+
+    change = 1
+    while change > 1e-13:
+        change = 0
+        for state, rolls in throws.items():
+            value = sum(weight * max(worth(*after) for after in plays) for weight, plays in rolls) / 36
+            change = max(change, abs(value - values[state]))
+            values[state] = value
+    return values[start, start], values
+
+
+def hypergammon_plays(own, other, one, two):
+    """What both sides may be after a throw, as sorted tuples."""
+    found = {}
+    for dice in [(one,) * 4] if one == two else [(one, two), (two, one)]:
+        for count, first, after in _hyper_sequences(list(own), list(other), dice):
+            found.setdefault(count, []).append((first, after))
+    most = max(found)
+    largest = max(die for die, _ in found[most])
+    return {after for die, after in found[most] if most != 1 or die == largest}
+
+
+def _hyper_sequences(own, other, dice):
+    """(dice played, the first of them, both sides) of all ways to play dice in this order until none goes on."""
+    sides = tuple(sorted(own, reverse=True)), tuple(sorted(other, reverse=True))
+    if not any(own):
+        yield len(dice), dice[0] if dice else 0, sides
+        return
+    stuck = True
+    for man, source in enumerate(own) if dice else ():
+        target = source - dice[0]
+        behind = [at for at in own if at > source]
+        if source == 0 or (25 in own and source != 25) or (target > 0 and other.count(25 - target) > 1):
+            continue
+        if target <= 0 and (max(own) > 6 or (target < 0 and behind)):
+            continue
+        stuck = False
+        after = [max(target, 0) if place == man else at for place, at in enumerate(own)]
+        hit = [25 if target > 0 and at == 25 - target else at for at in other]
+        for count, _, end in _hyper_sequences(after, hit, dice[1:]):
+            yield count + 1, dice[0], end
+    if stuck:
+        yield 0, 0, sides

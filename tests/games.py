@@ -199,4 +199,6 @@ CHANCE_CYCLIC = (
     "nannon:4,2,4",
 )
 CHANCE_GAMES = CHANCE_ACYCLIC + CHANCE_CYCLIC
-LARGE_CHANCE_GAMES = ("pig", "backgammon-bearoff:15", "nannon", "einstein:5,6", "ur:7", "ur:5,1", "shut-the-box")
+LARGE_CHANCE_GAMES = (
+    "pig", "backgammon-bearoff:15", "nannon", "einstein:5,6", "ur:7", "ur:5,1", "shut-the-box", "hypergammon",
+)  # fmt: skip

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import random
 import re
 from fractions import Fraction
 from pathlib import Path
@@ -18,6 +19,7 @@ from tests.games import CHANCE_ACYCLIC, CHANCE_CYCLIC, CHANCE_GAMES
 from tests.oracles import CHANCE_ORACLES, LAST_CHECKERS, PIGLET
 from tests.ways import slow, slowly
 
+THROWS = [(die, other) for die in range(1, 7) for other in range(1, die + 1)]  # of two dice, as the games list them
 JUDGED = 3_000  # states that the judge takes in the fast tests
 SMALL_ORACLES = [oracle for oracle in CHANCE_ORACLES if oracle.states is not None and oracle.states <= JUDGED]
 LARGE_ORACLES = [oracle for oracle in CHANCE_ORACLES if oracle.states is not None and oracle.states > JUDGED]
@@ -178,6 +180,45 @@ def test_ur_by_other_rules(text):
     assert sum(state & 7 == 0 for state in found.table) == states
     if game.rules < 2:
         assert states == throwing(*game)
+
+
+@pytest.mark.parametrize("most", slow(1, 2, 3))
+def test_hypergammon_by_other_rules(most):
+    game = load_game(f"hypergammon:1,{most}")
+    opening, values = dice_games.hypergammon(1, most)
+    found = value_iteration.solve(game)
+    assert abs(found.value.score - opening) < 1e-10
+    ours = {(state & 31, state >> 15 & 31): value for state, value in found.table.items() if state >> 15}
+    assert ours.keys() == {own + other for own, other in values}
+    assert max(abs(ours[own + other] / found.units.point - value) for (own, other), value in values.items()) < 1e-10
+
+
+def test_plays_of_hypergammon_by_other_rules():
+    """All throws of some positions with three checkers a side."""
+    game, chance = load_game("hypergammon"), random.Random(1)
+
+    def sides(state):
+        return tuple(tuple(state >> 5 * slot + shift & 31 for slot in range(3)) for shift in (15, 0))
+
+    state = game.initial()
+    for _ in range(40):
+        own, other = reversed(sides(state))
+        for (_, after), dice in zip(game.chance(state), THROWS, strict=True):
+            thrown = game.vanishing(after)
+            plays = [sides(game.result(after, action)) for action in game.actions(after)] if thrown else [sides(after)]
+            assert len(set(plays)) == len(plays)
+            assert set(plays) == dice_games.hypergammon_plays(own, other, *dice), (own, other, dice)
+            assert len({game.format_action(after, action) for action in game.actions(after)}) == len(plays) * thrown
+        after = chance.choice([after for _, after in game.chance(state)])
+        state = game.result(after, chance.choice([*game.actions(after)])) if game.vanishing(after) else after
+        state = game.initial() if game.is_terminal(state) else state
+
+
+def test_placements_of_hypergammon_are_the_published_ones():
+    """The other's checkers are on none of the points taken, on the bar or off."""
+    sides = itertools.combinations_with_replacement(range(26), 3)
+    free = (26 - len({*side} - {0, 25}) for side in sides)
+    assert sum(math.comb(places + 2, 3) for places in free) == 7_959_904
 
 
 def throwing(pieces, rules):
