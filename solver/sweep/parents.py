@@ -41,7 +41,6 @@ def fetch_add(typingctx: Any, array: Any, index: Any, number: Any) -> Any:
 
 
 AHEAD = 32  # entries whose place in memory is asked for ahead of its turn
-KEEPING = 16  # children a state for which there is room at first
 
 
 class Counted(NamedTuple):
@@ -60,9 +59,9 @@ def count_children(moves, known, own, begin, end, counted, kept):
     """For the states begin..end of the tier in row `own`, counted from its first: what `Counted` says.
 
     Returns the first state that has a child nobody reached, CROWDED if `left` must be wider, SCORING less a place,
-    TOO_WIDE, or -1; and the moves inside the tier, by state, in `kept` (uint32) or a larger array: an entry is the
-    place of a child or, in a game with moves again, twice that and one if the same player moves. Where `kept` is of no
-    length they are not kept.
+    TOO_WIDE, or -1; and the moves inside the tier, by state, in `kept` (uint32) or a larger array: an entry is twice
+    the place of a child, and one if the same player moves. What is kept is left to others to enter into the degrees;
+    where `kept` is of no length nothing is.
     """
     endless, degrees, left, candidates = counted
     inside, keeping = 0, len(kept) > 0
@@ -84,7 +83,7 @@ def count_children(moves, known, own, begin, end, counted, kept):
             if not give(batch.rest.merits[j], owner, endless, left, candidates):
                 return np.int64(TOO_WIDE), kept[:0]
         owners, rewards, rows, places = batch.edges.owners, batch.edges.rewards, batch.rows, batch.places
-        for j in range(count):
+        for j in range(0 if keeping else count):
             if rows[j] == own:
                 prefetch(degrees, places[j])
         for j in range(count):
@@ -94,10 +93,11 @@ def count_children(moves, known, own, begin, end, counted, kept):
             if rows[j] == own:
                 if moves.rewarded and rewards[j]:
                     return np.int64(SCORING - owner), kept[:0]
-                fetch_add(degrees, places[j], 1)
                 if keeping:
-                    kept[inside] = places[j] if moves.alternates else 2 * places[j] + (owners[j] & 1)
+                    kept[inside] = 2 * places[j] + (owners[j] & 1)
                     inside += 1
+                else:
+                    fetch_add(degrees, places[j], 1)
                 left[owner] += 1
                 if left[owner] & never_in(left) - 1 == 0:
                     return np.int64(CROWDED), kept[:0]
@@ -161,21 +161,6 @@ def list_parents(moves, inside, own, begin, end, lists):
                 entry = owner >> 1 if moves.alternates else owner
                 parents[np.int64(fetch_add(ends, places[j], -1)) - 1 - offset] = entry
         at = done
-
-
-@shared
-def turn_around(alternates, kept, left, begin, end, ends, parents):
-    """Enter the states begin..end, whose moves inside the tier `count_children` kept, into the lists of their children,
-    all of which are in `parents`; `ends` as `Lists` has them."""
-    at, shift = 0, 0 if alternates else 1
-    for owner in range(begin, end):
-        for _ in range(np.int64(left[owner]) & never_in(left) - 1):
-            if at + AHEAD < len(kept):
-                prefetch(ends, np.int64(kept[at + AHEAD]) >> shift)
-            move = np.int64(kept[at])
-            entry = owner if alternates else 2 * owner + (move & 1)
-            parents[np.int64(fetch_add(ends, move >> shift, -1)) - 1] = entry
-            at += 1
 
 
 @shared

@@ -37,9 +37,9 @@ from solver.store.sorting import sort_unique
 from solver.store.work import Work
 from solver.sweep.batch import TOO_WIDE, refuse
 from solver.sweep.demand import refuse_beyond
+from solver.sweep.inside import CHUNK, EACH, Inside
 from solver.sweep.parents import (
     CROWDED,
-    KEEPING,
     NONE,
     SCORING,
     Counted,
@@ -49,12 +49,10 @@ from solver.sweep.parents import (
     go_back,
     list_parents,
     settle,
-    turn_around,
 )
 from solver.sweep.scale import WIN, Scale
 
-CHUNK = 1 << 14  # states gone through in one call
-STEP = 1 << 22  # states between two looks at the time for a checkpoint
+STEP = 1 << 20  # states between two looks at the time for a checkpoint
 SOME = 16  # pieces of a round between two such looks
 MAPPED = 128  # bytes of memory for each move of an index in a file that one piece may span
 OVERDUE = 1.5  # times between checkpoints after which one is made inside a pass, where it is dear
@@ -89,7 +87,7 @@ class Resolver:
         self.known = known
         self.save = save
         self._kept: dict[str, Column] = {}  # what the last checkpoint has of this layer
-        self._inside: dict[int, NDArray[np.uint32]] | None = {}  # moves inside the tier, by chunk; None: too many
+        self._inside: Inside | None = None  # moves inside the tier, where there is room for them
         self.begins: NDArray[Any] = np.empty(0, np.uint32)
         self.parents: NDArray[Any] = np.empty(0, np.uint32)
         begin = int(known.table[own, BEGIN])
@@ -114,7 +112,10 @@ class Resolver:
             if self.work.due():
                 self._checkpoint(stage, at)
         if stage == INDEX:
-            if self._inside is None or not self._turn_around(team):
+            if self._inside:
+                self._turn_around(team, self._inside)
+                self._inside = None
+            else:
                 self._index(team, *at)
             at = [0, 0]
         self._rounds(team, *at)
@@ -132,9 +133,11 @@ class Resolver:
         self.merits = np.full(self.size, NONE, np.int16)
 
     def _pass(
-        self, team: Workers, begin: int, visit: Callable[[int, int], Any], name: str, save: Callable[[int], None]
-    ) -> None:
-        """Visit all states from `begin` on, in chunks on all cores, and save how far it is when that is overdue."""
+        self, team: Workers, begin: int, visit: Callable[[int, int], Any], name: str, save: Callable[[int], None],
+        pause: Callable[[], None] = lambda: None,
+    ) -> None:  # fmt: skip
+        """Visit all states from `begin` on, in chunks on all cores, with pauses after which it may be saved how far it
+        is, when that is overdue."""
         for step in range(begin, self.size, STEP):
             end = min(step + STEP, self.size)
 
@@ -145,6 +148,7 @@ class Resolver:
 
             for last in team.map(chunk, range(step, end, CHUNK)):
                 self.progress(name, last, self.size)
+            pause()
             if end < self.size and self.work.due(OVERDUE):
                 save(end)
 
@@ -152,45 +156,38 @@ class Resolver:
         """The children of every state that are still open, and its place in the reverse index."""
 
         counted = Counted(self.endless, self.begins, self.left, self.merits)  # whatever a thread comes late with
-        room = self.memory - 8 * self.size  # for the moves, and for the index that is made of them
-        self._inside = {} if begin == 0 and 2 * self.size < 1 << 32 else None
+        room = self.memory // 8 - self.size  # for so many moves, and for the index that is made of them
+        keeping = begin == 0 and room > EACH * min(STEP, self.size) and 2 * self.size < 1 << 32
+        self._inside = Inside(self.size, room) if keeping else None
 
         def count(first: int, last: int) -> None:
-            nonlocal room
-            inside = self._inside
-            kept = np.empty(KEEPING * (last - first) if inside is not None else 0, np.uint32)
+            kept = np.empty(EACH * (last - first) if self._inside else 0, np.uint32)
             culprit, kept = count_children(self.moves, self.known, self.own, first, last, counted, kept)
-            if inside is not None:
-                inside[first] = kept.copy()
-                room -= 2 * kept.nbytes
-            if room < 0:
-                self._inside = None
             if culprit == CROWDED:
                 raise _Crowded
             refuse_margins(self.rules, self.known, self.own, culprit)
             refuse(self.rules.game, culprit)
+            if self._inside:
+                self._inside.keep(kept, self.left, first, last)
 
-        self._pass(team, begin, count, "count moves", lambda at: self._checkpoint(COUNT, [at]))
+        def pause() -> None:
+            if self._inside:
+                self._inside.count(team, self.begins)
+                if self._inside.room < 0:
+                    self._inside = None
+
+        self._pass(team, begin, count, "count moves", lambda at: self._checkpoint(COUNT, [at]), pause)
         self._forget("begins", "left", "values")
         moves = int(self.begins.sum(dtype=np.int64))
         if moves >= 1 << 32:
             self.begins = self.begins.astype(np.int64)
         np.cumsum(self.begins, out=self.begins)
 
-    def _turn_around(self, team: Workers) -> bool:
-        """The reverse index in memory, of the moves that were kept when they were counted; False if some were not."""
-        inside, self._inside = self._inside or {}, None
-        if sum(map(len, inside.values())) != int(self.begins[-1]):
-            return False
+    def _turn_around(self, team: Workers, inside: Inside) -> None:
+        """The reverse index in memory, of the moves that were kept when they were counted."""
         self.parents = np.empty(int(self.begins[-1]), np.uint32)
-
-        def enter(first: int, last: int) -> None:
-            kept = inside.pop(first)
-            turn_around(self.rules.alternates, kept, self.left, first, last, self.begins, self.parents)
-
-        self._pass(team, 0, enter, "index moves", lambda at: None)
+        inside.turn_around(team, self.rules.alternates, self.begins, self.parents, self.progress)
         self._forget("part", "begins")
-        return True
 
     def _index(self, team: Workers, low: int, high: int, offset: int, begin: int) -> None:
         """The reverse index, in memory if it fits, else range by range into a file.
