@@ -51,6 +51,17 @@ class Workers:
             for future in under_way:
                 future.cancel()
 
+    def ahead(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """The results in the items' order, each found while the one before is used."""
+        waiting: Future[Result] | None = None
+        for item in items:
+            coming = self._submit(function, item)
+            if waiting is not None:
+                yield waiting.result()
+            waiting = coming
+        if waiting is not None:
+            yield waiting.result()
+
     def _submit(self, function: Callable[[Item], Result], item: Item) -> Future[Result]:
         try:
             return self._pool.submit(function, item)

@@ -115,12 +115,23 @@ class Window:
         layer = self.layers[row]
         cells = layer.first_cell, layer.first_cell + layer.cells
         merits = self.total - layer.end, self.total - layer.begin
-        for (room, size), (begin, end) in zip(self._maps, ((layer.begin, layer.end), cells, merits), strict=True):
-            first = -(-begin * size // mmap.PAGESIZE) * mmap.PAGESIZE
-            length = end * size // mmap.PAGESIZE * mmap.PAGESIZE - first
-            if length > 0:
-                room.madvise(mmap.MADV_DONTNEED, first, length)
+        for room, (begin, end) in zip(self._maps, ((layer.begin, layer.end), cells, merits), strict=True):
+            _let_go(*room, begin, end)
+
+    def lift(self, row: int, begin: int, end: int) -> None:
+        """Let the memory of some states of a tier go that were laid, and of what values they were given."""
+        base = self.total - self.layers[row].end - self.layers[row].begin
+        _let_go(*self._maps[0], begin, end)
+        _let_go(*self._maps[2], base + begin, base + end)
 
     def put(self, at: int, values: NDArray[Any]) -> None:
         """The values from a place on, counted from the last tier's first."""
         self.merits[at : at + len(values)] = values
+
+
+def _let_go(room: mmap.mmap, size: int, begin: int, end: int) -> None:
+    """Let the memory of the items from `begin` to `end` of an array go, each of `size` bytes."""
+    first = -(-begin * size // mmap.PAGESIZE) * mmap.PAGESIZE
+    length = end * size // mmap.PAGESIZE * mmap.PAGESIZE - first
+    if length > 0:
+        room.madvise(mmap.MADV_DONTNEED, first, length)

@@ -224,19 +224,20 @@ class Backward:
                 yield from team.map(functools.partial(whole, end=last), range(first, last, CHUNK))
             return
         best = np.full(layer.end - begin, none, dtype)
+
+        def part(first: int, end: int, span: tuple[int, int]) -> Merits:
+            last = min(first + CHUNK, end)
+            return raised(first, last, *span, best[first - begin : last - begin])
+
         for span in ranges:
             for row in self._later(own):
                 window.show(row, team, span)
             for first, end in self._segments(own, begin, team):
-
-                def part(first: int, end: int = end, span: tuple[int, int] = span) -> None:
-                    last = min(first + CHUNK, end)
-                    raised(first, last, *span, best[first - begin : last - begin])
-
-                for _ in team.map(part, range(first, end, CHUNK)):
-                    self.progress("backward", self.merits.size, self.forward.states.size)
-        for first, last in self._segments(own, begin, team):
-            yield best[first - begin : last - begin]
+                for found in team.map(functools.partial(part, end=end, span=span), range(first, end, CHUNK)):
+                    if span == ranges[-1]:
+                        yield found
+                    else:
+                        self.progress("backward", self.merits.size, self.forward.states.size)
 
     def _segments(self, own: int, begin: int, team: Workers) -> Iterator[tuple[int, int]]:
         """The states of a layer from `begin` on, unpacked: all of them, or some at a time where they are too many."""
@@ -246,11 +247,15 @@ class Backward:
             yield begin, layer.end
             return
         begins, ends = window.blocks(own)
-        for block in range(begins, ends, SEGMENT):
-            first, last = window.lay(own, block, min(block + SEGMENT, ends))
+
+        def lay(block: int) -> tuple[int, int]:
+            return window.lay(own, block, min(block + SEGMENT, ends))
+
+        for first, last in team.ahead(lay, range(begins, ends, SEGMENT)):
             if last > begin:
                 yield max(begin, first), last
-            window.hide(own)
+            window.lift(own, first, last)
+        window.hide(own)
 
     def _ranges(self, own: int) -> list[tuple[int, int]]:
         """Ranges of keys, so that the later states in each, with their merits, fit into memory together."""
@@ -261,7 +266,7 @@ class Backward:
         for row in later:
             self._window.hide(row)
         runs = Table([self.forward.section(self.layers[row]) for row in later])
-        return spans(splitters(runs, max(1, len(runs) * self.memory // needed)))
+        return spans(splitters(runs, max(1, len(runs) // -(-needed // self.memory))))
 
     def _bytes(self, rows: Iterable[int]) -> int:
         """What some layers take in memory, to be looked up."""
