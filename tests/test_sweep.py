@@ -151,6 +151,21 @@ def test_any_budget_of_memory_gives_the_same(memory):
         assert whole._replace(parts=frugal.parts) == frugal
 
 
+def test_what_is_looked_up_at_a_time_fits_into_memory(monkeypatch):
+    seen, ranges = [], backward.Backward._ranges
+
+    def watched(self, own):
+        cut = ranges(self, own)
+        seen.append((self._bytes(self._later(own)) / len(cut), len(cut), self.memory))
+        return cut
+
+    monkeypatch.setattr(backward.Backward, "_ranges", watched)
+    for memory in (100_000, 160_000, 220_000):
+        swept(load_game("connect-four:4,4"), memory=memory)
+    assert all(each <= free for each, _, free in seen)
+    assert {2, 3} <= {cuts for _, cuts, _ in seen}
+
+
 @pytest.mark.parametrize("memory", [*slow(None), 1 << 12])
 @pytest.mark.slow
 def test_states_scattered_over_many_tiers_are_brought_together(monkeypatch, memory):
