@@ -93,6 +93,15 @@ def test_results_that_are_filed_are_the_same(game, folder, clustered, crowded, f
     assert filed
 
 
+@pytest.mark.parametrize("game", ["nim:2,3,4", *slow("nim:150", "cram:4,3")])
+def test_nimbers_are_those_of_one_machine(game, tmp_path, clustered, crowded, monkeypatch):
+    monkeypatch.setattr(shards, "NEAR", -1)
+    with pipeline.solve(game, tmp_path / "alone.lmdb", method="nimbers"):
+        expected = digest(tmp_path / "alone.lmdb")
+    (tmp_path / "alone.lmdb").unlink()
+    assert clustered(game, method="nimbers") == expected
+
+
 def test_one_shard_is_as_good(folder, clustered):
     assert clustered(SMALL) == alone(folder, SMALL)
 

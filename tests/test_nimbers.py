@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from solver import Book, Player, solve, verify
-from solver.base.errors import DamagedBook, GameError, MethodError
+from solver.base.errors import DamagedBook, GameError
 from solver.base.value import Value
 from solver.export import export
 from solver.rules.game import Rules, load_game
@@ -210,8 +210,6 @@ def test_a_book_of_nimbers_is_asked_told_and_played_as_one_of_wins_and_losses(tm
     assert code == 2 and "holds nimbers" in said
 
 
-def test_nimbers_are_of_impartial_games_on_one_machine(tmp_path):
+def test_nimbers_are_of_impartial_games():
     with pytest.raises(GameError, match="say impartial"):
         solve("tic-tac-toe", method="nimbers")
-    with pytest.raises(MethodError, match="one machine"):
-        solve("nim:3,4,5", tmp_path / "no.lmdb", method="nimbers", cluster="local")

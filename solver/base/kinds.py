@@ -189,7 +189,6 @@ class Nimbers(_Scores):
         **Kind.unfit,
         **dict.fromkeys(("trim", "wdl", "merge", "learn"), "{} holds nimbers: solve it without --method nimbers"),
         "play": "nimbers tell sums of games apart, which no single play shows: leave out --play",
-        "cluster": "nimbers are found on one machine: leave out --cluster",
     }
     silent: tuple[str, ...] = ("distance",)
 

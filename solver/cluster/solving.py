@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from solver.base.errors import ResourceError, SolverError
+from solver.base.kinds import NIMBER
 from solver.base.options import Options
 from solver.book.solution import Solved
 from solver.cluster.driver import MENDED, Driver
@@ -29,11 +30,12 @@ class Clustered:
         self.rules, self.options = rules, options
         self.store = Store(url)
         tiers = rules.kind.in_tiers(options.method)
-        job = Job(located(game), rules.fingerprint, rules.symmetry, tiers, self.store.url)
+        nimbers = rules.kind is NIMBER
+        job = Job(located(game), rules.fingerprint, rules.symmetry, tiers, self.store.url, nimbers)
         self.tier = CompiledMoves(rules, tiers).tier
         self.driver = Driver(
             rules, job, self.store, engine,
-            progress=options.progress, tell=options.say, cyclic=options.method != "minimax",
+            progress=options.progress, tell=options.say, cyclic=options.method != "minimax" and not nimbers,
         )  # fmt: skip
         if options.checkpoint is not None:
             self.driver.every = options.checkpoint

@@ -34,6 +34,7 @@ from solver.sweep.batch import refuse
 from solver.sweep.expansion import Expansion, gathered
 from solver.sweep.expectation import expect
 from solver.sweep.forward import starts_of
+from solver.sweep.nimbers import exclude
 from solver.sweep.scale import Scale
 
 LABEL = re.compile(r"([a-z]+)(?:_(-?\d+)|-starts)-(\d+)-(\d+)\.")
@@ -42,13 +43,14 @@ SAMPLE = 8  # states of a shard that are held against the plain rules
 
 class Job(NamedTuple):
     """A solve, as every process of a cluster needs to know it: the string of the game, the fingerprint of its rules,
-    whether states are folded and tiers asked for, and where the files are."""
+    whether states are folded and tiers asked for, where the files are, and whether values are nimbers."""
 
     game: str
     fingerprint: str
     symmetry: bool
     tiers: bool
     url: str
+    nimbers: bool = False
 
 
 class Segment(NamedTuple):
@@ -98,8 +100,8 @@ class Bench:
         game = load_game(job.game)
         if fingerprint(game) != job.fingerprint:
             raise GameError(f"{job.game}: a node of the cluster has other rules: give all of them the same files")
-        self.game = game
-        self.rules = Rules(game, job.symmetry)
+        self.job, self.game = job, game
+        self.rules = Rules(game, job.symmetry, nimbers=job.nimbers)
         with compiling(game):
             self.compiled = CompiledMoves(self.rules, job.tiers)
             self.expansion = Expansion(self.compiled)
@@ -235,7 +237,7 @@ def fold(
     with compiling(bench.game):
         for begin in range(0, len(values), CHUNK):
             end = min(begin + CHUNK, len(values))
-            refuse(bench.game, _raise(bench.moves(scale), known, begin, end, scale, values[begin:end]))
+            refuse(bench.game, _raise(bench, known, begin, end, scale, values[begin:end]))
     return valued(bench, tier, shard, scale, own_states, values)
 
 
@@ -252,8 +254,11 @@ def valued(
     return Folded(file, tally, slowest, sample_of(states))
 
 
-def _raise(moves: Moves, known: Known, begin: int, end: int, scale: Scale, values: NDArray[Any]) -> int:
-    """Raise values by those of the children: see `backward.evaluate` and `expectation.expect`."""
+def _raise(bench: Bench, known: Known, begin: int, end: int, scale: Scale, values: NDArray[Any]) -> int:
+    """Raise values by those of the children: see `backward.evaluate`, `expectation.expect` and `nimbers.exclude`."""
+    moves = bench.moves(scale)
+    if bench.job.nimbers:
+        return int(exclude(moves, known, begin, end, values))
     if scale.point:
         return int(expect(moves, known, begin, end, 0, LAST, scale.point, values))
     return int(evaluate(moves, known, begin, end, 0, LAST, values))
