@@ -212,7 +212,8 @@ def endless_margins(states, begin, end, margins):
 
 @kernel
 def list_starts(begin, starts, tiers):
-    """The canonical starts from number `begin` on, doubles included, as far as they fit; how many there are in all.
+    """The canonical starts from number `begin` on, doubles included, as far as they fit; where none do, how many there
+    are in all.
 
     Of more than MOST_STARTS only those are counted: there may be no end of them.
     """
@@ -223,7 +224,7 @@ def list_starts(begin, starts, tiers):
             put_in(starts, count - begin, key, MORE)
             tiers[count - begin] = game.tier(key) if TIERS else 0
         count += 1
-        if count > MOST_STARTS:
+        if count > MOST_STARTS or 0 < len(starts) == count - begin:
             break
     return count
 
