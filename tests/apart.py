@@ -17,9 +17,13 @@ class Apart(NamedTuple):
     moves: Callable
     over: Callable
     start: tuple
+    more: tuple = ()
 
     def initial(self):
         return self.start
+
+    def starts(self):
+        return self.more
 
     def actions(self, state):
         return self.moves(*state)
@@ -567,8 +571,11 @@ WAYS = {
 }  # fmt: skip
 
 
-def duel(pieces):
-    """Chess of a king and a man each. A position is the rows, and the cell past which a pawn has just gone."""
+def duel(pieces, height=8, placed=False):
+    """Chess of a king and a man each. A position is the rows, and the cell past which a pawn has just gone.
+
+    Of height 3, as `minichess`; `placed`: from all placements.
+    """
 
     def is_of(mark, mover):
         return mark.isupper() if mover == 0 else mark.islower()
@@ -588,7 +595,7 @@ def duel(pieces):
         up = 1 if mark == "P" else -1
         if cells.get((x, y + up)) == ".":
             yield (x, y + up), None
-            if y == (1 if up == 1 else 6) and cells[x, y + 2 * up] == ".":
+            if height == 8 and y == (1 if up == 1 else 6) and cells[x, y + 2 * up] == ".":
                 yield (x, y + 2 * up), (x, y + up)
         for to in ((x - 1, y + up), (x + 1, y + up)):
             if to in cells and (cells[to] != "." or to == passed):
@@ -619,7 +626,7 @@ def duel(pieces):
             pawn = mark in "Pp"
             aims = steps(cells, passed, x, y, mark) if pawn else ((to, None) for to in reached(cells, x, y, mark))
             for to, left in aims:
-                kinds = [mark] if not pawn or 0 < to[1] < 7 else ["NBRQ", "nbrq"][mover]
+                kinds = [mark] if not pawn or 0 < to[1] < height - 1 else ["NBRQ", "nbrq"][mover]
                 for kind in kinds if not is_of(cells[to], mover) else ():
                     after = went(cells, (x, y), to, mark) | {to: kind}
                     beside = [after.get((to[0] + side, to[1])) for side in (-1, 1)]
@@ -629,8 +636,48 @@ def duel(pieces):
 
     def over(position, mover):
         left = sorted("".join(position[0]).replace(".", "").lower())
-        if left in (["k", "k"], ["b", "k", "k"], ["k", "k", "n"]):
+        if height == 8 and left in (["k", "k"], ["b", "k", "k"], ["k", "k", "n"]):
             return 0
         return None if moves(position, mover) else -attacked(grid(position[0]), mover)
 
-    return Apart(moves, over, None)
+    if not placed:
+        return Apart(moves, over, None)
+    starts, men = [], men_of(pieces)
+    for squares in itertools.permutations(itertools.product(range(3), repeat=2), len(men)):
+        cells = dict.fromkeys(itertools.product(range(3), repeat=2), ".") | dict(zip(squares, men, strict=True))
+        if not any(y == (2 if man == "P" else 0) for (_, y), man in zip(squares, men, strict=True) if man in "Pp"):
+            starts += [((rows(cells), None), mover) for mover in (0, 1) if not attacked(cells, 1 - mover)]
+    return Apart(moves, over, starts[0], tuple(starts))
+
+
+def men_of(pieces):
+    """The letters of digits, White's, 0 and Black's."""
+    white, black = ("".join(" PNBRQ"[int(digit)] for digit in digits) for digits in str(pieces).split("0"))
+    return "K" + white + "k" + black.lower()
+
+
+def kono(width, height, filled, blocked):
+    """Rows from the top."""
+    home = {(x, 0) for x in range(width)} | ({(0, 1), (width - 1, 1)} if height > 3 else set())
+    goals = {(x, height - 1 - y) for x, y in home}, home
+
+    def moves(board, mover):
+        cells, found = grid(board), []
+        for (x, y), mark in cells.items():
+            for to in itertools.product((x - 1, x + 1), (y - 1, y + 1)):
+                if mark == "Xo"[mover] and cells.get(to) == ".":
+                    found.append((rows({**cells, (x, y): ".", to: mark}), 1 - mover))
+        return found
+
+    def has_won(board, player):
+        cells = grid(board)
+        marks = {cells[cell] for cell in goals[player]}
+        return "Xo"[player] in marks and "." not in marks and (filled or len(marks) == 1)
+
+    def over(board, mover):
+        if has_won(board, 1 - mover) or has_won(board, mover):
+            return -1 if has_won(board, 1 - mover) else 1
+        return None if moves(board, mover) else blocked
+
+    cells = dict.fromkeys(itertools.product(range(width), range(height)), ".")
+    return Apart(moves, over, (rows(cells | dict.fromkeys(home, "X") | dict.fromkeys(goals[0], "o")), 0))

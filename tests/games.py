@@ -87,6 +87,7 @@ MORE_GAMES = (
     "order-and-chaos:3,2",
     "othello:3,3",
     "othello:4,3",
+    "five-field-kono:3,3",
 )
 
 # too many states for the naive twin: their rules are played out only
@@ -119,6 +120,8 @@ LARGE_GAMES = (
     "awari:5",
     "chess-duel",
     "chess-duel:KPKP",
+    "minichess",
+    "five-field-kono",
 )
 
 # boards at the limits of what their rules take

@@ -394,6 +394,26 @@ ELSEWHERE = (
         "chess-duel:KPKP", "rules written apart from this package", "every move of random games", "test_apart"
     ),
     Elsewhere(
+        "minichess:KRK", "Natalia Skirrow, OEIS A358339, 2022", "32 mates in 0 to 6 plies: 2, 4, 3, 5, 9, 5, 4",
+        "test_apart",
+    ),
+    Elsewhere(
+        "minichess:all", "Kirill Kryukov, 3x3 Chess, 2004",
+        "304,545,552 legal positions", "test_apart",
+        "291,037,344 placements; what the others are is not known",
+    ),
+    Elsewhere(
+        "minichess:KBNNPKQBP", "Kirill Kryukov, 3x3 Chess, 2004",
+        "mate in 16 moves at most, from wKpNbPkBqN; in KNPPPKRNN from wKrNPnnPPk", "test_apart",
+    ),
+    Elsewhere("minichess:KRPKR", "rules written apart from this package", "every value", "test_apart"),
+    Elsewhere(
+        "five-field-kono:4,4,true,-1", "Stephen Bensley, FiveFieldKono, 2023, run on 3 x 3, 3 x 5 and 4 x 4",
+        "every value of 115,801 unfinished states folded; 5 x 5 is a draw", "test_apart",
+        "the same; 5 x 5 is not solved yet",
+    ),
+    Elsewhere("five-field-kono:3,5,true,-1", "rules written apart from this package", "every value", "test_apart"),
+    Elsewhere(
         "gobblet-gobblers:3,2", "possiblywrong.wordpress.com, Strongly solving Gobblet Gobblers, 2024",
         "341,024,631 states folded", "scripts/bench_large.py",
         "the same, 241,624,949 won, 104,150 drawn, 99,295,532 lost, longest win 23 plies",

@@ -79,6 +79,8 @@ GAMES = {  # the rules apart, and how a position is read
     "one-dimensional-chess": (apart.chess, row),
     "quoridor": (apart.quoridor, walls),
     "chess-duel": (apart.duel, fen),
+    "minichess": (lambda pieces: apart.duel(pieces, 3), lambda game, state: (board(game, state), None)),
+    "five-field-kono": (apart.kono, board),
 }
 BOARDS = [
     "gobblet-gobblers", "gobblet-gobblers:3,2", "six-mens-morris", "six-mens-morris:6", "six-mens-morris:4,true",
@@ -87,15 +89,16 @@ BOARDS = [
     "tsoro-yematatu", "rota", "rota:false", "picaria", "picaria:9", "chopsticks", "chopsticks:7,true",
     "one-dimensional-chess", "one-dimensional-chess:16", "quoridor", "quoridor:3,4,2",
     "chess-duel", "chess-duel:KPKP", "chess-duel:KRKP", "bagh-chal", "bagh-chal:20,5", "bagh-chal:3,2,2",
+    "minichess:KRPKN", "minichess:KQPKR", "five-field-kono", "five-field-kono:4,4,true,-1",
 ]  # fmt: skip
 SMALL = [
     "dodgem:2", "tsoro-yematatu", "tsoro-yematatu:false", "chopsticks", "chopsticks:4,true", "chinese-checkers:3,1",
-    "mini-shobu:1", "quoridor:2,2,1", "quoridor:3,3,0",
+    "mini-shobu:1", "quoridor:2,2,1", "quoridor:3,3,0", "five-field-kono:3,3,true,-1",
 ]  # fmt: skip
 LARGER = [
     "dodgem", "rota", "rota:false", "picaria", "picaria:9", "chopsticks:6", "chinese-checkers:3,2",
     "chinese-checkers:3,3", "one-dimensional-chess", "nocca-nocca:2,3", "nocca-nocca:3,2", "quoridor",
-    "quoridor:3,2,2",
+    "quoridor:3,2,2", "five-field-kono:3", "five-field-kono:3,5,true", "five-field-kono:3,5,true,-1",
 ]  # fmt: skip
 
 
@@ -157,12 +160,36 @@ def test_othello_of_odd_rows_and_columns_is_that_of_rules_written_apart(text):
     assert seen == theirs and len(seen) > 4
 
 
+@pytest.mark.parametrize("men", ["KQK", *slow("KPK", "KBNK", "KRPKR", "KPPKP")])
+def test_values_of_minichess_are_those_of_rules_written_apart(men):
+    game, _, read = both(f"minichess:{men}")
+    judge = apart.duel(game.pieces, 3, True)
+    found = {(read(state), state >> 36): value for state, value in naive.solve(game).items()}
+    assert found == naive.solve(judge)
+
+
 @pytest.mark.slow
 def test_values_of_bagh_chal_are_those_of_rules_written_apart():
     game, judge, read = both("bagh-chal:2,1,1")
     ours, theirs = naive.solve(game), naive.solve(judge)
     found = {(read(state), state >> 50): value for state, value in ours.items()}
     assert {position: found[position] for position in theirs} == theirs and len(theirs) > 1000
+
+
+def test_mates_of_a_rook_on_nine_squares_are_the_published_ones():
+    """Natalia Skirrow, OEIS A358339, 2022: positions by plies to the mate, up to symmetry."""
+    game = load_game("minichess:KRK")
+    found = Counter(value.distance for value in naive.solve(game, True).values() if value.score)
+    assert [found[plies] for plies in range(max(found) + 1)] == [2, 4, 3, 5, 9, 5, 4]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("men", "position"), [("KBNNPKQBP", "wKpNbPkBqN"), ("KNPPPKRNN", "wKrNPnnPPk")])
+def test_published_mates_in_16_moves_on_nine_squares_are_the_longest_of_their_men(men, position):
+    """Kirill Kryukov, 3x3 Chess: no mate takes longer."""
+    game = load_game(f"minichess:{men}")
+    with solve(game) as book:
+        assert book.longest == (31, game.canonical(game.parse_position(position)))
 
 
 def placements(number):
@@ -200,6 +227,7 @@ PUBLISHED = [  # whether folded, states, won, drawn and lost, the value of the s
     ("chinese-checkers:7,2,true", True, 1_265_851, (710_665, 0, 555_186), Value(1, 33), None),
     ("dodgem:4", True, None, None, Value(0), None),
     ("quoridor:5,5,1", True, None, None, Value(-1, 12), None),
+    ("five-field-kono:4,4,true,-1", True, 145_133, (80_288, 16_492, 48_353), Value(0), None),
 ]
 
 

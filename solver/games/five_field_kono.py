@@ -1,0 +1,155 @@
+"""Five field kono, of Korea (o-pat-ko-no): seven men each step diagonally to the points where the other's stood.
+
+    o o o o o    Each player's men stand on the row nearest to him and on both ends of the next; on boards of three rows
+    o . . . o    on the nearest alone. A turn moves one man a step diagonally, forward or back, to an empty point.
+    . . . . .    Nobody takes or jumps. Who first has all his men where the other's began wins. Repetition is a draw.
+    x . . . x    Who cannot move has a draw, or what `blocked` says: of that Culin, Korean Games, 1895, and Wikipedia
+    x x x x x    have nothing, GamesmanUni has all three. A man left at home keeps the other from winning; so with
+                 `filled` it is enough that all those points are taken, by whomever, one at least by an own man.
+
+That and who cannot move has lost are the rules of S. Bensley's solver (github.com/stephenbensley/FiveFieldKono), by
+which the game is a draw. Where a move fills both players' goals, who made it has won.
+
+A state is the first player's men, point by point from the bottom left, a bit each, the second's after them, and a bit
+for the side to move. An action is the point left times the number of points, plus the point entered. Men go back and
+forth, so there is no `tier`. A man stays on the points of one colour, as bishops do, and where left and right are of
+one colour the men of either may be mirrored alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from solver.games.common import grid
+
+GROUP = "race"
+
+
+class FiveFieldKono(NamedTuple):
+    """Step diagonally to where the other's men began; filled=true: that all is taken there is enough."""
+
+    width: int = 5
+    height: int = 5
+    filled: bool = False
+    blocked: int = 0  # what it is worth to be unable to move: -1, 0 or 1
+
+    def check(self) -> None:
+        grid.refuse(self.width, self.height, 2)
+        if self.width < 2 or self.height < 3:
+            raise ValueError("width must be at least 2, height at least 3")
+        if self.height % 2 == 0 and self.width % 2:
+            raise ValueError("no man gets across: an even height takes an even width")
+        if not -1 <= self.blocked <= 1:
+            raise ValueError("blocked must be -1, 0 or 1")
+
+    def initial(self) -> int:
+        return self._home(0) | self._home(1) << self._points()
+
+    def actions(self, state: int) -> Iterator[int]:
+        mine, empty = self._men(state, 0), self._empty(state)
+        for source in range(self._points()):
+            if mine >> source & 1:
+                targets = self._near(1 << source) & empty
+                for target in range(self._points()):
+                    if targets >> target & 1:
+                        yield source * self._points() + target
+
+    def result(self, state: int, action: int) -> int:
+        points = self._points()
+        change = 1 << action // points | 1 << action % points
+        return state ^ change << points * self._turn(state) ^ 1 << 2 * points
+
+    def is_terminal(self, state: int) -> bool:
+        if self._has_won(state, 1) or self._has_won(state, 0):
+            return True
+        return not self._near(self._men(state, 0)) & self._empty(state)
+
+    def utility(self, state: int) -> int:
+        if self._has_won(state, 1):
+            return -1
+        return 1 if self._has_won(state, 0) else self.blocked
+
+    def canonical(self, state: int) -> int:
+        """The first player to move, the board upside down for the second; the least of its mirror images."""
+        points = self._points()
+        if self._turn(state):
+            board = self._men(state, 0) | self._men(state, 1) << points
+            state = grid.flipped(self.width, self.height, 2, board)
+        mirrored = grid.mirrored(self.width, self.height, 2, state)
+        least = min(state, mirrored)
+        if self.width % 2:
+            light = self._light() | self._light() << points
+            least = min(least, state & light | mirrored & ~light, mirrored & light | state & ~light)
+        return least
+
+    def format_action(self, state: int, action: int) -> str:
+        points = self._points()
+        return grid.name(self.width, action // points) + grid.name(self.width, action % points)
+
+    def show(self, state: int) -> str:
+        return grid.board([row.lower() for row in self.cells(state, 0)], f"   {'xo'[self._turn(state)]} to move")
+
+    def cells(self, state: int, mover: int) -> list[str]:
+        points = self._points()
+        marks = ("X" if state >> i & 1 else "o" if state >> points + i & 1 else "." for i in range(points))
+        return grid.rows(self.width, self.height, "".join(marks))
+
+    def from_cells(self, rows: list[str], mover: int) -> int:
+        state = mover << 2 * self._points()
+        for point, mark in enumerate("".join(reversed(rows))):
+            if mark in "xX":
+                state |= 1 << point
+            elif mark in "oO":
+                state |= 1 << point + self._points()
+        return state
+
+    def place(self, state: int, action: int) -> list[int]:
+        points = self._points()
+        return [grid.place(self.width, self.height, point) for point in (action // points, action % points)]
+
+    def drawing(self) -> dict[str, Any]:
+        points = range(self._points())
+        at = [[i % self.width + 0.5, i // self.width + 0.5] for i in points]
+        lines = [[a, b] for a in points for b in range(a) if self._near(1 << a) >> b & 1]
+        names = [grid.name(self.width, grid.place(self.width, self.height, i)) for i in points]
+        return {"board": "points", "at": at, "lines": lines, "sides": ["black", "white"], "names": names}
+
+    def _points(self) -> int:
+        return self.width * self.height
+
+    def _turn(self, state: int) -> int:
+        return state >> 2 * self._points()
+
+    def _men(self, state: int, other: int) -> int:
+        """The mover's men (0) or the other's (1)."""
+        return state >> self._points() * (self._turn(state) ^ other) & grid.full(self.width, self.height)
+
+    def _empty(self, state: int) -> int:
+        return grid.full(self.width, self.height) & ~(state | state >> self._points())
+
+    def _near(self, men: int) -> int:
+        """The points a step from men, taken ones included."""
+        left = grid.step(self.width, self.height, men, -1, 0) | grid.step(self.width, self.height, men, 1, 0)
+        return grid.step(self.width, self.height, left, 0, 1) | grid.step(self.width, self.height, left, 0, -1)
+
+    def _home(self, player: int) -> int:
+        """Where a player's men begin."""
+        men = (1 << self.width) - 1
+        if self.height > 3:
+            men |= (1 | 1 << self.width - 1) << self.width
+        return grid.flipped(self.width, self.height, 1, men) if player else men
+
+    def _light(self) -> int:
+        """The points whose column and row are both odd or both even."""
+        light = 0
+        for point in range(self._points()):
+            light |= (point % self.width + point // self.width + 1 & 1) << point
+        return light
+
+    def _has_won(self, state: int, other: int) -> bool:
+        """Whether the mover (0) or the other (1) has got across."""
+        goal, men = self._home(1 - self._turn(state) ^ other), self._men(state, other)
+        if self.filled:
+            return men & goal != 0 and not goal & self._empty(state)
+        return men == goal
