@@ -303,11 +303,11 @@ def test_policy_iteration_finds_what_bounds_meet_at(seed):
     outside += [chance.randrange(-SPAN, SPAN) for _ in states[6:]]
     net = nets.Net(begins, sum(moves, []), [0] * 18 + weights, outside, [0] * 6 + [5] * 6)
     assert nets.must_end(net)
-    bounds = [-SPAN, SPAN] * 12
+    bounds = [-SPAN] * 24
     for _ in range(400):
-        nets.narrow(net, 0, 12, True, bounds, bounds)
+        nets.narrow(net, 0, 12, True, bounds, 0, 0)
     values = nets.solved(net, [Fraction(0)] * 12)
     assert values is not None
     pairs = zip(bounds[::2], values, bounds[1::2], strict=True)
-    assert all(low <= value <= high <= low + 100 for low, value, high in pairs)
+    assert all(low <= value <= -high <= low + 100 for low, value, high in pairs)
     assert not nets.must_end(net._replace(weight=[0] * 6 + [4] * 6))  # no throw leaves it

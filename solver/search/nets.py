@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from solver.base.errors import MethodError
 from solver.base.expectations import SPAN
 
-NONE = -(1 << 63)  # nothing known yet
+NONE, MOST = -(1 << 63), 1 << 62  # nothing known yet; more than any value
 BLOCK = 1 << 14  # states of a tier with cycles that see each other's bounds of this round
 CLOSE = 1 << 5  # units between the bounds of a state that need not come nearer
 APART = 1 << 16  # units beyond which bounds that move no more prove nothing
@@ -51,7 +51,7 @@ class Net(NamedTuple):
     constants: Any = ()
 
 
-Round = Callable[[bool, Any, Any], list[tuple[int, int, bool]]]
+Round = Callable[[bool, int, int], list[tuple[int, int, bool]]]
 
 
 class Met(NamedTuple):
@@ -65,14 +65,18 @@ class Met(NamedTuple):
     moving: bool = False
 
 
-def meet(net: Net, narrowed: Round, old: Any, new: Any, told: Callable[[int, int], None]) -> Met:
+def meet(net: Net, narrowed: Round, bounds: Any, told: Callable[[int, int], None]) -> Met:
     """The bounds of a net's states, as near to each other as they come from both sides.
 
-    `narrowed(backward, old, new)` is a round of `narrow` over all blocks; `told` hears of rounds and gaps. Bounds are
-    pairs, one behind the other: those of state i stand at 2 * i and 2 * i + 1, behind the last state's those of
-    constants.
+    `narrowed(backward, old, new)` is a round of `narrow` over all blocks; `told` hears of rounds and gaps. `bounds` are
+    two times what a round has: the lower bound of state i at 2 * i, the opposite of the upper one at 2 * i + 1, so that
+    the other side sees them in turn; behind the last state those of the constants.
     """
-    rounds, last = 0, 0
+    rounds, last, old, new = 0, 0, 0, len(bounds) // 2
+
+    def reached() -> Any:
+        return bounds[old : old + len(bounds) // 2]
+
     while True:
         parts = narrowed(rounds % 2 == 0, old, new)
         gap = max(widest for widest, _, _ in parts)
@@ -80,14 +84,14 @@ def meet(net: Net, narrowed: Round, old: Any, new: Any, told: Callable[[int, int
         told(rounds, gap)
         moving = any(moved for _, _, moved in parts)
         if gap <= CLOSE or (not moving and gap <= APART):
-            return Met(old, gap, None, rounds)
+            return Met(reached(), gap, None, rounds)
         if rounds == FEW_ROUNDS or not moving:
-            exact = _exact(net, old)
+            exact = _exact(net, reached())
             if exact is not None:
                 return Met(exact, 1, None, rounds)
         if not moving or rounds == MOST_ROUNDS or (rounds % LOOK == 0 and _to_come(last, gap) > HOPELESS):
             place = next(place for widest, place, _ in parts if widest == gap)
-            return Met(old, gap, place if gap > APART else None, rounds, moving)
+            return Met(reached(), gap, place if gap > APART else None, rounds, moving)
         last = gap if rounds % LOOK == 0 else last
 
 
@@ -102,52 +106,50 @@ def _exact(net: Net, bounds: Any) -> Any:
     if len(net.weight) > FEW_STATES or not must_end(listed(net)):
         return None
     plain = listed(net)
-    guesses = [Fraction(int(bounds[2 * i]) + int(bounds[2 * i + 1]), 2) for i in range(len(net.weight))]
+    guesses = [Fraction(int(bounds[2 * i]) - int(bounds[2 * i + 1]), 2) for i in range(len(net.weight))]
     values = solved(plain, guesses + [Fraction(0)] * (len(plain.weight) - len(guesses)))
     if values is None:
         return None
     for i in range(len(net.weight)):
-        bounds[2 * i], bounds[2 * i + 1] = math.floor(values[i]), math.floor(values[i]) + 1
+        bounds[2 * i], bounds[2 * i + 1] = math.floor(values[i]), -math.floor(values[i]) - 1
     return bounds
 
 
-def narrow(net: Any, begin: int, end: int, backward: bool, old: Any, new: Any) -> tuple[int, int, bool]:
-    """A round over the states begin..end of a net, up or down: new bounds from old ones.
+def narrow(net: Any, begin: int, end: int, backward: bool, bounds: Any, old: int, new: int) -> tuple[int, int, bool]:
+    """A round over the states begin..end of a net, up or down: new bounds from old ones, which begin there in `bounds`.
 
     States in begin..end see each other's new bounds. Returns the widest gap, the first state that has it, and whether
     any bound moved.
     """
     begins, targets, weights, outside, weight, _ = net
-    for i in range(2 * begin, 2 * end):
-        new[i] = old[i]
+    first, last = 2 * begin, 2 * end
+    for i in range(first, last):
+        bounds[new + i] = bounds[old + i]
     widest, place, moved = -1, begin, False
     for step in range(end - begin):
         i = end - 1 - step if backward else begin + step
-        total = weight[i]
-        low = high = outside[i]
+        total, low = weight[i], outside[i]
+        high = -low if low != NONE else MOST
         share = worst = best = 0  # of the outcome of chance whose moves are under way
         for j in range(begins[i], begins[i + 1]):
-            target = targets[j] >> 1
-            if begin <= target < end:
-                least, most = new[2 * target], new[2 * target + 1]
-            else:
-                least, most = old[2 * target], old[2 * target + 1]
-            if not targets[j] & 1:
-                least, most = -most, -least
+            target, starts = targets[j], weights[j] != 0
+            at = target + (new if first <= target < last else old)
+            least, most = bounds[at ^ 1], bounds[at]  # that of the other side is the opposite of its upper one
             if not total:
-                low, high = max(low, least), max(high, most)
-            elif weights[j]:
-                low, high = low + share * worst, high + share * best
-                share, worst, best = weights[j], least, most
-            else:
-                worst, best = max(worst, least), max(best, most)
+                low, high = max(low, least), min(high, most)
+            else:  # without a branch: who knows when an outcome ends
+                low += share * worst if starts else 0
+                high += share * best if starts else 0
+                worst = least if starts else max(worst, least)
+                best = most if starts else min(best, most)
+                share = weights[j] if starts else share
         if total:
-            low, high = (low + share * worst) // total, -(-(high + share * best) // total)
-        if low > new[2 * i]:
-            new[2 * i], moved = low, True
-        if high < new[2 * i + 1]:
-            new[2 * i + 1], moved = high, True
-        gap = new[2 * i + 1] - new[2 * i]
+            low, high = (low + share * worst) // total, (high + share * best) // total
+        if low > bounds[new + 2 * i]:
+            bounds[new + 2 * i], moved = low, True
+        if high > bounds[new + 2 * i + 1]:
+            bounds[new + 2 * i + 1], moved = high, True
+        gap = -bounds[new + 2 * i + 1] - bounds[new + 2 * i]
         if gap > widest or (gap == widest and i < place):
             widest, place = gap, i
     return widest, place, moved

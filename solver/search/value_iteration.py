@@ -186,20 +186,21 @@ class _Solve:
         """Value a tier with cycles; the units that are left between the bounds."""
         net, size = self._net(states), len(states)
 
-        def narrowed(down: bool, old: Any, new: Any) -> list[tuple[int, int, bool]]:
-            return [narrow(net, begin, min(begin + BLOCK, size), down, old, new) for begin in range(0, size, BLOCK)]
+        def narrowed(down: bool, old: int, new: int) -> list[tuple[int, int, bool]]:
+            blocks = ((begin, min(begin + BLOCK, size)) for begin in range(0, size, BLOCK))
+            return [narrow(net, begin, end, down, bounds, old, new) for begin, end in blocks]
 
         def told(rounds: int, gap: int) -> None:
             if self.budget is not None:
                 self.budget.spend(0)
             self.progress("narrow", rounds, None, f"{gap * self.span / SPAN:.1e} apart")
 
-        old = [-SPAN, SPAN] * size + [known for known in net.constants for _ in range(2)]
-        met = meet(net, narrowed, old, list(old), told)
+        bounds = 2 * ([-SPAN] * (2 * size) + [bound for known in net.constants for bound in (known, -known)])
+        met = meet(net, narrowed, bounds, told)
         if met.place is not None:
             raise unmet(self.rules.name, states[met.place], met, net, self.span)
         for place, state in enumerate(states):
-            self.table[state] = met.bounds[2 * place] + met.bounds[2 * place + 1] >> 1
+            self.table[state] = met.bounds[2 * place] - met.bounds[2 * place + 1] >> 1
         return met.gap
 
     def _net(self, states: list[Any]) -> Net:

@@ -324,7 +324,7 @@ def new_entries(moves: int) -> tuple[NDArray[np.uint32], NDArray[np.int16]]:
 
 def middle_of(met: Met, size: int) -> Values:
     """The values of so many states, in the middle between their bounds."""
-    middle: Values = met.bounds[0 : 2 * size : 2] + met.bounds[1 : 2 * size : 2] >> 1
+    middle: Values = met.bounds[0 : 2 * size : 2] - met.bounds[1 : 2 * size : 2] >> 1
     return middle
 
 
@@ -332,9 +332,9 @@ def narrowed(net: Net, point: int, team: Workers, progress: Progress) -> Met:
     """The bounds of a net of arrays, as near to each other as they come."""
     size = len(net.weight)
 
-    def round_of(down: bool, old: Any, new: Any) -> list[tuple[int, int, bool]]:
+    def round_of(down: bool, old: int, new: int) -> list[tuple[int, int, bool]]:
         def block(begin: int) -> tuple[int, int, bool]:
-            found: tuple[int, int, bool] = narrow_all(net, begin, min(begin + BLOCK, size), down, old, new)
+            found: tuple[int, int, bool] = narrow_all(net, begin, min(begin + BLOCK, size), down, bounds, old, new)
             return found
 
         return list(team.map(block, range(0, size, BLOCK)))
@@ -342,5 +342,9 @@ def narrowed(net: Net, point: int, team: Workers, progress: Progress) -> Met:
     def told(rounds: int, gap: int) -> None:
         progress("narrow", rounds, None, f"{gap / point:.1e} apart")
 
-    old = np.concatenate([np.tile([-SPAN, SPAN], size), np.repeat(net.constants, 2)])
-    return meet(net, round_of, old, old.copy(), told)
+    half = 2 * (size + len(net.constants))
+    bounds = np.full(2 * half, -SPAN, np.int64)
+    for begin in (0, half):
+        bounds[begin + 2 * size : begin + half : 2] = net.constants
+        bounds[begin + 2 * size + 1 : begin + half : 2] = -net.constants
+    return meet(net, round_of, bounds, told)
