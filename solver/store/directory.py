@@ -17,7 +17,6 @@ from solver.store.shared import read_only, shared
 
 BATCH = 512  # states looked up together
 CELL = 4  # states to a cell
-FEW = 8  # states that a key is looked for among at once: a cache line of them
 MOST_STATES = (1 << 32) - 1  # of a tier: what a cell can hold
 PART = 1 << 20  # cells made at a time
 BEGIN, END, SHIFT, PREFIX, FIRST, CELLS, MERITS = range(7)  # columns of the table, a row for each tier
@@ -160,8 +159,6 @@ def locate(
     `highs` is scratch of the same length.
     """
     states, table, cells = known.states, known.table, known.cells
-    wide = np.empty(count, np.int32)  # the keys that are not yet among few states
-    left = 0
     for j in range(count):
         row = rows[j]
         places[j] = highs[j] = 0
@@ -171,26 +168,9 @@ def locate(
         if cell < 0 or cell >= table[row, CELLS] - 1:
             continue
         cell += table[row, FIRST]
-        places[j], highs[j] = cells[cell], cells[cell + 1]
-        low, high = places[j], highs[j]
-        prefetch(states, table[row, BEGIN] + ((low + high) >> 1))
-        wide[left] = j
-        left += high - low > FEW
-    while left:  # where states crowd in a cell
-        still = 0
-        for i in range(left):
-            j = wide[i]
-            base, low, high = table[rows[j], BEGIN], places[j], highs[j]
-            middle = (low + high) >> 1
-            if states[base + middle] <= keys[j]:
-                low = middle
-            else:
-                high = middle
-            places[j], highs[j] = low, high
-            prefetch(states, base + ((low + high) >> 1))
-            wide[still] = j
-            still += high - low > FEW
-        left = still
+        places[j] = cells[cell]
+        highs[j] = cells[cell + 1]
+        prefetch(states, table[row, BEGIN] + places[j])
     for j in range(count):
         row = rows[j]
         key, base = keys[j], table[row, BEGIN] if row >= 0 else 0
