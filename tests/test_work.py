@@ -306,3 +306,25 @@ def test_tiers_with_cycles_need_no_checkpoint_each(tmp_path, monkeypatch):
         work.checkpoint(None)
         assert exhaustive.solve(load_game("three-mens-morris:1"), work).cyclic
     assert saved == [None]
+
+
+def test_a_checkpoint_takes_a_twentieth_of_the_time_at_most(tmp_path, monkeypatch):
+    now = [1000.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+
+    def due_after(work, seconds):
+        now[0] += seconds
+        return work.due()
+
+    with Work(tmp_path / "work", "dear", every=30) as work:
+        assert [due_after(work, 29), due_after(work, 2)] == [False, True]
+        now[0] += 5  # in which arrays are written
+        work.checkpoint(None)
+        assert [due_after(work, 99), due_after(work, 2)] == [False, True]
+        work.checkpoint(None)  # at once
+        assert [due_after(work, 29), due_after(work, 2)] == [False, True]
+        due_after(work, 100)
+        work.checkpoint(None)
+        now[0] += 1000
+        work.checkpoint(None)  # that nobody asked about: the time before counts for nothing
+        assert [due_after(work, 29), due_after(work, 2)] == [False, True]

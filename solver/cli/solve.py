@@ -37,7 +37,8 @@ from solver.rules.game import load_game
     "--checkpoint",
     type=Seconds(0, 86_400),
     metavar="S",
-    help="Seconds between checkpoints; 30, and half as much again in passes over games with cycles; 1 on a cluster.",
+    help="Seconds between checkpoints, or twenty times what one takes; 30, and half as much again in passes over games"
+    " with cycles; 1 on a cluster.",
 )
 @click.option("--anyway", is_flag=True, help="Begin, and go on, even where the disk seems too small.")
 @codec_option

@@ -35,14 +35,16 @@ LOCK = "lock"
 OURS = re.compile(r"[a-z]{1,20}(-[0-9]{1,12})?\.column|manifest\.json(\.new)?|lock")
 BLOCK = 64 << 20  # bytes written between two looks at the disk
 RESERVE = 64 << 20  # bytes of disk that are left alone
+PATIENCE = 20  # times as long as a checkpoint takes, with what is written for it, until the next
 
 
 class Work:
     """The columns of a solve and its last checkpoint. `with Work(folder, identity) as work`.
 
-    `identity` says which game, rules and options the files belong to; `every` is the seconds between checkpoints.
-    `resumed` is the state given to the last checkpoint of an earlier run, None if there was none. Raises ResourceError
-    if the folder belongs to another solve, is in use, or cannot be written.
+    `identity` says which game, rules and options the files belong to; `every` is the seconds between checkpoints, more
+    where these take long; with 0 there is one at every chance. `resumed` is the state given to the last checkpoint of
+    an earlier run, None if there was none. Raises ResourceError if the folder belongs to another solve, is in use, or
+    cannot be written.
     """
 
     def __init__(
@@ -55,6 +57,8 @@ class Work:
         self.resumed: Any = None
         self.saved = time.monotonic()
         self.begun = self.saved
+        self._due = 0.0  # when the one that is being made was due; 0 for one that nobody asked about
+        self._took = 0.0  # seconds of the last one
         self.kept = False  # whether there is a checkpoint
         self.mapped = 1 << 30  # bytes read from files after which their pages are let go
         self._touched = 0
@@ -88,13 +92,17 @@ class Work:
             self._delete(column.name)
 
     def due(self, times: float = 1.0) -> bool:
-        """Whether the time between checkpoints has passed, or that many times it."""
-        return self.folder is not None and time.monotonic() - self.saved > times * self.every
+        """Whether the time between checkpoints has passed, or that many times it: then one is to be made at once."""
+        now = time.monotonic()
+        wait = max(times * self.every, PATIENCE * self._took if self.every else 0)
+        self._due = now if self.folder is not None and now - self.saved > wait else 0.0
+        return self._due > 0
 
     def checkpoint(self, state: Any) -> None:
         """From here an interrupted solve can go on; `state` is what JSON can hold."""
         if self.folder is None:
             return
+        begun = self._due or time.monotonic()
         self._wait()
         for column in self.columns.values():
             column.sync()
@@ -123,7 +131,8 @@ class Work:
         for name in self._obsolete:
             self._delete(name)
         self._obsolete = []
-        self.saved = time.monotonic()
+        self.saved, self._due = time.monotonic(), 0.0
+        self._took = self.saved - begun
 
     def about_to_write(self, size: int) -> None:
         """Stop before the disk is full, not when it is."""

@@ -12,7 +12,6 @@ goes through all of them twice.
 from __future__ import annotations
 
 import itertools
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -58,7 +57,6 @@ OF_A_TIER = 8  # states of a sample
 SPAN = 1 << 20  # numbers gone through in one call
 MOST_STARTS = 10_000  # listed by plain Python
 BLOCK = 1 << 24  # bytes of an array that go to a file at a time
-PATIENCE = 10  # times as long as a checkpoint takes until the next
 
 
 class NotDense(Exception):
@@ -103,7 +101,6 @@ class Dense:
         self._some: list[int] = []  # states of each tier
         self._next = 1  # mark of the tier whose turn it is, forward
         self._last = 0  # the highest mark
-        self._saving = 0.0  # seconds that the last checkpoint took
 
     def forward(self, team: Workers) -> None:
         """Mark every state, from where the last checkpoint left off."""
@@ -278,10 +275,9 @@ class Dense:
         return [column for name, column in self.work.columns.items() if name.startswith("array")]
 
     def _save(self) -> None:
-        """A checkpoint, where the last one is long enough ago for what it costs."""
-        if not self.work.due() or time.monotonic() - self.work.saved < PATIENCE * self._saving:
+        """A checkpoint, if one is due."""
+        if not self.work.due():
             return
-        begun = time.monotonic()
         before, names = self._saved(), []
         for array in (self.marks, self.merits):
             column = self.work.column("array", array.dtype, numbered=True)
@@ -307,4 +303,3 @@ class Dense:
                 },
             }
         )
-        self._saving = time.monotonic() - begun
