@@ -1,5 +1,6 @@
 """The work folder: whatever moment a solve is stopped at, it goes on to the same book, and nothing else is trusted."""
 
+import contextlib
 import random
 import subprocess
 import sys
@@ -206,10 +207,27 @@ def test_a_full_disk_is_stopped_at_before_it_is_full(tmp_path, monkeypatch):
 def test_a_game_that_the_disk_cannot_hold_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(exhaustive, "TRIAL", 0.1)
     monkeypatch.setattr(projection, "SAMPLE", 1 << 12)
+    monkeypatch.setattr(projection, "beyond", lambda forward, team, seconds: projection.estimated(forward, seconds))
     monkeypatch.setattr(Work, "free", lambda self: 10 << 30)
     with pytest.raises(ResourceError, match="GiB of disk, 10 GiB are free.*--anyway"):
         pipeline.solve(load_game("connect-four"), tmp_path / "book.lmdb")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_game_is_refused_only_if_all_estimates_say_so_and_by_what_its_codec_takes(tmp_path, monkeypatch):
+    def told(stored):
+        return lambda forward, seconds, team=None: projection.Estimate([stored], True, False, [], 0.0)
+
+    game, book = load_game("connect-four:4,3"), tmp_path / "book.lmdb"
+    monkeypatch.setattr(exhaustive, "TRIAL", -1.0)
+    monkeypatch.setattr(Work, "free", lambda self: 12 << 30)
+    monkeypatch.setattr(projection, "estimated", told(1 << 40))
+    for stored, codec, refused in ((1 << 32, "compact", False), (1 << 32, None, True)):
+        monkeypatch.setattr(projection, "beyond", told(stored))
+        with pytest.raises(ResourceError, match="4.3e\\+09 states") if refused else contextlib.nullcontext():
+            pipeline.solve(game, book, codec=codec)
+        assert book.exists() != refused
+        book.unlink(missing_ok=True)
 
 
 def test_a_disk_too_small_for_the_values_is_refused_unless_anyway(tmp_path, monkeypatch):

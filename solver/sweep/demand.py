@@ -23,6 +23,7 @@ class Sizes(NamedTuple):
 
 
 PACKED = 2.5  # of a packed state, before some are: 0.8 to 2.3
+SHARES = {"compact": 0.4, "ranked": 0.2}  # of an instant book: 0.17 to 0.23 and 0.06 to 0.09 of 100,000 states and more
 OF_MERITS = Sizes(2.1, 1, 1, 12)  # 12 as long as --memory allows it, beside 150 MiB of the process
 OF_CYCLES = Sizes(4.0, 2, 12, 60)  # of books between quixo 4x4 (2.6) and animal shogi (5.7); KBNK takes 1.3
 OF_CHANCE = Sizes(6.0, 8, 9, 16)  # of books of pig to 100 4.2, of bearing off 3 checkers 5.9
@@ -43,20 +44,21 @@ def by_state(rules: Rules, tiered: bool) -> tuple[int, int] | None:
     return size, DENSE_BYTES * size
 
 
-def sizes(rules: Rules, cyclic: bool) -> Sizes:
-    """What a stored state of a game takes, in tiers with cycles or without."""
-    return SIZES[(rules.kind.cyclic or "retrograde") if cyclic else rules.kind.acyclic]
+def sizes(rules: Rules, cyclic: bool, codec: str | None = None) -> Sizes:
+    """What a stored state of a game takes, in tiers with cycles or without, in a book of that codec."""
+    each = SIZES[(rules.kind.cyclic or "retrograde") if cyclic else rules.kind.acyclic]
+    return each._replace(book=each.book * SHARES.get(codec or "", 1.0))
 
 
-def backward_bytes(rules: Rules, cyclic: bool) -> float:
+def backward_bytes(rules: Rules, cyclic: bool, codec: str | None = None) -> float:
     """Bytes of disk that a state still takes when all are counted: its value, and the book twice."""
-    each = sizes(rules, cyclic)
+    each = sizes(rules, cyclic, codec)
     return each.value + 2 * each.book
 
 
-def needs(rules: Rules, stored: int, cyclic: bool, packed: float) -> tuple[int, int]:
+def needs(rules: Rules, stored: int, cyclic: bool, packed: float, codec: str | None = None) -> tuple[int, int]:
     """Bytes of memory, where there is enough, and of disk, for so many stored states that take `packed` bytes each."""
-    each = sizes(rules, cyclic)
+    each = sizes(rules, cyclic, codec)
     return (150 << 20) + each.memory * stored, round((packed + each.work + 2 * each.book) * stored)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from solver.base.errors import ResourceError
@@ -116,12 +117,12 @@ def _solved_sorted(forward: Forward, resumed: Any, options: Options, team: Worke
     elif work.folder is not None and not options.anyway:
         forward.run(team, time.monotonic())  # compiles, which the trial does not count
         if not forward.run(team, time.monotonic() + TRIAL):
-            _refuse_the_hopeless(forward, work)
+            _refuse_the_hopeless(forward, work, options, team)
     forward.run(team)
     give_back()
     cyclic = any(layer.cyclic for layer in forward.layers)
     if not options.anyway:
-        _refuse_without_room(work, forward.states.size, demand.backward_bytes(rules, cyclic))
+        _refuse_without_room(work, forward.states.size, demand.backward_bytes(rules, cyclic, options.codec))
     backward = PASSES.get(rules.kind.name, Backward)(forward, memory=_memory(options) // 2, progress=options.progress)
     if resumed is not None and resumed["pass"] == "backward":
         backward.restore(resumed["backward"])
@@ -133,21 +134,23 @@ def _solved_sorted(forward: Forward, resumed: Any, options: Options, team: Worke
     return finish(rules, Ordered(forward, backward), options, begun)
 
 
-def _refuse_the_hopeless(forward: Forward, work: Work) -> None:
-    """Raise ResourceError if the disk cannot hold even half of what the estimate says."""
+def _refuse_the_hopeless(forward: Forward, work: Work, options: Options, team: Workers) -> None:
+    """Raise ResourceError if the disk cannot hold even half of what the estimate says, and a dearer one after it."""
     if forward.closing or any(layer.cyclic for layer in forward.layers):
         return  # generations tell too little of those to come
-    try:
-        stored = sum(projection.estimated(forward, SAMPLING).sizes)
-    except Exception:  # an estimate that fails refuses nothing: what is wrong with the rules the solve will say
-        return
     packed, room = forward.states.bytes_each(demand.PACKED), work.free() + work.size()
-    needed = demand.needs(forward.rules, stored, False, packed)[1]
-    if needed / 2 > room:
-        raise ResourceError(
-            f"about {stored:.2g} states will need about {needed / 2**30:,.0f} GiB of disk, {room / 2**30:,.0f} GiB are"
-            f" free for {work.folder}: take a smaller game, an opening book (--max-ply), or --anyway"
-        )
+    for estimate in (projection.estimated, partial(projection.beyond, team=team)):
+        try:
+            stored = sum(estimate(forward, seconds=SAMPLING).sizes)
+        except Exception:  # an estimate that fails refuses nothing: what is wrong with the rules the solve will say
+            return
+        needed = demand.needs(forward.rules, stored, False, packed, options.codec)[1]
+        if needed / 2 <= room:
+            return
+    raise ResourceError(
+        f"about {stored:.2g} states will need about {needed / 2**30:,.0f} GiB of disk, {room / 2**30:,.0f} GiB are"
+        f" free for {work.folder}: take a smaller game, an opening book (--max-ply), or --anyway"
+    )
 
 
 def _refuse_without_room(work: Work, stored: int, bytes_each: float) -> None:
