@@ -39,6 +39,7 @@ GAMES = (
     "chinese-checkers", "dao", "chung-toi", "tsoro-yematatu", "rota", "chopsticks", "one-dimensional-chess",
     "quoridor", "shut-the-box", "ur", "awari", "chess-duel",
     "picaria", "picaria:9", "bagh-chal", "minichess", "five-field-kono:4,4", "five-field-kono:4,4,true,-1",
+    "hypergammon:1",
 )  # fmt: skip
 
 LONG = ("gobblet-gobblers:3,2",)  # books that take a quarter of an hour: they stay as they were entered, too
