@@ -248,3 +248,15 @@ def test_white_wins_chess_in_one_dimension_by_the_knight_alone():
     start = game.initial()
     found = {game.format_action(start, action): values[game.result(start, action)] for action in game.actions(start)}
     assert [name for name, value in found.items() if value.score < 0] == ["N4"]
+
+
+@pytest.mark.stress
+def test_chess_on_nine_squares_has_so_many_placements():
+    """Published are 304,545,552 legal positions: `tests/oracles.py` has both figures."""
+    np = pytest.importorskip("numpy")
+    from solver.compiled.edges import CompiledMoves
+    from solver.rules.game import Rules
+
+    none = np.empty(0, np.int64)
+    listed = CompiledMoves(Rules(load_game("minichess:all"))).kernels.list_starts(0, none, none)
+    assert listed == 1 + 291_037_344  # the initial state comes first, and once more
