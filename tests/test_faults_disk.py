@@ -61,7 +61,7 @@ def test_a_full_disk_of_any_size(tmp_path, game):
     assert seen == {0, 6}
 
 
-@pytest.mark.parametrize("limit", [1 << 12, 1 << 16, 1 << 20, 3 << 20])
+@pytest.mark.parametrize("limit", [1 << 12, 1 << 16, 1 << 20, 5 << 19])
 def test_a_limit_on_the_size_of_files(tmp_path, limit):
     """Row 5."""
     game = "connect-four:5,4"
