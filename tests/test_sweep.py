@@ -159,9 +159,11 @@ def test_what_is_looked_up_at_a_time_fits_into_memory(monkeypatch):
         seen.append((self._bytes(self._later(own)) / len(cut), len(cut), self.memory))
         return cut
 
+    whole = columns(swept(load_game("connect-four:4,4")))
     monkeypatch.setattr(backward.Backward, "_ranges", watched)
+    monkeypatch.setattr(backward, "SEGMENT", 2)  # blocks of the tier under way, of which there are ten
     for memory in (100_000, 160_000, 220_000):
-        swept(load_game("connect-four:4,4"), memory=memory)
+        assert columns(swept(load_game("connect-four:4,4"), memory=memory)) == whole
     assert all(each <= free for each, _, free in seen)
     assert {2, 3} <= {cuts for _, cuts, _ in seen}
 
