@@ -413,7 +413,13 @@ ELSEWHERE = (
     Elsewhere(
         "minichess:all", "Kirill Kryukov, 3x3 Chess, 2004",
         "304,545,552 legal positions", "test_apart",
-        "291,037,344 placements; what the others are is not known",
+        "291,037,344; his figure comes out where a placement with both kings on the middle file counts twice, "
+        "unless it is its own image",
+    ),
+    Elsewhere(
+        "minichess:all", "Kirill Kryukov, 3x4 Chess, 2009",
+        "167,303,246,916 positions of 3 x 4 squares up to symmetry, White to move", "test_apart",
+        "the same, counted by the same rules",
     ),
     Elsewhere(
         "minichess:KBNNPKQBP", "Kirill Kryukov, 3x3 Chess, 2004",
