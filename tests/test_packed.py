@@ -5,7 +5,8 @@ import pytest
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
-from solver.store.packed import LAST, Table, packed, unpacked  # noqa: E402
+from solver.base.parallel import Workers  # noqa: E402
+from solver.store.packed import LAST, Table, packed, unpacked, unseen  # noqa: E402
 from solver.store.packing import BLOCK  # noqa: E402
 from solver.store.runs import joined, spans, splitters  # noqa: E402
 from solver.store.shelves import StateShelf, ValueShelf  # noqa: E402
@@ -59,6 +60,22 @@ def test_ranges_of_several_runs(monkeypatch):
     assert np.concatenate(pieces).tolist() == [key for key in joined(runs, 0, LAST).tolist() if key >= 300]
 
 
+@pytest.mark.parametrize("count", [0, 1, 40, 3000])
+@pytest.mark.parametrize("size", [0, 1, BLOCK, 5000])
+def test_what_was_seen_is_left_out(count, size):
+    keys, states = some_states(count, 14, 1), some_states(size, 14, 2)
+    for known in (states, states + 9000, states[: size // 3]):
+        left = [key for key in keys.tolist() if key not in set(known.tolist())]
+        assert unseen(keys.copy(), packed(known)).tolist() == left
+    with Work() as work:
+        shelf = StateShelf(work, "states")
+        for part in (states[: size // 2], states[size // 2 :]):
+            shelf.append(packed(part))
+        run = shelf.section(shelf.count // 2, shelf.count)
+        known = set(unpacked(run).tolist())
+        assert unseen(keys.copy(), run).tolist() == [key for key in keys.tolist() if key not in known]
+
+
 def test_a_shelf_of_states(tmp_path):
     first, second, third = (some_states(count, 13, count) for count in (2500, 1, 900))
     with Work(tmp_path / "work", "shelf") as work:
@@ -84,10 +101,10 @@ def test_a_shelf_of_states(tmp_path):
 @pytest.mark.parametrize("dtype", ["i1", "i2", "i8"])
 def test_a_shelf_of_values(dtype):
     values = np.random.default_rng(0).integers(-100, 100, 40000).astype(dtype)
-    with Work() as work:
+    with Work() as work, Workers(2) as team:
         shelf, at = ValueShelf(work, "values", dtype), 0
         for end in (0, 1, 30000, 30000, 40000):
-            shelf.append(values[at:end])
+            shelf.append(values[at:end], team)
             at = end
         assert shelf.size == 40000
         for begin, end in [(0, 0), (0, 1), (1, 2), (8191, 8194), (29999, 30001), (0, 40000)]:

@@ -19,8 +19,8 @@ from tests.solutions import columns, swept, values
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
-from solver.store import runs  # noqa: E402
-from solver.sweep import forward, retrograde  # noqa: E402
+from solver.store import runs, shelves  # noqa: E402
+from solver.sweep import forward, inside, retrograde  # noqa: E402
 from tests.interpreted import interpret  # noqa: E402
 
 MORRIS = "three-mens-morris"  # has tiers, the last of them with cycles
@@ -217,7 +217,15 @@ def test_an_ending_is_verified_starts_and_all(tmp_path):
 def test_chunks_of_any_size_agree(monkeypatch):
     game = load_game("three-mens-morris:1")
     whole = swept(game)
-    for module, name, size in ((retrograde, "CHUNK", 37), (retrograde, "PIECE", 50), (runs, "PIECE", 64)):
+    for module, name, size in (
+        (retrograde, "CHUNK", 37),
+        (retrograde, "PIECE", 50),
+        (runs, "PIECE", 64),
+        (forward, "SMALL", 64),
+        (inside, "MANY", 2),
+        (shelves, "TOGETHER", 1000),
+        (shelves, "VALUES", 300),
+    ):
         monkeypatch.setattr(module, name, size)
         cut = swept(game, workers=3)
         assert columns(whole) == columns(cut)

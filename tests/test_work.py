@@ -21,7 +21,7 @@ from solver.base.parallel import Workers  # noqa: E402
 from solver.store import column, runs  # noqa: E402
 from solver.store.packed import LAST  # noqa: E402
 from solver.store.work import Work  # noqa: E402
-from solver.sweep import backward, exhaustive, expansion, ordered, projection, retrograde  # noqa: E402
+from solver.sweep import backward, exhaustive, expansion, forward, ordered, projection, retrograde  # noqa: E402
 from tests.solutions import swept  # noqa: E402
 
 
@@ -53,6 +53,7 @@ def small_pieces(monkeypatch):
     for module, name, size in (
         (expansion, "CHUNK", 50),
         (runs, "PIECE", 200),
+        (forward, "SMALL", 200),
         (runs, "BLOCK", 3),
         (backward, "CHUNK", 100),
         (retrograde, "CHUNK", 100),

@@ -231,6 +231,36 @@ def pick(
         states[i] = whole[place - begin]
 
 
+def unseen(keys: States, run: Packed) -> States:
+    """The sorted keys that a packed run does not have, in their own memory. Blocks without a key are not unpacked."""
+    if not len(run):
+        return keys
+    return keys[: _unseen(keys, read_only(run.blocks), read_only(run.words), run.before, run.base)]
+
+
+@shared
+def _unseen(keys: States, blocks: Blocks, packs: Words, before: int, base: int) -> int:
+    """Move the keys that packed blocks do not have to the front; how many they are."""
+    whole: Any = np.empty(BLOCK, np.int64)
+    row: Any = 0
+    at = count = 0
+    while at < len(keys):
+        step = 1
+        while row + step < len(blocks) and blocks[row + step, FIRST] <= keys[at]:
+            row, step = row + step, 2 * step
+        row = block_of(blocks, row, min(len(blocks), row + step), keys[at])
+        size, place = blocks[row, END] - (blocks[row - 1, END] if row else before), 0
+        unpack(packs, blocks[row, AT] - base, blocks[row, FIRST], size, whole, 0)
+        while at < len(keys) and (row + 1 == len(blocks) or keys[at] < blocks[row + 1, FIRST]):
+            while place < size and whole[place] < keys[at]:
+                place += 1
+            if place == size or whole[place] != keys[at]:
+                keys[count] = keys[at]
+                count += 1
+            at += 1
+    return count
+
+
 def unpacked(run: Packed) -> States:
     """All states of a packed run."""
     return Table([run]).between(0, LAST)

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from solver.base.parallel import Workers
 from solver.store.packed import Packed, packed, unpacked
 from solver.store.packing import AT, END
 from solver.store.work import Work
 
 VALUES = 1 << 13  # to a block of values
+TOGETHER = 1 << 16  # that are deflated in one call
 MANY = 1 << 16  # states
 LEVEL = 1  # of zlib: values of neighbours are alike, so that it finds what there is to find
 Values = NDArray[Any]
@@ -111,13 +113,20 @@ class ValueShelf:
         self.name = self.data.name
         self.size = int(self.ends.part(self.ends.size - 2, self.ends.size)[0]) if self.ends.size else 0
 
-    def append(self, values: Values) -> None:
-        """Numbers at the end."""
-        for begin in range(0, len(values), VALUES):
-            block = np.ascontiguousarray(values[begin : begin + VALUES], self.dtype)
-            self.data.append(np.frombuffer(zlib.compress(block.data, LEVEL), np.uint8))
-            self.size += len(block)
-            self.ends.append(np.array([self.size, self.data.size]))
+    def append(self, values: Values, team: Workers) -> None:
+        """Numbers at the end, deflated on all cores."""
+        end = self.size + len(values)
+
+        def deflated(begin: int) -> tuple[bytes, list[int]]:
+            part = np.ascontiguousarray(values[begin : begin + TOGETHER], self.dtype)
+            blocks = [zlib.compress(part[at : at + VALUES].data, LEVEL) for at in range(0, len(part), VALUES)]
+            return b"".join(blocks), [len(block) for block in blocks]
+
+        for data, sizes in team.map(deflated, range(0, len(values), TOGETHER)):
+            places = np.minimum(self.size + VALUES * np.arange(1, len(sizes) + 1), end)
+            self.ends.append(np.stack((places, self.data.size + np.cumsum(sizes)), axis=1).reshape(-1))
+            self.data.append(np.frombuffer(data, np.uint8))
+            self.size = int(places[-1])
 
     def part(self, begin: int, end: int) -> Values:
         """The numbers from `begin` to `end`."""

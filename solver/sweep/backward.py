@@ -144,7 +144,7 @@ class Backward:
                 parts = self._evaluated(own, begin, team)
             for found in parts:
                 window.put(self.merits.size, found)
-                self.merits.append(found)
+                self.merits.append(found, team)
                 self._count(found, window.known.states[begin : begin + len(found)])
                 begin += len(found)
                 self.progress("backward", self.merits.size, total)
@@ -308,9 +308,10 @@ def tallied(merits: Merits) -> dict[int, int]:
         return Counter(merits.tolist())
     bits = 8 * merits.dtype.itemsize
     if bits <= 16 and len(merits) >= 1 << bits - 4:
-        numbers = np.bincount(merits.view(f"u{bits // 8}"), minlength=1 << bits).tolist()
-        half = 1 << bits - 1  # numbers from there on are those of negative merits
-        return {(place + half) % (2 * half) - half: number for place, number in enumerate(numbers) if number}
+        numbers = np.bincount(merits.view(f"u{bits // 8}"), minlength=1 << bits)
+        found = np.flatnonzero(numbers)
+        distinct, counts = found.astype(f"u{bits // 8}").view(merits.dtype), numbers[found]
+        return dict(zip(distinct.tolist(), counts.tolist(), strict=True))
     distinct, counts = np.unique(merits, return_counts=True)
     return dict(zip(distinct.tolist(), counts.tolist(), strict=True))
 

@@ -113,9 +113,11 @@ def _in_chunks(pieces: Iterable[Piece]) -> Iterator[Piece]:
 def places_of(ascending: NDArray[np.int64], merits: NDArray[Any]) -> NDArray[Any]:
     """Where merits are among all, best first."""
     dtype = np.uint8 if len(ascending) <= 256 else np.int32
-    if merits.dtype.itemsize == 1 < len(merits):  # all that a byte can be, looked up
-        every = np.arange(256, dtype=np.uint8).view(merits.dtype)
-        places: NDArray[Any] = places_of(ascending, every.astype(np.int64))[merits.view(np.uint8)]
+    bits = 8 * merits.dtype.itemsize
+    if bits <= 16 and len(merits) >= 1 << bits - 2:  # all that one or two bytes can be, looked up
+        unsigned = np.dtype(f"u{bits // 8}")
+        every = np.arange(1 << bits, dtype=unsigned).view(merits.dtype)
+        places: NDArray[Any] = places_of(ascending, every.astype(np.int64))[merits.view(unsigned)]
         return places
     return (len(ascending) - 1 - np.searchsorted(ascending, merits)).astype(dtype)
 

@@ -24,8 +24,8 @@ from solver.base.progress import Progress
 from solver.compiled.edges import LOSSES, MOST_STARTS, WINS, CompiledMoves
 from solver.rules.game import STATE_LIMIT, Rules
 from solver.store.directory import MOST_STATES, Layer, divided
-from solver.store.packed import LAST, Packed, Table, packed
-from solver.store.runs import PIECE, Key, Runs, joined, merged_packed, runs_of, spans, splitters, without
+from solver.store.packed import LAST, Packed, Table, packed, unseen
+from solver.store.runs import PIECE, Key, Runs, joined, merged_packed, runs_of, spans, splitters
 from solver.store.shelves import StateShelf
 from solver.store.work import Work
 from solver.sweep.expansion import LOWEST_TIER, Expansion, Found, Stays
@@ -35,7 +35,9 @@ States = NDArray[np.int64]
 INSPECTED = 8  # states of a tier, and as many again at most, of the first tiers
 INSPECTED_FIRST = 1024  # states; once there were so many tiers it is one of each
 ALL_TIERS = 1 << 26  # tiers that a game may span: they are looked up by number
-GROWTH = 4  # sorted files of states seen are merged when the newer is more than a fourth of the older
+GROWTH = 2  # sorted files of states seen are merged when the newer is more than half of the older
+SMALL, CUTS = 1 << 14, 16  # a small generation is cut in so many pieces, of so many states at least, so that all
+# cores have some
 FEW_STARTS = 1000  # that plain Python lists; more are compiled
 
 
@@ -185,12 +187,13 @@ class Forward:
         if not self.tiers:
             self._closing = key.tier
         runs, seen = self.runs.of(key), self._seen_before()
-        parts = spans(splitters(runs), self._position)
+        size = min(PIECE, max(SMALL, len(runs) // CUTS)) if self.closing else 0
+        parts = spans(splitters(runs, size), self._position)
 
         def expand(span: tuple[int, int]) -> tuple[Found, list[Packed]]:
             states = joined(runs, *span)
             for known in seen:
-                states = without(states, known.between(*span))
+                states = unseen(states, known)
             found = self.expansion.expand(key.tier, states, self.closing)
             if self.closing and not seen and len(parts) == 1:
                 found = self.expansion.closed(key.tier, found)
@@ -217,13 +220,13 @@ class Forward:
             self._end_layer(key.tier, cyclic=False)
         return True
 
-    def _seen_before(self) -> list[Table]:
+    def _seen_before(self) -> list[Packed]:
         """What was seen of the tier that is being closed, and room for what is new."""
         if not self.closing:
             return []
         if self._new is None:
             self._new = StateShelf(self.work, "seen", numbered=True)
-        return [Table([shelf.section(0, shelf.count)]) for shelf in self._seen]
+        return [shelf.section(0, shelf.count) for shelf in self._seen]
 
     def _take(self, key: Key, found: Found, states: list[Packed]) -> None:
         """Keep a piece of a key's states, packed, and what they led to."""

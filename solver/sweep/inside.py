@@ -21,6 +21,7 @@ from solver.sweep.parents import never_in
 CHUNK = 1 << 14  # states whose moves are kept at a time, at most
 EACH = 16  # moves of a state for which there is room at first
 BITS = 15  # of a place within its block: with those of a state in its chunk, and one more, fewer than 32
+MANY = 64  # blocks whose moves are counted in one call
 Ints = NDArray[np.int64]
 
 
@@ -52,9 +53,17 @@ class Inside:
         """Add to the degrees what was kept since they were last counted."""
         firsts = sorted(self._chunks)
         entries, begins = zip(*(self._chunks.pop(first) for first in firsts), strict=True)
-        before = np.cumsum([0, *map(len, entries[:-1])])
-        step = Step(np.array(firsts), np.concatenate(entries), np.stack(begins) + before[:, np.newaxis])
-        for _ in team.map(lambda block: count_parents(step, block, degrees), self.blocks):
+        ends = np.cumsum([0, *map(len, entries)])
+        whole = np.empty(ends[-1], np.uint32)
+
+        def put(chunk: int) -> None:
+            whole[ends[chunk] : ends[chunk + 1]] = entries[chunk]
+
+        for _ in team.map(put, range(len(firsts))):
+            pass
+        step = Step(np.array(firsts), whole, np.stack(begins) + ends[:-1, np.newaxis])
+        last = len(self.blocks)
+        for _ in team.map(lambda low: count_parents(step, low, min(low + MANY, last), degrees), range(0, last, MANY)):
             pass
         self._steps.append(step)
         self.room -= len(step.entries)
@@ -94,12 +103,13 @@ def by_block(moves, left, begin, end, begins):
 
 
 @shared
-def count_parents(step, block, degrees):
-    """Add to the degrees of a block's states the moves that lead there."""
+def count_parents(step, low, high, degrees):
+    """Add to the degrees of the states of the blocks low..high the moves that lead there."""
     entries, begins = step.entries, step.begins
-    for chunk in range(len(begins)):
-        for j in range(begins[chunk, block], begins[chunk, block + 1]):
-            degrees[(block << BITS) + (np.int64(entries[j]) & (1 << BITS) - 1)] += 1
+    for block in range(low, high):
+        for chunk in range(len(begins)):
+            for j in range(begins[chunk, block], begins[chunk, block + 1]):
+                degrees[(block << BITS) + (np.int64(entries[j]) & (1 << BITS) - 1)] += 1
 
 
 @shared
