@@ -159,14 +159,19 @@ def limits(plan: Plan, cluster: Cluster) -> Iterator[list[str]]:
 
 def coded(plan: Plan, bits: int) -> Iterator[list[str]]:
     """The states as what entropy leaves of the differences between sorted ones, of keys of so many bits, and a byte for
-    each value. Differences are geometric, which takes log2 of their mean and 1.44 bits."""
+    each value."""
     for name, hashed in (("ranges", False), ("hashes, as now", True)):
         total = 0.0
         for tier in plan.tiers:
             if tier.states:
                 mean = (1 << bits) / tier.states * (tier.shards if hashed else 1)
-                total += tier.states * (1 + (math.log2(mean) + 1.44) / 8)
+                total += tier.states * (1 + _difference(mean) / 8)
         yield [f"storage if states were differences, shards {name}", size(total), ""]
+
+
+def _difference(mean: float) -> float:
+    """Bits of a difference between sorted states: they are geometric, which takes log2 of their mean and 1.44."""
+    return math.log2(mean) + 1.44
 
 
 def schedules(plan: Plan, runs: int) -> Iterator[list[str]]:
@@ -208,8 +213,9 @@ def cousins() -> Iterator[list[str]]:
 
 
 def _cousin(name: str, arranged: str, reached: float, bits: int) -> list[str]:
-    fits = "yes" if bits < 64 else "no"
-    return [name, arranged, f"{reached:.3g}", str(bits), size((phases.KEY + 2) * reached), fits]
+    packed = 2 + _difference((1 << bits) / reached) / 8
+    stored = [size(each * reached) for each in (phases.KEY + 2, packed)]
+    return [name, arranged, f"{reached:.3g}", str(bits), *stored, "yes" if bits < 64 else "no"]
 
 
 LIMITS = ("what", "is", "there is")
@@ -240,7 +246,7 @@ def tables(data: dict[str, Any], runs: int) -> dict[str, str]:
             list(schedules(better, runs)),
         ),
         "cousins": benchmark.table(
-            ("game", "arrangements", "reached, folded", "bits of a state", "states and values", "fits 63 bits"),
+            ("game", "arrangements", "reached, folded", "bits of a state", "ten bytes each", "packed", "fits 63 bits"),
             list(cousins()),
         ),
     }

@@ -33,8 +33,8 @@ class Trouble(NamedTuple):
 
 
 class Run(NamedTuple):
-    """A simulated solve: its seconds, the share of them in which workers had nothing to do, tasks done again, nodes
-    that died, and how often the driver did."""
+    """A simulated solve: its seconds, the share of those of both passes in which workers had nothing to do, tasks done
+    again, nodes that died, and how often the driver did."""
 
     seconds: float
     idle: float
@@ -62,11 +62,12 @@ class Schedule:
             self._pass(tier.phases[: tier.turn])
         for tier in reversed(self.plan.tiers):
             self._pass(tier.phases[tier.turn :])
+        passed = self.now
         while self.next_driver < self.now + self.plan.book_seconds and self.now < NEVER * self.plan.seconds:
             self._driver_dies()
         self.now += self.plan.book_seconds
         workers = self.cluster.nodes * self.cluster.cores
-        return Run(self.now, 1 - self.busy / workers / self.now, self.again, self.deaths, self.drivers)
+        return Run(self.now, 1 - self.busy / workers / passed, self.again, self.deaths, self.drivers)
 
     def _pass(self, phases: Sequence[Phase]) -> None:
         """A tier of a pass, until its commit."""
