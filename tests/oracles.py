@@ -370,8 +370,14 @@ ELSEWHERE = (
         "animal-shogi", "Tanaka, An analysis of the game of Dobutsu shogi, IPSJ SIG-GI 22, 2009",
         "246,803,167 states folded, second player wins in 78 plies", "scripts/bench_large.py",
     ),
-    Elsewhere("checkers", "perft of English draughts", "302 lines of 3 plies", "test_wide_games"),
-    Elsewhere("othello:8,8", "perft of othello", "244 lines of 4 plies", "test_wide_games"),
+    Elsewhere(
+        "checkers", "Jonathan Schaeffer and Aart Bik, OEIS A133046", "845,931 lines of 8 plies, and fewer of fewer",
+        "test_wide_games",
+    ),
+    Elsewhere(
+        "othello:8,8", "Aart Bik, Perft for Reversi, 2009", "3,005,288 lines of 9 plies, and fewer of fewer",
+        "test_wide_games",
+    ),
     Elsewhere("hex:3", "HexWiki", "the openings that win: b2, c1, a3, a2, c2", "test_wide_games"),
     Elsewhere(
         "chess-ending:KRK", "syzygy-tables.info; Black to move also the UCI data set Chess (King-Rook vs. King)",
@@ -453,7 +459,9 @@ ELSEWHERE = (
         "awari:7", "the databases of Romein and Bal, 2003",
         "12, 78, 364, 1,365, 4,368, 12,375 and 31,812 positions of 1 to 7 seeds", "test_margins",
     ),
-    Elsewhere("dodgem", "Winning Ways", "first player wins; 4 x 4 is a draw", "test_apart"),
+    Elsewhere(
+        "dodgem", "Winning Ways; of 4 x 4 David des Jardins, 1996", "first player wins; 4 x 4 is a draw", "test_apart"
+    ),
     Elsewhere("dodgem", "rules written apart from this package", "every value", "test_apart"),
     Elsewhere("nocca-nocca", "jh85, smallgames, 2026", "first player wins in 9 plies", "test_apart"),
     Elsewhere(
