@@ -305,7 +305,7 @@ def test_policy_iteration_finds_what_bounds_meet_at(seed):
     assert nets.must_end(net)
     bounds = [-SPAN] * 24
     for _ in range(400):
-        nets.narrow(net, 0, 12, True, bounds, 0, 0)
+        nets.narrow(net, (0, 12), (0, 0), True, bounds, 0, 0)
     values = nets.solved(net, [Fraction(0)] * 12)
     assert values is not None
     pairs = zip(bounds[::2], values, bounds[1::2], strict=True)

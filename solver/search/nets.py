@@ -13,7 +13,7 @@ must leave the tier no other values fit, whoever chooses.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -23,6 +23,7 @@ from solver.base.expectations import SPAN
 
 NONE, MOST = -(1 << 63), 1 << 62  # nothing known yet; more than any value
 BLOCK = 1 << 14  # states of a tier with cycles that see each other's bounds of this round
+TURNS, TOGETHER = 32, 4  # of a round, at most; blocks that are narrowed in one, at least
 CLOSE = 1 << 5  # units between the bounds of a state that need not come nearer
 APART = 1 << 16  # units beyond which bounds that move no more prove nothing
 FEW_STATES, FEW_ROUNDS = 64, 1 << 14  # a tier of so few states is solved exactly after so many rounds
@@ -51,6 +52,7 @@ class Net(NamedTuple):
     constants: Any = ()
 
 
+Span = tuple[int, int]
 Round = Callable[[bool, int, int], list[tuple[int, int, bool]]]
 
 
@@ -68,9 +70,9 @@ class Met(NamedTuple):
 def meet(net: Net, narrowed: Round, bounds: Any, told: Callable[[int, int], None]) -> Met:
     """The bounds of a net's states, as near to each other as they come from both sides.
 
-    `narrowed(backward, old, new)` is a round of `narrow` over all blocks; `told` hears of rounds and gaps. `bounds` are
-    two times what a round has: the lower bound of state i at 2 * i, the opposite of the upper one at 2 * i + 1, so that
-    the other side sees them in turn; behind the last state those of the constants.
+    `narrowed(backward, old, new)` is a round of `narrow` over all blocks, by `turns`; `told` hears of rounds and gaps.
+    `bounds` are two times what a round has: the lower bound of state i at 2 * i, the opposite of the upper one at
+    2 * i + 1, so that the other side sees them in turn; behind the last state those of the constants.
     """
     rounds, last, old, new = 0, 0, 0, len(bounds) // 2
 
@@ -90,7 +92,7 @@ def meet(net: Net, narrowed: Round, bounds: Any, told: Callable[[int, int], None
             if exact is not None:
                 return Met(exact, 1, None, rounds)
         if not moving or rounds == MOST_ROUNDS or (rounds % LOOK == 0 and _to_come(last, gap) > HOPELESS):
-            place = next(place for widest, place, _ in parts if widest == gap)
+            place = min(place for widest, place, _ in parts if widest == gap)
             return Met(reached(), gap, place if gap > APART else None, rounds, moving)
         last = gap if rounds % LOOK == 0 else last
 
@@ -115,14 +117,30 @@ def _exact(net: Net, bounds: Any) -> Any:
     return bounds
 
 
-def narrow(net: Any, begin: int, end: int, backward: bool, bounds: Any, old: int, new: int) -> tuple[int, int, bool]:
-    """A round over the states begin..end of a net, up or down: new bounds from old ones, which begin there in `bounds`.
+def turns(size: int, backward: bool) -> Iterator[tuple[list[Span], Span]]:
+    """The blocks of a round over so many states, up or down, by turns, and with each turn the states of those before.
 
-    States in begin..end see each other's new bounds. Returns the widest gap, the first state that has it, and whether
-    any bound moved.
+    The blocks of a turn may be narrowed at the same time; how many there are does not hang on who narrows them.
+    """
+    step = BLOCK * max(TOGETHER, -(-size // (BLOCK * TURNS)))
+    begins = range(0, size, step)
+    for begin in reversed(begins) if backward else begins:
+        end = min(begin + step, size)
+        blocks = [(first, min(first + BLOCK, end)) for first in range(begin, end, BLOCK)]
+        yield blocks, (end, size) if backward else (0, begin)
+
+
+def narrow(
+    net: Any, block: Span, done: Span, backward: bool, bounds: Any, old: int, new: int
+) -> tuple[int, int, bool]:  # fmt: skip
+    """A round over a block of a net's states, up or down: new bounds from old ones, which begin there in `bounds`.
+
+    It sees the new bounds of its own states and of those that are `done`. Returns the widest gap, the first state that
+    has it, and whether any bound moved.
     """
     begins, targets, weights, outside, weight, _ = net
-    first, last = 2 * begin, 2 * end
+    begin, end = block
+    first, last, least_done, most_done = 2 * begin, 2 * end, 2 * done[0], 2 * done[1]
     for i in range(first, last):
         bounds[new + i] = bounds[old + i]
     widest, place, moved = -1, begin, False
@@ -133,7 +151,7 @@ def narrow(net: Any, begin: int, end: int, backward: bool, bounds: Any, old: int
         share = worst = best = 0  # of the outcome of chance whose moves are under way
         for j in range(begins[i], begins[i + 1]):
             target, starts = targets[j], weights[j] != 0
-            at = target + (new if first <= target < last else old)
+            at = target + (new if first <= target < last or least_done <= target < most_done else old)
             least, most = bounds[at ^ 1], bounds[at]  # that of the other side is the opposite of its upper one
             if not total:
                 low, high = max(low, least), min(high, most)

@@ -19,7 +19,7 @@ from solver.rules.vanishing import best_of_groups, edges
 from solver.search import Budget, best_move, roots_of, stuck
 from solver.search.derive import best_of
 from solver.search.expectiminimax import Chance, chance_of, outcomes_of
-from solver.search.nets import BLOCK, NONE, Net, meet, narrow, unmet
+from solver.search.nets import NONE, Net, meet, narrow, turns, unmet
 
 Child = tuple[int, Any, bool, int, int]
 """Weight, 0 of an action; folded child; whether the same side is to move; what the move scores; group (`edges`)."""
@@ -187,8 +187,10 @@ class _Solve:
         net, size = self._net(states), len(states)
 
         def narrowed(down: bool, old: int, new: int) -> list[tuple[int, int, bool]]:
-            blocks = ((begin, min(begin + BLOCK, size)) for begin in range(0, size, BLOCK))
-            return [narrow(net, begin, end, down, bounds, old, new) for begin, end in blocks]
+            return [
+                narrow(net, block, done, down, bounds, old, new)
+                for blocks, done in turns(size, down) for block in blocks
+            ]  # fmt: skip
 
         def told(rounds: int, gap: int) -> None:
             if self.budget is not None:

@@ -19,7 +19,7 @@ from solver.base.expectations import MIDDLE, SPAN, number_of
 from solver.base.parallel import Workers
 from solver.base.progress import Progress
 from solver.compiled.edges import GROUP, OPEN, ROOM
-from solver.search.nets import BLOCK, NONE, Met, Net, meet, narrow, unmet
+from solver.search.nets import BLOCK, NONE, Met, Net, Span, meet, narrow, turns, unmet
 from solver.store.directory import BEGIN, END, MISSING, Known
 from solver.store.packed import LAST
 from solver.store.shared import compiled, shared
@@ -333,11 +333,15 @@ def narrowed(net: Net, point: int, team: Workers, progress: Progress) -> Met:
     size = len(net.weight)
 
     def round_of(down: bool, old: int, new: int) -> list[tuple[int, int, bool]]:
-        def block(begin: int) -> tuple[int, int, bool]:
-            found: tuple[int, int, bool] = narrow_all(net, begin, min(begin + BLOCK, size), down, bounds, old, new)
-            return found
+        found: list[tuple[int, int, bool]] = []
+        for blocks, done in turns(size, down):
 
-        return list(team.map(block, range(0, size, BLOCK)))
+            def all_of(block: Span, done: Span = done) -> tuple[int, int, bool]:
+                one: tuple[int, int, bool] = narrow_all(net, block, done, down, bounds, old, new)
+                return one
+
+            found.extend(team.map(all_of, blocks))
+        return found
 
     def told(rounds: int, gap: int) -> None:
         progress("narrow", rounds, None, f"{gap / point:.1e} apart")
