@@ -130,9 +130,7 @@ def turns(size: int, backward: bool) -> Iterator[tuple[list[Span], Span]]:
         yield blocks, (end, size) if backward else (0, begin)
 
 
-def narrow(
-    net: Any, block: Span, done: Span, backward: bool, bounds: Any, old: int, new: int
-) -> tuple[int, int, bool]:  # fmt: skip
+def narrow(net: Any, block: Span, done: Span, backward: bool, bounds: Any, old: int, new: int) -> tuple[int, int, bool]:
     """A round over a block of a net's states, up or down: new bounds from old ones, which begin there in `bounds`.
 
     It sees the new bounds of its own states and of those that are `done`. Returns the widest gap, the first state that
