@@ -208,7 +208,7 @@ class Ranks(States):
                 f"{rules.name} does not number its states, rank(state) and unrank(rank): choose the codec compact"
             )
         if scope == "exact":
-            raise BookError("the exact entries of a search are too few among all ranks: choose the codec compact")
+            raise BookError("a search or a grown book has too few states among all ranks: choose the codec compact")
 
     def rank(self, state: Any) -> int:
         """The rank of a state that a book may hold, else -1."""
