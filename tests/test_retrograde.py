@@ -223,6 +223,9 @@ def test_chunks_of_any_size_agree(monkeypatch):
         (runs, "PIECE", 64),
         (forward, "SMALL", 64),
         (inside, "MANY", 2),
+        (inside, "BITS", 5),
+        (retrograde, "BITS", 5),
+        (retrograde, "STEP", 300),
         (shelves, "TOGETHER", 1000),
         (shelves, "VALUES", 300),
     ):
@@ -234,10 +237,17 @@ def test_chunks_of_any_size_agree(monkeypatch):
 
 @pytest.mark.parametrize("memory", [10_000, pytest.param(100_000, marks=pytest.mark.slow)])
 @pytest.mark.interpreted
-def test_an_index_beyond_the_memory_is_built_in_ranges(memory):
+def test_an_index_beyond_the_memory_is_built_in_ranges(memory, monkeypatch):
+    """Of moves that are in a file or, where the disk lacks room for them, listed once more."""
     game = load_game("three-mens-morris:1")
-    whole, frugal = swept(game, symmetry=False), swept(game, symmetry=False, memory=memory * 10)
-    assert columns(whole) == columns(frugal)
+    for module in (inside, retrograde):
+        monkeypatch.setattr(module, "BITS", 5)
+    whole, listed = swept(game, symmetry=False), retrograde.list_parents
+    monkeypatch.setattr(retrograde, "list_parents", None)
+    assert columns(whole) == columns(swept(game, symmetry=False, memory=memory * 10))
+    monkeypatch.setattr(retrograde, "list_parents", listed)
+    monkeypatch.setattr(inside.Inside, "fits", lambda self, states: self.room >= 0)
+    assert columns(whole) == columns(swept(game, symmetry=False, memory=memory * 10))
 
 
 @pytest.mark.slow

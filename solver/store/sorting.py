@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from solver.store.shared import shared
 
-DIGIT = 11
+DIGIT = 11  # bits at most, and one more where there are many keys
+MANY = 1 << 12  # keys
 Ints = NDArray[np.int64]
 
 
@@ -27,7 +28,8 @@ def _digits(keys: Ints, count: int) -> tuple[int, int]:
     bits = 0
     while differing >> bits:
         bits += 1
-    passes = (bits + DIGIT - 1) // DIGIT
+    digit = DIGIT + (count >= MANY)
+    passes = (bits + digit - 1) // digit
     return passes, (bits + passes - 1) // max(1, passes)
 
 

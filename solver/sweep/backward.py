@@ -185,8 +185,11 @@ class Backward:
     def _resolved(self, own: int, team: Workers) -> Iterator[Merits]:
         """The merits of a layer with cycles, in parts."""
         resolving, self._resolving = self._resolving, None
-        known = self._opened(own, team)
-        return retrograde.Resolver(self._solve(), own, known, self.save).run(team, resolving)
+        known, window = self._opened(own, team), self._window
+        solve = self._solve()._replace(let_go=lambda: window.hide(own))
+        for found in retrograde.Resolver(solve, own, known, self.save).run(team, resolving):
+            window.show(own, team, values=False)  # unless it is still there
+            yield found
 
     def _opened(self, own: int, team: Workers) -> Known:
         """All tiers that moves from one may lead to, and itself."""

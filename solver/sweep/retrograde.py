@@ -7,12 +7,13 @@ a ply later, and without distances; what is never resolved is worth what endless
 endgame databases with limited memory space, ICGA Journal 23(3), 2000). Where margins m are said to have a distance,
 that is WIN - abs(m), by which rounds are counted.
 
-Parents come from a reverse index; where it exceeds the memory it is built one range of children after the other, each
-by going through all moves again, and lies in a file.
+Parents come from a reverse index, which is made of the moves that were kept when they were counted; where it exceeds
+the memory it is made one range of children after the other, and both lie in files. A checkpoint leaves out an index in
+memory: who goes on from there makes it anew.
 
 Cost: 8 bytes a state in memory (place in the index, children left, merit) and 4 a move within the tier, while the index
-is made 8; every such move is looked up once, or twice where there is no room for 8. Another 2
-where endless play has a worth.
+is made 8; or as much of the disk. Every such move is looked up once; where the disk lacks room, or who goes on from a
+checkpoint lacks what was kept, once more for each range. Another 2 where endless play has a worth.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from solver.store.sorting import sort_unique
 from solver.store.work import Work
 from solver.sweep.batch import TOO_WIDE, refuse
 from solver.sweep.demand import refuse_beyond
-from solver.sweep.inside import CHUNK, EACH, Inside
+from solver.sweep.inside import BITS, CHUNK, EACH, FILE, Inside
 from solver.sweep.parents import (
     CROWDED,
     NONE,
@@ -65,7 +66,8 @@ class _Crowded(Exception):
 
 
 class Solve(NamedTuple):
-    """What is handed to whoever finds the values of a tier with cycles. `endless(states)` is that of CompiledMoves."""
+    """What is handed to whoever finds the values of a tier with cycles. `endless(states)` is that of CompiledMoves,
+    `let_go()` is told when the tier's states are not looked up any more."""
 
     rules: Rules
     moves: Moves
@@ -74,6 +76,7 @@ class Solve(NamedTuple):
     memory: int
     progress: Progress
     scale: Scale
+    let_go: Callable[[], None] = lambda: None
 
 
 class Resolver:
@@ -85,9 +88,11 @@ class Resolver:
         self.memory, self.progress = solve.memory, solve.progress
         self.own, self.size = own, int(known.table[own, END] - known.table[own, BEGIN])
         self.known = known
+        self.let_go = solve.let_go
         self.save = save
         self._kept: dict[str, Column] = {}  # what the last checkpoint has of this layer
         self._inside: Inside | None = None  # moves inside the tier, where there is room for them
+        self._remaking = False  # what a checkpoint has left out
         self.begins: NDArray[Any] = np.empty(0, np.uint32)
         self.parents: NDArray[Any] = np.empty(0, np.uint32)
         begin = int(known.table[own, BEGIN])
@@ -98,7 +103,7 @@ class Resolver:
         """The merits of the layer's states, in parts; `resolving` is what an earlier run saved."""
         stage, at = resolving["at"] if resolving else (COUNT, [0])
         if resolving:
-            self._restore(resolving["columns"])
+            self._restore(team, resolving["columns"])
         else:
             self._begin(np.int16)
         if stage == COUNT:
@@ -112,15 +117,12 @@ class Resolver:
             if self.work.due():
                 self._checkpoint(stage, at)
         if stage == INDEX:
-            if self._inside:
-                self._turn_around(team, self._inside)
-                self._inside = None
-            else:
-                self._index(team, *at)
+            self._index(team, *at)
             at = [0, 0]
         self._rounds(team, *at)
         for column in self._kept.values():
             self.work.discard(column)
+        self.begins = self.parents = np.empty(0, np.uint32)
         for begin in range(0, self.size, PIECE):
             part = slice(begin, begin + PIECE)
             found = np.where(self.left[part] < 0, self.merits[part], 0).astype(np.int16)
@@ -134,7 +136,7 @@ class Resolver:
 
     def _pass(
         self, team: Workers, begin: int, visit: Callable[[int, int], Any], name: str, save: Callable[[int], None],
-        pause: Callable[[], None] = lambda: None,
+        pause: Callable[[int], None] = lambda last: None,
     ) -> None:  # fmt: skip
         """Visit all states from `begin` on, in chunks on all cores, with pauses after which it may be saved how far it
         is, when that is overdue."""
@@ -148,7 +150,7 @@ class Resolver:
 
             for last in team.map(chunk, range(step, end, CHUNK)):
                 self.progress(name, last, self.size)
-            pause()
+            pause(end)
             if end < self.size and self.work.due(OVERDUE):
                 save(end)
 
@@ -157,8 +159,8 @@ class Resolver:
 
         counted = Counted(self.endless, self.begins, self.left, self.merits)  # whatever a thread comes late with
         room = self.memory // 8 - self.size  # for so many moves, and for the index that is made of them
-        keeping = begin == 0 and room > EACH * min(STEP, self.size) and 2 * self.size < 1 << 32
-        self._inside = Inside(self.size, room) if keeping else None
+        keeping = begin == 0 and 2 * self.size < 1 << 32
+        self._inside = Inside(self.size, room, self.work) if keeping else None
 
         def count(first: int, last: int) -> None:
             kept = np.empty(EACH * (last - first) if self._inside else 0, np.uint32)
@@ -170,10 +172,10 @@ class Resolver:
             if self._inside:
                 self._inside.keep(kept, self.left, first, last)
 
-        def pause() -> None:
+        def pause(last: int) -> None:
             if self._inside:
                 self._inside.count(team, self.begins)
-                if self._inside.room < 0:
+                if not self._inside.fits(last):
                     self._inside = None
 
         self._pass(team, begin, count, "count moves", lambda at: self._checkpoint(COUNT, [at]), pause)
@@ -183,19 +185,15 @@ class Resolver:
             self.begins = self.begins.astype(np.int64)
         np.cumsum(self.begins, out=self.begins)
 
-    def _turn_around(self, team: Workers, inside: Inside) -> None:
-        """The reverse index in memory, of the moves that were kept when they were counted."""
-        self.parents = np.empty(int(self.begins[-1]), np.uint32)
-        inside.turn_around(team, self.rules.alternates, self.begins, self.parents, self.progress)
-        self._forget("part", "begins")
-
     def _index(self, team: Workers, low: int, high: int, offset: int, begin: int) -> None:
         """The reverse index, in memory if it fits, else range by range into a file.
 
         The lists of the states below `low` are complete, with `offset` moves; those to `high` have the states below
         `begin`.
         """
-        size, moves, inside = self.size, int(self.begins[-1]), self.known.inside(self.own)
+        if self._inside:
+            self.let_go()
+        size, moves = self.size, int(self.begins[-1])
         places = size if self.rules.alternates else 2 * size
         kind = np.dtype(np.uint32 if places < 1 << 32 else np.int64)
         most = max(1, (self.memory - 8 * size) // kind.itemsize)  # moves of one range
@@ -205,17 +203,11 @@ class Resolver:
         while low < size:
             if not high:
                 high = int(np.searchsorted(self.begins[:size], offset + most, "right")) if column else size
-                high = max(low + 1, high)
+                if self._inside:
+                    high = high >> BITS << BITS if high < size else size
+                high = min(size, max(low + (1 << BITS if self._inside else 1), high))
                 self.parents = np.empty(int(self.begins[high - 1]) - offset, kind)
-
-            def enter(first: int, last: int, within: Any = (low, high), offset: int = offset) -> None:
-                lists = Lists(*within, self.begins, offset, self.parents)
-                list_parents(self.moves, inside, self.own, first, last, lists)
-
-            def save(at: int, ranges: Any = (low, high, offset)) -> None:
-                self._checkpoint(INDEX, [*ranges, at])
-
-            self._pass(team, begin, enter, "index moves", save)
+            self._enter(team, begin, Lists(low, high, self.begins, offset, self.parents))
             self._forget("part", "begins")
             low, high, offset, begin = high, 0, offset + len(self.parents), 0
             if column is not None:
@@ -225,6 +217,24 @@ class Resolver:
                     self._checkpoint(INDEX, [low, high, offset, begin])
         if column is not None:
             self.parents = column.view()
+        if self._inside:
+            self._inside.discard()
+            self._inside = None
+
+    def _enter(self, team: Workers, begin: int, lists: Lists) -> None:
+        """Fill a range of lists, with the moves that were kept, or else with those of the states from `begin` on."""
+        if self._inside:
+            self._inside.turn_around(team, self.rules.alternates, lists, self.progress)
+            return
+        inside = self.known.inside(self.own)
+
+        def enter(first: int, last: int) -> None:
+            list_parents(self.moves, inside, self.own, first, last, lists)
+
+        def save(at: int) -> None:
+            self._checkpoint(INDEX, [lists.low, lists.high, lists.offset, at])
+
+        self._pass(team, begin, enter, "index moves", save)
 
     def _rounds(self, team: Workers, distance: int, begin: int) -> None:
         """Backward by distance, from the states of that distance on, those below `begin` left out."""
@@ -307,9 +317,13 @@ class Resolver:
 
     def _checkpoint(self, stage: str, at: list[int]) -> None:
         """Save how far it is, and the arrays that changed."""
+        if self._remaking:
+            return
         changing = {COUNT: ("begins", "left", "values"), INDEX: ("begins", "part"), RESOLVE: ("left", "values")}[stage]
-        arrays = {"begins": self.begins, "left": self.left, "values": self.merits}
-        if "parents" not in self._kept or stage == INDEX:
+        arrays = {"left": self.left, "values": self.merits}
+        if stage != RESOLVE or "parents" in self._kept:  # else the index is in memory, and made anew
+            arrays["begins"] = self.begins
+        if stage == INDEX:
             arrays["part"] = self.parents
         for name, array in arrays.items():
             if name in self._kept and name not in changing:
@@ -327,11 +341,21 @@ class Resolver:
             if name in self._kept:
                 self.work.discard(self._kept.pop(name))
 
-    def _restore(self, columns: dict[str, str]) -> None:
-        """The arrays of a checkpoint."""
-        self._kept = {name: self.work.columns[column] for name, column in columns.items()}
-        kept = {name: column.view().copy() for name, column in self._kept.items() if name != "parents"}
-        self.begins, self.left, self.merits = kept["begins"], kept["left"], kept["values"]
+    def _restore(self, team: Workers, columns: dict[str, str]) -> None:
+        """The arrays of a checkpoint, and an index that it has left out."""
+        for column in [one for name, one in self.work.columns.items() if name.startswith(f"{FILE}-")]:
+            self.work.discard(column)
+        found = {name: self.work.columns[column] for name, column in columns.items()}
+        if "begins" not in found:
+            self._remaking = True
+            self._begin(found["left"].dtype.type)
+            self._count(team, 0)
+            self._index(team, 0, 0, 0, 0)
+            self._remaking = False
+        self._kept |= found
+        kept = {name: column.view().copy() for name, column in found.items() if name != "parents"}
+        self.left, self.merits = kept["left"], kept["values"]
+        self.begins = kept.get("begins", self.begins)
         if "part" in kept:
             self.parents = kept["part"]
         elif "parents" in self._kept:
