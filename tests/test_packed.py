@@ -6,6 +6,7 @@ np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
 from solver.base.parallel import Workers  # noqa: E402
+from solver.store import directory  # noqa: E402
 from solver.store.packed import LAST, Table, packed, unpacked, unseen  # noqa: E402
 from solver.store.packing import BLOCK  # noqa: E402
 from solver.store.runs import joined, spans, splitters  # noqa: E402
@@ -74,6 +75,18 @@ def test_what_was_seen_is_left_out(count, size):
         run = shelf.section(shelf.count // 2, shelf.count)
         known = set(unpacked(run).tolist())
         assert unseen(keys.copy(), run).tolist() == [key for key in keys.tolist() if key not in known]
+
+
+def test_states_that_crowd_in_a_cell_are_found():
+    crowd = 1000 + np.cumsum(np.random.default_rng(0).integers(1, 4, 300))
+    states = np.concatenate([[3], crowd, [1 << 40]])
+    known = directory.known_of([(0, np.arange(5)), (1, states)], np.empty(0, np.int8))
+    keys = np.concatenate([states[:1], np.arange(crowd[0] - 5, crowd[0] + 700), states[-1:]])
+    rows, places, scratch = directory.new_places(len(keys))
+    rows[:] = 1
+    directory.locate(known, keys, rows, len(keys), places, scratch)
+    where = {state: place for place, state in enumerate(states.tolist())}
+    assert places.tolist() == [where.get(key, -1) for key in keys.tolist()]
 
 
 def test_a_shelf_of_states(tmp_path):

@@ -1,5 +1,8 @@
 """Where a state is among the sorted states of all tiers: leading bits, then bisection.
 
+States crowd: of some games thousands are in one cell. There bisection begins among fences, every 16th of the states,
+which are more often in the cache.
+
 Look-ups come in batches: each stage is done for all of them, so that their cache misses overlap.
 """
 
@@ -17,6 +20,8 @@ from solver.store.shared import read_only, shared
 
 BATCH = 512  # states looked up together
 CELL = 4  # states to a cell
+FENCE = 4  # bits of how many states there are from one fence to the next
+CROWDED = 2 << FENCE  # states in a cell, from which on fences are looked at
 MOST_STATES = (1 << 32) - 1  # of a tier: what a cell can hold
 PART = 1 << 20  # cells made at a time
 BEGIN, END, SHIFT, PREFIX, FIRST, CELLS, MERITS = range(7)  # columns of the table, a row for each tier
@@ -25,7 +30,7 @@ PASSED = -2  # instead of the row of a tier: its states are not looked up
 
 
 class Known(NamedTuple):
-    """What a look-up reads: the states and merits of all tiers, and where each state is."""
+    """What a look-up reads: the states and merits of all tiers, and where each state is; of `states` fences."""
 
     states: NDArray[np.int64]
     merits: NDArray[Any]
@@ -33,11 +38,12 @@ class Known(NamedTuple):
     slots: NDArray[np.int32]
     first_tier: int
     cells: NDArray[np.uint32]
+    fences: NDArray[np.int64]
 
     def read_only(self) -> Known:
         """The same, which nobody writes to: so files and memory are one type, and a kernel compiles once for both."""
-        states, merits, cells = (read_only(array) for array in (self.states, self.merits, self.cells))
-        return self._replace(states=states, merits=merits, cells=cells)
+        states, merits, cells, fences = map(read_only, (self.states, self.merits, self.cells, self.fences))
+        return self._replace(states=states, merits=merits, cells=cells, fences=fences)
 
     def inside(self, row: int) -> Known:
         """The same, in which states of other tiers than that of a row are passed over."""
@@ -136,13 +142,26 @@ def known_of(tiers: Sequence[tuple[int, NDArray[np.int64]]], merits: NDArray[Any
         slots[tier - first] = row
         begin, cell = end, cell + size
     states = np.concatenate([states for _, states in tiers])
-    return Known(states, merits, table, slots, first, np.concatenate(cells)).read_only()
+    return Known(states, merits, table, slots, first, np.concatenate(cells), states[:: 1 << FENCE].copy()).read_only()
 
 
 @register_jitable
 def new_places(room: int) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
     """Arrays for `locate`: the rows of so many keys, their places, and scratch."""
     return np.empty(room, np.int32), np.empty(room, np.int64), np.empty(room, np.int64)
+
+
+@register_jitable
+def between_fences(fences: NDArray[np.int64], key: int, low: int, high: int, base: int) -> tuple[int, int]:
+    """Those of the places from `low` to `high`, counted from `base`, that a key can have."""
+    first, last = (base + low - 1 >> FENCE), (base + high - 1 >> FENCE) + 1
+    while last - first > 1:
+        middle = (first + last) >> 1
+        if fences[middle] <= key:
+            first = middle
+        else:
+            last = middle
+    return max(low, (first << FENCE) - base), min(high, (first + 1 << FENCE) - base)
 
 
 @shared
@@ -170,6 +189,9 @@ def locate(
         cell += table[row, FIRST]
         places[j] = cells[cell]
         highs[j] = cells[cell + 1]
+        if highs[j] - places[j] > CROWDED:
+            places[j], highs[j] = between_fences(known.fences, keys[j], places[j], highs[j], table[row, BEGIN])
+            prefetch(states, table[row, BEGIN] + (places[j] + highs[j] >> 1))
         prefetch(states, table[row, BEGIN] + places[j])
     for j in range(count):
         row = rows[j]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from solver.base.errors import ResourceError
 from solver.base.parallel import Workers
-from solver.store.directory import Known, Layer, fill, table_of
+from solver.store.directory import FENCE, Known, Layer, fill, table_of
 from solver.store.packed import LAST, Table, unpacked
 from solver.store.shelves import StateShelf, ValueShelf
 
@@ -39,8 +39,9 @@ class Window:
         self.states = self._room(np.int64, self.total)
         self.cells = self._room(np.uint32, layers[-1].first_cell + layers[-1].cells if layers else 0)
         self.merits = self._room(values.dtype, self.total)
+        self.fences = self._room(np.int64, (self.total >> FENCE) + 1)
         first = layers[0].tier if layers else 0
-        self.known = Known(self.states, self.merits, table, slots, first, self.cells).read_only()
+        self.known = Known(self.states, self.merits, table, slots, first, self.cells, self.fences).read_only()
 
     def _room(self, dtype: Any, size: int) -> NDArray[Any]:
         """An array of zeros that takes memory where it is written to."""
@@ -81,6 +82,8 @@ class Window:
             states, [[place, count]] = table.read(cell << bits, (last << bits) - 1)
             begin = layer.begin + place
             self.states[begin : begin + count] = states
+            fence = -(-begin >> FENCE)
+            self.fences[fence : -(-(begin + count) >> FENCE)] = states[(fence << FENCE) - begin :: 1 << FENCE]
             at = layer.first_cell - layer.prefix
             fill(states, int(place), bits, cell, self.cells[at + cell : at + last + (last > high)])
             return int(place), int(place + count)
@@ -115,7 +118,8 @@ class Window:
         layer = self.layers[row]
         cells = layer.first_cell, layer.first_cell + layer.cells
         merits = self.total - layer.end, self.total - layer.begin
-        for room, (begin, end) in zip(self._maps, ((layer.begin, layer.end), cells, merits), strict=True):
+        fences = -(-layer.begin >> FENCE), layer.end >> FENCE
+        for room, (begin, end) in zip(self._maps, ((layer.begin, layer.end), cells, merits, fences), strict=True):
             _let_go(*room, begin, end)
 
     def lift(self, row: int, begin: int, end: int) -> None:
