@@ -24,13 +24,14 @@ from solver.base.parallel import Workers
 from solver.store.packed import LAST, Packed, Table, packed
 from solver.store.shared import read_only, shared
 from solver.store.shelves import StateShelf
-from solver.store.sorting import gallop, group_by_tier, sort_unique
+from solver.store.sorting import gallop, group_by_tier, merge, sort_unique
 from solver.store.work import Work
 
 States = NDArray[np.int64]
 Scattered = tuple[States, NDArray[np.int64]]  # states in any order, and their tiers
 Read = Callable[[int], None]
 PIECE = 1 << 18  # states of one piece, before doubles are dropped
+MERGED = 3  # runs: more are sorted together
 LOOK = 1 << 16  # bytes that the system maps around a state that is looked at
 SEARCH = 6 * LOOK  # and around those that a search goes by
 LOOKS = 128  # between two reports of what was mapped
@@ -241,9 +242,14 @@ def spans(keys: States, first: int = 0) -> list[tuple[int, int]]:
 def joined(runs: Table, low: int, high: int) -> States:
     """The states of the runs from `low` to `high`, sorted and without doubles."""
     keys, shares = runs.read(low, high)
-    if np.count_nonzero(shares[:, 1]) > 1:
-        keys = keys[: sort_unique(keys, np.empty_like(keys), len(keys))]
-    return keys
+    if np.count_nonzero(shares[:, 1]) > MERGED:
+        return keys[: sort_unique(keys, np.empty_like(keys), len(keys))]
+    parts = np.split(keys, np.cumsum(shares[shares[:, 1] > 0, 1])[:-1])
+    while len(parts) > 1:
+        last = parts.pop()
+        both = np.empty(len(parts[-1]) + len(last), np.int64)
+        parts[-1] = both[: merge(parts[-1], last, both)]
+    return parts[0]
 
 
 def places_in(run: States, keys: States, read: Read = ignore) -> NDArray[np.int64]:

@@ -125,6 +125,25 @@ def sort_unique(keys: Ints, scratch: Ints, count: int) -> int:
 
 
 @shared
+def merge(first: Ints, second: Ints, merged: Ints) -> int:
+    """Merge sorted keys, neither with doubles, and drop those of both; the number left."""
+    i = j = count = 0
+    while i < len(first) and j < len(second):
+        one, other = first[i], second[j]
+        merged[count] = min(one, other)
+        count += 1
+        i += one <= other  # no branch, which nobody could predict
+        j += other <= one
+    for place in range(i, len(first)):
+        merged[count] = first[place]
+        count += 1
+    for place in range(j, len(second)):
+        merged[count] = second[place]
+        count += 1
+    return count
+
+
+@shared
 def group_by_tier(keys: Ints, tiers: Ints, count: int, lowest: int, grouped: Ints, ends: Ints) -> None:
     """Group keys[:count] by tiers[:count] into `grouped`; ends[t] is where the keys of tier lowest + t end."""
     for i in range(len(ends)):
