@@ -25,7 +25,8 @@ books: setup
 	$(BIN)/python scripts/catalog.py --check
 	$(BIN)/python scripts/modules.py --check
 
-# By file: what a file's tests share is made once.
+# By file: what a file's tests share is made once; and what the processes of tests import is compiled to bytes once.
+test: export PYTHONDONTWRITEBYTECODE =
 test: setup
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 

@@ -6,6 +6,7 @@ import os
 import pytest
 
 from solver.play.player import Player
+from solver.solving.ways import plain
 from tests.books import sample_book
 
 
@@ -42,6 +43,15 @@ def nothing_waits_for_the_disk():
     """What these processes write need not outlast the machine; those that they start write as ever."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda descriptor: None)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_clock_chooses_the_way():
+    """On a machine that is busy what plain Python solves is not compiled instead, for seconds each."""
+    with pytest.MonkeyPatch.context() as patch:
+        for seconds in ("SMALL_SECONDS", "LITTLE_SECONDS"):
+            patch.setattr(plain, seconds, 100.0)
         yield
 
 

@@ -97,20 +97,35 @@ _INSTEAD = {
 def interpret(monkeypatch):
     """Until the test ends all kernels run as they are written, those of games and those over arrays."""
     warnings.filterwarnings("ignore", "overflow encountered")  # which is meant where keys are mixed
-    usual, bind = binding.bind, functools.cache(binding.bind.__wrapped__)
+    bind = functools.cache(binding.bind.__wrapped__)
     monkeypatch.setattr(binding, "_compile", _uncompiled)
-    for module in _modules():
-        for name, item in vars(module).copy().items():
-            if name in _INSTEAD and module is not value:
-                monkeypatch.setattr(module, name, _INSTEAD[name])
-            elif item is usual:
-                monkeypatch.setattr(module, name, bind)
-            elif name == "address_of":
-                monkeypatch.setattr(module, name, _address_of)
-            elif name == "spread":
-                monkeypatch.setattr(module, name, _unless_empty(_as_written(item.py_func)))
-            elif getattr(getattr(item, "py_func", None), "__module__", "").startswith("solver."):
-                monkeypatch.setattr(module, name, _as_written(item.py_func))
+    for module, name, instead in _replaced():
+        monkeypatch.setattr(module, name, bind if instead is None else instead)
+
+
+@functools.cache
+def _replaced():
+    """(module, name, what stands there instead) of all that is compiled; None for `bind`, which each test has anew."""
+    return [
+        (module, name, _instead(module, name, item))
+        for module in _modules()
+        for name, item in vars(module).items()
+        if item is binding.bind or _instead(module, name, item) is not None
+    ]
+
+
+def _instead(module, name, item):
+    if name in _INSTEAD and module is not value:
+        return _INSTEAD[name]
+    if item is binding.bind:
+        return None
+    if name == "address_of":
+        return _address_of
+    if name == "spread":
+        return _unless_empty(_as_written(item.py_func))
+    if getattr(getattr(item, "py_func", None), "__module__", "").startswith("solver."):
+        return _as_written(item.py_func)
+    return None
 
 
 @functools.cache

@@ -17,10 +17,10 @@ from tests.books import EVERY_KEYED, corrupt, sample_values, write_sample, write
 @pytest.mark.parametrize("codec", EVERY_KEYED)
 def test_no_corruption_gives_a_wrong_value_or_a_signal(tmp_path, codec):
     path = tmp_path / "book.lmdb"
-    write_sample(path, sample_values(60_000), codec)
-    refused, harmless = corrupt(path, 1, 200)
-    assert refused > 60
-    assert refused + harmless == 200
+    write_sample(path, sample_values(20_000), codec)
+    refused, harmless = corrupt(path, 1, 100)
+    assert refused > 30
+    assert refused + harmless == 100
 
 
 @pytest.mark.faults
@@ -96,8 +96,8 @@ def branched(tmp_path_factory):
 def test_some_bits_of_the_structure(tmp_path, branched):
     path = tmp_path / "book.lmdb"
     path.write_bytes(branched.read_bytes())
-    tried, refused = flipped(path, 5, 487)
-    assert tried > 300
+    tried, refused = flipped(path, 5, 971)
+    assert tried > 150
     assert refused > tried // 8
 
 
@@ -222,7 +222,7 @@ def test_the_check_finds_flipped_bits_anywhere(either, tmp_path):
     chance = random.Random(9)
     path = tmp_path / "flipped.lmdb"
     missed = 0
-    for _ in range(25):
+    for _ in range(12):
         data = bytearray(whole)
         data[chance.randrange(8192, len(data))] ^= 1 << chance.randrange(8)
         path.write_bytes(data)
@@ -231,4 +231,4 @@ def test_the_check_finds_flipped_bits_anywhere(either, tmp_path):
             missed += 1  # the bit lies in unused bytes of a page
         except BookError:
             pass
-    assert missed <= 3
+    assert missed <= 2

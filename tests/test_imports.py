@@ -143,7 +143,7 @@ def test_nothing_light_imports_the_kernels_at_its_top():
 def asked_of_games(path):
     """Where a file asks a game by name what it has: `hasattr(game, ...)` or `getattr(self.game, ...)`."""
     for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("hasattr", "getattr"):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", None) in ("hasattr", "getattr"):
             asked = ast.unparse(node.args[0]).removeprefix("type(").rstrip(")")  # of a game or its class
             if asked.rpartition(".")[2] in ("game", "cls", "rules"):
                 yield f"{path.relative_to(PACKAGE)}:{node.lineno}"

@@ -117,7 +117,7 @@ def test_of_what_a_book_lacks_two_plies_are_searched(tmp_path, kept, monkeypatch
         monkeypatch.setattr(site, "module_of", lambda *asked: None)
         with Book(tmp_path / "b.lmdb") as book:
             export(book, f"{tmp_path}/site/")
-            positions = [one for one in positions_of(rules, 300) if not rules.is_terminal(one.state)]
+            positions = [one for one in positions_of(rules, 150) if not rules.is_terminal(one.state)]
             (tmp_path / "asked").write_text(json.dumps([[str(one.state), one.mover, 0] for one in positions]))
             answers = node("answers", tmp_path / "site", tmp_path / "asked")
             stored = sum(rules.canonical(one.state) in book for one in positions)
@@ -474,7 +474,7 @@ def test_rules_draw_boards(pages):
     for name in DRAWN:
         rules = Rules(load_game(name))
         turns = site.drawing_of(rules.game).get("turns")  # the second player's cells are told as that player sees them
-        for record in sampled(rules, 12):
+        for record in sampled(rules, 6):
             rows = record["board"]
             assert isinstance(rows, list) and {len(row) for row in rows} == {len(rows[0])}
             for move in record["moves"]:

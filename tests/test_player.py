@@ -343,7 +343,7 @@ def test_threads_may_share_a_player():
         return [player.value(state).value == truth[state], player.choose(state).value == truth[state]]
 
     with ThreadPoolExecutor(8) as pool:
-        assert all(all(right) for right in pool.map(ask, states[:300]))
+        assert all(all(right) for right in pool.map(ask, states[:100]))
 
 
 def test_a_thread_that_waits_for_others_keeps_to_its_budget():

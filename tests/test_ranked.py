@@ -109,7 +109,7 @@ def test_ranks_are_a_dense_range_and_tell_their_states(text):
 def test_ranks_of_the_largest_boards_fit_a_number(text, monkeypatch):
     monkeypatch.setattr("solver.check.soundness.COMPARED_SECONDS", 0)  # values are not what is looked at
     monkeypatch.setattr("solver.check.soundness.SECONDS", 0)
-    check_game(load_game(text), playouts=5)
+    check_game(load_game(text), playouts=2)
     rules = Rules(load_game(text))
     assert rules.unrank((1 << 63) - 1) == -1
 
@@ -317,9 +317,9 @@ def small(tmp_path_factory):
 
 
 def test_no_corruption_gives_a_wrong_value_or_a_signal(small):
-    refused, harmless = corrupt(small, 1, 30)
-    assert refused > 7
-    assert refused + harmless == 30
+    refused, harmless = corrupt(small, 1, 15)
+    assert refused > 3
+    assert refused + harmless == 15
 
 
 @pytest.mark.faults
@@ -343,7 +343,7 @@ def test_forged_segments_are_refused_or_answer_within_the_palette(small):
         record = next(book.segments())
         values.update(book.header.palette)
         states = chance.sample([*book], 100)
-        for _ in range(60):
+        for _ in range(30):
             body = bytearray(record[4:])
             for _ in range(chance.choice((1, 3, 30))):
                 body[chance.randrange(4, len(body) if chance.random() < 0.7 else 60)] = chance.randrange(256)

@@ -59,6 +59,9 @@ def in_process(command):
     return text
 
 
+COMPILED = {"solver verify connect-four-4x4.lmdb"}  # for seconds, which by the shell it is among the slow tests
+
+
 @pytest.mark.parametrize("output_of", [in_process, pytest.param(by_shell, marks=pytest.mark.slow)])
 def test_every_session_prints_what_the_readme_says(tmp_path, monkeypatch, output_of):
     pytest.importorskip("numba")
@@ -74,6 +77,8 @@ def test_every_session_prints_what_the_readme_says(tmp_path, monkeypatch, output
             assert doctest.DocTestRunner().run(test).failed == 0
         else:
             for command, expected in commands(block):
+                if output_of is in_process and command in COMPILED:
+                    continue
                 printed = output_of(command)
                 assert matches(expected, printed), f"$ {command}\n{printed}"
                 ran += 1

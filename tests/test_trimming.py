@@ -110,8 +110,13 @@ def test_a_side_needs_nothing_but_its_book(books, tmp_path, monkeypatch, text, p
                     assert all(said[state] == value for state, value in book.items())
 
 
-@pytest.mark.parametrize("compiled", [False, True])
-@pytest.mark.parametrize("side", ["first", "second"])
+LESS = (("first", False), ("second", True))
+
+
+@pytest.mark.parametrize(
+    ("side", "compiled"),
+    [("first", True), ("second", False), *(pytest.param(*one, marks=pytest.mark.slow) for one in LESS)],
+)
 @pytest.mark.interpreted
 def test_what_a_book_without_distances_lacks_is_played_by_search_not_by_guess(
     books, tmp_path, monkeypatch, side, compiled
@@ -190,9 +195,7 @@ def test_a_book_fits_into_the_bytes_given(books, tmp_path):
 
 
 @pytest.mark.skipif(not KERNELS, reason="the extra [solve] is not installed")
-@pytest.mark.parametrize(
-    "text", ["connect-four:4,3", *slow("kalah:2,3", "dots-and-boxes:2,2")]
-)
+@pytest.mark.parametrize("text", ["connect-four:4,3,3", *slow("connect-four:4,3", "kalah:2,3", "dots-and-boxes:2,2")])
 @pytest.mark.interpreted
 def test_compiled_and_plain_trimming_are_the_same_bytes_whatever_the_workers(books, tmp_path, monkeypatch, text):
     path = books(text)
