@@ -203,7 +203,9 @@ def test_commands_know_expectations(tmp_path, pig):
     assert facts[1]["moves"] == []
     assert [one["probability"] for one in facts[1]["chances"]] == [pytest.approx(1 / 6)] * 6
     assert facts[1]["chances"][2]["score"] == facts[0]["score"]
-    assert "16.67 %" in run("query", pig, "roll")[1]
+    assert [one["faces"] for one in facts[1]["chances"]] == list("123456")
+    assert "   6   16.67 %" in run("query", pig, "roll")[1]
+    assert "  20 (6-5)    5.56 %" in run("query", "hypergammon:1", "start")[1]
     code, text = run("query", pig, "roll 7")
     assert code != 0
     assert "choose one of 1, 2, 3, 4, 5, 6" in text

@@ -29,7 +29,7 @@ from tests.ways import slow
 DRAWN = (
     "tic-tac-toe", "connect-four:4,4", "hexapawn", "othello:4,2", "nine-holes", "neutreeko", "fox-and-hounds:4",
     "nannon:3,2,3", "einstein:3,2", "kalah:3,2", "quixo", "dots-and-boxes", "l-game", "mu-torere", "pong-hau-ki",
-    "hare-and-hounds", "nim", "coins", "animal-shogi", "backgammon-bearoff:2,3", "hex", "checkers:4",
+    "hare-and-hounds", "nim", "coins", "animal-shogi", "backgammon-bearoff:2,3", "hypergammon", "hex", "checkers:4",
 )  # fmt: skip
 
 

@@ -23,7 +23,16 @@ from solver.play.live import SHORT
 from solver.play.player import Player
 from solver.report.words import in_words
 from solver.rules.game import Game, Rules, game_text
-from solver.rules.notation import Position, chances, format_action, next_position, parse_action, parse_position, show
+from solver.rules.notation import (
+    Position,
+    chances,
+    faces,
+    format_action,
+    next_position,
+    parse_action,
+    parse_position,
+    show,
+)
 from solver.search import heuristic, negamax
 
 COMMANDS = "hint, undo, swap (sides), help, quit"
@@ -189,7 +198,9 @@ class Table:
     def _throw(self, outcomes: list[tuple[int, int]]) -> None:
         """Let chance decide."""
         (number,) = self.dice.choices(range(len(outcomes)), [weight for weight, _ in outcomes])
-        click.echo(f"\nchance: {format_action(self.game, self.state, number)} of {len(outcomes)}")
+        name, shown = format_action(self.game, self.state, number), faces(self.game, len(outcomes))
+        said = f" ({shown[number]})" if shown and shown[number] != name else ""
+        click.echo(f"\nchance: {name} of {len(outcomes)}{said}")
         self._apply(number)
 
     def _computer_moves(self) -> None:

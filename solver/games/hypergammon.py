@@ -20,7 +20,7 @@ placements.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 GROUP = "dice"
 BAR = 25
@@ -100,17 +100,9 @@ class Hypergammon(NamedTuple):
 
     def format_action(self, state: int, action: int) -> str:
         """Checkers by the points that they leave and reach, a hit with a star: `24/18* 23/18`."""
-        sides, steps = state & SIDES, []
-        for step in range(self._dice(state)):
-            slot = (action >> 1) // 3 ** (self._dice(state) - 1 - step) % 3
-            die = self._die(state, action & 1, step)
-            after = self._step(sides, slot, die) if sides & SIDE else -1
-            if after < 0:
-                break
-            source, target = self._at(sides, slot), max(0, self._at(sides, slot) - die)
-            hit = "*" if after >> 15 != sides >> 15 else ""
-            steps.append(f"{'bar' if source == BAR else source}/{target or 'off'}{hit}")
-            sides = after
+        steps = []
+        for source, target, hit in self._steps(state, action):
+            steps.append(f"{'bar' if source == BAR else source}/{target or 'off'}{'*' if hit else ''}")
         return " ".join(steps)
 
     def show(self, state: int) -> str:
@@ -123,6 +115,63 @@ class Hypergammon(NamedTuple):
             lines.append(f"{'xo'[player]}: " + " ".join("bar" if at == BAR else str(at or "off") for at in places))
         doing = f"has thrown {throw >> 3}-{throw & 7}" if throw else "has lost" if self.is_terminal(state) else "throws"
         return "\n".join([*lines, f"{'xo'[mover]} {doing}"])
+
+    def cells(self, state: int, mover: int) -> Iterator[str]:
+        """The first player's points 13 to 24, the bar with its men after six of them, and the second's men that are
+        off; below them 12 to 1, the bar with the second's men, and the first's that are off.
+
+        A mark tells how many: the character so many places behind "0" for the first player's, behind "@" the second's.
+        """
+        first, second = state & SIDE, state >> 15 & SIDE
+        if mover:
+            first, second = second, first
+        for row in (0, 1):
+            marks = ""
+            for column in range(14):
+                point = (12 - column if row else 13 + column) - (0 if column < 6 else 1 - 2 * row)
+                ours, theirs = self._count(first, point), self._count(second, BAR - point)
+                if column == 6:
+                    ours, theirs = (0, self._count(second, BAR)) if row else (self._count(first, BAR), 0)
+                if column == 13:
+                    ours, theirs = (self._count(first, 0), 0) if row else (0, self._count(second, 0))
+                marks += chr(64 + theirs) if theirs else chr(48 + ours)
+            yield marks
+
+    def place(self, state: int, action: int) -> Iterator[int]:
+        for source, target, _ in self._steps(state, action):
+            for point in (source, target):
+                if self.to_move(state) == 0:
+                    yield 6 if point == BAR else 27 if point == 0 else self._cell(point)
+                else:
+                    yield 20 if point == BAR else 13 if point == 0 else self._cell(BAR - point)
+
+    def drawing(self) -> dict[str, Any]:
+        dice = [[die, other] for die in range(1, 7) for other in range(1, die + 1)]
+        return {"board": "backgammon", "sides": ["white", "black"], "total": self.checkers, "dice": dice}
+
+    def _cell(self, point: int) -> int:
+        """Where the first player's point is drawn."""
+        if point > 12:
+            return point - (13 if point < 19 else 12)
+        return 14 + (12 if point > 6 else 13) - point
+
+    def _count(self, side: int, point: int) -> int:
+        count = 0
+        for checker in range(self.checkers):
+            count += self._at(side, checker) == point
+        return count
+
+    def _steps(self, state: int, action: int) -> Iterator[tuple[int, int, bool]]:
+        """The point that each step of a play leaves, the one that it reaches, and whether it hits."""
+        sides = state & SIDES
+        for step in range(self._dice(state)):
+            slot = (action >> 1) // 3 ** (self._dice(state) - 1 - step) % 3
+            die = self._die(state, action & 1, step)
+            after = self._step(sides, slot, die) if sides & SIDE else -1
+            if after < 0:
+                return
+            yield self._at(sides, slot), max(0, self._at(sides, slot) - die), after >> 15 != sides >> 15
+            sides = after
 
     def _throw(self, state: int) -> int:
         return state >> 30 & 63

@@ -21,7 +21,7 @@ from solver.play.player import Player
 from solver.report.facts import value_of, worth
 from solver.report.words import at_the_end, in_all, in_words, table
 from solver.rules.game import Rules, game_text, own_method
-from solver.rules.notation import Position, format_action, legal_actions, parse_position, show
+from solver.rules.notation import Position, faces, format_action, legal_actions, parse_position, show
 from solver.search import Table
 from solver.search.nimbers import nimber
 
@@ -160,11 +160,16 @@ class Answers:
             facts["best"] = [format_action(self.game, state, move.action) for move in moves if move.best]
             facts["moves"] = [self._move(state, move) for move in moves]
             if self.player.rules.chance is not None:
-                facts["chances"] = [
-                    {"probability": one.probability, **worth(one.value), "child": _child(one)}
-                    for one in self.player.outcomes(state)
-                ]
+                facts["chances"] = self._chances(state)
         return facts
+
+    def _chances(self, state: int) -> list[dict[str, Any]]:
+        outcomes = self.player.outcomes(state)
+        shown: list[str | None] = [*faces(self.game, len(outcomes))] or [None] * len(outcomes)
+        return [
+            {"faces": face, "probability": one.probability, **worth(one.value), "child": _child(one)}
+            for face, one in zip(shown, outcomes, strict=True)
+        ]
 
     def _is_estimated(self, answer: Answer, moves: list[Move] | None) -> bool:
         """Whether anything rests on an evaluation: in a game without margins 1 and -1 are certain."""
@@ -235,7 +240,8 @@ def text(player: Player, facts: dict[str, Any]) -> str:
         rows = [("*" if one["best"] else " ", one["move"], _words(rules, one), one["source"]) for one in moves]
         lines += table([(*row, *_nimber(one["child"])) for row, one in zip(rows, moves, strict=True)])
     for number, one in enumerate(facts.get("chances", ()), 1):
-        lines.append(f"{number:4}  {100 * one['probability']:6.2f} %  {_words(rules, one)}")
+        shown = "" if one["faces"] in (None, str(number)) else f" ({one['faces']})"
+        lines.append(f"{number:4}{shown}  {100 * one['probability']:6.2f} %  {_words(rules, one)}")
     return "\n".join(lines) + "\n"
 
 

@@ -63,6 +63,13 @@ def chances(game: Any, state: int) -> list[tuple[int, int]]:
     return list(chance(state)) if chance else []
 
 
+def faces(game: Any, outcomes: int) -> list[str]:
+    """What dice or coins show at each of so many outcomes of chance, if the rules' `drawing` tells: `6-5`."""
+    drawing = own_method(game, "drawing")
+    dice = drawing().get("dice", []) if drawing else []
+    return ["-".join(map(str, one)) for one in dice] if len(dice) == outcomes else []
+
+
 def format_action(game: Any, state: int, action: int) -> str:
     """An action in the game's own notation, or its number; of an outcome of chance its number from 1 on."""
     if chances(game, state):

@@ -72,7 +72,9 @@ POSITION = fields(
         "depth": said(nullable(COUNT), "of grown books: plies of the search that made the estimate"),
         "best": array(TEXT),
         "moves": said(array(named("Move")), "best first"),
-        "chances": array(fields({"probability": NUMBER, **WORTH, "child": CHILD})),
+        "chances": array(
+            fields({"faces": said(nullable(TEXT), "of dice, 6-5"), "probability": NUMBER, **WORTH, "child": CHILD})
+        ),
     },
     "nimber", "depth", "best", "moves", "chances",
     about="What `solver query --json` prints, but for the time that it took. Values are for the side to move",

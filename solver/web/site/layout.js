@@ -81,6 +81,8 @@ const LAYOUTS = {
     return padded({ cells, width: (across + 0.3) * UNIT, height: 4.6 * UNIT }, 14);
   },
 
+  backgammon: (across) => LAYOUTS.bearoff(across),
+
   race: () => ({ cells: Array.from({ length: 4 }, () => square(0, 0, 0)), width: 600, height: 300 }),
 
   track(across) {

@@ -74,11 +74,15 @@ export function kindOfMan(mark, men = {}) {
   return { shape: isLetter ? "disc" : mark, side: !isLetter ? 2 : mark === mark.toUpperCase() ? 0 : 1 };
 }
 
+/** Whose men a mark of a backgammon board counts: the second player's as many places behind "@". */
+export const sideOfStack = (mark) => mark.codePointAt(0) >= 64;
+
 /** What a mark is called: the rules' word for the man, with its side where both have such men. */
 export function nameOfMan(mark, drawing) {
   const kind = kindOfMan(mark, drawing.men);
   if (mark === "." || !kind?.shape) return mark === " " ? "no cell" : "empty";
   if (["pits", "bearoff"].includes(drawing.board)) return String(mark.codePointAt(0) - 48);
+  if (drawing.board === "backgammon") return mark === "0" ? "empty" : `${mark.codePointAt(0) & 15} ${drawing.sides[sideOfStack(mark) ? 1 : 0]}`;
   const whose = kind.side < 2 && drawing.sides ? `${drawing.sides[kind.side]} ` : "";
   if (drawing.men?.[mark]) return kind.shape === drawing.sides?.[kind.side] ? kind.shape : `${whose}${kind.shape}`;
   return drawing.sides ? drawing.sides[kind.side] : mark.toUpperCase();

@@ -1,6 +1,6 @@
 /** What boards are made of, as SVG: each function gives what lies behind the men, and of some boards the men, too. */
 
-import { circle, drawn, path, rect, svg, words } from "./men.js";
+import { circle, drawn, path, rect, sideOfStack, svg, words } from "./men.js";
 
 const SEEDS = 18; // that are drawn in a house; more are told by their number alone
 const GOLDEN = 2.39996; // an angle that spreads them
@@ -108,26 +108,24 @@ export const SURFACES = {
   },
 
   bearoff(layout, rows, { total }) {
-    const marks = marksOf(rows).map(numberOf);
+    const counts = marksOf(rows).map(numberOf);
     const { across } = layout;
-    const wedge = ({ x, y }, at) => {
-      const [isLast, way] = [at % across === across - 1, at < across ? 1 : -1];
-      if (isLast) return rect(x - 44, y - 105, 88, 210, "pit", 10);
-      return path(`M${x - 46} ${y - 105 * way}h92L${x} ${y + 85 * way}z`, at % 2 ? "wedge odd" : "wedge");
-    };
-    const stack = ({ x, y }, at) => {
-      const [way, side, isOff] = [at < across ? 1 : -1, at < across ? 1 : 0, at % across === across - 1];
-      const step = isOff ? Math.min(30, 190 / total) : Math.min(62, 150 / Math.max(1, marks[at] - 1));
-      return svg("g", {}, ...Array.from({ length: marks[at] }, (_, one) => {
-        const place = y + way * (-(isOff ? 88 : 68) + one * step);
-        if (isOff) return rect(x - 34, place - 11, 68, 20, `slab side${side}`, 6);
-        const man = drawn({ shape: "disc", side });
-        man.setAttribute("transform", `translate(${x} ${place}) scale(0.84)`);
-        return man;
-      }));
-    };
-    const number = ({ x, y }, at) => words(x, y + (at < across ? 106 : -106), at % across === across - 1 ? "off" : across - 1 - (at % across), "count", 20);
-    return [whole(layout, "wood"), ...each(layout, wedge), ...each(layout, stack), ...each(layout, number)];
+    const [isTop, isOff] = [(at) => at < across, (at) => at % across === across - 1];
+    return [whole(layout, "wood"), ...points(layout, {
+      total, isOff, isBar: () => false, sideOf: (at) => (isTop(at) ? 1 : 0), countOf: (at) => counts[at],
+      nameOf: (at) => (isOff(at) ? "off" : across - 1 - (at % across)),
+    })];
+  },
+
+  backgammon(layout, rows, { total }) {
+    const marks = marksOf(rows);
+    const { across } = layout;
+    const [isOff, isBar] = [(at) => at % across === across - 1, (at) => at % across === 6];
+    const point = (at) => (at < across ? 13 + at - (at > 6) : 12 - (at - across) + (at - across > 6));
+    return [whole(layout, "wood"), ...points(layout, {
+      total, isOff, isBar, sideOf: (at) => (sideOfStack(marks[at]) ? 1 : 0), countOf: (at) => numberOf(marks[at]) & 15,
+      nameOf: (at) => (isOff(at) ? "off" : isBar(at) ? "bar" : point(at)),
+    })];
   },
 
   race(layout, rows, { total }, { players = ["", ""] }) {
@@ -154,6 +152,30 @@ function seeds(x, y, count, radius) {
   });
 }
 
+/** Two rows of points with the men on them, those on the bar, and those that are off. */
+function points(layout, { total, isOff, isBar, sideOf, countOf, nameOf }) {
+  const { across } = layout;
+  const wedge = ({ x, y }, at) => {
+    const way = at < across ? 1 : -1;
+    if (isOff(at)) return rect(x - 44, y - 105, 88, 210, "pit", 10);
+    if (isBar(at)) return rect(x - 30, y - 105, 60, 210, "pit", 10);
+    return path(`M${x - 46} ${y - 105 * way}h92L${x} ${y + 85 * way}z`, (at % across) % 2 ? "wedge odd" : "wedge");
+  };
+  const stack = ({ x, y }, at) => {
+    const [way, side, count] = [at < across ? 1 : -1, sideOf(at), countOf(at)];
+    const step = isOff(at) ? Math.min(30, 190 / total) : Math.min(62, 150 / Math.max(1, count - 1));
+    return svg("g", {}, ...Array.from({ length: count }, (_, one) => {
+      const place = y + way * (-(isOff(at) ? 88 : 68) + one * step);
+      if (isOff(at)) return rect(x - 34, place - 11, 68, 20, `slab side${side}`, 6);
+      const man = drawn({ shape: "disc", side });
+      man.setAttribute("transform", `translate(${x} ${place}) scale(0.84)`);
+      return man;
+    }));
+  };
+  const number = ({ x, y }, at) => words(x, y + (at < across ? 106 : -106), nameOf(at), "count", 20);
+  return [...each(layout, wedge), ...each(layout, stack), ...each(layout, number)];
+}
+
 /** The front of a plate with a hole for each cell, behind which discs fall. */
 export function front(layout) {
   const hole = ({ x, y }) => `M${x - 40} ${y}a40 40 0 1 0 80 0a40 40 0 1 0-80 0z`;
@@ -162,4 +184,4 @@ export function front(layout) {
 }
 
 /** Boards whose functions draw the men as well. */
-export const OWN_MEN = new Set(["pits", "bearoff", "race", "dots"]);
+export const OWN_MEN = new Set(["pits", "bearoff", "backgammon", "race", "dots"]);
