@@ -130,41 +130,61 @@ def turns(size: int, backward: bool) -> Iterator[tuple[list[Span], Span]]:
         yield blocks, (end, size) if backward else (0, begin)
 
 
+def carried(begin: int, end: int, bounds: Any, old: int, new: int) -> list[bool]:
+    """Take the bounds of the states begin..end from one round over to the next: whether they may rest in it.
+
+    They may where they are nearly CLOSE and the last round did not move them: `new` has those before it.
+    """
+    rest = [False] * (end - begin)
+    for i in range(begin, end):
+        low, high = bounds[old + 2 * i], bounds[old + 2 * i + 1]
+        still = low == bounds[new + 2 * i] and high == bounds[new + 2 * i + 1]
+        rest[i - begin] = still and 0 - high - low <= 2 * CLOSE
+        bounds[new + 2 * i], bounds[new + 2 * i + 1] = low, high
+    return rest
+
+
+def renewed(net: Any, i: int, block: Span, done: Span, bounds: Any, old: int, new: int) -> Span:
+    """The bounds that its moves tell of state i, by new ones of the states of a block and of those that are `done`."""
+    begins, targets, weights, outside, weight, _ = net
+    first, last, least_done, most_done = 2 * block[0], 2 * block[1], 2 * done[0], 2 * done[1]
+    total, low = weight[i], outside[i]
+    high = -low if low != NONE else MOST
+    share = worst = best = 0  # of the outcome of chance whose moves are under way
+    for j in range(begins[i], begins[i + 1]):
+        target, starts = targets[j], weights[j] != 0
+        at = target + (new if first <= target < last or least_done <= target < most_done else old)
+        least, most = bounds[at ^ 1], bounds[at]  # that of the other side is the opposite of its upper one
+        if not total:
+            low, high = max(low, least), min(high, most)
+        else:  # without a branch: who knows when an outcome ends
+            low += share * worst if starts else 0
+            high += share * best if starts else 0
+            worst = least if starts else max(worst, least)
+            best = most if starts else min(best, most)
+            share = weights[j] if starts else share
+    if total:
+        low, high = (low + share * worst) // total, (high + share * best) // total
+    return low, high
+
+
 def narrow(net: Any, block: Span, done: Span, backward: bool, bounds: Any, old: int, new: int) -> tuple[int, int, bool]:
     """A round over a block of a net's states, up or down: new bounds from old ones, which begin there in `bounds`.
 
     It sees the new bounds of its own states and of those that are `done`. Returns the widest gap, the first state that
     has it, and whether any bound moved.
     """
-    begins, targets, weights, outside, weight, _ = net
     begin, end = block
-    first, last, least_done, most_done = 2 * begin, 2 * end, 2 * done[0], 2 * done[1]
-    for i in range(first, last):
-        bounds[new + i] = bounds[old + i]
+    rest = carried(begin, end, bounds, old, new)
     widest, place, moved = -1, begin, False
     for step in range(end - begin):
         i = end - 1 - step if backward else begin + step
-        total, low = weight[i], outside[i]
-        high = -low if low != NONE else MOST
-        share = worst = best = 0  # of the outcome of chance whose moves are under way
-        for j in range(begins[i], begins[i + 1]):
-            target, starts = targets[j], weights[j] != 0
-            at = target + (new if first <= target < last or least_done <= target < most_done else old)
-            least, most = bounds[at ^ 1], bounds[at]  # that of the other side is the opposite of its upper one
-            if not total:
-                low, high = max(low, least), min(high, most)
-            else:  # without a branch: who knows when an outcome ends
-                low += share * worst if starts else 0
-                high += share * best if starts else 0
-                worst = least if starts else max(worst, least)
-                best = most if starts else min(best, most)
-                share = weights[j] if starts else share
-        if total:
-            low, high = (low + share * worst) // total, (high + share * best) // total
-        if low > bounds[new + 2 * i]:
-            bounds[new + 2 * i], moved = low, True
-        if high > bounds[new + 2 * i + 1]:
-            bounds[new + 2 * i + 1], moved = high, True
+        if not rest[i - begin]:
+            low, high = renewed(net, i, block, done, bounds, old, new)
+            if low > bounds[new + 2 * i]:
+                bounds[new + 2 * i], moved = low, True
+            if high > bounds[new + 2 * i + 1]:
+                bounds[new + 2 * i + 1], moved = high, True
         gap = -bounds[new + 2 * i + 1] - bounds[new + 2 * i]
         if gap > widest or (gap == widest and i < place):
             widest, place = gap, i

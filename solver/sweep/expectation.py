@@ -19,7 +19,7 @@ from solver.base.expectations import MIDDLE, SPAN, number_of
 from solver.base.parallel import Workers
 from solver.base.progress import Progress
 from solver.compiled.edges import GROUP, OPEN, ROOM
-from solver.search.nets import BLOCK, NONE, Met, Net, Span, meet, narrow, turns, unmet
+from solver.search.nets import BLOCK, NONE, Met, Net, Span, carried, meet, narrow, renewed, turns, unmet
 from solver.store.directory import BEGIN, END, MISSING, Known
 from solver.store.packed import LAST
 from solver.store.shared import compiled, shared
@@ -30,7 +30,7 @@ from solver.sweep.retrograde import Solve
 from solver.sweep.scale import of_span
 
 mean = register_jitable(expectations.mean)
-narrow_all = compiled(narrow)
+narrow_all = compiled(narrow, carried, renewed)
 Values = NDArray[np.int64]
 STATE_BYTES, MOVE_BYTES, CONSTANT_BYTES = 50, 6, 40  # of a tier with cycles in memory
 
