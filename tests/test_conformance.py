@@ -5,6 +5,7 @@ import textwrap
 import pytest
 
 from solver.base.errors import GameError
+from solver.check import soundness
 from solver.check.conformance import check_game
 from solver.games.connect_four import ConnectFour
 from solver.games.einstein import Einstein
@@ -220,7 +221,9 @@ def forgetful(self, state):
         ("replies", lambda self, state: 3, "speak of sure outcomes: leave them out of a game of chance"),
     ],
 )
-def test_unsound_hints_of_games_of_chance_are_named(name, method, message):
+def test_unsound_hints_of_games_of_chance_are_named(monkeypatch, name, method, message):
+    for limit in ("COMPARED_EACH", "COMPARED_SECONDS", "SECONDS"):
+        monkeypatch.setattr(soundness, limit, 100)  # nodes decide, not the clock
     base = Einstein if name == "bounds" else Piglet
     with pytest.raises(GameError, match=message):
         check_game(type("Hasty", (base,), {name: method})())

@@ -19,7 +19,7 @@ from solver.rules.width import USUAL
 
 NODES = 3_000  # of searches for the values of one play-out
 SECONDS = 0.3  # for those of all
-COMPARED_NODES = 3_000  # nodes for the value of a state whose symmetric twin is compared, or a tenth of a second
+COMPARED_NODES, COMPARED_EACH = 3_000, 0.1  # nodes, and seconds, for the value of a state whose symmetric twin is compared
 COMPARED_SECONDS = 0.5  # for all of them
 CLOSE = 1e-9  # expectations that are not farther apart are equal
 MOST_FEATURES = 1024  # of a state
@@ -62,7 +62,7 @@ class Twins:
         from solver.search import Budget
 
         algorithms = _searches(self.rules)
-        begun, budget = time.perf_counter(), Budget(COMPARED_NODES, 0.1)
+        begun, budget = time.perf_counter(), Budget(COMPARED_NODES, COMPARED_EACH)
         try:
             for algorithm in algorithms:
                 options = {"table": self._table} if algorithm is algorithms[0] else {}
