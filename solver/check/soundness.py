@@ -19,7 +19,8 @@ from solver.rules.width import USUAL
 
 NODES = 3_000  # of searches for the values of one play-out
 SECONDS = 0.3  # for those of all
-COMPARED_NODES, COMPARED_EACH = 3_000, 0.1  # nodes, and seconds, for the value of a state whose symmetric twin is compared
+COMPARED_NODES = 3_000  # nodes for the value of a state whose symmetric twin is compared
+COMPARED_EACH = 0.1  # seconds for that
 COMPARED_SECONDS = 0.5  # for all of them
 CLOSE = 1e-9  # expectations that are not farther apart are equal
 MOST_FEATURES = 1024  # of a state
