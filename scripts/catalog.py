@@ -9,6 +9,7 @@ python scripts/catalog.py connect-four --from BOOK      enter one that takes lon
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import re
 import shutil
@@ -42,7 +43,7 @@ GAMES = (
     "hypergammon:1",
 )  # fmt: skip
 
-LONG = ("gobblet-gobblers:3,2",)  # books that take a quarter of an hour: they stay as they were entered, too
+LONG = ("gobblet-gobblers:3,2", "ur:7")  # books that take a quarter of an hour or more: they stay as they were entered
 OPENINGS = {"connect-four": 8}  # opening books to that ply, which take hours: they stay as they were entered
 
 
@@ -50,7 +51,9 @@ def solved(game: str, folder: Path, done: Path | None) -> Book:
     """The book of a game in the codec instant, or of expectations in theirs; `done`: one that is solved already."""
     if done is None:
         return solve(game, folder / "instant.lmdb", max_ply=OPENINGS.get(game))
-    pack(done, folder / "instant.lmdb", "instant")
+    with Book(done) as book:
+        made = shutil.copyfile if book.expectation is not None else functools.partial(pack, codec="instant")
+    made(done, folder / "instant.lmdb")
     return Book(folder / "instant.lmdb")
 
 
