@@ -8,9 +8,10 @@ import pytest
 
 from solver.base.errors import MethodError
 from solver.base.options import Options
-from solver.estimate import estimation, placements
+from solver.estimate import estimation
 from solver.report import estimates
 from solver.report.facts import facts_of
+from solver.rules import placements
 from solver.rules.game import Rules, load_game
 from solver.solving import pipeline
 from solver.solving.ways import plain

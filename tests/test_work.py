@@ -220,7 +220,7 @@ def test_a_game_is_refused_only_if_all_estimates_say_so_and_by_what_its_codec_ta
     def told(stored):
         return lambda forward, seconds, team=None: projection.Estimate([stored], True, False, [], 0.0)
 
-    game, book = load_game("connect-four:4,3"), tmp_path / "book.lmdb"
+    game, numbered, book = load_game("connect-four:4,3"), load_game("tic-tac-toe:4,3,3"), tmp_path / "book.lmdb"
     monkeypatch.setattr(exhaustive, "TRIAL", -1.0)
     monkeypatch.setattr(Work, "free", lambda self: 12 << 30)
     monkeypatch.setattr(projection, "estimated", told(1 << 40))
@@ -230,6 +230,7 @@ def test_a_game_is_refused_only_if_all_estimates_say_so_and_by_what_its_codec_ta
             pipeline.solve(game, book, codec=codec)
         assert book.exists() != refused
         book.unlink(missing_ok=True)
+    assert pipeline.solve(numbered, book).header.stored < 1 << 20  # its rules number fewer, whatever samples say
 
 
 def test_a_disk_too_small_for_the_values_is_refused_unless_anyway(tmp_path, monkeypatch):

@@ -14,9 +14,9 @@ from solver.base import extras
 from solver.base.errors import BudgetExceeded, MethodError
 from solver.base.memory import working_memory
 from solver.base.progress import Progress, silent
-from solver.estimate import placements
-from solver.estimate.placements import Placements
+from solver.rules import placements
 from solver.rules.game import STATE_LIMIT, Game, Rules
+from solver.rules.placements import Placements
 from solver.search import refuse_chance
 from solver.solving.ways import opening
 

@@ -17,6 +17,7 @@ from solver.book.solution import Solved
 from solver.compiled import agreement
 from solver.compiled.binding import compiling
 from solver.compiled.edges import CompiledMoves
+from solver.rules import placements
 from solver.rules.game import Game, Rules
 from solver.store.runs import give_back
 from solver.store.work import Work
@@ -139,9 +140,12 @@ def _refuse_the_hopeless(forward: Forward, work: Work, options: Options, team: W
     if forward.closing or any(layer.cyclic for layer in forward.layers):
         return  # generations tell too little of those to come
     packed, room = forward.states.bytes_each(demand.PACKED), work.free() + work.size()
+    placed = placements.of(forward.rules)
     for estimate in (projection.estimated, partial(projection.beyond, team=team)):
         try:
             stored = sum(estimate(forward, seconds=SAMPLING).sizes)
+            if placed is not None:
+                stored = min(stored, placed.most)
         except Exception:  # an estimate that fails refuses nothing: what is wrong with the rules the solve will say
             return
         needed = demand.needs(forward.rules, stored, False, packed, options.codec)[1]
