@@ -6,13 +6,15 @@ from typing import NamedTuple
 
 import pytest
 
-from solver.base.errors import GameError, MethodError
+from solver.base.errors import GameError, MethodError, ResourceError
 from solver.base.expectations import SPAN, Steps, number_of
+from solver.base.options import Options
 from solver.base.value import Value
 from solver.rules.game import load_game
 from solver.search import nets, value_iteration
 from solver.solving import pipeline
 from solver.solving.ways import plain
+from solver.sweep import exhaustive
 from tests import chance as judge
 from tests.games import CHANCE_GAMES
 from tests.ways import compiled, slowly, what_is_marked_by_kernels
@@ -311,3 +313,11 @@ def test_policy_iteration_finds_what_bounds_meet_at(seed):
     pairs = zip(bounds[::2], values, bounds[1::2], strict=True)
     assert all(low <= value <= -high <= low + 100 for low, value, high in pairs)
     assert not nets.must_end(net._replace(weight=[0] * 6 + [4] * 6))  # no throw leaves it
+
+
+@compiled
+def test_a_tier_with_cycles_beyond_memory_is_refused_before_others_are_solved():
+    phases, memory = [], 1 << 20
+    with pytest.raises(ResourceError, match="states in a tier with cycles need .* GiB in memory.*raise --memory"):
+        exhaustive.solve(load_game("ur:2"), options=Options(memory=memory, progress=lambda phase, *_: phases.append(phase)))
+    assert phases and not {"narrow", "backward"} & set(phases)

@@ -18,13 +18,13 @@ from solver.base.errors import ResourceError
 from solver.base.expectations import MIDDLE, SPAN, number_of
 from solver.base.parallel import Workers
 from solver.base.progress import Progress
-from solver.compiled.edges import GROUP, OPEN, ROOM
+from solver.compiled.edges import GROUP, OPEN, ROOM, new_edges
 from solver.search.nets import BLOCK, NONE, Met, Net, Span, carried, meet, narrow, renewed, turns, unmet
-from solver.store.directory import BEGIN, END, MISSING, Known
+from solver.store.directory import BEGIN, END, MISSING, Known, Layer
 from solver.store.packed import LAST
 from solver.store.shared import compiled, shared
 from solver.sweep.backward import Backward
-from solver.sweep.batch import TOO_WIDE, new_batch, next_batch, refuse, value_at
+from solver.sweep.batch import TOO_WIDE, new_batch, next_batch, next_edges, refuse, value_at
 from solver.sweep.demand import refuse_beyond
 from solver.sweep.retrograde import Solve
 from solver.sweep.scale import of_span
@@ -33,6 +33,9 @@ mean = register_jitable(expectations.mean)
 narrow_all = compiled(narrow, carried, renewed)
 Values = NDArray[np.int64]
 STATE_BYTES, MOVE_BYTES, CONSTANT_BYTES = 50, 6, 40  # of a tier with cycles in memory
+ROOMY = 1 << 10  # bytes of memory for each state of a tier with cycles, with which nobody asks how many moves there are
+SAMPLE = 1 << 12  # states of a tier with cycles whose moves are counted beforehand
+SURE = 0.9  # of what a sample says that a tier needs it needs: 4,096 states tell their moves within a few hundredths
 
 
 class Groups(NamedTuple):
@@ -214,11 +217,36 @@ def list_inside(moves, inside, own, begin, end, constant, net):
         at = done
 
 
+@shared
+def moves_inside(moves, states, tier):
+    """How many moves of states of a tier stay in it."""
+    listed, at, found = new_edges(ROOM), 0, 0
+    while at < len(states):
+        listed, count, done = next_edges(moves, states, at, len(states), listed)
+        for i in range(count):
+            found += listed.tiers[i] == tier and listed.merits[i] == OPEN
+        at = done if count >= 0 else done + 1  # the pass will say what is wrong with that state
+    return found
+
+
 class ExpectationPass(Backward):
     """`Backward` for a game of chance: `merits` are values in units, `tally` counts them by sign.
 
     `error` is how many half units those found so far may be off.
     """
+
+    def run(self, team: Workers) -> None:
+        for layer in self.layers[: len(self.layers) - len(self.counts)]:
+            if layer.cyclic and ROOMY * (layer.end - layer.begin) > self.memory:
+                self._refuse_beyond_memory(layer)
+        super().run(team)
+
+    def _refuse_beyond_memory(self, layer: Layer) -> None:
+        """Raise ResourceError if a tier with cycles will not fit, by a sample: before hours go into the later ones."""
+        size = layer.end - layer.begin
+        chosen = np.linspace(0, size - 1, min(size, SAMPLE)).astype(np.int64)
+        inside = moves_inside(self.moves, self.forward.section(layer).at(chosen), layer.tier) / len(chosen)
+        refuse_beyond(self.memory, size, round(SURE * size * (STATE_BYTES + MOVE_BYTES * inside)))
 
     def widen(self) -> None:
         self.error = 0
