@@ -43,7 +43,7 @@ GAMES = (
     "hypergammon:1",
 )  # fmt: skip
 
-LONG = ("gobblet-gobblers:3,2", "ur:7")  # books that take a quarter of an hour or more: they stay as they were entered
+LONG = {"gobblet-gobblers:3,2": "", "ur:7": " --memory 14G"}  # books of a quarter of an hour: they stay as they were entered
 OPENINGS = {"connect-four": 8}  # opening books to that ply, which take hours: they stay as they were entered
 
 
@@ -67,12 +67,12 @@ def built(game: str, folder: Path, done: Path | None = None) -> tuple[str, Path 
         smaller = min(codecs, key=os.path.getsize)
         counts = ", ".join(f"{name} = {count}" for name, count in book.counts.items())
         distance = "" if book.root.distance is None else f", distance = {book.root.distance}"
-        opening = f" --max-ply {OPENINGS[game]}" if game in OPENINGS else ""
+        options = f" --max-ply {OPENINGS[game]}" if game in OPENINGS else LONG.get(game, "")
         ships = smaller.stat().st_size < SMALL or game in OPENINGS
         states = "" if book.states is None else f"states = {book.states}\n"
         entry = (
             f'["{game}"]\n'
-            f'recipe = "solver solve {game}{opening} -o BOOK"\n'
+            f'recipe = "solver solve {game}{options} -o BOOK"\n'
             f"{states}stored = {book.header.stored}\ncounts = {{ {counts} }}\n"
             f"root = {{ score = {book.root.score}{distance} }}\n"
             f'bytes = {book.size}\ndigest = "{book.digest}"\n' + (f'shipped = "{codecs[smaller]}"\n' if ships else "")

@@ -147,3 +147,11 @@ def test_any_text_is_a_position_or_a_position_error(text):
         except PositionError:
             continue
         assert 0 <= position.state < 2**63
+
+
+def test_an_outcome_of_two_dice_is_named_by_its_number_or_by_what_they_show():
+    game = load_game("hypergammon:1")
+    thrown = parse_position(game, "20")
+    assert thrown == parse_position(game, "6-5") == parse_position(game, "5-6") != parse_position(game, "5-5")
+    with pytest.raises(PositionError, match="'6-7' is no legal move here"):
+        parse_position(game, "6-7")

@@ -79,10 +79,16 @@ def format_action(game: Any, state: int, action: int) -> str:
 
 
 def parse_action(game: Any, state: int, text: str) -> int:
-    """The legal action that a text names. Raises PositionError with the legal ones."""
-    legal = legal_actions(Rules(game), state)
+    """The legal action that a text names, of an outcome of chance its number or its dice, `6-5`.
+
+    Raises PositionError with the legal ones.
+    """
+    legal, outcomes = legal_actions(Rules(game), state), len(chances(game, state))
     action = legal.get(text.strip())
-    if action is None and own_method(game, "parse_action") and not chances(game, state):
+    if action is None and outcomes:
+        shown = {tuple(sorted(face.split("-"))): number for number, face in enumerate(faces(game, outcomes))}
+        action = shown.get(tuple(sorted(text.strip().split("-")))) if "-" in text else None
+    if action is None and own_method(game, "parse_action") and not outcomes:
         try:
             action = game.parse_action(state, text)
         except (ValueError, KeyError, IndexError):
