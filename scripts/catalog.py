@@ -43,7 +43,7 @@ GAMES = (
     "hypergammon:1",
 )  # fmt: skip
 
-LONG = {"gobblet-gobblers:3,2": "", "ur:7": " --memory 14G"}  # books of a quarter of an hour: they stay as they were entered
+LONG = {"gobblet-gobblers:3,2": "", "ur:7": " --memory 14G"}  # which take a quarter of an hour
 OPENINGS = {"connect-four": 8}  # opening books to that ply, which take hours: they stay as they were entered
 
 

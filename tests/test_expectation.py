@@ -319,5 +319,6 @@ def test_policy_iteration_finds_what_bounds_meet_at(seed):
 def test_a_tier_with_cycles_beyond_memory_is_refused_before_others_are_solved():
     phases, memory = [], 1 << 20
     with pytest.raises(ResourceError, match="states in a tier with cycles need .* GiB in memory.*raise --memory"):
-        exhaustive.solve(load_game("ur:2"), options=Options(memory=memory, progress=lambda phase, *_: phases.append(phase)))
+        options = Options(memory=memory, progress=lambda phase, *_: phases.append(phase))
+        exhaustive.solve(load_game("ur:2"), options=options)
     assert phases and not {"narrow", "backward"} & set(phases)
