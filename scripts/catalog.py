@@ -40,7 +40,7 @@ GAMES = (
     "chinese-checkers", "dao", "chung-toi", "tsoro-yematatu", "rota", "chopsticks", "one-dimensional-chess",
     "quoridor", "shut-the-box", "ur", "awari", "chess-duel",
     "picaria", "picaria:9", "bagh-chal", "minichess", "five-field-kono:4,4", "five-field-kono:4,4,true,-1",
-    "hypergammon:1",
+    "hypergammon:1", "micro-shogi:1",
 )  # fmt: skip
 
 LONG = {"gobblet-gobblers:3,2": "", "ur:7": " --memory 14G"}  # which take a quarter of an hour

@@ -98,6 +98,8 @@ LARGE_GAMES = (
     "teeko:true,false",
     "animal-shogi",
     "animal-shogi:true",
+    "micro-shogi:1",
+    "micro-shogi",
     "fox-and-hounds",
     "gobblet-gobblers",
     "gobblet-gobblers:3,2",

@@ -371,6 +371,13 @@ ELSEWHERE = (
         "246,803,167 states folded, second player wins in 78 plies", "scripts/bench_large.py",
     ),
     Elsewhere(
+        "micro-shogi", "Brian Liou, Micro Shogi, 2026", "97,321 lines of 5 plies, and fewer of fewer", "test_wide_games"
+    ),
+    Elsewhere(
+        "micro-shogi:1", "Brian Liou, Micro Shogi, 2026",
+        "457,993 states folded, 135,804 won; a draw, the longest win in 29 plies", "test_apart",
+    ),
+    Elsewhere(
         "checkers", "Jonathan Schaeffer and Aart Bik, OEIS A133046", "845,931 lines of 8 plies, and fewer of fewer",
         "test_wide_games",
     ),

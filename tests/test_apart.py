@@ -184,6 +184,14 @@ def test_mates_of_a_rook_on_nine_squares_are_the_published_ones():
 
 
 @pytest.mark.slow
+def test_king_and_pawn_of_micro_shogi_are_as_published():
+    """Brian Liou, github.com/brianhliou/micro-shogi, 2026: positions up to symmetry, wins, the longest."""
+    with solve(load_game("micro-shogi:1")) as book:
+        assert (book.states, book.counts["win"], book.longest[0]) == (457_993, 135_804, 29)
+        assert book.root == Value(0, None)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("men", "position"), [("KBNNPKQBP", "wKpNbPkBqN"), ("KNPPPKRNN", "wKrNPnnPPk")])
 def test_published_mates_in_16_moves_on_nine_squares_are_the_longest_of_their_men(men, position):
     """Kirill Kryukov, 3x3 Chess: no mate takes longer."""

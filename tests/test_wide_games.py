@@ -4,14 +4,19 @@ import pytest
 
 from solver.games.checkers import Checkers
 from solver.games.hex import Hex
+from solver.games.micro_shogi import MicroShogi
 from solver.games.othello import Othello
 from solver.rules.game import Rules
 from solver.search import alphabeta
+from tests.ways import slow
 
 # Perft of othello 8x8 from the start, passes counted as moves: Aart Bik, Perft for Reversi, 2009
 OTHELLO = (4, 12, 56, 244, 1396, 8200, 55092, 390216, 3005288)
 # Perft of English draughts, a capture counted as one move: Jonathan Schaeffer and Aart Bik, OEIS A133046
 CHECKERS = (7, 49, 302, 1469, 7361, 36768, 179740, 845931)
+
+# Brian Liou, github.com/brianhliou/micro-shogi, research/repro/perft.txt
+MICRO_SHOGI = (9, 81, 812, 8512, 97321)
 
 
 def perft(game, state, depth):
@@ -23,6 +28,24 @@ def perft(game, state, depth):
 def test_perft_of_othello():
     game = Othello(8, 8)
     assert [perft(game, game.initial(), depth) for depth in range(1, 5)] == list(OTHELLO[:4])
+
+
+def lines_of_micro_shogi(game, state, depth):
+    """A line ends where the King is taken."""
+    king, count = state >> 5 & 31, 0
+    for action in game.actions(state):
+        if depth == 1 or (action < 400 and action % 20 == king):
+            count += 1
+        else:
+            count += lines_of_micro_shogi(game, game.result(state, action), depth - 1)
+    return count
+
+
+@pytest.mark.parametrize("plies", [4, *slow(5)])
+def test_perft_of_micro_shogi(plies):
+    game = MicroShogi()
+    found = [lines_of_micro_shogi(game, game.initial(), depth) for depth in range(1, plies + 1)]
+    assert found == list(MICRO_SHOGI[:plies])
 
 
 def test_perft_of_checkers():
