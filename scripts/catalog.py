@@ -43,7 +43,11 @@ GAMES = (
     "hypergammon:1", "micro-shogi:1",
 )  # fmt: skip
 
-LONG = {"gobblet-gobblers:3,2": "", "ur:7": " --memory 14G"}  # which take a quarter of an hour
+LONG = {  # which take a quarter of an hour or more, with their options
+    "gobblet-gobblers:3,2": "", "breakthrough:4,6,2": " --memory 14G", "ur:5,1": " --memory 6G", "ur:7": " --memory 14G",
+    "hypergammon": " --memory 8G",
+}  # fmt: skip
+LEFT_OUT = {"micro-shogi:1"}  # small enough to be shipped, but 2 MB are all there is room for
 OPENINGS = {"connect-four": 8}  # opening books to that ply, which take hours: they stay as they were entered
 
 
@@ -52,7 +56,8 @@ def solved(game: str, folder: Path, done: Path | None) -> Book:
     if done is None:
         return solve(game, folder / "instant.lmdb", max_ply=OPENINGS.get(game))
     with Book(done) as book:
-        made = shutil.copyfile if book.expectation is not None else functools.partial(pack, codec="instant")
+        is_so = book.expectation is not None or book.header.codec == "instant"
+        made = shutil.copyfile if is_so else functools.partial(pack, codec="instant")
     made(done, folder / "instant.lmdb")
     return Book(folder / "instant.lmdb")
 
@@ -62,13 +67,13 @@ def built(game: str, folder: Path, done: Path | None = None) -> tuple[str, Path 
     instant, compact = folder / "instant.lmdb", folder / "compact.lmdb"
     with solved(game, folder, done) as book:
         codecs = {instant: book.header.codec}
-        if book.expectation is None:
+        if book.expectation is None and book.size < 100 * SMALL:
             codecs[compact] = pack(instant, compact).codec
         smaller = min(codecs, key=os.path.getsize)
         counts = ", ".join(f"{name} = {count}" for name, count in book.counts.items())
         distance = "" if book.root.distance is None else f", distance = {book.root.distance}"
         options = f" --max-ply {OPENINGS[game]}" if game in OPENINGS else LONG.get(game, "")
-        ships = smaller.stat().st_size < SMALL or game in OPENINGS
+        ships = game in OPENINGS or (smaller.stat().st_size < SMALL and game not in LEFT_OUT)
         states = "" if book.states is None else f"states = {book.states}\n"
         entry = (
             f'["{game}"]\n'

@@ -371,6 +371,10 @@ ELSEWHERE = (
         "246,803,167 states folded, second player wins in 78 plies", "scripts/bench_large.py",
     ),
     Elsewhere(
+        "breakthrough:4,6,2", "jh85, smallgames, 2026", "first player wins; 10,137,590,988 placements",
+        "books/catalog.toml", "the same, in 31 plies; play reaches 3,972,171,306 of them, folded",
+    ),
+    Elsewhere(
         "micro-shogi", "Brian Liou, Micro Shogi, 2026", "97,321 lines of 5 plies, and fewer of fewer", "test_wide_games"
     ),
     Elsewhere(
