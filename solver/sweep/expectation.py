@@ -34,8 +34,7 @@ narrow_all = compiled(narrow, carried, renewed)
 Values = NDArray[np.int64]
 STATE_BYTES, MOVE_BYTES, CONSTANT_BYTES = 50, 6, 40  # of a tier with cycles in memory
 ROOMY = 1 << 10  # bytes of memory for each state of a tier with cycles, with which nobody asks how many moves there are
-SAMPLE = 1 << 12  # states of a tier with cycles whose moves are counted beforehand
-SURE = 0.9  # of what a sample says that a tier needs it needs: 4,096 states tell their moves within a few hundredths
+SAMPLE = 1 << 12  # states of a tier with cycles whose moves are counted beforehand, which tells within a few hundredths
 
 
 class Groups(NamedTuple):
@@ -246,7 +245,7 @@ class ExpectationPass(Backward):
         size = layer.end - layer.begin
         chosen = np.linspace(0, size - 1, min(size, SAMPLE)).astype(np.int64)
         inside = moves_inside(self.moves, self.forward.section(layer).at(chosen), layer.tier) / len(chosen)
-        refuse_beyond(self.memory, size, round(SURE * size * (STATE_BYTES + MOVE_BYTES * inside)))
+        refuse_beyond(self.memory, size, round(size * (STATE_BYTES + MOVE_BYTES * inside)))
 
     def widen(self) -> None:
         self.error = 0
