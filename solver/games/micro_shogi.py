@@ -131,10 +131,15 @@ class MicroShogi(NamedTuple):
 
     def cells(self, state: int, mover: int) -> list[str]:
         """The second player's hand, the board from its home rank on, and the first player's hand."""
-        marks = self._hand(state, 1, mover)[::-1] + self._marks(state, mover)[::-1] + self._hand(state, 0, mover)
-        marks[4:24] = [marks[4 * row + 3 - column] for row in range(1, 6) for column in range(4)]
+        board, marks = self._marks(state, mover), []
+        for kind in range(3, -1, -1):
+            marks.append(self._held(state, 1, kind, 1 - mover))
+        for row in range(4, -1, -1):
+            marks.extend(board[4 * row : 4 * row + 4])
+        for kind in range(4):
+            marks.append(self._held(state, 0, kind, mover))
         if mover:
-            marks = marks[::-1]
+            marks = list(reversed(marks))
         return ["".join(marks[4 * row : 4 * row + 4]) for row in range(7)]
 
     def place(self, state: int, action: int) -> list[int]:
@@ -233,14 +238,16 @@ class MicroShogi(NamedTuple):
                 marks[man >> 2] = self._cased(LETTERS[place & ~1 | man & 1], mover ^ man >> 1 & 1)
         return marks
 
-    def _hand(self, state: int, other: int, mover: int) -> list[str]:
-        """A mark for no man, one or two of a kind in the mover's hand or in the other's."""
-        held = [
-            [self._man(state, 2 * kind), self._man(state, 2 * kind + 1)].count(HAND + other) if kind < self.kinds else 0
-            for kind in range(4)
-        ]
-        marks = [(".", LETTERS[2 * kind], DOUBLED[kind])[some] for kind, some in enumerate(held)]
-        return [self._cased(mark, mover ^ other) for mark in marks]
+    def _count(self, state: int, other: int, kind: int) -> int:
+        """How many men of a kind are in the mover's hand, or in the other's."""
+        if kind >= self.kinds:
+            return 0
+        greater, less = self._man(state, 2 * kind), self._man(state, 2 * kind + 1)
+        return (greater == HAND + other) + (less == HAND + other)
+
+    def _held(self, state: int, other: int, kind: int, player: int) -> str:
+        """A mark for no man, one or two of a kind in a hand."""
+        return self._cased((".", LETTERS[2 * kind], DOUBLED[kind])[self._count(state, other, kind)], player)
 
     def _cased(self, letter: str, player: int) -> str:
         return letter.lower() if player else letter
@@ -249,9 +256,9 @@ class MicroShogi(NamedTuple):
         """The board, turned by 180 degrees or not, and whose men are in capitals and in small letters."""
         marks, order = self._marks(state, turned), -1 if turned else 1
         rows = [f"{row + 1} " + " ".join(marks[4 * row : 4 * row + 4][::order]) for row in range(4, -1, -1)[::order]]
-        hands = [self._hand(state, other, 0) for other in (turned, 1 - turned)]
-        told = ["".join(hand).replace(".", "") or "-" for hand in hands]
-        for two, one in zip(DOUBLED, LETTERS[::2], strict=True):
-            told = [text.upper().replace(two, one + one) for text in told]
+        hands = [
+            "".join(LETTERS[2 * kind] * self._count(state, other, kind) for kind in range(4)) or "-"
+            for other in (turned, 1 - turned)
+        ]
         columns = "a b c d"[::order]
-        return "\n".join([*rows, f"  {columns}   capitals: {capitals}, in hand {told[0]}; {small} {told[1].lower()}"])
+        return "\n".join([*rows, f"  {columns}   capitals: {capitals}, in hand {hands[0]}; {small} {hands[1].lower()}"])
