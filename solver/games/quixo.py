@@ -50,14 +50,14 @@ class Quixo(NamedTuple):
                 yield state
 
     def actions(self, state: int) -> Iterator[int]:
-        size = self.size
-        for cell in range(size * size):
-            column, row = cell % size, cell // size
-            rim = column == 0 or column == size - 1 or row == 0 or row == size - 1
-            if rim and not state >> size * size + cell & 1:
-                for side in range(4):
-                    if self._enters(column, row, side):
-                        yield cell * 4 + side
+        """The cubes of the rim that are not the other's, pushed in on any side but that where they were."""
+        cubes = self._rim() & ~(state >> self.size * self.size)
+        while cubes:
+            cube = cubes & -cubes
+            for side in range(4):
+                if not cube & self._side(side):
+                    yield 4 * cube.bit_length() - 4 + side
+            cubes ^= cube
 
     def result(self, state: int, action: int) -> int:
         cells = self.size * self.size
@@ -83,11 +83,7 @@ class Quixo(NamedTuple):
 
     def canonical(self, state: int) -> int:
         """The least of the board's eight images."""
-        least = min(state, self._mirrored(state))
-        for _ in range(3):
-            state = self._turned(state)
-            least = min(least, min(state, self._mirrored(state)))
-        return least
+        return min(self._least_of_four(state), self._least_of_four(self._transposed(state)))
 
     def format_action(self, state: int, action: int) -> str:
         cell = action // 4
@@ -129,36 +125,26 @@ class Quixo(NamedTuple):
     def drawing(self) -> dict[str, Any]:
         return {"board": "cubes", "men": {"X": ["cross", 0], "o": ["ring", 1]}}
 
-    def _enters(self, column: int, row: int, side: int) -> bool:
-        """Whether a cube taken from there may be pushed in on that side: not where it was."""
-        last = self.size - 1
-        if side == 0:
-            return column != 0 and (column == last or row == 0 or row == last)
-        if side == 1:
-            return column != last and (column == 0 or row == 0 or row == last)
-        if side == 2:
-            return row != 0 and (row == last or column == 0 or column == last)
-        return row != last and (row == 0 or column == 0 or column == last)
+    def _rim(self) -> int:
+        return self._side(0) | self._side(1) | self._side(2) | self._side(3)
+
+    def _side(self, side: int) -> int:
+        """The cells of a side: left, right, bottom, top."""
+        if side < 2:
+            return self._column() << (self.size - 1) * side
+        return self._row() << self.size * (self.size - 1) * (side - 2)
 
     def _pushed(self, board: int, cell: int, side: int, mark: int) -> int:
         """One player's cubes after the cell's was taken and `mark` pushed in."""
-        size = self.size
-        step = 1 if side < 2 else size
-        place = cell
+        size, column, row = self.size, cell % self.size, cell // self.size
+        along, step = (self._row() << size * row, 1) if side < 2 else (self._column() << column, size)
         if side == 0 or side == 2:
-            end = cell - cell % size if side == 0 else cell % size
-            while place != end:
-                board = self._copied(board, place - step, place)
-                place -= step
-        else:
-            end = cell - cell % size + size - 1 if side == 1 else size * (size - 1) + cell % size
-            while place != end:
-                board = self._copied(board, place + step, place)
-                place += step
-        return board & ~(1 << place) | mark << place
-
-    def _copied(self, board: int, source: int, target: int) -> int:
-        return board & ~(1 << target) | (board >> source & 1) << target
+            pushed = along & (2 << cell) - 1
+            end = row * size if side == 0 else column
+            return board & ~pushed | (board & pushed & ~(1 << cell)) << step | mark << end
+        pushed = along & ~((1 << cell) - 1)
+        end = row * size + size - 1 if side == 1 else size * (size - 1) + column
+        return board & ~pushed | (board & pushed & ~(1 << cell)) >> step | mark << end
 
     def _has_line(self, board: int) -> bool:
         size = self.size
@@ -172,19 +158,43 @@ class Quixo(NamedTuple):
             counter |= 1 << (i + 1) * (size - 1)
         return board & diagonal == diagonal or board & counter == counter
 
+    def _least_of_four(self, state: int) -> int:
+        mirrored = self._mirrored(state)
+        return min(min(state, mirrored), min(self._flipped(state), self._flipped(mirrored)))
+
     def _mirrored(self, state: int) -> int:
         """Left and right exchanged, on both boards at once."""
-        size = self.size
-        column = ((1 << 2 * size * size) - 1) // ((1 << size) - 1)
         result = 0
-        for i in range(size):
-            result |= (state >> i & column) << size - 1 - i
+        for i in range(self.size):
+            result |= (state >> i & self._both(self._column())) << self.size - 1 - i
         return result
 
-    def _turned(self, state: int) -> int:
-        size = self.size
-        both = 1 | 1 << size * size
-        result = 0
-        for cell in range(size * size):
-            result |= (state >> cell & both) << cell % size * size + size - 1 - cell // size
+    def _flipped(self, state: int) -> int:
+        """Top and bottom exchanged."""
+        size, result = self.size, 0
+        for i in range(size):
+            result |= (state >> size * i & self._both(self._row())) << size * (size - 1 - i)
         return result
+
+    def _transposed(self, state: int) -> int:
+        """Rows and columns exchanged: diagonal by diagonal, from the one below the middle that is farthest."""
+        size = self.size
+        result = 0
+        for i in range(1, size):
+            step = (size - 1) * i
+            below = self._both(self._diagonal(size - i)) << size * i
+            result |= (state & below) >> step | (state & self._both(self._diagonal(size - i)) << i) << step
+        return result | state & self._both(self._diagonal(size))
+
+    def _row(self) -> int:
+        return (1 << self.size) - 1
+
+    def _column(self) -> int:
+        return ((1 << self.size * self.size) - 1) // ((1 << self.size) - 1)
+
+    def _diagonal(self, length: int) -> int:
+        """So many cells up to the right from the first."""
+        return ((1 << (self.size + 1) * length) - 1) // ((1 << self.size + 1) - 1)
+
+    def _both(self, cells: int) -> int:
+        return cells | cells << self.size * self.size

@@ -35,17 +35,18 @@ class Teeko(NamedTuple):
         if self.tier(state) < 8:
             if state == 0 and not self.centre:
                 empty &= ~(1 << 12)
-            for point in range(25):
-                if empty >> point & 1:
-                    yield 625 + point
+            while empty:
+                yield 624 + (empty & -empty).bit_length()
+                empty &= empty - 1
         else:
             men = five.mine(state)
-            for man in range(25):
-                if men >> man & 1:
-                    targets = self._near(1 << man) & empty
-                    for point in range(25):
-                        if targets >> point & 1:
-                            yield 25 * man + point
+            while men:
+                man = men & -men
+                targets = self._near(man) & empty
+                while targets:
+                    yield 25 * man.bit_length() - 26 + (targets & -targets).bit_length()
+                    targets &= targets - 1
+                men ^= man
 
     def result(self, state: int, action: int) -> int:
         return five.moved(state, action)
