@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from solver.base.errors import ResourceError
@@ -67,5 +68,10 @@ def refuse_beyond(memory: int, states: int, needed: int) -> None:
     if needed > memory:
         raise ResourceError(
             f"{states:,} states in a tier with cycles need {needed / 2**30:.2f} GiB in memory, more than the"
-            f" {memory / 2**30:.2f} GiB of it that are free for them: raise --memory"
+            f" {memory / 2**30:.2f} GiB of it that are free for them: {more_memory(needed, memory)}"
         )
+
+
+def more_memory(needed: int, memory: int) -> str:
+    """The remedy where so many bytes are needed, and so many of --memory are for them, whatever part of it they are."""
+    return f"raise --memory to {math.ceil(10 * needed / max(1, memory)) / 10:.1f} times what it is"

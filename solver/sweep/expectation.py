@@ -25,7 +25,7 @@ from solver.store.packed import LAST
 from solver.store.shared import compiled, shared
 from solver.sweep.backward import Backward
 from solver.sweep.batch import TOO_WIDE, new_batch, next_batch, next_edges, refuse, value_at
-from solver.sweep.demand import refuse_beyond
+from solver.sweep.demand import more_memory, refuse_beyond
 from solver.sweep.retrograde import Solve
 from solver.sweep.scale import of_span
 
@@ -270,7 +270,8 @@ class ExpectationPass(Backward):
         if needed > self.memory:
             raise ResourceError(
                 f"the tiers that tier {self.layers[own].tier} leads to need {needed / 2**30:.2f} GiB of memory together"
-                f" where outcomes vanish, {self.memory / 2**30:.2f} are free for them: raise --memory"
+                f" where outcomes vanish, {self.memory / 2**30:.2f} are free for them:"
+                f" {more_memory(needed, self.memory)}"
             )
         return [(0, LAST)]
 

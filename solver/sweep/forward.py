@@ -273,7 +273,7 @@ class Forward:
             needed, free = 8 * open_states / 2**30, 8 * self.most / 2**30
             raise ResourceError(
                 f"a tier with cycles has more than {open_states:,} states, which need {needed:.2f} GiB of memory,"
-                f" {free:.2f} are free for them: raise --memory"
+                f" {free:.2f} are free for them: raise --memory, perhaps to several times what it is"
             )
         while len(self._seen) > 1 and self._seen[-1].size * GROWTH > self._seen[-2].size:
             pair = self._seen[-2:]
