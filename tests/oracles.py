@@ -382,6 +382,11 @@ ELSEWHERE = (
         "457,993 states folded, 135,804 won; a draw, the longest win in 29 plies", "test_apart",
     ),
     Elsewhere(
+        "micro-shogi:2", "Brian Liou, Micro Shogi, 2026",
+        "869,287,068 states folded, 606,922,331 won, 120,290,190 drawn, 142,074,547 lost; the longest win in 155 plies",
+        "books/catalog.toml",
+    ),
+    Elsewhere(
         "checkers", "Jonathan Schaeffer and Aart Bik, OEIS A133046", "845,931 lines of 8 plies, and fewer of fewer",
         "test_wide_games",
     ),
