@@ -492,8 +492,8 @@ ELSEWHERE = (
     ),
     Elsewhere("mini-shobu:3", "jh85, smallgames, 2026", "first player wins in 17 plies", "test_apart"),
     Elsewhere(
-        "chinese-checkers:7,3,true", "jh85, smallgames, 2026", "559,352,640 placements with either to move, 180,860 drawn",
-        "books/catalog.toml",
+        "chinese-checkers:7,3,true", "jh85, smallgames, 2026",
+        "559,352,640 placements with either to move, 180,860 drawn", "books/catalog.toml",
         "the same: of 45,227 drawn ones folded 24 are their own mirror image; the first player wins in 41 plies",
     ),
     Elsewhere(
