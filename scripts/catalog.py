@@ -46,8 +46,8 @@ GAMES = (
 LONG = {  # which take gigabytes and minutes to hours, with their options
     "gobblet-gobblers:3,2": "", "breakthrough:4,6,2": " --memory 14G", "minichess:all": " --memory 12G",
     "bagh-chal:20,5": " --memory 12G", "chinese-checkers:7,3,true": " --memory 14G",
-    "five-field-kono:5,5,true,-1": " --memory 16G", "micro-shogi:2": " --memory 16G", "hypergammon": " --memory 12G", "ur:5,1": " --memory 6G",
-    "ur:7": " --memory 14G",
+    "five-field-kono:5,5,true,-1": " --memory 16G", "micro-shogi:2": " --memory 16G", "hypergammon": " --memory 12G",
+    "ur:5,1": " --memory 6G", "ur:7": " --memory 14G",
 }  # fmt: skip
 LEFT_OUT = {"micro-shogi:1"}  # small enough to be shipped, but 2 MB are all there is room for
 OPENINGS = {"connect-four": 8}  # opening books to that ply, which take hours: they stay as they were entered
