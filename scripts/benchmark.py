@@ -66,6 +66,13 @@ def publish(name: str, table: str, results: Any, how: str = "Medians") -> None:
     put(ROOT / "README.md", {name: f"{table}\n\n{how} on: {machine()}."})
 
 
+def results(name: str) -> list[dict[str, Any]]:
+    """What was published under a name on this machine, or one like it; nothing of another."""
+    known = json.loads(RESULTS.read_text()).get(name, {}) if RESULTS.exists() else {}
+    found: list[dict[str, Any]] = known["results"] if known.get("machine") == machine() else []
+    return found
+
+
 def put(document: Path, texts: Mapping[str, str]) -> None:
     """Put texts between a document's markers of their names."""
     whole = document.read_text()
