@@ -4,7 +4,8 @@ python scripts/bench_bytes.py [GAME] [--publish]
 
 Without counters in the processor the bytes are those of the arrays: a pass forward writes and reads the runs of
 children; a pass backward unpacks states and looks children up, each in a line of the directory, of the states and of
-their merits, as if none was still in the cache. What is sorted or listed in the cache is left out. Takes a minute.
+their merits, as if none was still in the cache; finished children, which are told, count as looked up. What is sorted
+or listed in the cache is left out. Takes a minute.
 """
 
 from __future__ import annotations

@@ -530,7 +530,7 @@ ELSEWHERE = (
     Elsewhere("hypergammon:1", "rules written apart from this package", "every value", "test_chance"),
     Elsewhere(
         "hypergammon", "Tom Keith, bkgm.com", "7,959,904 positions", "test_chance",
-        "as many placements; play reaches 7,076,261, the first player expects 0.110691 points",
+        "as many placements; play reaches 7,079,536, the first player expects 0.110691 points",
     ),
     Elsewhere("ur:2,1", "rules written apart from this package", "the value of the start", "test_chance"),
     Elsewhere(

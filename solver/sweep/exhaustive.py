@@ -140,10 +140,9 @@ def _refuse_the_hopeless(forward: Forward, work: Work, options: Options, team: W
     if forward.closing or any(layer.cyclic for layer in forward.layers):
         return  # generations tell too little of those to come
     packed, room = forward.states.bytes_each(demand.PACKED), work.free() + work.size()
-    placed = placements.of(forward.rules)
     for estimate in (projection.estimated, partial(projection.beyond, team=team)):
         try:
-            stored = sum(estimate(forward, seconds=SAMPLING).sizes)
+            stored, placed = sum(estimate(forward, seconds=SAMPLING).sizes), placements.of(forward.rules)
             if placed is not None:
                 stored = min(stored, placed.most)
         except Exception:  # an estimate that fails refuses nothing: what is wrong with the rules the solve will say
