@@ -24,6 +24,7 @@
 static struct { char path[512]; off_t synced; } files[MOST];
 static int file_count, calls, fired;
 static char undone_from[512], undone_to[512], undone_old[512];
+static off_t undone_synced; /* of the file that the rename replaced */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static const char *setting(const char *name, const char *otherwise) {
@@ -66,6 +67,9 @@ static void power_off(void) {
     if (undone_to[0] && rand() % 2) {
         copy(undone_to, undone_from);
         if (undone_old[0]) copy(undone_old, undone_to); else unlink(undone_to);
+        int from = place_of(undone_from), to = place_of(undone_to);
+        if (from >= 0 && to >= 0) files[from].synced = files[to].synced;
+        if (to >= 0) files[to].synced = undone_synced;
     }
     if (undone_old[0]) unlink(undone_old);
     for (int i = 0; i < file_count; i++) {
@@ -181,6 +185,7 @@ int rename(const char *from, const char *to) {
         }
     }
     int old = place_of(from), new = place_of(to);
+    undone_synced = new >= 0 ? files[new].synced : 0;
     if (old >= 0 && new >= 0) files[new].synced = files[old].synced;
     if (old >= 0) files[old].path[0] = 0;
     pthread_mutex_unlock(&lock);
