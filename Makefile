@@ -44,9 +44,9 @@ bench: setup
 bench-large: setup
 	$(BIN)/python scripts/bench_large.py
 
-# And what the quick tests run without compiling.
+# And what the quick tests run without compiling: 35 minutes on 2 cores.
 slow: setup
-	$(BIN)/python -m pytest -n auto --dist worksteal -m 'slow or interpreted' --compile
+	$(BIN)/python -m pytest -n auto --dist loadfile -m 'slow or interpreted' --compile
 
 # A server of S3 on the loopback is among them.
 faults: setup

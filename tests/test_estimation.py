@@ -26,7 +26,7 @@ from solver.base.parallel import Workers  # noqa: E402
 from solver.compiled.edges import CompiledMoves  # noqa: E402
 from solver.store import runs  # noqa: E402
 from solver.store.work import Work  # noqa: E402
-from solver.sweep import exhaustive, expansion, inverse, projection, walking  # noqa: E402
+from solver.sweep import exhaustive, expansion, expectation, inverse, projection, walking  # noqa: E402
 from solver.sweep.forward import Forward  # noqa: E402
 from tests.interpreted import interpret  # noqa: E402
 
@@ -142,6 +142,18 @@ def test_walkers_count_as_the_sweep_does(small, monkeypatch):
     wanted = [layer.end - layer.begin for layer in layers[4:-1]]
     assert [tier.kept for tier in found.tiers] == pytest.approx(wanted, rel=0.25)
     assert [tier.reached for tier in found.tiers] == pytest.approx([layer.reached for layer in layers[4:-1]], rel=0.25)
+
+
+@pytest.mark.parametrize("text", ["pig:4", *slow("piglet", "hypergammon:1", "nannon")])
+def test_memory_for_bounds_is_that_of_a_solve(tmp_path, monkeypatch, small, text):
+    """Of a game of chance, by the moves of a sample; without what groups of outcomes are worth at least."""
+    needed = []
+    monkeypatch.setattr(expectation, "refuse_beyond", lambda memory, states, size: needed.append(size))
+    monkeypatch.setattr(plain, "SMALL", 0)
+    with pipeline.solve(load_game(text), tmp_path / "book.lmdb"):
+        pass
+    narrowed = projection.census(load_game(text), seconds=60).narrowed
+    assert 0.8 * max(needed) < narrowed <= 1.05 * max(needed)
 
 
 def test_an_estimate_without_time_says_what_it_left_out(small):

@@ -189,8 +189,11 @@ def test_tasks_and_bytes_are_those_of_a_solve(text, least, counted, monkeypatch)
         mine = [phase for tier in tiers for phase in tier.phases if phase.name == name]
         # how many shards the next tier will have the driver guesses by how the last one grew
         assert sum(phase.tasks for phase in mine) == pytest.approx(found[name, "tasks"], rel=0.2), name
-        if name in ("advance", "request", "answer"):
-            assert sum(phase.passed for phase in mine) == pytest.approx(found[name, "bytes"], rel=0.1), name
+        passed = sum(phase.passed for phase in mine)
+        if name == "advance":
+            assert passed == pytest.approx(found[name, "bytes"], rel=0.1)
+        if name in ("request", "answer"):  # beside a win at once no other move is asked about, which no plan knows
+            assert 0.9 * found[name, "bytes"] < passed < 1.25 * found[name, "bytes"], name
 
 
 def run(*arguments):

@@ -15,7 +15,9 @@ from tests.games import ACYCLIC, MORE_GAMES, SMALL_GAMES
 from tests.ways import slow
 
 LATER = slow(*(text for text in MORE_GAMES if hasattr(load_game(text), "tier")))
-DECIDED = [text for text in SMALL_GAMES if not is_score_game(load_game(text))]
+DECIDED, MORE_DECIDED = (
+    [text for text in some if not is_score_game(load_game(text))] for some in (SMALL_GAMES, MORE_GAMES)
+)
 
 
 @pytest.mark.parametrize("symmetry", [True, False])
@@ -26,7 +28,7 @@ def test_minimax_values_every_state(text, symmetry):
     assert dict(solution_of(result.table, is_score_game(game))) == naive.solve(game, symmetry)
 
 
-@pytest.mark.parametrize("text", [*DECIDED, *slow(*MORE_GAMES)])
+@pytest.mark.parametrize("text", [*DECIDED, *slow(*MORE_DECIDED)])
 def test_retrograde_analysis_values_every_state(text):
     game = load_game(text)
     assert dict(solution_of(retrograde.solve(game).table)) == naive.solve(game, symmetry=True)

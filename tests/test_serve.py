@@ -300,6 +300,12 @@ def test_the_document_describes_every_route_and_answers_fit_it(client):
     fits(client.get("/v1/games/chess").facts, "Error")
 
 
+def test_without_arguments_each_game_is_served_once():
+    """The book that comes with the package in place of the game that it is of."""
+    names = [one.name for one in Shelf(all_shipped(CATALOGUE))]
+    assert "minichess:KRPKR" in names and len(names) > len(CATALOGUE) // 2
+
+
 @pytest.mark.slow
 def test_all_that_is_shipped_fits_the_document(tmp_path):
     jsonschema = pytest.importorskip("jsonschema")

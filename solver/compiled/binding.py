@@ -183,7 +183,8 @@ def _teach(cls: type, width: int | None, parameters: tuple[Any, ...]) -> _Taught
     Numba keeps one signature for each method name of all named tuples: where a helper `_line(self, a)` of one game
     meets `_line(self, a, b)` of another, compiled code calls the later one `_line_1`.
     """
-    methods = {**_NOT_IN_THE_RULES, **methods_of(cls)}
+    own = methods_of(cls)
+    methods = {**_NOT_IN_THE_RULES, **({} if "size" in own else _WITHOUT_SIZE), **own}
     names = {name: _compiled_name(name, method) for name, method in methods.items()}
     rewriter = Rewriter(cls, names, width, cls(*parameters) if width else None)
     for name, method in methods.items():
@@ -193,7 +194,7 @@ def _teach(cls: type, width: int | None, parameters: tuple[Any, ...]) -> _Taught
         copy.__kwdefaults__ = method.__kwdefaults__
         setattr(cls, f"compiled_{names[name]}", copy)
         _teach_functions(method)
-    if cls in _numberings and "rank" not in methods_of(cls):
+    if cls in _numberings and "rank" not in own:
         for name, function in numbering.METHODS.items():
             setattr(cls, f"compiled_{names[name]}", numbering.Compiled(_numberings[cls], function))
     return _Taught(names, rewriter.arrays)
@@ -301,6 +302,7 @@ _NOT_IN_THE_RULES: dict[str, Any] = {
     "promise": _nothing,
     "vanishing": _zero,
 }
+_WITHOUT_SIZE: dict[str, Any] = {"rank": _zero, "unrank": _zero}  # a parameter of the game may be called so
 
 
 def _teach_method(name: str, signature: str) -> None:

@@ -200,7 +200,7 @@ def of_sweep(
         reached = round(census.reached * min(1, placed.most / stored))
         stored = min(stored, placed.most)
         census = census._replace(least=least, most=placed.most, reached=reached)
-    memory, disk = demand.needs(rules, stored, census.cyclic, census.packed)
+    memory, disk = demand.needs(rules, stored, census.cyclic, census.packed, narrowed=census.narrowed)
     times = CYCLIC_WHOLE if census.cyclic else WHOLE
     book = demand.sizes(rules, census.cyclic).book
     took = times * census.seconds * stored / max(1, census.in_seconds)

@@ -30,8 +30,9 @@ OF_CYCLES = Sizes(4.0, 2, 12, 60)  # of books between quixo 4x4 (2.6) and animal
 OF_CHANCE = Sizes(6.0, 8, 9, 16)  # of books of pig to 100 4.2, of bearing off 3 checkers 5.9
 SIZES = {  # by the method that solves the game; with cycles all the memory is needed, whatever --memory says
     "minimax": OF_MERITS, "nimbers": OF_MERITS, "retrograde": OF_CYCLES, "expectiminimax": OF_CHANCE,
-    "value-iteration": OF_CHANCE._replace(memory=110),
+    "value-iteration": OF_CHANCE._replace(memory=110),  # where nobody counts the moves that stay in a tier
 }  # fmt: skip
+NARROWED_STATE, NARROWED_MOVE = 50, 6  # bytes of memory of a tier with cycles of a game of chance, by moves inside it
 
 
 def by_state(rules: Rules, tiered: bool) -> tuple[int, int] | None:
@@ -57,10 +58,16 @@ def backward_bytes(rules: Rules, cyclic: bool, codec: str | None = None) -> floa
     return each.value + 2 * each.book
 
 
-def needs(rules: Rules, stored: int, cyclic: bool, packed: float, codec: str | None = None) -> tuple[int, int]:
-    """Bytes of memory, where there is enough, and of disk, for so many stored states that take `packed` bytes each."""
+def needs(
+    rules: Rules, stored: int, cyclic: bool, packed: float, codec: str | None = None, narrowed: int = 0
+) -> tuple[int, int]:
+    """Bytes of memory, where there is enough, and of disk, for so many stored states that take `packed` bytes each.
+
+    `narrowed`: bytes of memory for the bounds of the largest tier with cycles of a game of chance, where known.
+    """
     each = sizes(rules, cyclic, codec)
-    return (150 << 20) + each.memory * stored, round((packed + each.work + 2 * each.book) * stored)
+    memory = OF_CHANCE.memory * stored + narrowed if narrowed else each.memory * stored
+    return (150 << 20) + memory, round((packed + each.work + 2 * each.book) * stored)
 
 
 def refuse_beyond(memory: int, states: int, needed: int) -> None:

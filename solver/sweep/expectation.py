@@ -25,14 +25,14 @@ from solver.store.packed import LAST
 from solver.store.shared import compiled, shared
 from solver.sweep.backward import Backward
 from solver.sweep.batch import TOO_WIDE, new_batch, next_batch, next_edges, refuse, value_at
-from solver.sweep.demand import more_memory, refuse_beyond
+from solver.sweep.demand import NARROWED_MOVE, NARROWED_STATE, more_memory, refuse_beyond
 from solver.sweep.retrograde import Solve
 from solver.sweep.scale import of_span
 
 mean = register_jitable(expectations.mean)
 narrow_all = compiled(narrow, carried, renewed)
 Values = NDArray[np.int64]
-STATE_BYTES, MOVE_BYTES, CONSTANT_BYTES = 50, 6, 40  # of a tier with cycles in memory
+CONSTANT_BYTES = 40  # of a tier with cycles in memory, for what a group of outcomes is worth at least
 ROOMY = 1 << 10  # bytes of memory for each state of a tier with cycles, with which nobody asks how many moves there are
 SAMPLE = 1 << 12  # states of a tier with cycles whose moves are counted beforehand, which tells within a few hundredths
 
@@ -245,7 +245,7 @@ class ExpectationPass(Backward):
         size = layer.end - layer.begin
         chosen = np.linspace(0, size - 1, min(size, SAMPLE)).astype(np.int64)
         inside = moves_inside(self.moves, self.forward.section(layer).at(chosen), layer.tier) / len(chosen)
-        refuse_beyond(self.memory, size, round(size * (STATE_BYTES + MOVE_BYTES * inside)))
+        refuse_beyond(self.memory, size, round(size * (NARROWED_STATE + NARROWED_MOVE * inside)))
 
     def widen(self) -> None:
         self.error = 0
@@ -302,7 +302,7 @@ class Bounds:
         self.states: Values = known.states[known.table[own, BEGIN] : known.table[own, END]]
         self.size = size = len(self.states)
         self.gap = 0
-        refuse_beyond(self.memory, size, STATE_BYTES * size)
+        refuse_beyond(self.memory, size, NARROWED_STATE * size)
         self.net = Net(
             np.zeros(size + 1, np.int64), *new_entries(0),
             np.full(size, NONE, np.int64), np.zeros(size, np.int16), np.empty(0, np.int64),
@@ -322,7 +322,7 @@ class Bounds:
         parts = list(team.map(count, blocks))
         np.cumsum(begins, out=begins)
         moves, marks = int(begins[-1]), [0, *accumulate(map(len, parts))]
-        needed = STATE_BYTES * self.size + MOVE_BYTES * moves + CONSTANT_BYTES * marks[-1]
+        needed = NARROWED_STATE * self.size + NARROWED_MOVE * moves + CONSTANT_BYTES * marks[-1]
         refuse_beyond(self.memory, self.size, needed)
         targets, weights = new_entries(moves)
         self.net = self.net._replace(targets=targets, weights=weights, constants=np.concatenate(parts))

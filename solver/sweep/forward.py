@@ -123,6 +123,12 @@ class Forward:
         """Whether a tier with cycles is under way."""
         return self._closing is not None
 
+    def met(self) -> tuple[int, Packed] | None:
+        """The tier with cycles under way, and most of its states met so far, finished ones too; None without one."""
+        if self._closing is None or not self._seen:
+            return None
+        return self._closing, self._seen[0].section(0, self._seen[0].count)
+
     @property
     def unfinished(self) -> float:
         """The part of the states met so far of the tier under way that is not finished."""

@@ -30,6 +30,7 @@ from solver.store.work import Work
 from solver.sweep import demand
 from solver.sweep.batch import next_edges
 from solver.sweep.expansion import COUNT, KEPT, LOWEST_TIER, Expansion, expand
+from solver.sweep.expectation import moves_inside
 from solver.sweep.forward import Forward
 from solver.sweep.walking import Tier, walked
 
@@ -59,7 +60,9 @@ class Census(NamedTuple):
     the seconds that counting took, those of compiling left out, with the unfinished states found in them. `whole`: the
     estimate came to the last tier in its time. `tiers`: more about each tier, where it was asked for; those of a tier
     with cycles under way are one. `reached`: all states, the finished ones too. `least`, `most`: unfinished states, and
-    how many more or fewer there may be, by twice the standard error. `packed`: bytes of one, of those counted."""
+    how many more or fewer there may be, by twice the standard error. `packed`: bytes of one, of those counted.
+    `narrowed`: bytes of memory for the bounds of the largest tier with cycles of a game of chance, by a sample of its
+    moves; 0 of other games."""
 
     sizes: list[int]
     counted: bool
@@ -72,6 +75,7 @@ class Census(NamedTuple):
     least: int
     most: int
     packed: float
+    narrowed: int
 
 
 @shared
@@ -120,12 +124,31 @@ def census(
         taken = time.monotonic() - begun
         found = counted_so_far(forward) if counted else beyond(forward, team, max(1.0, seconds - taken), progress)
         known = with_moves(forward) if tiers else []
+        narrowed = of_bounds(forward, found) if rules.kind.cyclic == "value-iteration" else 0
     least, most = interval(forward, found)
     reached = sum(layer.reached for layer in forward.layers) + sum(tier.reached for tier in found.tiers)
     taken_in = forward.found - earlier
     packed = forward.states.bytes_each(demand.PACKED)
     whole, cyclic, known = found.whole, found.cyclic, known + found.tiers
-    return Census(found.sizes, counted, whole, cyclic, taken, taken_in, known, reached, least, most, packed)
+    return Census(found.sizes, counted, whole, cyclic, taken, taken_in, known, reached, least, most, packed, narrowed)
+
+
+def of_bounds(forward: Forward, found: Estimate) -> int:
+    """Bytes that the bounds of the largest tier with cycles take, by the moves of the largest one that was met."""
+    layers = [layer for layer in forward.layers if layer.cyclic]
+    sizes = [layer.end - layer.begin for layer in layers]
+    met = forward.met()
+    if met is None and layers:
+        layer = layers[int(np.argmax(sizes))]
+        met = layer.tier, forward.section(layer)
+    if met is None:
+        return 0
+    tier, states = met
+    places = np.linspace(0, len(states) - 1, min(len(states), COUNTED)).astype(np.int64)
+    kept = forward.expansion.keep(states.at(places))[0]
+    largest = max(sizes + [ahead.kept for ahead in found.tiers if ahead.cyclic])
+    inside = moves_inside(forward.compiled.valued(1), kept, tier) / max(1, len(kept))
+    return round(largest * float(demand.NARROWED_STATE + demand.NARROWED_MOVE * inside))
 
 
 def interval(forward: Forward, found: Estimate) -> tuple[int, int]:
