@@ -107,11 +107,15 @@ def test_what_cannot_be_compared_is_said(tmp_path):
         list(compare(load_game("pig:5")))
     with pytest.raises(MethodError, match="has cycles"):
         list(compare(load_game("mu-torere")))
+    (tmp_path / "silent.py").write_text(
+        "from solver.games.coins import Coins\n\n\nclass Silent(Coins):\n    def actions(self, state): return None\n"
+    )
     for words, said in (
+        ((f"{tmp_path}/silent.py::Silent",), "actions fails: TypeError"),
         (("coins", "--depth", "2"), "has no evaluate"),
         (("coins:1", "1"), "the game is over there"),
         (("tic-tac-toe", "--depth", "2", "--nodes", "3"), "raise --nodes"),
     ):
         code, _, error = run("compare", *words)
-        assert code in (2, 4) and said in error, error
+        assert code in (2, 4, 5) and said in error, error
     assert "none came to its end" in ok("compare", "tic-tac-toe", "--nodes", "10")

@@ -106,13 +106,19 @@ def open_source(
     if found is None and own_method(game, "chance"):
         chance = chance or f"not searched live: solver solve {source} -o BOOK, name that"
         raise BookError(f"{source} is a game of chance, {chance}")
-    if found is None and not is_built_in(source):
-        from solver.check.conformance import check_game
-
-        check_game(game, playouts=PLAYOUTS)
+    if found is None:
+        try_out(source, game)
     if found is not None:
         note(f"from the book {found.path.name} that comes with the package", quiet)
     return found, game
+
+
+def try_out(source: str, game: Game) -> None:
+    """Play a few random games by somebody's own rules, so that it is said of them what a search would stumble over."""
+    if not is_built_in(source):
+        from solver.check.conformance import check_game
+
+        check_game(game, playouts=PLAYOUTS)
 
 
 def is_rules(source: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from solver.base.errors import PositionError
-from solver.cli.common import Bars, json_option, quiet_option, tell
+from solver.cli.common import Bars, json_option, quiet_option, tell, try_out
 from solver.report import comparisons
 from solver.rules.game import Rules, load_game
 from solver.rules.notation import parse_position
@@ -45,6 +45,7 @@ def command(game: str, position: str, depth: int | None, nodes: int, as_json: bo
     solver compare tic-tac-toe "b2 a2" --depth 5
     """
     loaded = load_game(game)
+    try_out(game, loaded)
     rules = Rules(loaded)
     state = parse_position(loaded, position).state
     if rules.is_terminal(state):
