@@ -84,7 +84,10 @@ def places(column: int, more: tuple[int, ...]) -> list[int]:
 
 def write_state(rows: Words, at: int, column: int, state: int, more: tuple[int, ...]) -> None:
     """Put a state into a row; for Python."""
-    rows[at, places(column, more)] = packed([state], more)
+    if more:
+        rows[at, places(column, more)] = packed([state], more)
+    else:
+        rows[at, column] = state  # a search begins with it: half of what the easiest ones took was an array of one
 
 
 def read_state(rows: Words, at: int, column: int, more: tuple[int, ...]) -> int:

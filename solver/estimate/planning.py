@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ARRANGED, BOUND = 24, 8  # bytes of memory for a state that is put in order for the book, and for one that is encoded
 ORDERED = 1.3  # bytes of a state, packed, in between
 PROCESS = 120 << 20  # bytes of a worker, whatever it does
-STATE_MEMORY, MOVE_MEMORY = 24, 24  # more bytes of it for each state, and for each move
+STATE_MEMORY, MOVE_MEMORY = 36, 36  # more bytes of it for each state, and for each move: fitted to connect-four
 START_CPU = 8.0  # seconds of the processor that starting takes: Ray, and in each of two workers what is compiled
 
 
@@ -94,6 +94,7 @@ def planned(
     """The plan of a solve whose tiers are known."""
     plans = predict(tiers, costs, cluster, kind)
     states = sum(tier.kept for tier in tiers)
+    in_order = ORDERED + kind.merit_bytes  # beside each state and its merit, while the book is made
     book = _book_seconds(states, costs, cluster, kind)
     seconds = costs.start + sum(tier.forward + tier.backward for tier in plans) + book
     return Plan(
@@ -104,7 +105,7 @@ def planned(
         seconds,
         book,
         max(_worker_memory(tier, plan) for tier, plan in zip(tiers, plans, strict=True)),
-        max((KEY + kind.merit_bytes) * states, *(tier.storage for tier in plans)),
+        max(round((KEY + kind.merit_bytes + in_order) * states), *(tier.storage for tier in plans)),
         sum(tier.shuffle for tier in plans),
         round(kind.book_bytes * states),
         cluster.price * cluster.nodes * seconds / 3600,
