@@ -94,7 +94,6 @@ def planned(
     """The plan of a solve whose tiers are known."""
     plans = predict(tiers, costs, cluster, kind)
     states = sum(tier.kept for tier in tiers)
-    in_order = ORDERED + kind.merit_bytes  # beside each state and its merit, while the book is made
     book = _book_seconds(states, costs, cluster, kind)
     seconds = costs.start + sum(tier.forward + tier.backward for tier in plans) + book
     return Plan(
@@ -105,17 +104,22 @@ def planned(
         seconds,
         book,
         max(_worker_memory(tier, plan) for tier, plan in zip(tiers, plans, strict=True)),
-        max(round((KEY + kind.merit_bytes + in_order) * states), *(tier.storage for tier in plans)),
+        max(round((KEY + kind.merit_bytes) * states + _in_order(states, kind)), *(tier.storage for tier in plans)),
         sum(tier.shuffle for tier in plans),
         round(kind.book_bytes * states),
         cluster.price * cluster.nodes * seconds / 3600,
     )
 
 
+def _in_order(states: int, kind: Kind) -> float:
+    """Bytes of the store for states in the book's order, with their merits, beside those that were solved."""
+    return (ORDERED + kind.merit_bytes) * states
+
+
 def _book_seconds(states: int, costs: Costs, cluster: Cluster, kind: Kind) -> float:
     """The book: workers put some shards each in order, and encode a range each; the driver writes what they made."""
     files, ranges = cluster.shards(states, ARRANGED), cluster.shards(states, BOUND)
-    between = (ORDERED + kind.merit_bytes) * states
+    between = _in_order(states, kind)
     moved = (KEY + kind.merit_bytes + kind.book_bytes) * states + 2 * between
     links = [rate for rate in (cluster.nodes * cluster.network / 8, cluster.storage) if rate]
     tasks = (files + ranges) * costs.task + files * ranges * costs.slice

@@ -32,7 +32,6 @@ SIZES = {  # by the method that solves the game; with cycles all the memory is n
     "minimax": OF_MERITS, "nimbers": OF_MERITS, "retrograde": OF_CYCLES, "expectiminimax": OF_CHANCE,
     "value-iteration": OF_CHANCE._replace(memory=110),  # where nobody counts the moves that stay in a tier
 }  # fmt: skip
-NARROWED_STATE, NARROWED_MOVE = 50, 6  # bytes of memory of a tier with cycles of a game of chance, by moves inside it
 
 
 def by_state(rules: Rules, tiered: bool) -> tuple[int, int] | None:

@@ -18,21 +18,21 @@ from solver.base.errors import ResourceError
 from solver.base.expectations import MIDDLE, SPAN, number_of
 from solver.base.parallel import Workers
 from solver.base.progress import Progress
-from solver.compiled.edges import GROUP, OPEN, ROOM, new_edges
+from solver.compiled.edges import GROUP, OPEN, ROOM, Moves, new_edges
 from solver.search.nets import BLOCK, NONE, Met, Net, Span, carried, meet, narrow, renewed, turns, unmet
 from solver.store.directory import BEGIN, END, MISSING, Known, Layer
-from solver.store.packed import LAST
+from solver.store.packed import LAST, Packed
 from solver.store.shared import compiled, shared
 from solver.sweep.backward import Backward
 from solver.sweep.batch import TOO_WIDE, new_batch, next_batch, next_edges, refuse, value_at
-from solver.sweep.demand import NARROWED_MOVE, NARROWED_STATE, more_memory, refuse_beyond
+from solver.sweep.demand import more_memory, refuse_beyond
 from solver.sweep.retrograde import Solve
 from solver.sweep.scale import of_span
 
 mean = register_jitable(expectations.mean)
 narrow_all = compiled(narrow, carried, renewed)
 Values = NDArray[np.int64]
-CONSTANT_BYTES = 40  # of a tier with cycles in memory, for what a group of outcomes is worth at least
+STATE_BYTES, MOVE_BYTES, CONSTANT_BYTES = 50, 6, 40  # of a tier with cycles in memory
 ROOMY = 1 << 10  # bytes of memory for each state of a tier with cycles, with which nobody asks how many moves there are
 SAMPLE = 1 << 12  # states of a tier with cycles whose moves are counted beforehand, which tells within a few hundredths
 
@@ -228,6 +228,17 @@ def moves_inside(moves, states, tier):
     return found
 
 
+def sample(states: Packed) -> Values:
+    """Some of a tier's states, evenly spread over it."""
+    return states.at(np.linspace(0, len(states) - 1, min(len(states), SAMPLE)).astype(np.int64))
+
+
+def bytes_of(size: int, moves: Moves, some: Values, tier: int) -> int:
+    """Bytes of memory that so many states of a tier with cycles take, by the moves of some unfinished ones of it."""
+    inside = int(moves_inside(moves, some, tier)) / max(1, len(some))
+    return round(size * (STATE_BYTES + MOVE_BYTES * inside))
+
+
 class ExpectationPass(Backward):
     """`Backward` for a game of chance: `merits` are values in units, `tally` counts them by sign.
 
@@ -243,9 +254,7 @@ class ExpectationPass(Backward):
     def _refuse_beyond_memory(self, layer: Layer) -> None:
         """Raise ResourceError if a tier with cycles will not fit, by a sample: before hours go into the later ones."""
         size = layer.end - layer.begin
-        chosen = np.linspace(0, size - 1, min(size, SAMPLE)).astype(np.int64)
-        inside = moves_inside(self.moves, self.forward.section(layer).at(chosen), layer.tier) / len(chosen)
-        refuse_beyond(self.memory, size, round(size * (NARROWED_STATE + NARROWED_MOVE * inside)))
+        refuse_beyond(self.memory, size, bytes_of(size, self.moves, sample(self.forward.section(layer)), layer.tier))
 
     def widen(self) -> None:
         self.error = 0
@@ -302,7 +311,7 @@ class Bounds:
         self.states: Values = known.states[known.table[own, BEGIN] : known.table[own, END]]
         self.size = size = len(self.states)
         self.gap = 0
-        refuse_beyond(self.memory, size, NARROWED_STATE * size)
+        refuse_beyond(self.memory, size, STATE_BYTES * size)
         self.net = Net(
             np.zeros(size + 1, np.int64), *new_entries(0),
             np.full(size, NONE, np.int64), np.zeros(size, np.int16), np.empty(0, np.int64),
@@ -322,7 +331,7 @@ class Bounds:
         parts = list(team.map(count, blocks))
         np.cumsum(begins, out=begins)
         moves, marks = int(begins[-1]), [0, *accumulate(map(len, parts))]
-        needed = NARROWED_STATE * self.size + NARROWED_MOVE * moves + CONSTANT_BYTES * marks[-1]
+        needed = STATE_BYTES * self.size + MOVE_BYTES * moves + CONSTANT_BYTES * marks[-1]
         refuse_beyond(self.memory, self.size, needed)
         targets, weights = new_entries(moves)
         self.net = self.net._replace(targets=targets, weights=weights, constants=np.concatenate(parts))

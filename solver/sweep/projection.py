@@ -30,7 +30,7 @@ from solver.store.work import Work
 from solver.sweep import demand
 from solver.sweep.batch import next_edges
 from solver.sweep.expansion import COUNT, KEPT, LOWEST_TIER, Expansion, expand
-from solver.sweep.expectation import moves_inside
+from solver.sweep.expectation import bytes_of, sample
 from solver.sweep.forward import Forward
 from solver.sweep.walking import Tier, walked
 
@@ -144,11 +144,9 @@ def of_bounds(forward: Forward, found: Estimate) -> int:
     if met is None:
         return 0
     tier, states = met
-    places = np.linspace(0, len(states) - 1, min(len(states), COUNTED)).astype(np.int64)
-    kept = forward.expansion.keep(states.at(places))[0]
+    kept = forward.expansion.keep(sample(states))[0]
     largest = max(sizes + [ahead.kept for ahead in found.tiers if ahead.cyclic])
-    inside = moves_inside(forward.compiled.valued(1), kept, tier) / max(1, len(kept))
-    return round(largest * float(demand.NARROWED_STATE + demand.NARROWED_MOVE * inside))
+    return bytes_of(largest, forward.compiled.valued(1), kept, tier)
 
 
 def interval(forward: Forward, found: Estimate) -> tuple[int, int]:
