@@ -116,9 +116,16 @@ def _check_folding(inspector: _Inspector, table: Mapping[Any, int]) -> None:
 
 
 def confirmed(game: Any, states: Iterable[int], fault: str, known: bool = True) -> GameError:
-    """The error of a fault that the compiled rules have shown in some of the states; `known`: it says what and where.
+    """Return the error for a fault that compiled rules have shown in some states.
 
-    It is of the rules if the plain ones show one as well, else of how they were compiled (UncompiledRules).
+    Args:
+        game: The game.
+        states: States of which one at least shows the fault.
+        fault: What the compiled rules do.
+        known: Whether `fault` says what is wrong with the rules. If not, they raised an exception.
+
+    Returns:
+        A GameError if the plain rules have a fault there, too. Otherwise UncompiledRules.
     """
     inspector = _Inspector(game)
     for state in states:
@@ -129,7 +136,8 @@ def confirmed(game: Any, states: Iterable[int], fault: str, known: bool = True) 
                 inspector.check_canonical(child)
         except GameError as error:
             return GameError(f"{game_text(game)}: {fault}") if known else error
-    return UncompiledRules(f"{game_text(game)}: as compiled, {fault}; not as plain Python: {OTHERWISE}")
+    reason = f"; not as plain Python: {OTHERWISE}" if known else "; plain Python does not fail there"
+    return UncompiledRules(f"{game_text(game)}: as compiled, {fault}{reason}")
 
 
 def blamed(error: BaseException) -> SolverError | None:

@@ -127,7 +127,7 @@ def resolve(job: Job, tier: Tier, scale: Scale, memory: int, children: Block, as
     known = miniature(tier.number, united(parts), children, asked, answers, kind)
     states = known.states[: known.table[0, END]]
     with compiling(bench.game), Work() as work, Workers(1) as team:
-        solve = Solve(bench.rules, bench.moves(scale), bench.compiled.endless, work, memory, silent, scale)
+        solve = Solve(bench.rules, bench.moves(scale), bench.compiled, work, memory, silent, scale)
         values, gap = _resolved(solve, known, team)
     found = []
     for owner, part in enumerate(parts):

@@ -15,6 +15,7 @@ from solver.rules.meaning import MISSING, Names, names_in
 from solver.rules.sources import inner, source_of
 
 PLACES = re.compile(r"""File "([^"]+)", line (\d+)|(\S+\.py) \((\d+)\)""")
+REFUSAL = re.compile(r"^\s*(\S[^\n\"]*\.py line \d+: .*)$", re.MULTILINE)
 SLOWER = "write ints, tuples, loops and helper methods (docs/rules.md says what compiles)"
 NODES: tuple[tuple[type[ast.AST], str], ...] = (
     (ast.Dict, "dicts do not compile: use a tuple and an index"),
@@ -61,6 +62,9 @@ def reason(cls: type, report: str) -> str:
         for match in PLACES.finditer(report)
         if os.path.basename(match[1] or match[3]) in files
     ]
+    refusals = REFUSAL.findall(report)
+    if refusals:  # `compiled.checked` says itself what it refuses
+        return str(refusals[-1])
     remarks = [remark for name, method in methods.items() for remark in _remarks(cls, name, method)]
     place = found[-1] if found else None
     for file, line, text in remarks:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from solver.base.errors import GameError, SolverError, UncompiledRules
 from solver.base.expectations import mean
 from solver.base.kinds import Units
 from solver.base.value import WIN
-from solver.check.conformance import OTHERWISE
+from solver.check.conformance import OTHERWISE, confirmed, told
 from solver.compiled import probe
 from solver.compiled.binding import FAILURES, bind, compiling, is_of_compiler
 from solver.compiled.edges import (
@@ -96,7 +96,15 @@ class Twins:
         except FAILURES as error:
             if is_of_compiler(error):
                 raise
-            return f"{type(error).__name__}: {error}"
+            return told(error)
+
+    def error(self, state: int) -> Exception | None:
+        """The exception that the kernels raise at a state."""
+        try:
+            self._compiled(packed([state], self._more))
+        except FAILURES as error:
+            return error
+        return None
 
     def _compiled(self, one: States) -> Any:
         report, kernels = np.zeros(FIELDS, np.int64), self.own.kernels
@@ -179,6 +187,29 @@ def _cause(game: Any, rule: str) -> str:
 def _short(what: Any) -> str:
     text = str(what)
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+@contextlib.contextmanager
+def naming_states(moves: CompiledMoves, states: Callable[[], States]) -> Iterator[None]:
+    """If compiled rules raise inside, raise an error that names the first of some states at which they do."""
+    try:
+        yield
+    except SolverError:
+        raise
+    except FAILURES as error:
+        if is_of_compiler(error):
+            raise
+        raise _failure(moves, states().tolist(), error) from error
+
+
+def _failure(moves: CompiledMoves, states: list[int], error: Exception) -> GameError:
+    """The error for compiled rules that raised at one of some states."""
+    twins = Twins(moves.rules.game, moves.rules.symmetry, moves.tiered)
+    for state in states:
+        own_error = twins.error(state)
+        if own_error is not None:
+            return confirmed(moves.rules.game, [state], f"state {state} fails with {told(own_error)}", known=False)
+    return confirmed(moves.rules.game, states, f"they fail with {told(error)}", known=False)
 
 
 class Solution:

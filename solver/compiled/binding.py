@@ -19,20 +19,21 @@ import operator
 import traceback
 import types
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numba
 from numba.core import types as nb
 from numba.core.errors import NumbaError
-from numba.extending import intrinsic, overload_method, register_jitable
+from numba.extending import overload_method, register_jitable
 
 from solver.base.errors import GameError, SolverError, UncompiledRules
 from solver.compiled import choices, numbering
 from solver.compiled.advice import reason
-from solver.compiled.identity import constants_of, identity_of
-from solver.compiled.inlining import PART
+from solver.compiled.identity import constants_of, identity_of, is_checked
+from solver.compiled.inlining import CAN_CHECK, PART
 from solver.compiled.rewriting import Rewriter, methods_of, renamed
 from solver.compiled.states import more_of, width_of
+from solver.compiled.words import bit_count, bit_length
 from solver.rules.fingerprint import sibling_modules
 from solver.rules.game import Game, Rules
 from solver.rules.meaning import names_in
@@ -75,9 +76,12 @@ def bind(
     asked = Rules(game, symmetry)
     if asked.plain_only:
         raise GameError(f"{asked.name} runs in plain Python only: this wants it compiled, solve and query do not")
+    is_safe = not is_checked(type(game))
+    if not is_safe and not CAN_CHECK:
+        raise UncompiledRules(f"{asked.name}: Numba {numba.__version__} cannot check your rules: install Numba 0.68")
     more = more_of(asked.bits)
     rules = _compiled_rules(game, more)
-    taught = _teach(type(rules), width_of(more) if more else None, tuple(rules) if more else ())
+    names = _teach(type(rules), width_of(more) if more else None, tuple(rules) if more else (), not is_safe)
     constants = constants_of(asked, outcomes, tiers)
     scope = _scope_of(module)
     kernels = {name: item for name, item in scope.items() if getattr(item, "is_kernel", False)}
@@ -85,7 +89,7 @@ def bind(
     identity = identity_of(asked, constants, str(module.__file__))
     callable_ones = [name for name, function in kernels.items() if not _is_inlined(function)]
     for name, function in kernels.items():
-        scope[name] = _compile(function, scope, identity, taught, cached)
+        scope[name] = _compile(function, scope, identity, names, cached)
     return types.SimpleNamespace(**{name: scope[name] for name in callable_ones})
 
 
@@ -129,15 +133,15 @@ def _is_inlined(function: Any) -> bool:
     return getattr(function, "is_inlined", False)
 
 
-def _compile(function: Any, scope: dict[str, Any], identity: str, taught: _Taught, cached: bool) -> Any:
+def _compile(function: Any, scope: dict[str, Any], identity: str, names: dict[str, str], cached: bool) -> Any:
     """A dispatcher of a copy that lives in `scope` and has cache files of its own."""
-    copy = types.FunctionType(renamed(function.__code__, taught.names), scope, function.__name__, function.__defaults__)
+    copy = types.FunctionType(renamed(function.__code__, names), scope, function.__name__, function.__defaults__)
     copy.__qualname__ = f"{function.__name__}-{identity}"
     copy.__module__ = function.__module__
     options: dict[str, Any] = {"cache": cached, "no_cfunc_wrapper": True}
     if _is_inlined(function):
         options = {"forceinline": True, **PART}
-    return once_for_constants(numba.njit(copy, nogil=True, boundscheck=taught.arrays, **options))
+    return once_for_constants(numba.njit(copy, nogil=True, **options))
 
 
 def _compiled_rules(game: Any, more: tuple[int, ...]) -> Any:
@@ -177,8 +181,14 @@ _numberings: dict[type, Numbering] = {}
 
 
 @functools.cache
-def _teach(cls: type, width: int | None, parameters: tuple[Any, ...]) -> _Taught:
-    """Teach Numba the methods of a class of rules; whose states are wide if they have a width, then by its parameters.
+def _teach(cls: type, width: int | None, parameters: tuple[Any, ...], is_checked: bool) -> dict[str, str]:
+    """Teach Numba the methods of a class of rules; the names under which compiled code calls them.
+
+    Args:
+        cls: The class, which gets a compiled form of each method.
+        width: Bits of the numbers that it computes with if its states are wide, else None.
+        parameters: The game's parameters if its states are wide, else ().
+        is_checked: Whether to compile the methods by `compiled.checked`.
 
     Numba keeps one signature for each method name of all named tuples: where a helper `_line(self, a)` of one game
     meets `_line(self, a, b)` of another, compiled code calls the later one `_line_1`.
@@ -186,25 +196,19 @@ def _teach(cls: type, width: int | None, parameters: tuple[Any, ...]) -> _Taught
     own = methods_of(cls)
     methods = {**_NOT_IN_THE_RULES, **({} if "size" in own else _WITHOUT_SIZE), **own}
     names = {name: _compiled_name(name, method) for name, method in methods.items()}
-    rewriter = Rewriter(cls, names, width, cls(*parameters) if width else None)
+    rewriter = Rewriter(cls, names, width, cls(*parameters) if width else None, is_checked)
     for name, method in methods.items():
         method = rewriter.rewritten(method, name)
         code = renamed(method.__code__, names)
         copy = types.FunctionType(code, method.__globals__, name, method.__defaults__, method.__closure__)
         copy.__kwdefaults__ = method.__kwdefaults__
+        rewriter.mark(copy, name)
         setattr(cls, f"compiled_{names[name]}", copy)
         _teach_functions(method)
     if cls in _numberings and "rank" not in own:
         for name, function in numbering.METHODS.items():
             setattr(cls, f"compiled_{names[name]}", numbering.Compiled(_numberings[cls], function))
-    return _Taught(names, rewriter.arrays)
-
-
-class _Taught(NamedTuple):
-    """The names under which compiled code calls the methods, and whether the rules read arrays."""
-
-    names: dict[str, str]
-    arrays: bool
+    return names
 
 
 def _compiled_name(name: str, method: types.FunctionType) -> str:
@@ -334,29 +338,11 @@ def _spare_parameters(template: Any) -> None:
     template._resolve = lambda self, kind, name: None if name in kind.fields else resolve(self, kind, name)
 
 
-@intrinsic
-def _population(typingctx: Any, number: Any) -> Any:
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.ctpop(arguments[0])
-
-    return nb.int64(nb.int64), emit
-
-
-@intrinsic
-def _leading_zeros(typingctx: Any, number: Any) -> Any:
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        from llvmlite import ir
-
-        return builder.ctlz(arguments[0], ir.Constant(ir.IntType(1), 0))
-
-    return nb.int64(nb.int64), emit
-
-
 @overload_method(nb.Integer, "bit_count", strict=False, jit_options=PART)
 def _bit_count(self: Any) -> Any:
-    return lambda self: _population(numba.int64(self))
+    return lambda self: bit_count(self)
 
 
 @overload_method(nb.Integer, "bit_length", strict=False, jit_options=PART)
 def _bit_length(self: Any) -> Any:
-    return lambda self: 64 - _leading_zeros(numba.int64(self))
+    return lambda self: bit_length(self)

@@ -32,12 +32,20 @@ def constants_of(rules: Rules, outcomes: bool = False, tiers: bool = True) -> di
     }
 
 
+def is_checked(cls: type) -> bool:
+    """Tell whether rules are compiled with tests for what Python does otherwise: all but the package's own are."""
+    return CHECKS_ALL or not cls.__module__.startswith("solver.games.")
+
+
+CHECKS_ALL = False  # tests check the package's own rules, too
+
+
 def identity_of(rules: Rules, constants: dict[str, Any], module: str) -> str:
     """24 hex digits: of the rules, of where they lie, since moved ones must not load old files, and of all sources
     that are compiled together with them: what a file of kernels imports, and what compiles them."""
     home = type(rules.game).__module__
     sources = digest_behind(str(HOME / "binding.py"), module)
-    code = f"{fingerprint(rules.game, ALSO)} {home} {constants} {sources}"
+    code = f"{fingerprint(rules.game, ALSO)} {home} {constants} {is_checked(type(rules.game))} {sources}"
     return hashlib.sha256(code.encode()).hexdigest()[:24]
 
 

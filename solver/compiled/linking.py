@@ -1,6 +1,7 @@
-"""How Numba compiles parts of kernels: the one file that builds on names of Numba's that are nobody's but its own.
+"""Compile the parts of kernels, with private names of Numba.
 
-Tried with Numba 0.68.0 and 0.68.1. Importing it raises ImportError or AttributeError where a version lacks one of them.
+Tried with Numba 0.68.0 and 0.68.1. The import raises ImportError or AttributeError if a version of Numba lacks one of
+those names.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
+
+from solver.compiled.checked import CheckedLower
 
 NEEDED = (
     (JITCodeLibrary, ("_optimize_functions", "_raise_if_finalized", "_get_module_for_linking", "finalize")),
@@ -43,9 +46,16 @@ class PartLowering(NativeLowering):
     """Lowering without an address to call: callers know the part by its library."""
 
     _name = "part_lowering"
+    _is_checked = False
+
+    @property
+    def lowering_class(self) -> Any:
+        return CheckedLower if self._is_checked else super().lowering_class
 
     def run_pass(self, state: Any) -> bool:
         state.flags.no_compile = True
+        # Numba has one object for this pass. It reads `lowering_class` before it compiles anything else.
+        self._is_checked = getattr(state.func_id.func, "is_checked", False)
         super().run_pass(state)
         state.library.finalize()
         lowered = state["cr"]

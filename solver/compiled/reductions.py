@@ -39,7 +39,8 @@ def fold_of(node: ast.expr, yields: Yields) -> Fold | None:
     if name in ("any", "all") and not others:
         return Fold(name, _over(items))
     if name in ("min", "max", "sum") and len(node.args) <= (2 if name == "sum" else 1):
-        known = not isinstance(items, ast.GeneratorExp) and not yields(items)
+        # Numba's own `sum` does not notice where 64 bits end
+        known = name != "sum" and not isinstance(items, ast.GeneratorExp) and not yields(items)
         return None if known else Fold(name, _over(items), *others)
     if name == "next" and len(others) <= 1:
         inside = _iterated(items)

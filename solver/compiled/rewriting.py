@@ -59,12 +59,25 @@ def methods_of(cls: type) -> dict[str, types.FunctionType]:
 class Rewriter:
     """Rewrites the functions of a class's rules; `names` are other names of its methods in compiled code."""
 
-    def __init__(self, cls: type, names: dict[str, str], width: int | None = None, game: Any = None) -> None:
+    def __init__(
+        self,
+        cls: type,
+        names: dict[str, str],
+        width: int | None = None,
+        game: Any = None,
+        is_checked: bool = False,
+    ) -> None:
         self.cls = cls
         self.names = names
         self.width, self.game = width, game  # of numbers, where states are wide; whose parameters are known
-        self.arrays = False  # whether the rules read arrays, whose bounds have to be checked
+        self.is_checked = is_checked
+        self.reads_numpy = False  # whether the rules name an array of NumPy
         self._done: dict[Any, types.FunctionType] = {}
+
+    def mark(self, function: Any, method: str = "") -> None:
+        """Tell the compiler to check a copy of a function (`compiled.checked`), maybe of a method of this name."""
+        if self.is_checked:
+            function.is_checked, function.rewriter, function.method = True, self, method
 
     def rewritten(self, function: types.FunctionType, method: str = "") -> types.FunctionType:
         """The function, or a copy of it that Numba can compile; `method`: the name that it has in the rules."""
@@ -77,9 +90,9 @@ class Rewriter:
         scope = self._substitutes(function)
         rewrite, tree = self._parsed(function, method)
         if rewrite is None or not (rewrite.changed or (scope and function.__code__.co_freevars)):
-            if not scope or function.__code__.co_freevars:
+            if not self.is_checked and (not scope or function.__code__.co_freevars):
                 return function
-            return _copy(function, function.__code__, {**function.__globals__, **scope})
+            return self._copy(function, function.__code__, {**function.__globals__, **scope})
         tree.decorator_list = []
         module = ast.Module([*rewrite.lifted, tree], [])
         ast.increment_lineno(module, function.__code__.co_firstlineno - 1)
@@ -89,7 +102,17 @@ class Rewriter:
         for lifted in rewrite.lifted:
             code = codes[lifted.name]
             whole[lifted.name] = types.FunctionType(renamed(code, self.names), whole, lifted.name)
-        return _copy(function, codes[tree.name], whole)
+            self.mark(whole[lifted.name])
+        return self._copy(function, codes[tree.name], whole)
+
+    def _copy(self, function: types.FunctionType, code: types.CodeType, scope: dict[str, Any]) -> types.FunctionType:
+        """The function with other code and globals."""
+        closure = function.__closure__ if code.co_freevars else None
+        copy = types.FunctionType(code, scope, function.__name__, function.__defaults__, closure)
+        copy.__kwdefaults__ = function.__kwdefaults__
+        copy.__module__ = function.__module__
+        self.mark(copy)
+        return copy
 
     def _parsed(self, function: types.FunctionType, method: str) -> tuple[_Rewrite | None, Any]:
         """The rewriting of a function and the tree that came of it; None where there is nothing to rewrite, or it has
@@ -127,17 +150,16 @@ class Rewriter:
 
     def substitute(self, item: Any) -> Any:
         """A function that compiles, or data as a constant that does; the item itself where it does as it is."""
-        if isinstance(item, np.ndarray):
-            self.arrays = True
+        self.reads_numpy = self.reads_numpy or any(isinstance(part, np.ndarray) for part in _leaves(item))
         if isinstance(item, (list, tuple, int)) and self.width is not None and is_large(item):
             return large(item, self.width)
         if isinstance(item, (list, tuple)):
-            constant = frozen(item)
-            self.arrays = self.arrays or any(isinstance(part, np.ndarray) for part in _leaves(constant))
-            return constant
+            return frozen(item)
         if item is print:
             return REFUSED
-        if hasattr(item, "py_func") or isinstance(item, type):
+        if self.is_checked and isinstance(getattr(item, "py_func", None), types.FunctionType):
+            item = item.py_func  # a function that the user compiles, which Numba would not check
+        if hasattr(item, "py_func") or isinstance(item, type) or getattr(item, "is_checked", False):
             return item
         function = inner(item)
         return self.rewritten(function) if isinstance(function, types.FunctionType) else item
@@ -263,14 +285,6 @@ def _negated(node: ast.expr) -> ast.expr:
     return ast.copy_location(found, node)
 
 
-def _copy(function: types.FunctionType, code: types.CodeType, scope: dict[str, Any]) -> types.FunctionType:
-    """The function with other code and globals."""
-    copy = types.FunctionType(code, scope, function.__name__, function.__defaults__)
-    copy.__kwdefaults__ = function.__kwdefaults__
-    copy.__module__ = function.__module__
-    return copy
-
-
 def _counted_bits(node: ast.Call) -> ast.expr | None:
     """The number in `bin(number).count("1")`."""
     function = node.func
@@ -325,7 +339,7 @@ def _as_array(item: Any) -> Any:
 
 
 def _leaves(item: Any) -> Iterator[Any]:
-    if isinstance(item, tuple):
+    if isinstance(item, (list, tuple)):
         for part in item:
             yield from _leaves(part)
     else:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
+from numba.core import cgutils
 from numba.core import types as nb
 from numba.core.imputils import lower_cast, lower_constant
 from numba.core.typeconv import Conversion  # type: ignore[attr-defined]
@@ -80,6 +81,11 @@ def size_of(number: int) -> int:
     return max(1, -(-number.bit_length() // WORD)) * WORD
 
 
+def is_left_shift(function: Any) -> bool:
+    """Tell whether a function is `words.left` of some width."""
+    return getattr(function, "is_left_shift", False) is True
+
+
 class Constant(int):
     """A number of the rules that compiles to a wide one, or to an unsigned one of fewer words."""
 
@@ -106,7 +112,6 @@ def _lower_constant(context: Any, builder: Any, kind: Any, number: Any) -> Any:
 
 @lower_cast(Unsigned, Wide)  # type: ignore[untyped-decorator]
 @lower_cast(Unsigned, Unsigned)  # type: ignore[untyped-decorator]
-@lower_cast(Unsigned, nb.Integer)  # type: ignore[untyped-decorator]
 @lower_cast(nb.Boolean, Unsigned)  # type: ignore[untyped-decorator]
 @lower_cast(nb.IntegerLiteral, Unsigned)  # type: ignore[untyped-decorator]
 def _resized(context: Any, builder: Any, source: Any, target: Any, number: Any) -> Any:
@@ -136,8 +141,19 @@ def _widened_truth(context: Any, builder: Any, source: Any, target: Any, number:
 
 
 @lower_cast(Wide, nb.Integer)  # type: ignore[untyped-decorator]
+@lower_cast(Unsigned, nb.Integer)  # type: ignore[untyped-decorator]
 def _narrowed(context: Any, builder: Any, source: Any, target: Any, number: Any) -> Any:
-    return builder.trunc(number, ir.IntType(target.bitwidth))
+    """The lowest bits of a number as int64. Checked rules (`compiled.checked`) raise where it has more."""
+    narrow = sized(builder, number, target.bitwidth)
+    place = getattr(context, "checked_place", None)
+    if place is not None:
+        kind = number.type if number.type.width > target.bitwidth else ir.IntType(2 * target.bitwidth)
+        whole = sized(builder, number, kind.width, isinstance(source, Wide))
+        differs = builder.icmp_signed("!=", builder.sext(narrow, kind), whole)
+        with cgutils.if_unlikely(builder, differs):
+            text = f"{place}: a number beyond 64 bits is used as an index, a distance or a result"
+            context.call_conv.return_user_exc(builder, OverflowError, (text,))
+    return narrow
 
 
 @lower_cast(Unsigned, nb.Float)  # type: ignore[untyped-decorator]

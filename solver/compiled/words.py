@@ -14,6 +14,11 @@ from solver.compiled.operators import emit_left, is_large, is_number
 from solver.compiled.wide import INT64, WORD, Unsigned, Wide
 
 
+def absolute(builder: Any, number: Any) -> Any:
+    """The size of a signed number, whose bits Python counts; that of the least one is right as an unsigned number."""
+    return builder.select(builder.icmp_signed("<", number, number.type(0)), builder.neg(number), number)
+
+
 def _counting(emit: Any) -> Any:
     """A function of a number, wide or not, `emit(builder, number)`, as int64.
 
@@ -27,7 +32,8 @@ def _counting(emit: Any) -> Any:
             return None
 
         def code(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            found = emit(builder, args[0])
+            size = args[0] if isinstance(number, Unsigned) else absolute(builder, args[0])
+            found = emit(builder, size)
             return builder.trunc(found, INT64) if found.type.width > WORD else found
 
         return nb.int64(number if is_large(number) else nb.int64), code
@@ -64,6 +70,7 @@ def left(width: int) -> Any:
 
         return wide(wide, nb.int64), emit
 
+    shifted.is_left_shift = True  # type: ignore[attr-defined]
     return shifted
 
 

@@ -24,6 +24,7 @@ from solver.base import value
 from solver.base.errors import GameError
 from solver.base.parallel import Workers
 from solver.base.progress import Progress
+from solver.compiled.agreement import naming_states
 from solver.compiled.edges import OPEN, ROOM
 from solver.rules.game import Rules
 from solver.store.directory import MISSING, Known
@@ -199,8 +200,8 @@ class Backward:
         return self._window.known
 
     def _solve(self) -> retrograde.Solve:
-        endless = self.forward.compiled.endless
-        return retrograde.Solve(self.rules, self.moves, endless, self.work, self.memory, self.progress, self.scale)
+        compiled = self.forward.compiled
+        return retrograde.Solve(self.rules, self.moves, compiled, self.work, self.memory, self.progress, self.scale)
 
     def _raise(self, known: Known, first: int, last: int, low: int, high: int, best: Merits) -> int:
         """Raise merits by children in a range of keys: see `evaluate`."""
@@ -213,7 +214,8 @@ class Backward:
         none, ranges = np.iinfo(dtype).min, self._ranges(own)
 
         def raised(first: int, last: int, low: int, high: int, best: Merits) -> Merits:
-            refuse(self.rules.game, self._raise(window.known, first, last, low, high, best))
+            with naming_states(self.forward.compiled, lambda: window.known.states[first:last]):
+                refuse(self.rules.game, self._raise(window.known, first, last, low, high, best))
             return best
 
         def whole(first: int, end: int) -> Merits:

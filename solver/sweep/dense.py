@@ -24,6 +24,7 @@ from solver.base.parallel import Workers
 from solver.base.progress import Progress
 from solver.book.solution import TierCount
 from solver.check.conformance import confirmed
+from solver.compiled.agreement import naming_states
 from solver.compiled.edges import (
     CULPRIT,
     DRAWS,
@@ -208,7 +209,8 @@ class Dense:
 
         def expand(span: tuple[int, int]) -> NDArray[np.int64]:
             report = np.zeros(FIELDS + 3, np.int64)
-            expand_tier(self.compiled.moves, words, self.marks, mark, self.first_tier, *span, report)
+            with naming_states(self.compiled, lambda: states_in(self.marks, mark, span)):
+                expand_tier(self.compiled.moves, words, self.marks, mark, self.first_tier, *span, report)
             return report
 
         for report in team.map(expand, self._spans()):
@@ -255,7 +257,8 @@ class Dense:
 
         def evaluate(span: tuple[int, int]) -> tuple[NDArray[np.int64], list[int]]:
             tally, longest = np.zeros(info.max - info.min + 1, np.int64), np.full(2, info.max + 1, np.int64)
-            culprit = evaluate_tier(moves, words, layer.mark, *span, merits, tally, longest)
+            with naming_states(self.compiled, lambda: states_in(self.marks, layer.mark, span)):
+                culprit = evaluate_tier(moves, words, layer.mark, *span, merits, tally, longest)
             refuse(self.rules.game, culprit)
             return tally, longest.tolist()
 
@@ -303,3 +306,9 @@ class Dense:
                 },
             }
         )
+
+
+def states_in(marks: NDArray[np.uint8], mark: int, span: tuple[int, int]) -> NDArray[np.int64]:
+    """The states with a mark in a range of words of eight marks."""
+    begin, end = span
+    return np.flatnonzero(marks[8 * begin : 8 * end] == mark) + 8 * begin

@@ -10,9 +10,8 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from solver.base.errors import SolverError
 from solver.check.conformance import confirmed
-from solver.compiled.binding import FAILURES, is_of_compiler
+from solver.compiled.agreement import naming_states
 from solver.compiled.edges import (
     CULPRIT,
     ERROR,
@@ -118,6 +117,7 @@ class Expansion:
     """Expands pieces of tiers, in any thread."""
 
     def __init__(self, compiled: CompiledMoves) -> None:
+        self.compiled = compiled
         self.rules: Rules = compiled.rules
         self.moves: Moves = compiled.moves
         self._scratch = threading.local()
@@ -145,17 +145,10 @@ class Expansion:
         largest, highest = found.largest, found.highest
         for begin in range(0, len(states), CHUNK):
             chunk = states[begin : begin + CHUNK]
-            try:
+            with naming_states(self.compiled, lambda: chunk):  # noqa: B023
                 kept, report = self.keep(chunk)
                 staying = KEPT if closing else REFUSED
                 highest = max(highest, self._expand(self.moves, tier, kept, staying, found.runs, found.scattered))
-            except (SolverError, Stays):
-                raise
-            except FAILURES as error:
-                if is_of_compiler(error):
-                    raise
-                fault = f"they fail with {type(error).__name__}: {error}"
-                raise confirmed(self.rules.game, chunk.tolist(), fault, known=False) from error
             if not closing:
                 found.states.append(kept)
             found.terminal[:] += report[WINS : LOSSES + 1]

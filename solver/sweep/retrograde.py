@@ -27,7 +27,8 @@ from numpy.typing import NDArray
 from solver.base.errors import GameError, MethodError
 from solver.base.parallel import Workers
 from solver.base.progress import Progress
-from solver.compiled.edges import Moves
+from solver.compiled.agreement import naming_states
+from solver.compiled.edges import CompiledMoves, Moves
 from solver.rules.game import Rules
 from solver.search.retrograde import scoring
 from solver.store.column import Column
@@ -66,12 +67,11 @@ class _Crowded(Exception):
 
 
 class Solve(NamedTuple):
-    """What is handed to whoever finds the values of a tier with cycles. `endless(states)` is that of CompiledMoves,
-    `let_go()` is told when the tier's states are not looked up any more."""
+    """The arguments of the analysis of a tier with cycles. It calls `let_go()` after the last look-up in the tier."""
 
     rules: Rules
     moves: Moves
-    endless: Callable[[States], States]
+    compiled: CompiledMoves
     work: Work
     memory: int
     progress: Progress
@@ -96,7 +96,8 @@ class Resolver:
         self.begins: NDArray[Any] = np.empty(0, np.uint32)
         self.parents: NDArray[Any] = np.empty(0, np.uint32)
         begin = int(known.table[own, BEGIN])
-        self.endless = solve.endless(known.states[begin : begin + self.size]).astype(np.int16)
+        self.compiled = solve.compiled
+        self.endless = solve.compiled.endless(known.states[begin : begin + self.size]).astype(np.int16)
         refuse_beyond(self.memory, self.size, 8 * self.size + self.endless.nbytes)
 
     def run(self, team: Workers, resolving: Any) -> Iterator[NDArray[np.int16]]:
@@ -164,7 +165,9 @@ class Resolver:
 
         def count(first: int, last: int) -> None:
             kept = np.empty(EACH * (last - first) if self._inside else 0, np.uint32)
-            culprit, kept = count_children(self.moves, self.known, self.own, first, last, counted, kept)
+            begin = int(self.known.table[self.own, BEGIN])
+            with naming_states(self.compiled, lambda: self.known.states[begin + first : begin + last]):
+                culprit, kept = count_children(self.moves, self.known, self.own, first, last, counted, kept)
             if culprit == CROWDED:
                 raise _Crowded
             refuse_margins(self.rules, self.known, self.own, culprit)

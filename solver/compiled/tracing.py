@@ -1,0 +1,184 @@
+"""Tell what may go wrong with the variables of a function of rules, before `compiled.checked` compiles it.
+
+The answers come from Numba's typed intermediate code alone. They are sets of variables, whatever way the program takes:
+those that may have lost bits, lack a value, or have another type in Python.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from typing import Any
+
+from numba.core import ir, types
+
+from solver.compiled.wide import Unsigned, Wide, is_left_shift
+
+OVERFLOWING = {operator.add: "sadd", operator.sub: "ssub", operator.mul: "smul", operator.neg: "ssub"}
+BITWISE = {operator.and_: "and_", operator.or_: "or_", operator.xor: "xor", operator.invert: "xor"}
+# operators whose lowest bits depend on the lowest bits of their operands alone
+MODULAR = {*OVERFLOWING, *BITWISE, operator.lshift}
+SIGNS = {operator.add: "+", operator.sub: "-", operator.neg: "-", operator.mul: "*", operator.lshift: "<<"}
+TO_PYTHON = {bool, float, int, len, range}  # give Python's numbers for NumPy's
+
+
+def is_int(kind: Any) -> bool:
+    """Tell whether a type is Python's int or bool as int64 or boolean, or either and None."""
+    return types.unliteral(kind.type if isinstance(kind, types.Optional) else kind) in (types.int64, types.boolean)
+
+
+def is_large(kind: Any) -> bool:
+    return isinstance(kind, (Wide, Unsigned))
+
+
+def has_flag(kind: Any) -> bool:
+    """Tell whether numbers of a type can lose bits."""
+    return types.unliteral(kind) == types.int64 or isinstance(kind, Wide)
+
+
+def is_foreign(kind: Any) -> bool:
+    """Tell whether a type holds numbers that Python does not have: uint8, NumPy's bool, 2**63 and more."""
+    if isinstance(kind, types.BaseTuple):
+        return any(is_foreign(part) for part in kind)
+    if isinstance(kind, types.Array):
+        return kind.dtype not in (types.int64, types.float64)
+    if isinstance(kind, (types.List, types.Set)):
+        return is_foreign(kind.dtype)
+    kind = types.unliteral(kind.type if isinstance(kind, types.Optional) else kind)
+    return isinstance(kind, (types.Integer, types.Float)) and kind not in (types.int64, types.float64)
+
+
+def parts_of(kind: Any) -> Iterator[Any]:
+    """The types in a tuple or an optional type, or the type itself."""
+    if isinstance(kind, types.BaseTuple):
+        for part in kind:
+            yield from parts_of(part)
+    else:
+        yield kind.type if isinstance(kind, types.Optional) else kind
+
+
+def operator_of(value: Any) -> Any:
+    """The operator of an expression, that of `a + b` for `a += b`; None for anything else."""
+    names = {"binop": "fn", "unary": "fn", "inplace_binop": "immutable_fn"}
+    return getattr(value, names[value.op]) if isinstance(value, ir.Expr) and value.op in names else None
+
+
+def has_no_value(value: Any) -> bool:
+    """Tell whether this is the 0 that Numba reads where Python would raise UnboundLocalError."""
+    return isinstance(value, ir.Expr) and value.op in ("null", "undef")
+
+
+def is_call(value: Any) -> bool:
+    return isinstance(value, ir.Expr) and value.op == "call"
+
+
+class Trace:
+    """What may go wrong with each variable of one function.
+
+    Attributes:
+        lines: The variables that may have lost bits, each with the lines and signs that may have done it.
+        unset: Variables that may lack a value.
+        numpys: Variables that may be numbers of NumPy in Python.
+        floats: Variables that are floats in Python, too. Others may be ints there: after
+            `x = 1 if even else 0.5` Python has an int or a float, and compiled code a float.
+    """
+
+    def __init__(self, lower: Any, reads_numpy: bool) -> None:
+        """Trace the function that `lower` compiles; `reads_numpy`: whether its rules read arrays of NumPy."""
+        self.typeof, self._generator = lower.typeof, lower.generator_info
+        self.lines: dict[str, set[tuple[int, str]]] = {}
+        self.unset: set[str] = set()
+        self.numpys: set[str] = set()
+        assigns = [assign for block in lower.blocks.values() for assign in block.find_insts(ir.Assign)]
+        size = -1
+        while size < (size := len(self.unset) + len(self.numpys) + sum(map(len, self.lines.values()))):
+            for assign in assigns:
+                self._follow(assign, reads_numpy)
+        self.floats = self._floats(assigns)
+
+    def _follow(self, assign: Any, reads_numpy: bool) -> None:
+        """Note what one assignment says of its variable."""
+        target, value, used = assign.target.name, assign.value, self.used(assign)
+        if has_no_value(value) or (isinstance(value, ir.Var) and value.name in self.unset):
+            self.unset.add(target)
+        lines = set(self._made_here(assign))
+        for name in used:
+            if self.passes_on(assign, name):
+                lines |= self.lines.get(name, set())
+        if lines:
+            self.lines[target] = lines | self.lines.get(target, set())
+        if reads_numpy and any(name in self.numpys or isinstance(self.typeof(name), types.Array) for name in used):
+            is_converted = is_call(value) and self.called(value) in TO_PYTHON
+            if not is_converted:
+                self.numpys.add(target)
+
+    def _floats(self, assigns: list[Any]) -> set[str]:
+        """The variables of which each value is a float in Python, too."""
+        names = {assign.target.name for assign in assigns}
+        floats = {name for name in names if isinstance(self.typeof(name), types.Float)}
+        size = -1
+        while size != (size := len(floats)):
+            floats -= {assign.target.name for assign in assigns if not self._makes_float(assign.value, floats)}
+        return floats
+
+    def _makes_float(self, value: Any, floats: set[str]) -> bool:
+        """Whether Python's value is a float, if those of some variables are."""
+        if isinstance(value, (ir.Const, ir.Global, ir.FreeVar)):
+            return isinstance(value.value, float)
+        if isinstance(value, ir.Var):
+            return value.name in floats
+        op = operator_of(value)
+        is_arithmetic = op is not None or (isinstance(value, ir.Expr) and value.op == "cast")
+        if is_arithmetic and any(var.name in floats for var in value.list_vars()):
+            return True
+        return op is operator.truediv or (is_call(value) and self.called(value) is float)
+
+    def _made_here(self, assign: Any) -> Iterator[tuple[int, str]]:
+        """The line and the sign of an operator on integers that may lose bits."""
+        value = assign.value
+        sign = "<<" if self.is_shift(value) else SIGNS.get(operator_of(value))
+        kinds = [self.typeof(name) for name in self.used(assign)]
+        are_numbers = self.is_shift(value) or all(is_int(kind) or is_large(kind) for kind in kinds)
+        if sign and are_numbers and has_flag(self.typeof(assign.target.name)):
+            yield assign.loc.line, sign
+
+    def is_shift(self, value: Any) -> bool:
+        """Whether this is the call that stands for `<<` where states are wide."""
+        return is_call(value) and is_left_shift(getattr(self.typeof(value.func.name), "typing_key", None))
+
+    def used(self, inst: Any) -> list[str]:
+        """The variables that an instruction reads; those that outlive a yield, too."""
+        value = inst.value if isinstance(inst, ir.Assign) else inst
+        if isinstance(value, ir.Var):
+            return [value.name]
+        names = [var.name for var in value.list_vars()] if isinstance(value, ir.Inst) else []
+        if isinstance(value, ir.Yield):
+            names += self._generator.yield_points[value.index].live_vars
+        return [] if isinstance(inst, ir.Del) else names
+
+    def passes_on(self, inst: Any, name: str) -> bool:
+        """Whether an instruction hands the flag of a variable on to the one that it sets."""
+        if not isinstance(inst, ir.Assign):
+            return False
+        kind, value = types.unliteral(self.typeof(inst.target.name)), inst.value
+        if not has_flag(kind) or types.unliteral(self.typeof(name)) != kind:
+            return False
+        if self.is_shift(value):
+            return bool(name != value.args[1].name)
+        if operator_of(value) is operator.lshift and name == value.rhs.name:
+            return False
+        numbers = [self.typeof(other) for other in self.used(inst)]
+        is_modular = operator_of(value) in MODULAR and all(is_int(number) or is_large(number) for number in numbers)
+        return isinstance(value, ir.Var) or is_modular
+
+    def drops(self, inst: Any, name: str) -> bool:
+        """Whether an instruction takes only bits of a variable that are right: `wide & number` of a smaller type."""
+        is_mask = isinstance(inst, ir.Assign) and operator_of(inst.value) is operator.and_
+        return is_mask and is_large(self.typeof(name)) and not isinstance(self.typeof(inst.target.name), Wide)
+
+    def called(self, expr: Any) -> Any:
+        """The function that is called; None if it has no name in Python, such as a method."""
+        kind = self.typeof(expr.func.name)
+        if isinstance(kind, types.NumberClass):
+            return {types.int64: int, types.float64: float, types.boolean: bool}.get(kind.dtype)
+        return getattr(kind, "typing_key", None)
