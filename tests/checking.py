@@ -1,9 +1,16 @@
-"""Functions of two integers, compiled as rules are that nobody has checked, beside plain Python."""
+"""Functions of two integers compiled as a user's rules are, beside plain Python.
+
+`python -m tests.checking` prints the table of docs/rules.md.
+"""
 
 import importlib.util
 import operator
+import random
+import sys
+import tempfile
 import types
 import warnings
+from pathlib import Path
 
 import numba
 
@@ -12,7 +19,68 @@ from solver.compiled import binding
 from solver.compiled.rewriting import Rewriter
 
 ENDS = (-(1 << 63), -7, -1, 0, 1, 3, 62, 63, 64, (1 << 53) + 1, 1 << 62, (1 << 63) - 1)
+PAIRS = [(a, b) for a in ENDS for b in ENDS]
+SMALL_PAIRS = [(a, b) for a, b in PAIRS if abs(a) <= 64 and abs(b) <= 64]  # where Python itself would take for ever
+
+# Each row of the table: what it shows, and the code. EXACT never raises if Python has an answer within 64 bits.
+EXACT = {
+    "sums and products": ("a + b", "a - b", "a * b", "abs(a - b)", "sum([a, b])", "a - (b > 0)"),
+    "shifts": ("a << b", "1 << b", "(a > 0) << b", "a >> b"),
+    "masked afterwards": (
+        "(a << b) & 255", "(a + b) & 255", "(a * b) & 1023", "((a << 9) ^ (a << 60)) & 0xFFFF", "(-a) & 7",
+        "x = a * b\ny = x | 1\nreturn y & 15", "x = 1\nfor i in range(b & 63):\n    x = x * 2 + a\nreturn x & 255",
+    ),
+    "signs and divisions": ("-a", "abs(a)", "a // b", "a % b", "divmod(a, b)"),
+    "bits": ("a & b", "a | b", "a ^ b", "~a", "a.bit_count()", "a.bit_length()", 'bin(a).count("1")'),
+    "comparisons and choices": (
+        "a < b", "a == b", "a < b < 3", "a and b", "a or b", "a if b else 0", "not a", "bool(a)", "int(a)",
+        "a in (b, 3)",
+    ),
+    "builtins": ("min(a, b)", "max(a, b, 3)", "any((a, b))", "all([a, b])", "len([a, b]) + b"),
+    "loops and generators": ("tuple(counting(a, b))", "xs = [a, b]\nxs.append(a + b)\nreturn xs[2]"),
+    "indices": ("LONG[a]", "SHORT[a]", "INT64[a]", "GRID[a, b]", "[a, b, 3][b]", "return [a, b, 3][1:][0]"),
+    "variables without a value": (
+        "if a > 0:\n    x = b\nreturn x", "for i in range(b & 3):\n    x = i + (a & 7)\nreturn x",
+        "x = a\nif b > 0:\n    x = None\nreturn x",
+    ),
+}  # fmt: skip
+CAUTIOUS = {
+    "a number beyond 64 bits, compared, shifted or handed to a helper": (
+        "(a + b) == 3", "(a + b) >> 1", "(a * b) % 7", "helper(a, b)", "x = a + b\nif x > 3:\n    return 1\nreturn 2",
+        "sum(x for x in (a, b, 1))", "sum(counting(a, b))", "(a - b) & -2",
+    ),
+    "powers": ("a ** b", "pow(a, b)", "2 ** b"),
+    "a range wider than 2**63": ("len(range(a, b))",),
+    "an integer beyond 2**53 beside a float": (
+        "a / b", "float(a) == b", "int(a / 3)", "int(a * 2.0)", "int(a * 1e300)", "a // 2.0", "a % 2.5", "a * 0.5 < b",
+        "round(a / 3)", "x = min(a, 2.5)\nreturn x * x * x == 5", "return a / 2 if b else a",
+        "t = a\nfor i in range(3):\n    t = t * 3\n    if i > b:\n        t = 0.5\nreturn t",
+    ),
+    "arrays of int64, where NumPy wraps or divides by 0": (
+        "INT64[a % 4] + b", "INT64[a % 4] * b", "INT64[a % 4] << b", "INT64[a % 4] // b",
+        "total = 0\nfor x in INT64:\n    total += x * b\nreturn total",
+    ),
+    "-2**63 and -1": ("divmod(a, b)[1]",),
+}  # fmt: skip
+REFUSED = {
+    "small and unsigned NumPy integers": (
+        "UINT8[a % 4] - b", "int(UINT8[a % 4]) - int(UINT8[b % 4])", "INT8[a % 4] + 1", "UINT64[a % 4] + b",
+    ),
+    "constants from 2**63 on": ("a & 2**64-1", "a < 2**63", "a + 2**63", "(a, b) == (2**63, 1)"),
+    "truth values of NumPy, and bits of its numbers": (
+        "(INT64[a % 4] > 0) + (INT64[b % 4] > 0)", "INT64[a % 4].bit_count() - b",
+    ),
+    "`~` of a truth value, `is` of numbers": ("~(a > 0)", "a is b"),
+    "powers of floats, other functions": (
+        "a ** 0.5", "2.0 ** b", "divmod(a, 2.0)[0]", "str(a) == '3'", "hash(a)", "round(a, -1)", "math.isqrt(9)",
+    ),
+    "arithmetic on whole arrays, sets": ("(INT64 + a)[0]", "INT64.sum()", "{a, b} == {a}"),
+    "functions inside functions": ("sorted((a, b), key=lambda x: x + 1)[0]",),
+    "`try`": ("try:\n    return a + b\nexcept OverflowError:\n    return 0",),
+}  # fmt: skip
 HEAD = """
+import math
+
 import numpy as np
 
 LONG = tuple(range(300))
@@ -20,6 +88,7 @@ SHORT = (5, -6, 7)
 INT64 = np.array([3, -9, 2**62, 7], np.int64)
 GRID = np.array([[3, -9], [2**62, 7]], np.int64)
 UINT8 = np.array([3, 9, 250, 7], np.uint8)
+UINT64 = np.array([3, 9, 250, 7], np.uint64)
 INT8 = np.array([3, -9, 120, 7], np.int8)
 
 
@@ -39,12 +108,12 @@ class Empty:
     """A class of rules without methods."""
 
 
-def module_of(folder, bodies):
-    """A module with a function `f0`, `f1`, ... of a and b for each body of lines, or for an expression."""
+def functions_of(folder, bodies):
+    """The functions of a and b with these bodies, each lines with a return, or an expression."""
     text = HEAD
-    for number, body in enumerate(bodies):
+    for index, body in enumerate(bodies):
         lines = body.split("\n") if "return" in body else [f"return {body}"]
-        text += f"def f{number}(a, b):\n" + "".join(f"    {line}\n" for line in lines) + "\n\n"
+        text += f"def f{index}(a, b):\n" + "".join(f"    {line}\n" for line in lines) + "\n\n"
     path = folder / "functions.py"
     path.write_text(text)
     spec = importlib.util.spec_from_file_location(f"functions_{abs(hash(text))}", path)
@@ -52,11 +121,11 @@ def module_of(folder, bodies):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         spec.loader.exec_module(module)
-    return module
+    return [getattr(module, f"f{index}") for index in range(len(bodies))]
 
 
 def compiled(function):
-    """The function, compiled with all tests, to be called from Python."""
+    """The function compiled with all tests, for Python to call."""
     copy = Rewriter(Empty, {}, is_checked=True).rewritten(function)
     binding._teach_function(copy)
 
@@ -67,53 +136,128 @@ def compiled(function):
 
 
 def outcome(function, a, b):
-    """What a call gives: its result, or the exception."""
+    """The result of a call, or its exception."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             return function(a, b)
-        except binding.FAILURES as error:
+        except (*binding.FAILURES, NameError, MemoryError) as error:
             if binding.is_of_compiler(error):
                 raise
             return error
-        except (NameError, MemoryError) as error:
-            return error
 
 
-def same(plain, fast):
-    """Whether two results are the same to rules: equal numbers, or parts that are equal."""
+def are_same(plain, fast):
+    """Tell whether two results are the same to rules: equal numbers, or tuples of them."""
     if isinstance(plain, (tuple, list)):
-        return isinstance(fast, (tuple, list)) and len(plain) == len(fast) and all(map(same, plain, fast))
+        return isinstance(fast, (tuple, list)) and len(plain) == len(fast) and all(map(are_same, plain, fast))
     return isinstance(plain, MemoryError) or (not isinstance(plain, Exception) and plain == fast)
 
 
-def judged(function, pairs):
-    """How many pairs are the same, noticed rightly, an alarm though Python has an answer in int64, silently wrong."""
+def fits_int64(item):
+    """Tell whether a result of Python's is one that compiled rules could give."""
+    if isinstance(item, (tuple, list)):
+        return all(map(fits_int64, item))
+    return item is None or isinstance(item, float) or -(1 << 63) <= operator.index(item) < 1 << 63
+
+
+def judged(function, pairs=PAIRS):
+    """Count the pairs of arguments: the same result, rightly noticed, an alarm; and list the silent differences.
+
+    An alarm is an exception of the compiled function where Python has an answer within 64 bits.
+    """
     counts = {"same": 0, "noticed": 0, "alarm": 0, "silent": []}
     fast = compiled(function)
     for a, b in pairs:
         plain, quick = outcome(function, a, b), outcome(fast, a, b)
         if isinstance(quick, Exception):
-            fits = not isinstance(plain, Exception) and fits_int64(plain)
-            counts["alarm" if fits else "noticed"] += 1
-        elif same(plain, quick):
+            is_alarm = not isinstance(plain, Exception) and fits_int64(plain)
+            counts["alarm" if is_alarm else "noticed"] += 1
+        elif are_same(plain, quick):
             counts["same"] += 1
         else:
             counts["silent"].append((a, b, plain, quick))
     return counts
 
 
-def fits_int64(item):
-    if isinstance(item, (tuple, list)):
-        return all(map(fits_int64, item))
-    return item is None or isinstance(item, float) or -(1 << 63) <= operator.index(item) < 1 << 63
+def pairs_for(body):
+    """The arguments to try a body with."""
+    return SMALL_PAIRS if "**" in body or "pow" in body else PAIRS
 
 
-def is_refused(function):
-    """Why the compiler refuses a function; None if it compiles."""
+def refusal(function):
+    """Why the compiler refuses a function, None if it compiles."""
     try:
         with binding.compiling(Empty()):
             compiled(function)(1, 1)
     except GameError as error:
         return str(error)
     return None
+
+
+class Writer:
+    """Writes random functions of a and b."""
+
+    def __init__(self, seed):
+        self.chance = random.Random(seed)
+
+    def body(self):
+        chance, names, lines = self.chance, ["a", "b"], []
+        for index in range(chance.randrange(1, 4)):
+            name = f"v{index}"
+            lines += self.statement(name, names)
+            names.append(name)
+        return "\n".join([*lines, f"return {self.expression(2, names)}"])
+
+    def statement(self, name, names):
+        chance = self.chance
+        value = self.expression(3, names)
+        kind = chance.randrange(4)
+        if kind == 0:
+            return [f"{name} = {value}"]
+        if kind == 1:
+            other = ["else:", f"    {name} = {self.expression(2, names)}"] if chance.random() < 0.7 else []
+            return [f"if {self.expression(2, names)} > {self.expression(1, names)}:", f"    {name} = {value}", *other]
+        if kind == 2:
+            step = f"    {name} = {name} {chance.choice('+-*^')} {self.expression(1, [*names, 'i'])}"
+            return [f"{name} = {value}", f"for i in range({self.expression(1, names)} & 7):", step]
+        return [f"{name} = 0", f"{name} {chance.choice('+-|^')}= {value}"]
+
+    def expression(self, depth, names):
+        chance = self.chance
+        if depth == 0 or chance.random() < 0.2:
+            return chance.choice([*names, "0", "1", "3", "7", "255", "62", "2**40", "-1", "(1 << 62)", "LONG[3]"])
+        parts = [self.expression(depth - 1, names) for _ in range(4)]
+        operators = ["+", "-", "*", "&", "|", "^", "<<", ">>", "//", "%"]
+        compared = chance.choice(["<", "==", ">=", "!="])
+        return chance.choice(
+            [f"({parts[0]} {chance.choice(operators)} {parts[1]})"] * 6
+            + [f"({chance.choice('-~+')}{parts[0]})", f"abs({parts[0]})", f"({parts[0]} > {parts[1]})"]
+            + [f"({parts[0]} if {parts[1]} {compared} {parts[2]} else {parts[3]})"]
+            + [f"{chance.choice(['min', 'max'])}({parts[0]}, {parts[1]})", f"helper({parts[0]}, {parts[1]})"]
+            + [f"({parts[0]} & {chance.choice(['255', '1023', '(1 << 62) - 1', '1'])})"]
+            + [f"({parts[0]}).{chance.choice(['bit_count', 'bit_length'])}()"]
+        )
+
+
+def table(folder):
+    """The table of docs/rules.md, row by row."""
+    yield "| operations of a and b | calls | as Python | beyond 64 bits, or Python fails: noticed | alarms |"
+    yield "| --- | --- | --- | --- | --- |"
+    for group in (EXACT, CAUTIOUS):
+        for name, bodies in group.items():
+            functions = functions_of(folder, bodies)
+            counts = [judged(function, pairs_for(body)) for function, body in zip(functions, bodies, strict=True)]
+            assert not any(count["silent"] for count in counts)
+            same, noticed, alarms = (sum(count[key] for count in counts) for key in ("same", "noticed", "alarm"))
+            yield f"| {name} | {same + noticed + alarms:,} | {same:,} | {noticed:,} | {alarms:,} |"
+    for name, bodies in REFUSED.items():
+        assert all(map(refusal, functions_of(folder, bodies)))
+        yield f"| {name} | refused | | | |"
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as name:
+        for row in table(Path(name)):
+            sys.stdout.write(row + "\n")
+            sys.stdout.flush()

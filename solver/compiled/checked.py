@@ -97,7 +97,8 @@ class CheckedLower(Lower):
         function = self.func_ir.func_id.func
         kind = self.gentype.yield_type if self.generator_info else self.fndesc.restype
         if function.method in WHOLE and any(isinstance(part, types.Float) for part in parts_of(kind)):
-            self._refuse(f"{function.method} gives a float, maybe only in some states: it must give an int")
+            text = f"{function.method} gives a float, maybe only in some states: it must give an int"
+            self._refuse(text, self.func_ir.loc)
 
     def lower_inst(self, inst: Any) -> None:
         self.context.checked_place = self._place()  # for casts, see `wide.narrowed`
@@ -153,8 +154,9 @@ class CheckedLower(Lower):
             with cgutils.if_unlikely(self.builder, wrong):
                 self.return_exception(kind, (f"{self._place()}: {text}",), loc=self.loc)
 
-    def _refuse(self, text: str) -> None:
-        raise UnsupportedError(f"{self._place()}: {text}", self.loc)
+    def _refuse(self, text: str, loc: Any = None) -> None:
+        loc = loc or self.loc
+        raise UnsupportedError(f"{place_of(loc.filename, loc.line)}: {text}", loc)
 
     def _place(self) -> str:
         return place_of(self.loc.filename, self.loc.line)
@@ -207,6 +209,8 @@ class CheckedLower(Lower):
 
     def lower_expr(self, resty: Any, expr: Any) -> Any:
         op = operator_of(expr)
+        if expr.op in self.context.special_ops:  # Numba has made one of several operators
+            self._refuse("arithmetic on a whole array: write a loop")
         if expr.op in ("build_list", "build_set") and isinstance(resty.dtype, types.Float):
             self._check_exact_float(expr.items)
         if expr.op == "build_set":

@@ -14,6 +14,12 @@ from solver.compiled.operators import emit_left, is_large, is_number
 from solver.compiled.wide import INT64, WORD, Unsigned, Wide
 
 
+def _known(function: Any) -> Any:
+    """The function, which checked rules may call: it computes as Python does."""
+    function.is_checked = True
+    return function
+
+
 def absolute(builder: Any, number: Any) -> Any:
     """The size of a signed number, whose bits Python counts; that of the least one is right as an unsigned number."""
     return builder.select(builder.icmp_signed("<", number, number.type(0)), builder.neg(number), number)
@@ -38,7 +44,7 @@ def _counting(emit: Any) -> Any:
 
         return nb.int64(number if is_large(number) else nb.int64), code
 
-    return counted
+    return _known(counted)
 
 
 def _emit_length(builder: Any, number: Any) -> Any:
@@ -71,7 +77,7 @@ def left(width: int) -> Any:
         return wide(wide, nb.int64), emit
 
     shifted.is_left_shift = True  # type: ignore[attr-defined]
-    return shifted
+    return _known(shifted)
 
 
 def _cast(change: Any) -> Any:
@@ -91,7 +97,7 @@ def _cast(change: Any) -> Any:
 
         return target(item), emit
 
-    return cast
+    return _known(cast)
 
 
 narrow: Any = _cast(lambda kind: nb.int64 if is_large(kind) else kind)  # what is no state is int64

@@ -25,6 +25,10 @@ LOOK_PLIES, LOOK_ROWS, LOOK_TABLE = 256, 1 << 13, 8 << 20  # of the search of li
 DEEPEST = LOOK_PLIES - 2
 SPARE = 16 << 20  # bytes of memory for paths and the rest
 CHUNK = 1 << 14  # nodes between two looks at the clock
+REASONS = {  # of traps
+    "interrupt": "it does not end",
+    "wasm `unreachable` instruction executed": "the rules raise an error, or a number leaves 64 bits",
+}
 PATIENCE = 5.0  # seconds that a call may take, which is for milliseconds of work
 PAUSED, DONE, CROWDED = range(3)  # what `go_on` and `look_on` return
 
@@ -219,7 +223,7 @@ class Module:
 def _reason(error: Exception) -> str:
     """Why a call failed, in one line."""
     reason = str(error).splitlines()[-1].rpartition("wasm trap: ")[2].strip()
-    return "it does not end" if reason == "interrupt" else reason
+    return REASONS.get(reason, reason)
 
 
 def _words(size: int) -> int:
