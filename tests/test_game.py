@@ -68,6 +68,10 @@ def test_texts_leave_defaults_out():
     assert game_text(load_game("connect-four:width=5,height=4")) == "connect-four:5,4"
     assert game_text(load_game("nim:1,2,3,misere=true")) == "nim:1,2,3,misere=true"
     assert game_text(load_game("nim:3,4,5")) == "nim"
+    assert game_text(load_game("connect-four:5")) == "connect-four:5,6"
+    assert game_text(load_game("connect-four:height=4")) == "connect-four:7,4"
+    assert game_text(load_game("tic-tac-toe:4,3,3,false")) == "tic-tac-toe:4,3"
+    assert game_text(load_game("kalah:3,3")) == "kalah:3"
 
 
 def test_a_users_file_and_module(own, monkeypatch):

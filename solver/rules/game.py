@@ -285,6 +285,14 @@ def game_text(game: Any) -> str:
     return _class_text(cls) + (f":{values}" if values else "")
 
 
+def is_name_of(text: str, game: Any) -> bool:
+    """Whether a string names a game of the package, in its own form or in another, such as `connect-four:width=4`."""
+    try:
+        return is_built_in(text) and bool(load_game(text) == game)
+    except GameError:
+        return False
+
+
 def located(game: Any) -> str:
     """The string from which any process that sees the same files makes this game."""
     text, module = game_text(game), type(game).__module__

@@ -6,6 +6,8 @@ import typing
 from collections.abc import Iterator
 from typing import Any
 
+BOARD = ("width", "height")  # parameters of which one alone says no size
+
 
 def parsed(cls: Any, text: str) -> dict[str, Any]:
     """Values by field from `5,4`, `width=5,height=4` or both, converted by the fields' annotations."""
@@ -64,10 +66,12 @@ def _unnamed(rest: list[str], text: str) -> str:
 
 
 def written(game: Any) -> str:
-    """The parameters as `5,4`, defaults at the end left out."""
-    values = list(game)
-    defaults = [game._field_defaults.get(field) for field in game._fields]
+    """The parameters as `5,4`. Defaults at the end are left out, but a board's width always comes with its height."""
+    values, fields = list(game), game._fields
+    defaults = [game._field_defaults.get(field) for field in fields]
     while values and values[-1] == defaults[len(values) - 1]:
+        if fields[len(values) - 2 : len(values)] == BOARD and values[-2] != defaults[len(values) - 2]:
+            break
         values.pop()
     parts: list[str] = []
     for field, value in zip(game._fields, values, strict=False):

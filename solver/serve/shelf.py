@@ -102,7 +102,7 @@ def all_shipped(names: Iterable[str]) -> Iterator[Served]:
     seen = set()
     for path in shipped.paths():
         book = Book(path)
-        seen.add(book.header.game)
+        seen.add(game_text(book.game))
         yield Served(book.game, book)
     for name in names:
         if not is_built_in(name):

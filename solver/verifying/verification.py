@@ -32,7 +32,7 @@ from solver.base.value import Value, merit_of
 from solver.book import Book
 from solver.book.check import check_book, check_counts
 from solver.book.solution import TierCount
-from solver.rules.game import Game, Rules, is_built_in, is_score_game
+from solver.rules.game import Game, Rules, is_built_in, is_name_of, is_score_game
 from solver.rules.vanishing import edges
 from solver.rules.width import column_of
 from solver.search.derive import derived
@@ -147,7 +147,7 @@ def _judged(book: Book, rules: Rules, means: Means, progress: Progress) -> tuple
 def _check_claims(book: Book, rules: Rules) -> None:
     """What the header says of the rules; their fingerprint is right."""
     header, text = book.header, rules.name
-    if is_built_in(text) and header.game != text:
+    if is_built_in(text) and not is_name_of(header.game, rules.game):
         raise DamagedBook(f"{book.path}: its header says {header.game}, the rules are those of {text}: solve again")
     if header.score_game != is_score_game(rules.game):
         raise DamagedBook(f"{book.path}: its header says score_game {header.score_game}, the rules do not: solve again")
