@@ -89,7 +89,7 @@ def test_the_same_file_is_loaded_once(own):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("chess", "no game 'chess': choose one of achi, amazons"),
+        ("chess", "no game 'chess': did you mean minichess, chess-duel or chess-ending\\? All: solver games"),
         ("connect-four:0", "width and height must be at least 1"),
         ("connect-four:-3,4", "width and height must be at least 1"),
         ("connect-four:70,60", "must be at most 250"),

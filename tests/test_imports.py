@@ -29,7 +29,7 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "play": {"base", "rules", "search", "check", "wasm", "compiled", "book"},
     "export": {"pyarrow", "base", "rules", "check", "compiled", "book", "play"},
     "learning": {
-        "cma", "numpy", "sklearn", "threadpoolctl", "base", "games", "rules", "search", "compiled", "book", "play",
+        "cma", "numpy", "sklearn", "threadpoolctl", "base", "rules", "search", "compiled", "book", "play",
     },
     "sweep": {"numba", "numpy", "base", "rules", "search", "check", "compiled", "store", "book"},
     "cluster": {
@@ -46,7 +46,7 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
         "verifying", "solving", "edit", "estimate", "report", "serve",
     },
     "adapters": {
-        "gymnasium", "numpy", "open_spiel", "pettingzoo", "pyspiel", "base", "games", "rules", "play", "export",
+        "gymnasium", "numpy", "open_spiel", "pettingzoo", "pyspiel", "base", "games", "rules", "book", "play", "export",
     },
 }  # fmt: skip
 

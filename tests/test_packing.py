@@ -132,7 +132,8 @@ def test_damaged_books_are_not_packed(tmp_path, monkeypatch, compiled):
 
 
 def test_the_command_line_packs_and_refuses_in_one_line(tmp_path):
-    path, target = tmp_path / "book.lmdb", tmp_path / "small.lmdb"
+    path, target, text = tmp_path / "book.lmdb", tmp_path / "small.lmdb", tmp_path / "text"
+    text.write_text("no book")
     solved = json.loads(ok("solve", "tic-tac-toe", "-o", path, "--json"))
     code, out, err = run("pack", path, "-o", target, "--json")
     packed = json.loads(out)
@@ -146,7 +147,8 @@ def test_the_command_line_packs_and_refuses_in_one_line(tmp_path):
     assert solved["digest"] == packed["digest"]
     for arguments, expected, words in (
         (("pack", tmp_path / "none", "-o", target), 2, "there is no file"),
-        (("pack", __file__, "-o", target), 5, "no LMDB file"),
+        (("pack", text, "-o", target), 5, "no LMDB file"),
+        (("pack", __file__, "-o", target), 2, "no book of"),
         (("pack", path, "-o", tmp_path / "no" / "book"), 2, "does not exist: make it first"),
         (("pack", path, "-o", target, "--codec", "tiny"), 2, "'instant', 'compact'"),
         (("solve", "tic-tac-toe", "--codec", "compact"), 2, "name one with -o"),

@@ -2,7 +2,7 @@
 
     register()                                                        # then, from any of its programs:
     game = pyspiel.load_game("solverbook", {"game": "connect-four:4,4"})
-    policy = PlayerPolicy(game, solver.Player("connect-four:4,4"))    # or of OpenSpiel's own games, from a book of them
+    policy = PlayerPolicy(game, "connect-four:4,4")    # or of OpenSpiel's own games, from a book of them
     bot = PlayerBot(player)
 
 A book that was solved from `openspiel:NAME` answers for OpenSpiel's own states, which it finds by their texts; any
@@ -19,10 +19,11 @@ from open_spiel.python.observation import IIGObserverForPublicInfoGame
 from open_spiel.python.policy import Policy
 
 from solver.base.errors import PositionError
+from solver.book.doors import Source, game_of
 from solver.export.planes import surveyed
 from solver.games.common.exploration import SECOND
 from solver.play.player import Player
-from solver.rules.game import Rules, load_game, own_method
+from solver.rules.game import Rules, own_method
 from solver.rules.notation import format_action, parse_position, show
 
 NAME = "solverbook"
@@ -78,7 +79,7 @@ class SolverGame(pyspiel.Game):  # type: ignore[misc]
     def __init__(self, parameters: dict[str, Any] | None = None) -> None:
         said = {**DEFAULTS, **(parameters or {})}
         said["game"] = said["game"].replace(",", ";")  # OpenSpiel's own strings have commas between parameters
-        rules = Rules(load_game(said["game"].replace(";", ",")))
+        rules = Rules(game_of(said["game"].replace(";", ",")))
         actions = said["actions"] or surveyed(rules).actions
         outcomes = 0 if rules.chance is None else MOST_OUTCOMES
         bound = LARGEST if rules.margins else 1.0
@@ -164,7 +165,7 @@ class SolverState(pyspiel.State):  # type: ignore[misc]
 def register() -> None:
     """Make `pyspiel.load_game("solverbook", {"game": ...})` known to OpenSpiel, once."""
     if NAME not in pyspiel.registered_names():
-        pyspiel.register_game(_kind(Rules(load_game(DEFAULTS["game"]))), SolverGame)  # type: ignore[arg-type]
+        pyspiel.register_game(_kind(Rules(game_of(DEFAULTS["game"]))), SolverGame)  # type: ignore[arg-type]
 
 
 def number_of(player: Player, state: Any) -> int:
@@ -192,11 +193,11 @@ def moves_of(player: Player, state: Any) -> dict[int, Any]:
 
 
 class PlayerPolicy(Policy):  # type: ignore[misc]
-    """A player as a policy: all best moves are equally likely, the quickest wins and the slowest losses."""
+    """A player or a book as a policy: all best moves are equally likely, the quickest wins and the slowest losses."""
 
-    def __init__(self, game: Any, player: Player) -> None:
+    def __init__(self, game: Any, player: Player | Source) -> None:
         super().__init__(game, [0, 1])
-        self.player = player
+        self.player = Player.of(player)
 
     def action_probabilities(self, state: Any, player_id: int | None = None) -> dict[int, float]:
         """The probability of every legal action."""
@@ -206,11 +207,11 @@ class PlayerPolicy(Policy):  # type: ignore[misc]
 
 
 class PlayerBot(pyspiel.Bot):  # type: ignore[misc]
-    """A player as a bot, for either side: it plays one of its best moves, by lot."""
+    """A player or a book as a bot, for either side: it plays one of its best moves, by lot."""
 
-    def __init__(self, player: Player, seed: int = 0) -> None:
+    def __init__(self, player: Player | Source, seed: int = 0) -> None:
         super().__init__()
-        self.player, self.chance = player, random.Random(seed)
+        self.player, self.chance = Player.of(player), random.Random(seed)
 
     def provides_policy(self) -> bool:
         return True

@@ -1,6 +1,6 @@
 """Our games as environments of PettingZoo whose agents take turns (AEC), with action masks; a book plays or teaches.
 
-    environment = env("connect-four:4,4", teacher=solver.Player("connect-four:4,4"))
+    environment = env("connect-four:4,4", teacher="connect-four-4x4.lmdb")
     environment.reset(seed=1)
     for agent in environment.agent_iter():
         observation, reward, terminated, truncated, info = environment.last()
@@ -25,9 +25,10 @@ from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
 from solver.base.errors import GameError
+from solver.book.doors import Source, game_of
 from solver.export.planes import surveyed
 from solver.play.player import Player
-from solver.rules.game import Game, Rules, load_game
+from solver.rules.game import Rules
 from solver.rules.notation import Position, first_position, format_action, next_position, show
 
 AGENTS = ("player_0", "player_1")
@@ -35,7 +36,7 @@ LONGEST = 1000  # moves after which play without an end is cut off
 FORMS = ("ansi", "human")
 
 
-def env(game: Game | str, **options: Any) -> AECEnv[Any, Any, Any]:
+def env(game: Source, **options: Any) -> AECEnv[Any, Any, Any]:
     """The environment of a game, in PettingZoo's usual wrappers: an illegal action loses, what is out of order is an
     error. `options` are those of `SolverEnv`."""
     return wrappers.OrderEnforcingWrapper(
@@ -46,24 +47,26 @@ def env(game: Game | str, **options: Any) -> AECEnv[Any, Any, Any]:
 class SolverEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
     """A game of ours; `position` is where it stands, and `position.state` the state that books know.
 
-    `teacher`: a player, whose verdicts go into the infos. `actions`: how many there are at most; those that the first
-    positions and some random games have, if None. `longest`: the moves after which a game is cut off. Raises GameError.
+    `game` may be a game's name or a book, too. `teacher`: a player or a book, whose verdicts go into the infos.
+    `actions`: how many there are at most; those that the first positions and some random games have, if None.
+    `longest`: the moves after which a game is cut off. Raises GameError.
     """
 
     def __init__(
         self,
-        game: Game | str,
+        game: Source,
         *,
-        teacher: Player | None = None,
+        teacher: Player | Source | None = None,
         actions: int | None = None,
         longest: int = LONGEST,
         render_mode: str | None = None,
     ) -> None:
         super().__init__()
-        self.rules = Rules(load_game(game) if isinstance(game, str) else game)
+        self.rules = Rules(game_of(game))
         if render_mode not in (None, *FORMS):
             raise GameError(f"no render_mode {render_mode!r}: choose one of {', '.join(FORMS)}")
-        self.teacher, self.longest, self.render_mode = teacher, longest, render_mode
+        self.teacher = None if teacher is None else Player.of(teacher)
+        self.longest, self.render_mode = longest, render_mode
         self.planes = surveyed(self.rules, actions)
         self.metadata = {"name": "solverbook_v0", "render_modes": list(FORMS), "is_parallelizable": False}
         self.possible_agents = list(AGENTS)
@@ -173,10 +176,10 @@ class SolverEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
 
 
 class Opponent:
-    """A player as an agent: `Opponent(player)(environment)` is a best action for whoever moves there."""
+    """A player or a book as an agent: `Opponent(player)(environment)` is a best action for whoever moves there."""
 
-    def __init__(self, player: Player) -> None:
-        self.player = player
+    def __init__(self, player: Player | Source) -> None:
+        self.player = Player.of(player)
 
     def __call__(self, environment: Any) -> int:
         return self.player.best(environment.unwrapped.position.state)

@@ -9,6 +9,7 @@
     ├── BookError (OSError)               a file that cannot be used as a book
     │   ├── DamagedBook                   truncated, altered, unfinished
     │   └── ForeignBook                   not a book, another version, another game, other rules
+    │       └── MissingRules              a book of your own game, whose rules were not named
     ├── ResourceError (MemoryError)       memory or disk does not suffice
     └── BudgetExceeded                    a search was told to stop before it had an exact value
 
@@ -58,6 +59,18 @@ class DamagedBook(BookError):
 
 class ForeignBook(BookError):
     """Not a book, of another format version, of another game or of other rules."""
+
+
+class MissingRules(ForeignBook):
+    """A book of a game outside this package, which never runs code that it names: you name its rules."""
+
+    def __init__(self, fault: str, rules: str) -> None:
+        """Make the error of a `fault`, in words; `rules` is what `--game` would take."""
+        super().__init__(f"{fault}, --game {rules}, or in Python Book(path, game)")
+        self.fault, self.rules = fault, rules
+
+    def __reduce__(self) -> tuple[type[MissingRules], tuple[str, str]]:
+        return MissingRules, (self.fault, self.rules)
 
 
 class ResourceError(SolverError, MemoryError):

@@ -6,12 +6,12 @@ The file is read as plain bytes, a segment at a time, so that nothing of it stay
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterator, Sequence
 
 from solver.base.errors import DamagedBook
 from solver.base.progress import Progress, silent
 from solver.book import pages
+from solver.book.doors import Source
 from solver.book.format import HEADER_KEY, Header
 from solver.book.reader import Book
 from solver.book.sealing import DIRECTORY_KEY, GAME_KEY, PALETTE_KEY
@@ -20,8 +20,8 @@ from solver.book.solution import TierCount
 from solver.rules.game import Game
 
 
-def check_book(path: str | os.PathLike[str], progress: Progress = silent, game: Game | None = None) -> Header:
-    """Check all of a file; its header. Raises DamagedBook or ForeignBook that names what is wrong and where.
+def check_book(path: Source, progress: Progress = silent, game: Game | str | None = None) -> Header:
+    """Check all of a book's file; its header. Raises DamagedBook or ForeignBook that names what is wrong and where.
 
     The rules are asked where the codec asks them: `game` for one that is not of the package.
     """

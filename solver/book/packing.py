@@ -8,20 +8,21 @@ from solver.base.errors import BookError
 from solver.base.progress import Progress, silent
 from solver.book import Book, Header, check_codec, check_target, streaming
 from solver.book.codecs import keys_of, rules_of
+from solver.book.doors import Source
 from solver.rules.game import Game, Rules
 from solver.rules.width import refuse_wide
 
 
 def pack(
-    path: str | os.PathLike[str],
+    path: Source,
     target: str | os.PathLike[str],
     codec: str = "compact",
-    game: Game | None = None,
+    game: Game | str | None = None,
     *,
     workers: int | None = None,
     progress: Progress = silent,
 ) -> Header:
-    """Write the book at `path` anew, in this codec; the header as written.
+    """Write a book, or the one at a path, anew in this codec; the header as written.
 
     The bytes are those that `solve` would write in that codec, whatever `workers`, so a book that is packed back has
     the digest that it had. What is read is checked, so that what is packed is not damaged. `target` may be `path`: who
@@ -32,8 +33,9 @@ def pack(
     check_target(target)
     with Book(path, game) as book:
         if codec != book.header.codec:
-            book.header.kind.refuse("pack", str(path), BookError)
-            refuse_wide(str(path), 8 * book.header.state_bytes, f"the codec {codec}", "leave it as it is", BookError)
+            book.header.kind.refuse("pack", str(book.path), BookError)
+            bits = 8 * book.header.state_bytes
+            refuse_wide(str(book.path), bits, f"the codec {codec}", "leave it as it is", BookError)
         header, rules = recoded(book, book.header, codec)
         return streaming.write(target, header, streaming.pieces(book), rules, workers=workers, progress=progress)
 

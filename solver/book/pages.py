@@ -28,7 +28,8 @@ from solver.base.errors import BookError, DamagedBook, ForeignBook
 from solver.base.files import open_input
 from solver.book.format import HEADER_SIZE
 
-MAGIC = 0xBEEFC0DE
+MAGIC, MARK = 0xBEEFC0DE, 16  # and where it lies in a meta page
+MARKED = MARK + 4  # bytes of a file that show it
 PAGE_SIZES = (4096, 8192, 16384, 32768)
 PAGE_HEAD = 16
 BRANCH, LEAF, META = 1, 2, 8  # flags of a page
@@ -71,6 +72,16 @@ def open_file(path: Path) -> BinaryIO:
         raise BookError(f"{path} cannot be read: {error.strerror}") from None
 
 
+def is_lmdb(path: str | os.PathLike[str]) -> bool:
+    """Whether a file bears the mark of LMDB. It may still be damaged, or no book. False if it cannot be read."""
+    try:
+        with open_input(path, buffering=0) as file:
+            head = read(file, MARKED, 0)
+    except OSError:
+        return False
+    return len(head) == MARKED and struct.unpack_from("<I", head, MARK)[0] == MAGIC
+
+
 def check(file: BinaryIO) -> None:
     """Raise ForeignBook if it is no file of LMDB, DamagedBook if its tree is not as LMDB would have written it.
 
@@ -110,7 +121,7 @@ def _tree(file: BinaryIO) -> Tree:
     """The tree of the meta page that holds; both are checked."""
     size = os.fstat(file.fileno()).st_size
     head = read(file, PAGE_SIZES[0], 0)
-    if len(head) < 152 or struct.unpack_from("<I", head, 16)[0] != MAGIC:
+    if len(head) < 152 or struct.unpack_from("<I", head, MARK)[0] != MAGIC:
         raise ForeignBook("is no LMDB file: name a book")
     version, page_size = struct.unpack_from("<I", head, 20)[0], struct.unpack_from("<I", head, 40)[0]
     if version != 1:
@@ -120,7 +131,7 @@ def _tree(file: BinaryIO) -> Tree:
     found: list[tuple[int, Tree]] = []
     for number in range(METAS):
         page = read(file, 152, number * page_size)
-        if len(page) < 152 or struct.unpack_from("<II", page, 16) != (MAGIC, 1):
+        if len(page) < 152 or struct.unpack_from("<II", page, MARK) != (MAGIC, 1):
             raise DamagedBook("is truncated: fetch or solve the book again")
         last, transaction = struct.unpack_from("<QQ", page, 136)
         if (last + 1) * page_size > size:

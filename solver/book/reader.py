@@ -12,10 +12,11 @@ import os
 import weakref
 from bisect import bisect_right
 from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from solver.base import extras
-from solver.base.errors import BookError, DamagedBook, ForeignBook, GameError, MissingState, SolverError
+from solver.base.errors import BookError, DamagedBook, ForeignBook, GameError, MissingRules, MissingState, SolverError
 from solver.base.expectations import Expectation
 from solver.base.value import Value
 from solver.book import shipped
@@ -25,7 +26,17 @@ from solver.book.codecs.ranked import Ranks
 from solver.book.mapping import Mapped, mapped_file
 from solver.book.segments import groups_of
 from solver.book.trim import Trim
-from solver.rules.game import STATE_LIMIT, Game, Rules, game_text, is_built_in, load_game
+from solver.rules.game import (
+    RULES,
+    STATE_LIMIT,
+    Game,
+    Rules,
+    game_text,
+    is_built_in,
+    load_game,
+    rules_at_hand,
+    rules_for,
+)
 from solver.rules.keeping import game_kept
 
 if TYPE_CHECKING:
@@ -37,26 +48,38 @@ SOME = 256  # keys of a group, where the rules are asked for each
 class Book(Mapping[int, Value]):
     """The values of a book's states, all but finished ones: of symmetric ones it stores one, if it is folded.
 
-    `path` is a file, or the name of a game whose book comes with the package.
+    `path` is a file; a game or its name, whose book comes with the package (`naming`); or a Book, whose file is opened
+    once more. `game` is the rules of a book of your own game, or their name; without it SOLVER_GAME in the environment
+    names them. They are checked to be those that made the book.
+
     `book[state]` raises MissingState, `get` has a default; both, `in` and `lookup` take any of symmetric states, for
     which they ask the rules (ForeignBook where those are not at hand, and the state is not stored itself). `find`,
     iteration, `len` and `items` are of what is stored, in ascending order, in a ranked book in that of the ranks. Close
     it, or use it in a `with` block. Many threads may read at once, the same file may be opened many times, and readers
-    survive a fork. `game` is needed for rules of your own, and is checked to be those that made the book. `sha256`, 64
-    hex digits, is that of the whole file, which is hashed before anything else is done with it. Raises DamagedBook or
-    ForeignBook on files that cannot be trusted, at opening or when the damaged part is first touched.
+    survive a fork. `sha256`, 64 hex digits, is that of the whole file, which is hashed before anything else is done
+    with it. Raises DamagedBook or ForeignBook on files that cannot be trusted, at opening or when the damaged part is
+    first touched.
     """
 
-    def __init__(self, path: str | os.PathLike[str], game: Game | None = None, *, sha256: str | None = None) -> None:
-        self.path, named = shipped.located(path)
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | Book | Game,
+        game: Game | str | os.PathLike[str] | None = None,
+        *,
+        sha256: str | None = None,
+    ) -> None:
+        named: Game | None
+        self.path, named = path._source if isinstance(path, Book) else shipped.located(path)
         self._sha256 = sha256
         self._mapped: Mapped | None = mapped_file(self.path, sha256)
         self.header = self._mapped.header
-        self._place = self.path.absolute()
-        self._game = game = named if game is None else game
+        self._place: Path = self.path.absolute()
+        if isinstance(path, Book) and path.header != self.header:
+            raise ForeignBook(f"{self.path} is another book than the one that is open: open it again")
+        self._game: Game | None = named if game is None else rules_for(game, self.header.game)
         self._last: Callable[[], Any] | None = None
-        if game is not None:
-            self.check_rules(game)
+        if self._game is not None:
+            self.check_rules(self._game)
 
     def __getitem__(self, state: int) -> Value:
         value: Value | None = self.get(state)
@@ -234,30 +257,58 @@ class Book(Mapping[int, Value]):
 
     @property
     def game(self) -> Game:
-        """The game that the book was opened with, or that of its header if it is one of the package's or kept in it.
+        """The game that the book was opened with, or else that of its header.
 
-        A book never runs code that it names, so that a game of your own must be given. Raises ForeignBook without, or
-        if the package's rules are no longer those that made the book.
+        A book never runs code that it names. The rules of a game of your own are those that the book was opened with,
+        or those that SOLVER_GAME names in the environment.
+
+        Raises:
+            MissingRules: The game is your own, and nobody named its rules.
+            ForeignBook: The rules at hand are not those that made the book.
         """
         if self._game is not None:
             return self._game
+        game = self.stated_game()
+        self.check_rules(game)
+        if not is_built_in(self.header.game):
+            self._game = game
+        return game
+
+    @property
+    def _source(self) -> tuple[Path, Game | None]:
+        """Where the book lies, whatever folder is the current one, and the game that it was opened with."""
+        return self._place, self._game
+
+    def stated_game(self) -> Game:
+        """Return the book's game like `game`, even if its rules have changed since it was made.
+
+        Raises:
+            MissingRules: The game is your own, and SOLVER_GAME does not name its rules.
+            DamagedBook: The book keeps its game, and the record is damaged.
+        """
+        if self._game is not None or is_built_in(self.header.game):
+            return self._game or load_game(self.header.game)
         if self.keeps_game:
             try:
                 kept: Game = game_kept(self.header.game, self._open().game())
+                return kept
             except GameError as error:
                 raise DamagedBook(f"{self.path}: {error}: fetch or solve the book again") from None
-            self.check_rules(kept)
-            self._game = kept
-            return kept
-        if not is_built_in(self.header.game):
-            name, kind, rest = self.header.game.partition(":")
-            where = f"PATH/{name}::{rest[1:]}" if rest[:1] == ":" else f"{name}{kind}PATH/{rest}"
-            lies = "a game outside this package" if rest[:1] == ":" else "a tree in a file, which no book opens"
-            remedy = f"name its rules, --game {where}, or in Python Book(path, game)"
-            raise ForeignBook(f"{self.path} is of {lies}: {remedy}")
-        game = load_game(self.header.game)
-        self.check_rules(game)
-        return game
+        game = rules_at_hand(self.header.game)
+        if game is not None and (game_text(game) == self.header.game or self._made_by(game)):
+            return game
+        name, kind, rest = self.header.game.partition(":")
+        is_tree = rest[:1] != ":"
+        file = rest.partition(",")[0] if is_tree else name
+        folder = "" if os.path.isfile(file) else "PATH/"
+        rules = f"{name}{kind}{folder}{rest}" if is_tree else f"{folder}{self.header.game}"
+        lies = "a tree in a file, which no book opens" if is_tree else "a game outside this package"
+        others = "" if game is None else f", and {RULES} names those of {game_text(game)}"
+        raise MissingRules(f"{self.path} is of {lies}{others}: name its rules", rules)
+
+    def _made_by(self, game: Game) -> bool:
+        """Whether the book was made by these rules."""
+        return rules_of(game, self.header.codec) == self.header.rules
 
     @property
     def keeps_game(self) -> bool:
@@ -306,8 +357,8 @@ class Book(Mapping[int, Value]):
 
     def check_rules(self, game: Game) -> None:
         """Raise ForeignBook unless these are the rules that made the book."""
-        rules = rules_of(game, self.header.codec)
-        if rules != self.header.rules:
+        if not self._made_by(game):
+            rules = rules_of(game, self.header.codec)
             raise ForeignBook(
                 f"{self.path} was made by rules {self.header.rules[:8]} ({self.header.game}), these are"
                 f" {rules[:8]} ({game_text(game)}): solve again"

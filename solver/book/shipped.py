@@ -1,18 +1,17 @@
 """The small books that come with the package, found by their games: `solver.Book("tic-tac-toe")` solves nothing.
 
 In a checkout they lie in `books/` beside the package, in an installed package inside of it. Whatever takes a book takes
-such a name; a file of that name goes first.
+such a name; a book's file of that name goes first (`naming`).
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from solver.base.errors import BookError, ForeignBook
-from solver.games import CATALOGUE
+from solver.book.naming import resolved
 from solver.rules.game import Game, game_text, is_built_in, load_game
 
 HERE = Path(__file__).parent.parent
@@ -35,24 +34,26 @@ def find(game: Game, opened: Callable[[Path, Game], Opened]) -> Opened | None:
         return None
 
 
-def located(path: str | os.PathLike[str]) -> tuple[Path, Game | None]:
-    """Where a book lies: at `path`; or in the package, where that is no file but names a game, which comes with it.
+def located(source: Any) -> tuple[Path, Game | None]:
+    """Where a book lies: at a path; or in the package, if the source is a game or its name, which comes with it.
 
-    Raises BookError if none is, GameError for a game with wrong parameters.
+    No rules of a user are run for it: no book of theirs is shipped. Raises BookError if none is, GameError for a game
+    with wrong parameters.
     """
-    name = path if isinstance(path, str) else ""
-    if name.partition(":")[0] not in CATALOGUE or is_file(name) or not is_built_in(name):
-        return Path(path), None
-    game = load_game(name)
-    shipped = path_of(game_text(game))
-    if not shipped.is_file():
-        raise BookError(f"no book of {name} comes with the package: solver solve {name} -o BOOK makes one")
-    return shipped, game
+    found = resolved(source)
+    if isinstance(found, Path):
+        return found, None
+    if isinstance(found, str) and not is_built_in(found):
+        raise _not_shipped(found)
+    game = load_game(found)
+    name = game_text(game)
+    if not is_built_in(name) or not path_of(name).is_file():
+        raise _not_shipped(name)
+    return path_of(name), game
 
 
-def is_file(name: str) -> bool:
-    """Whether a name is taken for a file, not for a game: something lies there that is no folder."""
-    return os.path.exists(name) and not os.path.isdir(name)
+def _not_shipped(name: str) -> BookError:
+    return BookError(f"no book of {name} comes with the package: solver solve {name} -o BOOK makes one")
 
 
 def path_of(name: str) -> Path:

@@ -114,21 +114,23 @@ class Commands(click.Group):
                 asked = signals.end()
         except BaseException as error:
             asked = signals.end()  # once more: the first may have been interrupted itself
-            how_to_go_on = _how_to_go_on(*arguments, **options)
+            how_to_go_on = _how_to_go_on(_words_typed(*arguments, **options))
             if asked is not None:  # whatever Python has made of it
                 return _say(f"{SIGNALS[asked]}{how_to_go_on}", 128 + asked)
             if isinstance(error, (click.Abort, KeyboardInterrupt)):
                 return _say(f"interrupted{how_to_go_on}", 130)
             if isinstance(error, SystemExit) and sys.stdout is not output:  # what click does about a broken pipe
                 return _go_unheard(output)
-            return _told(error, output)
+            return _told(error, output, _words_typed(*arguments, **options))
         finally:
             if asked is not None:
                 atexit.register(signals.stay_away)
 
 
-def _told(error: BaseException, output: IO[str]) -> int:
+def _told(error: BaseException, output: IO[str], typed: list[str]) -> int:
     """The exit code of an error, said on stderr in a line; one that nobody expects is raised again."""
+    if isinstance(error, errors.MissingRules):
+        return _say(f"{error.fault}: {_with_rules(typed, error.rules)}", _exit_code(error))
     if isinstance(error, click.ClickException):
         with contextlib.suppress(OSError):
             error.show()
@@ -199,9 +201,26 @@ def _exit_code(error: BaseException) -> int:
     return next(code for kind, code in EXIT_CODES if isinstance(error, kind))
 
 
-def _how_to_go_on(args: Sequence[str] | None = None, *_: Any, **__: Any) -> str:
+def _words_typed(args: Sequence[str] | None = None, *_: Any, **__: Any) -> list[str]:
+    """The command and its arguments, as they were typed or given to `main`."""
+    return list(sys.argv[1:] if args is None else args)
+
+
+def _with_rules(typed: list[str], rules: str) -> str:
+    """The command once more, with the rules that its book needs: by --game, or where it has no such option by RULES."""
+    from solver.rules.game import RULES
+
+    name, *rest = typed or [""]
+    command = main.get_command(click.Context(main), name)
+    if command is None or not any("--game" in parameter.opts for parameter in command.params):
+        return f"{RULES}={shlex.quote(rules)} {shlex.join(['solver', *typed])}"
+    once = shlex.join(["solver", name, "--game", rules, *rest])
+    return f"{once}, or for all commands: export {RULES}={shlex.quote(rules)}"
+
+
+def _how_to_go_on(typed: list[str]) -> str:
     """The command that goes on with an interrupted solve."""
-    words = [word for word in (sys.argv[1:] if args is None else args) if word != "--restart"]
+    words = [word for word in typed if word != "--restart"]
     return f": go on with solver {shlex.join(words)}" if words[:1] in (["solve"], ["grow"]) else ""
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from solver.rules.game import Rules, load_game
+from solver.book.doors import game_of
+from solver.rules.game import Rules
 
 
 @click.command("build")
@@ -24,6 +25,6 @@ def command(text: str, file: str, no_symmetry: bool, ranks: bool) -> None:
     """
     from solver.export.module import write
 
-    rules = Rules(load_game(text), not no_symmetry)
+    rules = Rules(game_of(text), not no_symmetry)
     size = write(rules, file, ranks)
     click.echo(f"{file}: {size:,} bytes, {rules.name}, rules {rules.fingerprint[:8]}")

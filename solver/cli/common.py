@@ -10,17 +10,18 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import click
 
-from solver.base.errors import BookError, GameError
-from solver.book import shipped
+from solver.base.errors import BookError
 from solver.book.codecs import CHOICES
+from solver.book.doors import book_and_game
+from solver.book.naming import resolved
 from solver.book.reader import Book
-from solver.games import DOORS
 from solver.play.live import PLAYOUTS, SECONDS
-from solver.rules.game import Game, is_built_in, load_game, own_method
+from solver.rules.game import Game, is_built_in, own_method
 
 MOST = 1 << 63  # beyond any tier or distance
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -83,34 +84,35 @@ class Span(click.ParamType):  # type: ignore[type-arg]
 
 
 def open_source(
-    source: str, own: Game | None = None, *, live: bool = False, quiet: bool = False, chance: str | None = None
+    source: str, own: str | None = None, *, live: bool = False, quiet: bool = False, chance: str | None = None
 ) -> tuple[Book | None, Game]:
-    """A book and its game; by a game's name the book that comes with the package, None without one or if `live`.
+    """Open what BOOK|GAME names: the book, None of a game without one or if `live`, and the game.
 
-    `chance`: what is said of a game of chance without a book, if not that it has to be solved.
+    Args:
+        source: A book's file, a game or a file of rules, in the order of `book.naming`.
+        own: The rules of a book of your own game.
+        live: Whether the book that comes with the package is left out.
+        quiet: Whether nothing is said of that book.
+        chance: What is said of a game of chance without a book, if not that it has to be solved.
     """
-    if shipped.is_file(source) and not is_rules(source):
-        if live:
-            raise BookError(f"{source} is a book: --live goes with a game's name")
-        book = Book(source, own)
-        return book, book.game
-    if own is not None:
+    is_book = isinstance(resolved(source), Path)
+    if is_book and live and os.path.exists(source):
+        raise BookError(f"{source} is a book: --live goes with a game's name")
+    if not is_book and own is not None:
         raise BookError(f"there is no book {source}: --game goes with a book")
-    try:
-        game = load_game(source)
-    except GameError:
-        if is_built_in(source) and (source.endswith(".lmdb") or os.sep in source):
-            raise BookError(f"there is no book {source}: solve the game first, or name another file") from None
-        raise
-    found = None if live else shipped.find(game, Book)
-    if found is None and own_method(game, "chance"):
+    book, game = book_and_game(source, own, shipped_book=not live)
+    if book is None and own_method(game, "chance"):
         chance = chance or f"not searched live: solver solve {source} -o BOOK, name that"
         raise BookError(f"{source} is a game of chance, {chance}")
-    if found is None:
+    if book is None:
         try_out(source, game)
-    if found is not None:
-        note(f"from the book {found.path.name} that comes with the package", quiet)
-    return found, game
+    elif not is_book:
+        _note_shipped(book, quiet)
+    return book, game
+
+
+def _note_shipped(book: Book, quiet: bool) -> None:
+    note(f"from the book {book.path.name} that comes with the package", quiet)
 
 
 def try_out(source: str, game: Game) -> None:
@@ -121,16 +123,11 @@ def try_out(source: str, game: Game) -> None:
         check_game(game, playouts=PLAYOUTS)
 
 
-def is_rules(source: str) -> bool:
-    """Whether a file's name is that of rules or of a table of moves, and of no book."""
-    return source.lower().endswith((".py", *DOORS))
-
-
-def open_book(source: str, own: Game | None = None, *, quiet: bool = False) -> Book:
+def open_book(source: str, own: Game | str | None = None, *, quiet: bool = False) -> Book:
     """A book by its path, or the one that comes with the package by the name of its game."""
     book = Book(source, own)
-    if not shipped.is_file(source):
-        note(f"from the book {book.path.name} that comes with the package", quiet)
+    if not isinstance(resolved(source), Path):
+        _note_shipped(book, quiet)
     return book
 
 
@@ -224,8 +221,7 @@ game_option = click.option(
     "--game",
     "own",
     metavar="GAME",
-    callback=lambda context, option, text: None if text is None else load_game(text),
-    help="The rules of a book made from your own file: my_game.py::Class.",
+    help="Rules of a book made from your own file, my_game.py::Class. Default: SOLVER_GAME in the environment.",
 )
 evaluate_option = click.option(
     "--evaluate",

@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
+from solver.book.doors import game_of
 from solver.cli.common import Bars, Seconds, json_option, quiet_option, tell, workers_option
 from solver.estimate.phases import Cluster, parse_cluster
 from solver.report import estimates
 from solver.report.facts import facts_of
-from solver.rules.game import load_game
 
 
 class ClusterText(click.ParamType):  # type: ignore[type-arg]
@@ -62,7 +62,7 @@ def command(
 
     if cluster is not None and max_ply is not None:
         raise click.UsageError("an opening book is made on one machine: leave --cluster or --max-ply out")
-    rules = load_game(game)
+    rules = game_of(game)
     with Bars(quiet) as bars:
         options: dict[str, Any] = {
             "symmetry": not no_symmetry,

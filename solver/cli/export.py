@@ -10,7 +10,7 @@ import click
 
 from solver.base.errors import MethodError
 from solver.book import Book, shipped
-from solver.cli.common import Bars, game_option, is_rules, live_option, open_book, open_source, quiet_option
+from solver.cli.common import Bars, game_option, live_option, open_book, open_source, quiet_option
 from solver.rules.game import Game
 
 
@@ -42,7 +42,7 @@ from solver.rules.game import Game
 @game_option
 @quiet_option
 def command(
-    sources: tuple[str, ...], file: str, columns: str | None, form: str, live: bool, own: Game | None, quiet: bool
+    sources: tuple[str, ...], file: str, columns: str | None, form: str, live: bool, own: str | None, quiet: bool
 ) -> None:
     """Write a book in another form: a table with a row a stored state, one file that other languages read, or a page.
 
@@ -83,7 +83,7 @@ def command(
 
 
 def _write_all(
-    sources: tuple[str, ...], file: str, columns: str | None, live: bool, own: Game | None, quiet: bool
+    sources: tuple[str, ...], file: str, columns: str | None, live: bool, own: str | None, quiet: bool
 ) -> None:
     """The pages of several books or games, all shipped books if none is named, and their index."""
     from solver.export import export_all, is_page
@@ -103,10 +103,10 @@ def _write_all(
 
 
 def _opened(
-    source: str, own: Game | None, is_page: bool, live: bool, quiet: bool
+    source: str, own: str | None, is_page: bool, live: bool, quiet: bool
 ) -> contextlib.AbstractContextManager[Book | Game]:
     """A book; for a page a game, where none is named and none comes with the package."""
-    if not live and (not is_page or own or (shipped.is_file(source) and not is_rules(source))):
+    if not live and (not is_page or own):
         return open_book(source, own, quiet=quiet)
     book, game = open_source(source, own, live=live, quiet=quiet)
     return contextlib.nullcontext(game) if book is None else book

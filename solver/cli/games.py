@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from solver.base.errors import GameError
 from solver.cli.common import json_option, tell
 from solver.games import CATALOGUE
 from solver.report import games
+from solver.rules.game import unknown_game
 
 
 @click.command("games")
@@ -30,7 +30,7 @@ def _known(name: str) -> str:
     """The name of a game, without parameters. Raises GameError."""
     game = name.partition(":")[0]
     if game not in CATALOGUE:
-        raise GameError(f"no game {name!r}: solver games lists them")
+        raise unknown_game(game)
     return game
 
 

@@ -14,7 +14,6 @@ from solver.cli.common import game_option, json_option, open_book, quiet_option,
 from solver.play.grading import grade
 from solver.play.player import Player
 from solver.report import grades
-from solver.rules.game import Game
 
 
 @click.command("grade")
@@ -23,7 +22,7 @@ from solver.rules.game import Game
 @json_option
 @game_option
 @quiet_option
-def command(source: str, games: str, as_json: bool, own: Game | None, quiet: bool) -> None:
+def command(source: str, games: str, as_json: bool, own: str | None, quiet: bool) -> None:
     """Judge games by a book: the share of perfect moves, of moves that keep the value, and the blunders.
 
     GAMES is a file, or `-`, with a game a line: the moves from the start, as `query` takes them. A perfect move keeps

@@ -50,7 +50,7 @@ class Layers(click.ParamType):  # type: ignore[type-arg]
 @game_option
 @quiet_option
 def command(
-    source: str, output: str, as_json: bool, live: bool, own: Game | None, quiet: bool, **asked: Any
+    source: str, output: str, as_json: bool, live: bool, own: str | None, quiet: bool, **asked: Any
 ) -> None:
     """Learn to evaluate positions: from a book, from searches where there is none, or by evolution through self-play.
 
@@ -78,7 +78,7 @@ def command(
     if book is not None and book.header.scope != "complete" and not os.path.exists(source):
         note(f"which holds {book.header.scope} only: states are searched instead", quiet)
         book = None
-    with book or contextlib.nullcontext(), Bars(quiet) as bars:
+    with contextlib.nullcontext() if book is None else book, Bars(quiet) as bars:
         found = _learned(book, game, asked, bars, quiet)
     write(output, found)
     tell(evaluations.facts(found, output), evaluations.text, as_json)

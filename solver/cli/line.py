@@ -21,7 +21,6 @@ from solver.cli.common import (
 from solver.play.live import SECONDS
 from solver.play.player import Player
 from solver.report import lines
-from solver.rules.game import Game
 
 
 @click.command("line")
@@ -42,7 +41,7 @@ from solver.rules.game import Game
 @quiet_option
 def command(
     source: str, position: str, longest: bool, most: int, budget: float | None, as_json: bool, module: str | None,
-    live: bool, own: Game | None, quiet: bool,
+    live: bool, own: str | None, quiet: bool,
 ) -> None:  # fmt: skip
     """Print the best play from a position to the end: quick wins, slow losses.
 

@@ -7,7 +7,6 @@ import click
 from solver.book.codecs import CHOICES
 from solver.cli.common import Bars, game_option, json_option, quiet_option, workers_option
 from solver.cli.info import report
-from solver.rules.game import Game
 
 
 @click.command("pack")
@@ -25,7 +24,7 @@ from solver.rules.game import Game
 @json_option
 @quiet_option
 def command(
-    book: str, target: str, codec: str, own: Game | None, workers: int | None, as_json: bool, quiet: bool
+    book: str, target: str, codec: str, own: str | None, workers: int | None, as_json: bool, quiet: bool
 ) -> None:
     """Write a book anew in another codec, with nothing solved.
 

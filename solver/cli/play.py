@@ -22,7 +22,7 @@ from solver.play.analysis import nearly_best
 from solver.play.live import SHORT
 from solver.play.player import Player
 from solver.report.words import in_words
-from solver.rules.game import Game, Rules, game_text
+from solver.rules.game import Rules, game_text
 from solver.rules.notation import (
     Position,
     chances,
@@ -68,7 +68,7 @@ COMMANDS = "hint, undo, swap (sides), help, quit"
 @quiet_option
 def command(
     source: str, second: bool, start: str, budget: float, method: str, depth: int, level: int, variety: float,
-    seed: int | None, evaluate: str | None, module: str | None, live: bool, own: Game | None, quiet: bool,
+    seed: int | None, evaluate: str | None, module: str | None, live: bool, own: str | None, quiet: bool,
 ) -> None:  # fmt: skip
     """Play against a book, or a GAME against the book of it that comes with the package, else against a live search.
 

@@ -25,7 +25,7 @@ from solver.cli.common import (
 )
 from solver.play.player import Player
 from solver.report.answers import Answers, text
-from solver.rules.game import Game, game_text
+from solver.rules.game import game_text
 
 BLOCK = 1 << 16
 
@@ -44,7 +44,7 @@ BLOCK = 1 << 16
 @quiet_option
 def command(
     source: str, positions: tuple[str, ...], as_json: bool, no_moves: bool, book_only: bool, budget: float,
-    evaluate: str | None, module: str | None, live: bool, own: Game | None, quiet: bool,
+    evaluate: str | None, module: str | None, live: bool, own: str | None, quiet: bool,
 ) -> None:  # fmt: skip
     """Value positions and all their moves, best first.
 

@@ -10,7 +10,6 @@ import click
 from solver.base.errors import MissingState
 from solver.cli.common import Bars, Span, game_option, json_option, note, open_book, quiet_option, tell
 from solver.report.facts import worth
-from solver.rules.game import Game
 
 
 @click.command("sample")
@@ -25,7 +24,7 @@ from solver.rules.game import Game
 @json_option
 @game_option
 @quiet_option
-def command(source: str, number: int, as_json: bool, own: Game | None, quiet: bool, **wanted: Any) -> None:
+def command(source: str, number: int, as_json: bool, own: str | None, quiet: bool, **wanted: Any) -> None:
     """Choose stored states at random, uniformly among those that match, none twice; in random order.
 
     One state a line, as `query` takes it; the first of them are a sample, too. The same seed chooses the same states.

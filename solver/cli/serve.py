@@ -13,10 +13,11 @@ import click
 from solver.base import extras
 from solver.base.errors import MethodError
 from solver.base.parallel import cores
-from solver.book import Book, shipped
+from solver.book import Book
+from solver.book.naming import resolved
 from solver.cli.common import Seconds, game_option, open_source, quiet_option
 from solver.games import CATALOGUE
-from solver.rules.game import Game, is_built_in
+from solver.rules.game import is_built_in
 
 if TYPE_CHECKING:
     from solver.serve.shelf import Served
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 @quiet_option
 def command(
     sources: tuple[str, ...], host: str, port: int, live: float | None, workers: int | None, opens: bool,
-    own: Game | None, quiet: bool,
+    own: str | None, quiet: bool,
 ) -> None:  # fmt: skip
     """Serve books and games over HTTP: a page for each, JSON for scripts, the interfaces of other programs.
 
@@ -71,11 +72,12 @@ def command(
         running.run(make, sockets, count, live or 0)
 
 
-def _named(sources: tuple[str, ...], own: Game | None) -> Iterator[Served]:
+def _named(sources: tuple[str, ...], own: str | None) -> Iterator[Served]:
     """What the command line names."""
     from solver.serve.shelf import Served
 
     for source in sources:
-        foreign = own is not None and shipped.is_file(source) and not is_built_in(Book(source).header.game)
+        found = resolved(source)
+        foreign = own is not None and isinstance(found, Path) and not is_built_in(Book(found).header.game)
         book, game = open_source(source, own if foreign else None, quiet=True)
         yield Served(game, book)

@@ -10,9 +10,9 @@ from typing import Any
 import click
 
 from solver.base.errors import GameError
+from solver.book.doors import game_of
 from solver.cli.common import Bars, Seconds, Size, codec_option, json_option, note, quiet_option, workers_option
 from solver.cli.info import report
-from solver.rules.game import load_game
 
 
 @click.command("solve")
@@ -79,7 +79,7 @@ def command(
         raise click.UsageError("--plot draws what --trace says: name both, or leave it out")
     if pruned or trace:
         _refuse_beside("--trace" if trace else "--pruned", options, book)
-        _print_visit(load_game(game), trace, plot, as_json)
+        _print_visit(game_of(game), trace, plot, as_json)
         return
     if options.codec is not None and book is None:
         raise click.UsageError("--codec is how a book is written: name one with -o, or leave it out")

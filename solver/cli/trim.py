@@ -8,7 +8,6 @@ from solver.book.codecs import CODECS
 from solver.book.trim import SIDES, Trim
 from solver.cli.common import Bars, Size, game_option, json_option, quiet_option, workers_option
 from solver.cli.info import report
-from solver.rules.game import Game
 
 
 @click.command("trim")
@@ -39,7 +38,7 @@ from solver.rules.game import Game
 @quiet_option
 def command(
     book: str, target: str, max_ply: int | None, side: str | None, plies: int | None, wdl: bool,
-    max_bytes: int | None, codec: str | None, own: Game | None, workers: int | None, as_json: bool, quiet: bool,
+    max_bytes: int | None, codec: str | None, own: str | None, workers: int | None, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Write a book anew with less in it: as much as you can do without.
 

@@ -11,7 +11,6 @@ from solver.base.files import MOST_LINE
 from solver.cli.common import budget_option, evaluate_option, game_option, live_option, module_option, open_source
 from solver.play.player import Player
 from solver.play.ugi import Session
-from solver.rules.game import Game
 
 
 @click.command("ugi")
@@ -21,7 +20,7 @@ from solver.rules.game import Game
 @module_option
 @live_option
 @game_option
-def command(source: str, budget: float, evaluate: str | None, module: str | None, live: bool, own: Game | None) -> None:
+def command(source: str, budget: float, evaluate: str | None, module: str | None, live: bool, own: str | None) -> None:
     """Play as an engine: the Universal Game Interface on standard input and output, UCI for any game.
 
     It answers from a book, the one that comes with the package if a GAME is named, and searches within the clock where

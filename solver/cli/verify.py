@@ -6,11 +6,10 @@ from typing import Any
 
 import click
 
-from solver.base.errors import DamagedBook, ForeignBook
+from solver.base.errors import DamagedBook, ForeignBook, MissingRules
 from solver.cli.common import Bars, Seconds, Size, game_option, json_option, quiet_option, tell, workers_option
 from solver.report import verdicts
 from solver.report.facts import facts_of
-from solver.rules.game import Game
 from solver.verifying.verification import CONSISTENT, SEARCH, WRONG, verify
 
 NOT_PROVED = 7  # the exit code of a consistent book
@@ -32,7 +31,7 @@ NOT_PROVED = 7  # the exit code of a consistent book
 @click.option("--play", is_flag=True, help="Also play it out against every reply, for the sides that it serves.")
 @json_option
 @quiet_option
-def command(book: str, own: Game | None, as_json: bool, quiet: bool, **given: Any) -> None:
+def command(book: str, own: str | None, as_json: bool, quiet: bool, **given: Any) -> None:
     """Check a book: structure, checksums, every value against its children, every count.
 
     The verdict is one of three words, and the exit code says it, too:
@@ -53,6 +52,8 @@ def command(book: str, own: Game | None, as_json: bool, quiet: bool, **given: An
     try:
         with Bars(quiet) as bars:
             found = facts_of(verify(book, own, progress=bars, **given))
+    except MissingRules:  # which says nothing of the book
+        raise
     except (DamagedBook, ForeignBook) as error:
         if as_json:
             tell({"verdict": WRONG, "basis": str(error)}, str, as_json)

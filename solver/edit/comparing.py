@@ -16,6 +16,7 @@ from solver.base.options import Options
 from solver.base.progress import Progress, silent
 from solver.base.value import Value, merit_of
 from solver.book import Book, Header, check_codec, check_target, streaming
+from solver.book.doors import Source
 from solver.book.packing import recoded
 from solver.solving import pipeline
 from solver.solving.ways.grown import Plan
@@ -56,10 +57,11 @@ class Differences(NamedTuple):
         return not (self.header or self.only_first or self.only_second or self.other_values)
 
 
-def diff(
-    first: str | os.PathLike[str], second: str | os.PathLike[str], most: int = 20, *, progress: Progress = silent
-) -> Differences:
-    """What tells two books apart, with `most` states as examples. Raises DamagedBook, ForeignBook or BookError."""
+def diff(first: Source, second: Source, most: int = 20, *, progress: Progress = silent) -> Differences:
+    """What tells two books, or those at two paths, apart, with `most` states as examples.
+
+    Raises DamagedBook, ForeignBook or BookError.
+    """
     counts = [0, 0, 0]
     examples: list[Difference] = []
     with Book(first) as one, Book(second) as other:
@@ -78,8 +80,8 @@ def diff(
 
 
 def merge(
-    first: str | os.PathLike[str],
-    second: str | os.PathLike[str],
+    first: Source,
+    second: Source,
     target: str | os.PathLike[str],
     codec: str | None = None,
     *,

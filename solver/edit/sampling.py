@@ -10,6 +10,7 @@ from solver.base.errors import MethodError
 from solver.base.progress import Progress, silent
 from solver.base.value import Value
 from solver.book import Book, streaming
+from solver.book.doors import Source
 from solver.rules.game import Rules
 
 Range = tuple[int, int]
@@ -17,7 +18,7 @@ COARSE = 18  # bits of an expectation that are left out where expectations are c
 
 
 def sample(
-    book: Book,
+    book: Source,
     number: int,
     *,
     seed: int = 0,
@@ -28,11 +29,14 @@ def sample(
 ) -> list[tuple[int, Value]]:
     """So many stored states at random, uniformly among those that match, none twice, and their values; in random order.
 
-    `outcome` is "win", "draw" or "loss" for the side to move; `distance` and `tier` are ranges, both ends included.
-    Where fewer match, it is all of them. The same `seed` gives the same states of the same book, whatever its codec.
-    Raises MethodError for tiers of rules that know none, ForeignBook for such of a game that the book cannot name,
-    DamagedBook.
+    `book` may be a book's path, too. `outcome` is "win", "draw" or "loss" for the side to move; `distance` and `tier`
+    are ranges, both ends included. Where fewer match, it is all of them. The same `seed` gives the same states of the
+    same book, whatever its codec. Raises MethodError for tiers of rules that know none, ForeignBook for such of a
+    game that the book cannot name, DamagedBook.
     """
+    if not isinstance(book, Book):
+        with Book(book) as opened:
+            return sample(opened, number, seed=seed, outcome=outcome, distance=distance, tier=tier, progress=progress)
     chance = random.Random(seed)
     chosen: list[tuple[int, Value]] = []
     for before, found in enumerate(_matching(book, outcome, distance, tier, progress)):

@@ -24,6 +24,7 @@ from solver.base.progress import Progress, silent
 from solver.base.value import Value, merit_of
 from solver.book import Book, Header, check_codec, check_target, streaming
 from solver.book.codecs import rules_of
+from solver.book.doors import Source
 from solver.book.solution import Part
 from solver.book.trim import MOST_PLIES, SIDES, TRIMMED, Trim
 from solver.book.writer import CHUNK
@@ -47,27 +48,47 @@ class Kept(NamedTuple):
 
 
 def trim(
-    path: str | os.PathLike[str],
+    book: Source,
     target: str | os.PathLike[str],
     wanted: Trim,
-    game: Game | None = None,
+    game: Game | str | None = None,
     *,
     wdl: bool = False,
     codec: str | None = None,
     workers: int | None = None,
     progress: Progress = silent,
 ) -> Header:
-    """Write the book at `path` anew with less in it, as in trim("c4.lmdb", "first.lmdb", Trim(side="first", plies=2)).
+    """Write a smaller copy of a book. A player recovers what was dropped by a short search.
 
-    What is `wanted` may be any of the fields of `Trim` but the first two, which are found out; `wdl` are values without
-    distances. `game` is needed for rules of your own; `codec` is that of the book if None. The header as written: the
-    same book gives the same bytes, whatever `workers`. Raises MethodError for what cannot be left out, DamagedBook,
-    ForeignBook or BookError, ResourceError, and leaves `target` as it was.
+        trim("c4.lmdb", "first.lmdb", Trim(side="first", plies=2))
+
+    The same book gives the same bytes, whatever `workers` is. On any error `target` stays as it was.
+
+    Args:
+        book: The book to read, its path, or a game whose book comes with the package.
+        target: Where to write the copy.
+        wanted: What to drop: `max_ply`, `side`, `plies` or `max_bytes` of `Trim`. `source` and `scope` are filled in
+            for you.
+        game: The rules, or their name, if they are your own.
+        wdl: Drop distances and keep win, draw or loss.
+        codec: The copy's codec. None for the book's own.
+        workers: Threads. None for all cores.
+        progress: Called as the work goes on.
+
+    Returns:
+        The header of the copy.
+
+    Raises:
+        MethodError: This cannot be dropped from this book, or nothing is to be dropped.
+        DamagedBook: The book is damaged.
+        ForeignBook: The book was made with other rules.
+        BookError: The book cannot be read, or `target` cannot be written.
+        ResourceError: Memory or disk does not suffice.
     """
     check_target(target)
     if codec is not None:
         check_codec(codec)
-    with Book(path, game) as book:
+    with Book(book, game) as book:
         header = book.header
         rules = Rules(book.game, header.symmetry, wdl or header.wdl)
         _refuse(header, rules, wanted, wdl)

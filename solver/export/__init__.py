@@ -8,14 +8,16 @@ the files hold.
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from solver.base.errors import BookError, MethodError, ResourceError
 from solver.base.files import replacing, replacing_folder
 from solver.base.progress import Progress, silent
 from solver.book import Book, check_target
+from solver.book.doors import Source, book_and_game
 from solver.book.writer import nameable
 from solver.export import bin, listing, site, tables
 from solver.export.columns import COLUMNS, table_of
@@ -40,21 +42,21 @@ def is_page(path: str | os.PathLike[str]) -> bool:
 
 
 def export(
-    source: Book | Game,
+    source: Source,
     path: str | os.PathLike[str],
     columns: Sequence[str] | None = None,
     *,
     training: bool = False,
     progress: Progress = silent,
 ) -> list[str]:
-    """Write a book to a file whose name's ending says the form; `columns` of a table, all that fit if left out.
+    """Write a book, or the one at a path, to a file whose ending says the form; `columns` of a table, all if left out.
 
     `training` makes a .parquet for learners (`training`). A folder, one that is there or a name that ends in a slash,
-    becomes a page for browsers; of a book that ends early one that searches on, if the search of its game is shipped or
-    Numba is there to build it. A page takes a game in place of a book: then it answers by its search alone. What is
-    written is there whole or not at all. Returns what a page does without, and why, a line each. Raises MethodError
-    for another ending or column, for rules that cannot run in a page, and for games alone that cannot be searched
-    there; GameError, BookError, ResourceError.
+    becomes a page for browsers; of a book that ends early one that searches on, if the search of its game is shipped
+    or Numba is there to build it. A page takes a game, or its name, in place of a book: then it answers by its search
+    alone. What is written is there whole or not at all. Returns what a page does without, and why, a line each.
+    Raises MethodError for another ending or column, for rules that cannot run in a page, and for games alone that
+    cannot be searched there; GameError, BookError, ResourceError.
     """
     target = Path(os.path.realpath(path) if is_page(path) else path)
     if columns is not None and (is_page(path) or target.suffix.lower() == BINARY):
@@ -62,10 +64,11 @@ def export(
     if training and (target.suffix.lower() != PARQUET or columns is not None):
         raise MethodError(f"a training set is a {PARQUET} with columns of its own: name a file, leave --columns out")
     try:
-        if is_page(path):
-            return _write_page(source, target, progress)
-        _write_file(source, target, columns, training, progress)
-        return []
+        with _opened(source, is_page(path)) as opened:
+            if is_page(path):
+                return _write_page(opened, target, progress)
+            _write_file(opened, target, columns, training, progress)
+            return []
     except BookError:  # an OSError, too
         raise
     except OSError as error:
@@ -73,7 +76,7 @@ def export(
 
 
 def export_all(
-    sources: Sequence[Book | Game], path: str | os.PathLike[str], *, progress: Progress = silent
+    sources: Sequence[Source], path: str | os.PathLike[str], *, progress: Progress = silent
 ) -> list[str]:
     """Write the pages of several books, or games that are searched, into a folder, with an index of their boards.
 
@@ -82,17 +85,33 @@ def export_all(
     if not is_page(path):
         raise MethodError(f"{path} holds one book: several become pages in a folder, with a slash: {Path(path).stem}/")
     target = Path(os.path.realpath(path))
-    pairs = [(source.game, source) if isinstance(source, Book) else (source, None) for source in sources]
-    listing.names_of(game for game, _ in pairs)  # before anything is built
-    with nameable(target):
-        listing.check_folder(target)
     try:
-        with replacing_folder(target) as folder:
-            return listing.write(pairs, folder, progress)
+        with contextlib.ExitStack() as stack:
+            opened = [stack.enter_context(_opened(source, True)) for source in sources]
+            pairs = [(one.game, one) if isinstance(one, Book) else (one, None) for one in opened]
+            listing.names_of(game for game, _ in pairs)  # before anything is built
+            with nameable(target):
+                listing.check_folder(target)
+            with replacing_folder(target) as folder:
+                return listing.write(pairs, folder, progress)
     except BookError:  # an OSError, too
         raise
     except OSError as error:
         raise ResourceError(f"{target} cannot be written ({error.strerror or error}): make room, then again") from None
+
+
+@contextlib.contextmanager
+def _opened(source: Source, for_page: bool) -> Iterator[Book | Game]:
+    """The book or game that a source names, which is closed behind if it was opened here; but for a page a book."""
+    if not isinstance(source, (str, os.PathLike)):
+        yield source
+    elif for_page:
+        book, game = book_and_game(source)
+        with contextlib.nullcontext(game) if book is None else book as opened:
+            yield opened
+    else:
+        with Book(source) as book:
+            yield book
 
 
 def _write_page(source: Book | Game, target: Path, progress: Progress) -> list[str]:

@@ -11,7 +11,8 @@ _FILES = sorted(file.removesuffix(".py") for file in os.listdir(os.path.dirname(
 CATALOGUE = tuple(file.replace("_", "-") for file in _FILES if file != "__init__")
 FROM_FILES = frozenset({"tree", "graph"})  # games whose text names a file, which is opened
 DESCRIPTIONS = (".kif", ".gdl")  # how the names of games in the game description language end
-DOORS = (".csv", ".tsv", ".tab", *DESCRIPTIONS)  # and of all that is a graph
+GRAPHS = (".csv", ".tsv", ".tab", *DESCRIPTIONS)  # and of all that is a graph
+TREES = (".json", ".json,min", ".json,max")  # and of trees, with the player at the root
 OPENSPIEL = "openspiel:"
 
 
@@ -22,7 +23,9 @@ def class_of(name: str) -> Any:
 
 
 def opened_by(text: str) -> str:
-    """The graph that a table, a description or a game of OpenSpiel is: `graph:moves.csv` of `moves.csv`. Others as they
-    are."""
-    is_file = text.lower().endswith(DOORS) and text.partition(":")[0] not in FROM_FILES
-    return f"graph:{text}" if is_file or text.startswith(OPENSPIEL) else text
+    """The game that a file or a name of OpenSpiel is: `graph:moves.csv`, `tree:exercise.json`. Others as they are."""
+    if text.partition(":")[0] in FROM_FILES:
+        return text
+    if text.lower().endswith(GRAPHS) or text.startswith(OPENSPIEL):
+        return f"graph:{text}"
+    return f"tree:{text}" if text.lower().endswith(TREES) else text

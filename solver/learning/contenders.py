@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 from typing import NamedTuple
 
 from solver.base.errors import MethodError
-from solver.book import Book, shipped
+from solver.book import Book
+from solver.book.naming import resolved
+from solver.book.pages import is_lmdb
 from solver.compiled.lookahead.evaluation import Evaluation, game_of, is_evaluation, read
-from solver.games import CATALOGUE
 from solver.learning import SOLVE_IT
 from solver.learning.contest import Chooser
 from solver.learning.engines import Engine, Limits
@@ -55,9 +57,9 @@ def contender(text: str, game: Game | None = None) -> Contender:
     file: Evaluation | Book | None = None
     if name.startswith(ENGINE):
         return Contender(name, None, depth)
-    if shipped.is_file(name):
-        file = read(name) if is_evaluation(name) else Book(name, game)
-    elif name.partition(":")[0] in CATALOGUE:
+    if os.path.isfile(name) and is_evaluation(name):
+        file = read(name)
+    elif not isinstance(resolved(name), Path) or (os.path.isfile(name) and (is_lmdb(name) or name not in NAMES)):
         file = Book(name, game)
     elif name not in NAMES:
         choice = (

@@ -9,7 +9,7 @@ import numpy as np
 from solver.base import extras
 from solver.base.errors import MethodError
 from solver.base.progress import Progress, silent
-from solver.book import Book
+from solver.book.doors import Source, book_and_game
 from solver.compiled.lookahead.evaluation import Evaluation, identity
 from solver.learning import SOLVE_IT, samples
 from solver.learning.figures import Truth, figures, folded_board, truth_of
@@ -17,7 +17,7 @@ from solver.learning.fitting import TOLD, Split, fit
 from solver.learning.moves import Board, States, guess_of
 from solver.learning.samples import Sample
 from solver.learning.searches import Searches
-from solver.rules.game import Game, Rules, game_text
+from solver.rules.game import Rules, game_text
 from solver.search import refuse_chance
 
 HELD = 8  # of so many states to fit to one more is held out to know when to stop, and one to judge the model
@@ -38,32 +38,48 @@ LINEAR = Model()
 
 
 def learn(
-    source: Book | Game, *, model: Model = LINEAR, states: int = 200_000, depth: int = 4, progress: Progress = silent
+    source: Source, *, model: Model = LINEAR, states: int = 200_000, depth: int = 4, progress: Progress = silent
 ) -> Evaluation:
-    """An evaluation fitted to so many states, with figures from others that it never saw.
+    """Fit an evaluation function to the values of sampled states.
 
-    From a book, their values are its own; of a game, states of random play are valued by searches of that depth with
-    the rules' `evaluate`, or without where they have none. The same seed learns the same. Raises MethodError where
-    there is too little to learn from, for games of chance, and without the extra [learn].
+    A second sample stops the fit, a third judges it; neither is fitted. The same seed gives the same evaluation.
+
+    Args:
+        source: A book or its path, whose exact values are learned; or a game or its name, whose states are sampled by
+            random play and valued by search.
+        model: Linear, or a network with one or two hidden layers; and the random seed.
+        states: States to fit. A quarter as many are sampled in addition, for the other two samples.
+        depth: Plies of the searches. Not used with a book. They use the rules' `evaluate` if there is one.
+        progress: Called as the work goes on.
+
+    Returns:
+        The evaluation. `figures` holds its quality on the third sample.
+
+    Raises:
+        MethodError: The game has too few states to learn from, chance has a part in it, or the extra [learn] is not
+            installed.
     """
+    book, game = book_and_game(source, shipped_book=False)
+    if book is not None and book is not source:
+        with book:
+            return learn(book, model=model, states=states, depth=depth, progress=progress)
     if not extras.has_learning():
         raise MethodError(extras.learning_remedy())
-    of_book = isinstance(source, Book)
-    rules = Rules(source.game, source.header.symmetry) if isinstance(source, Book) else Rules(source)
+    rules = Rules(game, book is None or book.header.symmetry)
     refuse_chance(rules, "learning", SOLVE_IT)
     board = folded_board(rules)
     number = states + 2 * (states // HELD)
     truth: Truth
-    if isinstance(source, Book):
-        sample = samples.from_book(source, board, number, seed=model.seed, progress=progress)
-        truth = truth_of(source)
+    if book is not None:
+        sample = samples.from_book(book, board, number, seed=model.seed, progress=progress)
+        truth = truth_of(book)
     else:
         drawn = samples.by_play(board, number, seed=model.seed)
         searches = Searches(rules)
         sample = Sample(drawn, searches.values(drawn, depth, progress))
         truth = _searching(searches, depth)
     facts = {
-        "source": "book" if of_book else f"searches of depth {depth}",
+        "source": "book" if book is not None else f"searches of depth {depth}",
         "model": model.name,
         "seed": model.seed,
     }

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from solver.base.errors import PositionError
 from solver.base.value import Value
+from solver.book.doors import Source
 from solver.play.player import Player
 from solver.rules.game import Rules
 from solver.rules.notation import chances, format_action, moves_played
@@ -62,11 +63,24 @@ class Grades(NamedTuple):
     blunders: list[Graded]
 
 
-def grade(player: Player, games: Iterable[str]) -> Grades:
-    """Judge games, one a line, each the moves from the start; empty lines are skipped.
+def grade(player: Player | Source, games: Iterable[str]) -> Grades:
+    """Judge every move of some games by a player's values.
 
-    Raises PositionError that names the line.
+    A move is perfect if it keeps value and distance. It keeps the value if a win stays a win and a draw a draw, or if
+    the margin stays the same. Any other move is a blunder.
+
+    Args:
+        player: Where the values come from: a player, or a book or its path, which is asked without a live search.
+        games: Lines of text: the moves of a game from its start. Empty lines are skipped.
+
+    Returns:
+        `Grades`: the number of games, the moves of unknown value, tallies in all and for each side (0 moves first), and
+        the blunders in order of play.
+
+    Raises:
+        PositionError: A line has an illegal move. The message names the line.
     """
+    player = Player.of(player, live=False)
     played = unknown = 0
     tallies: dict[int | None, Tally] = {}
     blunders: list[Graded] = []

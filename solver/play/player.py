@@ -18,12 +18,13 @@ deepened for all that are left, so that their estimates compare.
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from solver.base.errors import GameError, MissingState, PositionError
 from solver.base.value import Value, drop_value, keeps, lift_value, merit_of
-from solver.book import shipped
+from solver.book.doors import Source, book_and_game
 from solver.book.format import Header
 from solver.book.reader import Book
 from solver.play import analysis
@@ -43,12 +44,14 @@ EXACT = 0.75  # the part of a budget for exact searches, before estimates are ma
 class Player:
     """Plays any game from any solution: `Player(book)`, `Player(mapping, game)`, or `Player(game)`.
 
-    A game may be given by its name. Alone it is played from the book of it that comes with the package (`shipped`), if
-    there is one; `Player({}, game)` searches live all the same. `seconds` and `nodes` bound the live search for each
-    answer, with all moves of a state if those are asked for; loading compiled code, once, comes on top, and is not
-    done for a budget below 0.3 s. `live=False` forbids it. Values found live are kept for the session. A book's rules
-    must be the game's (ForeignBook), and so must those of `evaluate`, a file that `solver learn` wrote, which makes the
-    estimates instead of the rules' own `evaluate`, and of `module`, which `solver build` wrote: its searches are asked.
+    A book may be given by its path, and a game by its name, in the order of `book.naming`. A game alone is played from
+    the book of it that comes with the package, if there is one; `Player({}, game)` searches live all the same.
+
+    `seconds` and `nodes` bound the live search for each answer, with all moves of a state if those are asked for;
+    loading compiled code, once, comes on top, and is not done for a budget below 0.3 s. `live=False` forbids it.
+    Values found live are kept for the session. A book's rules must be the game's (ForeignBook), and so must those of
+    `evaluate`, a file that `solver learn` wrote, which makes the estimates instead of the rules' own `evaluate`, and
+    of `module`, which `solver build` wrote: its searches are asked.
 
     A game of chance is not searched live: its values come from its book, and two plies beyond.
 
@@ -58,8 +61,8 @@ class Player:
 
     def __init__(
         self,
-        source: Book | Mapping[int, Value] | Game | str,
-        game: Game | str | None = None,
+        source: Source | Mapping[int, Value],
+        game: Game | str | os.PathLike[str] | None = None,
         *,
         seconds: float | None = SECONDS,
         nodes: int | None = None,
@@ -67,19 +70,12 @@ class Player:
         evaluate: Any = None,
         module: Any = None,
     ) -> None:
-        header, game = None, load_game(game) if isinstance(game, str) else game
-        if not isinstance(source, Mapping):
-            game = load_game(source) if isinstance(source, str) else source
-            book = shipped.find(game, Book)
+        if isinstance(source, Book) or not isinstance(source, Mapping):
+            book, game = book_and_game(source, game)
             source = {} if book is None else book
-        if isinstance(source, Book):
-            if game is None:
-                game = source.game
-            else:
-                source.check_rules(game)
-            header = source.header
-        if game is None:
+        elif game is None:
             raise TypeError("a mapping of values does not know its game: Player(values, game)")
+        header, game = source.header if isinstance(source, Book) else None, load_game(game)
         self.game: Game = game
         self.solution, self.seconds, self.nodes = source, seconds, nodes
         self.rules = rules = Rules(game, header is None or header.symmetry)
@@ -96,6 +92,11 @@ class Player:
         self._given, self.foresight = evaluate, Foresight(rules, evaluate, module)
         self._searching = Live(rules, self.foresight) if self.live else None
         self._solved: dict[Any, Value] = self._searching.solved if self._searching else {}
+
+    @classmethod
+    def of(cls, source: Player | Source, **options: Any) -> Player:
+        """Return a player as it is, or make one of a book, a game or the name of either, with these options."""
+        return source if isinstance(source, Player) else cls(source, **options)
 
     def __reduce__(self) -> Any:
         said = {"seconds": self.seconds, "nodes": self.nodes, "live": self.live, "evaluate": self._given}

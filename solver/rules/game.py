@@ -28,6 +28,7 @@ from solver.rules.protocol import check_signatures, lacking
 from solver.rules.width import bits_of
 
 STATE_LIMIT = 1 << 63
+RULES = "SOLVER_GAME"  # in the environment: the rules of books that are not of games of the package
 
 
 class Game(Protocol):
@@ -231,25 +232,84 @@ def _none(*state: Any) -> Iterator[Any]:
     return iter(())
 
 
-def load_game(text: str) -> Game:
-    """The game that a string names.
+def load_game(text: str | os.PathLike[str] | Game) -> Game:
+    """Return the game that a string names; a game is returned as it is.
 
-    `connect-four`, `connect-four:5,4`, `connect-four:width=5,height=4`; a user's own `my_game.py::Hexapawn:4,4` or
-    `package.module::Class`, which is imported, that is, run; `my_game.py:4,4` if it has one class of rules. Raises
-    GameError with the remedy.
+    Args:
+        text: `connect-four`, `connect-four:5,4` or `connect-four:width=5,height=4`; your own `my_game.py::Hexapawn:4,4`
+            or `package.module::Class`, which is imported, that is, run; `my_game.py:4,4` if the file has one class of
+            rules; a file of moves or of a tree, `moves.csv`, `rules.kif`, `exercise.json`; `openspiel:NAME`.
+
+    Raises:
+        GameError: There is no such game, its parameters are wrong, or its rules cannot be imported.
     """
-    text = opened_by(text)
+    if not isinstance(text, (str, os.PathLike)):
+        return text
+    text = opened_by(os.fspath(text))
+    return _made(text, *_class_and_values(text))
+
+
+def rules_for(game: str | os.PathLike[str] | Game, stated: str) -> Game:
+    """Return the rules that you name for a book or an evaluation whose header states its game.
+
+    If you name a class of yours without parameters, those that the header states are taken: numbers and words, which
+    the class's fields convert. A class that reads parameters by a method of its own, `from_text`, gets none from a
+    header.
+    """
+    if not isinstance(game, (str, os.PathLike)):
+        return game
+    text = opened_by(os.fspath(game))
+    cls, values = _class_and_values(text)
+    of_user = "::" in text or text.endswith(".py")
+    if of_user and not values and not own_method(cls, "from_text"):
+        values = stated.partition("::")[2].partition(":")[2]
+    return _made(text, cls, values)
+
+
+def rules_at_hand(stated: str) -> Game | None:
+    """Return the rules that the environment names (RULES) for a game that is not of the package; None without them.
+
+    Raises GameError if they cannot be loaded.
+    """
+    text = os.environ.get(RULES)
+    if not text:
+        return None
+    try:
+        return rules_for(text, stated)
+    except GameError as error:
+        raise GameError(f"{RULES}={text}: {error}") from None
+
+
+def _class_and_values(text: str) -> tuple[Any, str]:
+    """The class that a game's name tells, and the text of its parameters. Raises GameError."""
     source, own, rest = text.partition("::")
     name, _, values = (rest if own else text).partition(":")
     if own or name.endswith(".py"):
         cls: Any = user_class(source if own else name, name if own else "")
         check_signatures(cls)
-    else:
-        if name not in CATALOGUE:
-            raise GameError(
-                f"no game {name!r}: choose one of {', '.join(CATALOGUE)}, or name a file: my_game.py::Class"
-            )
-        cls = class_of(name)
+        return cls, values
+    if name not in CATALOGUE:
+        raise unknown_game(name)
+    return class_of(name), values
+
+
+def unknown_game(name: str) -> GameError:
+    """The error for a name that no game of the package has: it tells the three nearest."""
+    import difflib  # on this path alone
+
+    wrong = name[:80].lower()
+
+    def likeness(right: str) -> float:
+        is_part = len(wrong) > 2 and wrong in right
+        return difflib.SequenceMatcher(None, wrong, right).ratio() + is_part
+
+    first, second, third = sorted(CATALOGUE, key=likeness, reverse=True)[:3]
+    meant = f"did you mean {first}, {second} or {third}? All: solver games. Your own: my_game.py::Class"
+    return GameError(f"no game {name[:80]!r}: {meant}")
+
+
+def _made(text: str, cls: Any, values: str) -> Game:
+    """The game of a class and its parameters. Raises GameError."""
     try:
         game = cls.from_text(values) if own_method(cls, "from_text") else cls(**parameters.parsed(cls, values))
         validate(game)
@@ -276,7 +336,7 @@ def validate(game: Any) -> None:
 
 
 def game_text(game: Any) -> str:
-    """The string that `load_game` makes this game from; default values at the end are left out.
+    """The string that `load_game` makes this game from (`parameters.written`).
 
     A user's own game is named by its file's base name (or its module): where it lay is not part of its name.
     """

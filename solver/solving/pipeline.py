@@ -24,8 +24,9 @@ from solver.base.progress import Progress, silent
 from solver.book import Book, Header, check_codec, check_target, streaming
 from solver.book.codecs import codec_of, rules_of
 from solver.book.codecs.wide import NAME as WIDE
+from solver.book.doors import Source, game_of
 from solver.check.conformance import blamed
-from solver.rules.game import Game, Rules, game_text, load_game, validate
+from solver.rules.game import Rules, game_text, validate
 from solver.rules.width import words_of
 from solver.solving.choosing import refuse, way_of
 from solver.solving.job import Job, Outcome, Way
@@ -37,7 +38,7 @@ MOST_VALUES = 1 << 16  # nor counts more of them
 
 
 def solve(
-    game: Game | str,
+    game: Source,
     path: str | os.PathLike[str] | None = None,
     *,
     method: str = "auto",
@@ -56,7 +57,7 @@ def solve(
     progress: Progress = silent,
     say: Say = quiet,
 ) -> Book:
-    """Solve a game, or the one that a string names: its book, open, written to `path`.
+    """Solve a game, or the one that a name, a book or its path stands for: its book, open, written to `path`.
 
     Without a path the book lies in a temporary file, which is removed when the book is closed, or no longer used, or
     at the interpreter's end. The book knows the game, one of your own as well.
@@ -88,7 +89,7 @@ def solve(
 
 
 def import_values(
-    game: Game | str,
+    game: Source,
     source: str | os.PathLike[str],
     path: str | os.PathLike[str],
     *,
@@ -110,7 +111,7 @@ def import_values(
 
 
 def grow(
-    game: Game | str, path: str | os.PathLike[str], plan: Plan, options: Options
+    game: Source, path: str | os.PathLike[str], plan: Plan, options: Options
 ) -> Header:
     """Write a grown book, or let the one at `path` grow further (`ways.grown`); its header as it is in the end.
 
@@ -126,7 +127,7 @@ def grow(
     return header
 
 
-def run(game: Game | str, path: str | os.PathLike[str] | None, options: Options) -> Header:
+def run(game: Source, path: str | os.PathLike[str] | None, options: Options) -> Header:
     """Solve a game as `solve` does, but write no book without a path: then the header has no digest."""
     job, way = _prepared(game, path, options)
     with _solved(job, way) as outcome:
@@ -134,17 +135,15 @@ def run(game: Game | str, path: str | os.PathLike[str] | None, options: Options)
 
 
 def _prepared(
-    game: Game | str, path: str | os.PathLike[str] | None, options: Options, way: Way | None = None
+    source: Source, path: str | os.PathLike[str] | None, options: Options, way: Way | None = None
 ) -> tuple[Job, Way]:
     """A job that nothing is known to stand against, and the way to do it. Raises what `solve` does."""
-    if isinstance(game, str):
-        with listening(options.progress, options.say, options.memory):
-            game = load_game(game)
-    else:
-        try:
-            validate(game)
-        except ValueError as error:
-            raise GameError(f"{game_text(game)}: {error}") from None
+    with listening(options.progress, options.say, options.memory):
+        game = game_of(source)
+    try:
+        validate(game)
+    except ValueError as error:
+        raise GameError(f"{game_text(game)}: {error}") from None
     rules = Rules(game, options.symmetry, options.wdl, options.method == NIMBER.acyclic)
     job = Job(rules, None if path is None else Path(path), options)
     way = way or way_of(job)

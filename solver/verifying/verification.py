@@ -13,7 +13,6 @@ up, bounds of all values are found anew (`bounding`): they prove how far a value
 from __future__ import annotations
 
 import math
-import os
 import random
 import time
 from collections import Counter
@@ -31,6 +30,7 @@ from solver.base.progress import Progress, silent
 from solver.base.value import Value, merit_of
 from solver.book import Book
 from solver.book.check import check_book, check_counts
+from solver.book.doors import Source
 from solver.book.solution import TierCount
 from solver.rules.game import Game, Rules, is_built_in, is_name_of, is_score_game
 from solver.rules.vanishing import edges
@@ -75,8 +75,8 @@ class Report(NamedTuple):
 
 
 def verify(
-    path: str | os.PathLike[str],
-    game: Game | None = None,
+    path: Source,
+    game: Game | str | None = None,
     *,
     workers: int | None = None,
     memory: int | None = None,
@@ -84,7 +84,7 @@ def verify(
     search: float = SEARCH,
     progress: Progress = silent,
 ) -> Report:
-    """Verify a book; `game` are its rules, needed for a game that is not one of the package.
+    """Verify a book, or the one at a path; `game` are its rules or their name, needed for a game of your own.
 
     `memory` bounds the bytes that it takes, as in `solve`. A book that is wrong has no report: raises DamagedBook that
     names the first thing wrong, ForeignBook if the rules are others; ResourceError if nothing can be said. A book that

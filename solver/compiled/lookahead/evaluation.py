@@ -26,7 +26,7 @@ from solver.base.errors import BookError, DamagedBook, ForeignBook
 from solver.base.files import open_input, read_input, replacing
 from solver.check.soundness import MOST_FEATURES
 from solver.rules.fingerprint import fingerprint
-from solver.rules.game import Game, game_text, is_built_in, load_game
+from solver.rules.game import RULES, Game, game_text, is_built_in, load_game, rules_at_hand
 
 MAGIC = b"solver.eval\0"
 VERSION = 1
@@ -84,9 +84,9 @@ def identity(game: Game) -> str:
 def game_of(evaluation: Evaluation, game: Game | None = None) -> Game:
     """The game of an evaluation. Raises ForeignBook if its rules or features are others, or need `game`."""
     if game is None:
-        if not is_built_in(evaluation.game):
-            raise ForeignBook(f"this evaluation is of {evaluation.game}: name its file with --game")
-        game = load_game(evaluation.game)
+        game = load_game(evaluation.game) if is_built_in(evaluation.game) else rules_at_hand(evaluation.game)
+    if game is None:
+        raise ForeignBook(f"this evaluation is of {evaluation.game}: name its file with --game, or in {RULES}")
     if identity(game) != evaluation.rules:
         raise ForeignBook(
             f"this evaluation is of {evaluation.game} by rules or features other than those of {game_text(game)}:"

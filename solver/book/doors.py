@@ -1,0 +1,78 @@
+"""Open what names a book or a game, for whatever takes either: `naming` has the order in which a name is read."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from solver.base.errors import BookError, GameError, MethodError
+from solver.book import shipped
+from solver.book.naming import resolved
+from solver.book.reader import Book
+from solver.rules.game import Game, game_text, load_game, rules_for
+
+Source = Book | Game | str | os.PathLike[str]
+
+
+def game_of(source: Source) -> Game:
+    """Return the game that a source names. Of a book it is the one that the header states, by the rules of today.
+
+    Raises:
+        GameError: There is no such game, or its parameters are wrong.
+        BookError: The source is a book that cannot be read, or is not there.
+        MissingRules: It is a book of your own game, whose rules nobody named.
+    """
+    if isinstance(source, Book):
+        return source.stated_game()
+    found = _existing(source)
+    if not isinstance(found, Path):
+        return load_game(found)
+    with Book(found) as book:
+        return book.stated_game()
+
+
+def book_and_game(
+    source: Source, game: Game | str | os.PathLike[str] | None = None, *, shipped_book: bool = True
+) -> tuple[Book | None, Game]:
+    """Return the book and the game that a source names.
+
+    Args:
+        source: A book or its path; or a game or its name, whose book is the one that comes with the package.
+        game: The rules of a book of your own game.
+        shipped_book: Whether a game's shipped book is opened.
+
+    Returns:
+        The book, None for a game without one, and the game, whose rules are those that made the book.
+
+    Raises:
+        GameError: There is no such game, or its parameters are wrong.
+        BookError: The book cannot be read, or is not there.
+        ForeignBook: The book was made with other rules, or nobody named its rules.
+    """
+    found: Any = source if isinstance(source, Book) else _existing(source)
+    if isinstance(found, Path):
+        found = Book(found, game)
+    if isinstance(found, Book):
+        if game is None:
+            return found, found.game
+        rules = rules_for(game, found.header.game)
+        found.check_rules(rules)
+        return found, rules
+    named = load_game(found)
+    if game is not None and game_text(load_game(game)) != game_text(named):
+        raise MethodError(f"{game_text(named)} is a game itself: rules are named for a book")
+    return shipped.find(named, Book) if shipped_book else None, named
+
+
+def _existing(source: Any) -> Path | Game | str:
+    """What a source stands for (`naming.resolved`). Raises GameError or BookError for what is not there."""
+    found = resolved(source)
+    if not isinstance(found, Path) or os.path.exists(found):
+        return found
+    if isinstance(source, os.PathLike) or found.suffix == ".lmdb" or os.sep in source:
+        raise BookError(f"there is no book {source}: solve the game first, or name another file")
+    try:
+        return load_game(source)
+    except GameError as error:
+        raise GameError(f"no book and {error}") from None

@@ -1,0 +1,55 @@
+"""What the name of a book or of a game stands for: one order, for every door.
+
+Whatever takes a book or a game, in Python and on the command line, asks `resolved`, which takes the first that fits:
+
+    1. an object        A Book or a Game is taken as it is.
+    2. a book's file    The file bears LMDB's mark, whatever its name.
+    3. a game's name    `connect-four:5,4` is of the package. `my_game.py::Race:30`, `package.module::Class`,
+                        `moves.csv`, `rules.kif`, `exercise.json` and `openspiel:NAME` are rules from elsewhere.
+    4. any other path   It is no book. Whoever opens it says why.
+
+So a book in the file `tic-tac-toe` goes before the game of that name. A file of that name that is no book does not
+stand in the way of the game. A `Path` is a file, never the name of a game of the package.
+
+Nothing is imported or run here. Rules run where a door asks for a game, never where it asks for a book alone.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from solver.book import pages
+from solver.games import CATALOGUE, opened_by
+from solver.rules.game import Game
+
+
+def resolved(source: Any) -> Path | Game | str:
+    """Return what a source stands for: the path of a book, the name of a game, or the game itself.
+
+    Args:
+        source: A Game, a path, or text.
+
+    Returns:
+        A Path for a book, or for what is neither a book nor a game's name. A str for a game's name, which `load_game`
+        takes. Any other object as it is.
+    """
+    if not isinstance(source, (str, os.PathLike)):
+        game: Game = source
+        return game
+    text = os.fspath(source)
+    if pages.is_lmdb(text):
+        return Path(text)
+    names = names_game(text) if isinstance(source, str) else names_rules(text)
+    return text if names else Path(text)
+
+
+def names_game(text: str) -> bool:
+    """Whether a text has the form of a game's name: one of the package, or rules of your own."""
+    return names_rules(text) or opened_by(text).partition(":")[0] in CATALOGUE
+
+
+def names_rules(text: str) -> bool:
+    """Whether a text names a file or a module of rules, a table of moves, a tree, or a game of OpenSpiel."""
+    return "::" in text or text.partition(":")[0].endswith(".py") or opened_by(text) != text
