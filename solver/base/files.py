@@ -1,6 +1,6 @@
 """What files need that must survive: whole or not at all, a lock that goes with its process, folders synced too.
 
-And how every file that a user names is opened to be read: `open_input`.
+And how every file that a user names is opened to be read: `open_input`. `text` reads what is text.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ from pathlib import Path
 from typing import BinaryIO
 
 from solver.base.errors import ResourceError
-
-MOST_LINE = 1 << 20  # bytes
 
 
 def open_input(path: str | os.PathLike[str], most: int | None = None, *, buffering: int = -1) -> BinaryIO:
@@ -45,14 +43,6 @@ def read_input(path: str | os.PathLike[str], most: int) -> bytes:
     if len(content) > most:
         raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", os.fspath(path))
     return content
-
-
-def lines(file: BinaryIO) -> Iterator[bytes]:
-    """The lines of a file. Raises ValueError for one that has no end in sight."""
-    while line := file.readline(MOST_LINE + 1):
-        if len(line) > MOST_LINE:
-            raise ValueError(f"the line has more than {MOST_LINE:,} bytes")
-        yield line
 
 
 def sync_folder(folder: Path) -> None:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, TextIO
 
 import click
 
@@ -12,6 +16,8 @@ from solver.base.errors import MethodError
 from solver.book import Book, shipped
 from solver.cli.common import Bars, game_option, live_option, open_book, open_source, quiet_option
 from solver.rules.game import Game
+
+STREAMED = ("csv", "jsonl")  # forms of a table that standard output takes
 
 
 @click.command("export")
@@ -23,7 +29,8 @@ from solver.rules.game import Game
     type=click.Path(),
     required=True,
     metavar="FILE|FOLDER/",
-    help="What to write; its ending says the form: .csv, .jsonl, .sqlite, .parquet, .bin, or a slash: a page.",
+    help="What to write; its ending says the form: .csv, .jsonl, .sqlite, .parquet, .bin, or a slash: a page. - is"
+    " standard output, as CSV or as --format says.",
 )
 @click.option(
     "--columns",
@@ -34,9 +41,10 @@ from solver.rules.game import Game
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["table", "training"]),
+    type=click.Choice(["table", "training", "csv", "jsonl"]),
     default="table",
-    help="training: a .parquet with planes of the board, masks, and what every move gives away.",
+    help="csv, jsonl: a table in that form, whatever the file's name. training: a .parquet with planes of the board,"
+    " masks, and what every move gives away.",
 )
 @live_option
 @game_option
@@ -55,6 +63,7 @@ def command(
 
     \b
     solver export connect-four-4x4.lmdb -o connect-four.csv
+    solver export connect-four-4x4.lmdb -o - --format jsonl | gzip > connect-four.jsonl.gz
     solver export connect-four-4x4.lmdb -o connect-four.sqlite --columns state,score,distance
     solver export connect-four-4x4.lmdb -o connect-four.parquet --format training
     solver export connect-four-4x4.lmdb -o connect-four.bin
@@ -76,10 +85,25 @@ def command(
     (source,) = sources
     with _opened(source, own, is_page(file), live, quiet) as opened, Bars(quiet) as bars:
         names = None if columns is None else [name.strip() for name in columns.split(",")]
-        notes = export(opened, file, names, training=form == "training", progress=bars)
+        options: dict[str, Any] = {"training": form == "training", "form": form if form in STREAMED else None}
+        if file == "-":
+            with _standard_output() as stream:
+                export(opened, stream, names, **options, progress=bars)
+            return
+        notes = export(opened, file, names, **options, progress=bars)
         parts = [os.path.join(file, name) for name in os.listdir(file)] if os.path.isdir(file) else [file]
         what = f"{len(opened):,} states" if isinstance(opened, Book) else "a game without a book"
         click.echo("\n".join([f"{file}: {what}, {sum(map(os.path.getsize, parts)):,} bytes", *notes]))
+
+
+@contextlib.contextmanager
+def _standard_output() -> Iterator[TextIO]:
+    """Standard output for a table: in UTF-8, with LF at line ends, whatever the terminal has."""
+    stream = io.TextIOWrapper(sys.stdout.buffer, "utf-8", newline="")
+    try:
+        yield stream
+    finally:
+        stream.detach()  # so that standard output stays open
 
 
 def _write_all(

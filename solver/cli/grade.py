@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 from collections.abc import Iterator
 
 import click
 
 from solver.base.errors import BookError, PositionError
-from solver.base.files import lines, open_input
+from solver.base.text import TextError, file_lines, text_lines
 from solver.cli.common import game_option, json_option, open_book, quiet_option, tell
 from solver.play.grading import grade
 from solver.play.player import Player
@@ -41,13 +40,9 @@ def command(source: str, games: str, as_json: bool, own: str | None, quiet: bool
 
 def _lines(path: str) -> Iterator[str]:
     """The lines of a file, or of standard input. Raises PositionError for what holds no games."""
-    number = 0
     try:
-        with contextlib.nullcontext(sys.stdin.buffer) if path == "-" else open_input(path) as file:
-            for line in lines(file):
-                number += 1
-                yield line.decode(errors="surrogateescape")
-    except ValueError as error:
-        raise PositionError(f"line {number + 1}: {error}: give a game a line") from None
+        yield from text_lines(sys.stdin.buffer) if path == "-" else file_lines(path)
+    except TextError as error:
+        raise PositionError(str(error)) from None
     except OSError as error:
         raise BookError(f"{path} cannot be read ({error.strerror}): name a file of games, or - for them") from None

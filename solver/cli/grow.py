@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from solver.base.errors import BookError
-from solver.base.files import read_input
+from solver.base.errors import BookError, PositionError
+from solver.base.text import TextError, read_text
 from solver.cli.common import (
     Bars,
     Duration,
@@ -81,6 +81,8 @@ OF_PLAN = ("positions", "seconds", "depth", "exact", "evaluate", "side", "error"
 def _lines(path: str) -> list[str]:
     """The games of a file."""
     try:
-        return read_input(path, MOST_GAMES).decode(errors="surrogateescape").splitlines()
+        return read_text(path, MOST_GAMES).split("\n")
+    except TextError as error:
+        raise PositionError(f"{path}, {error}") from None
     except OSError as error:
         raise BookError(f"{path} cannot be read ({error.strerror}): name a file of games, one a line") from None

@@ -23,9 +23,9 @@ def command(
 ) -> None:
     """Write a book of values from elsewhere, after verifying each against those of its moves.
 
-    A line of FILE is a JSON object with a state, its score for the side to move (1, 0, -1, or the margin) and, for wins
-    and losses, the distance in plies; what else it has is passed over, so that an exported .jsonl will do. Finished
-    states are not listed. A file that lacks states that play reaches makes a book of exact entries, which live search
+    FILE is a .jsonl or .csv as solver export writes them. A line has a state, its score for the side to move (1, 0, -1,
+    or the margin) and, for wins and losses, the distance in plies. Other columns are ignored. Finished states are not
+    listed. A file that lacks states that play reaches makes a book of exact entries, which live search
     completes; a value is then compared with the moves that are there. All is held in memory, 300 bytes a state.
 
     \b

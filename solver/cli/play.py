@@ -35,6 +35,7 @@ from solver.rules.notation import (
 )
 from solver.search import heuristic, negamax
 
+WHITE = " \t\r\n\ufeff"  # moves may come from a file with a byte-order mark
 COMMANDS = "hint, undo, swap (sides), help, quit"
 
 
@@ -221,7 +222,9 @@ class Table:
     def _person_moves(self) -> bool:
         """One command of the person; False to leave."""
         try:
-            words = click.prompt("\nyour move", prompt_suffix="> ").strip()
+            words = click.prompt("\nyour move", prompt_suffix="> ").strip(WHITE)
+        except UnicodeDecodeError:
+            raise PositionError("standard input is no text in UTF-8: save the file as UTF-8") from None
         except click.Abort:  # end of input
             click.echo("\nbye")
             return False

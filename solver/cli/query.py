@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from typing import BinaryIO
 
 import click
 
 from solver.base.errors import MissingState, PositionError
-from solver.base.files import MOST_LINE
+from solver.base.text import TextError, waiting_lines
 from solver.cli.common import (
     budget_option,
     evaluate_option,
@@ -26,8 +25,6 @@ from solver.cli.common import (
 from solver.play.player import Player
 from solver.report.answers import Answers, text
 from solver.rules.game import game_text
-
-BLOCK = 1 << 16
 
 
 @click.command("query")
@@ -94,23 +91,12 @@ def command(
 def answer_lines(answers: Answers, stream: BinaryIO) -> None:
     """One JSON line for each line, sent before more lines are waited for: a program may ask and read in turns."""
     write, flush, live = sys.stdout.write, sys.stdout.flush, answers.player.live
-    for lines in _waiting_lines(stream):
-        for line in lines:
-            write(answers.line(line.strip()))
-            if live:
-                flush()
-        flush()
-
-
-def _waiting_lines(stream: BinaryIO) -> Iterator[list[str]]:
-    """The lines that are there to be read, of 64 KB at a time; the last may have no end."""
-    begun = bytearray()
-    while some := stream.read1(BLOCK):  # type: ignore[attr-defined]
-        begun += some
-        if b"\n" in some:
-            whole, _, begun = begun.rpartition(b"\n")
-            yield whole.decode(errors="surrogateescape").split("\n")
-        elif len(begun) > MOST_LINE:
-            raise PositionError(f"a line of more than {MOST_LINE:,} bytes: give a position a line")
-    if begun:
-        yield [begun.decode(errors="surrogateescape")]
+    try:
+        for lines in waiting_lines(stream, "surrogateescape"):
+            for line in lines:
+                write(answers.line(line.strip()))
+                if live:
+                    flush()
+            flush()
+    except TextError as error:
+        raise PositionError(str(error)) from None

@@ -7,7 +7,7 @@ import sys
 import click
 
 from solver import __version__
-from solver.base.files import MOST_LINE
+from solver.base.text import text_lines
 from solver.cli.common import budget_option, evaluate_option, game_option, live_option, module_option, open_source
 from solver.play.player import Player
 from solver.play.ugi import Session
@@ -35,10 +35,12 @@ def command(source: str, budget: float, evaluate: str | None, module: str | None
     book, game = open_source(source, own, live=live, quiet=True)
     player = Player({} if book is None else book, game, seconds=budget, evaluate=evaluate, module=module)
     session = Session(player, lambda line: click.echo(line), budget, f"solverbook {__version__}")
-    stream, goes_on = sys.stdin.buffer, True
+    goes_on = True
     try:
-        while goes_on and (line := stream.readline(MOST_LINE)):
-            goes_on = session.obey(line.decode(errors="replace"))
+        for line in text_lines(sys.stdin.buffer, "replace"):
+            goes_on = session.obey(line)
+            if not goes_on:
+                break
     except BaseException:
         session.stop()
         raise

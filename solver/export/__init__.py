@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TextIO
 
 from solver.base.errors import BookError, MethodError, ResourceError
 from solver.base.files import replacing, replacing_folder
@@ -30,6 +32,7 @@ TABLES = {
     ".sqlite": tables.write_sqlite,
     ".parquet": tables.write_parquet,
 }
+STREAMS = {".csv": tables.stream_csv, ".jsonl": tables.stream_jsonl}
 BINARY, PARQUET = ".bin", ".parquet"
 ENDINGS = (*TABLES, BINARY)
 
@@ -43,10 +46,11 @@ def is_page(path: str | os.PathLike[str]) -> bool:
 
 def export(
     source: Source,
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | TextIO,
     columns: Sequence[str] | None = None,
     *,
     training: bool = False,
+    form: str | None = None,
     progress: Progress = silent,
 ) -> list[str]:
     """Write a book, or the one at a path, to a file whose ending says the form; `columns` of a table, all if left out.
@@ -57,7 +61,18 @@ def export(
     alone. What is written is there whole or not at all. Returns what a page does without, and why, a line each.
     Raises MethodError for another ending or column, for rules that cannot run in a page, and for games alone that
     cannot be searched there; GameError, BookError, ResourceError.
+
+    `form` says "csv" or "jsonl" where no ending does. `path` may also be an open text file or a pipe, which gets
+    a table row by row, as CSV if `form` is left out.
     """
+    if not isinstance(path, (str, os.PathLike)):
+        _write_stream(source, path, form or "csv", columns, training, progress)
+        return []
+    if _is_pipe(path):
+        with tables.open_text(Path(path), "w") as file:
+            return export(source, file, columns, training=training, form=form, progress=progress)
+    if form is not None and (is_page(path) or Path(path).suffix.lower() in {*ENDINGS} - {f".{form}"}):
+        raise MethodError(f"{path} is not for {form}: name a file that ends in .{form}, or leave the form out")
     target = Path(os.path.realpath(path) if is_page(path) else path)
     if columns is not None and (is_page(path) or target.suffix.lower() == BINARY):
         raise MethodError(f"{path} holds the whole book: columns are chosen for {', '.join(TABLES)}")
@@ -67,7 +82,7 @@ def export(
         with _opened(source, is_page(path)) as opened:
             if is_page(path):
                 return _write_page(opened, target, progress)
-            _write_file(opened, target, columns, training, progress)
+            _write_file(opened, target, f".{form}" if form else target.suffix.lower(), columns, training, progress)
             return []
     except BookError:  # an OSError, too
         raise
@@ -124,10 +139,26 @@ def _write_page(source: Book | Game, target: Path, progress: Progress) -> list[s
     return script.notes
 
 
-def _write_file(
-    source: Book | Game, target: Path, columns: Sequence[str] | None, training: bool, progress: Progress
+def _is_pipe(path: str | os.PathLike[str]) -> bool:
+    return os.path.exists(path) and stat.S_ISFIFO(os.stat(path).st_mode)
+
+
+def _write_stream(
+    source: Source, file: TextIO, form: str, columns: Sequence[str] | None, training: bool, progress: Progress
 ) -> None:
-    ending = target.suffix.lower()
+    """Write a table to an open file, or a pipe, row by row."""
+    if f".{form}" not in STREAMS or training:
+        forms = " or ".join(ending[1:] for ending in STREAMS)
+        raise MethodError(f"a stream is {forms}: name a file for {'a training set' if training else form}")
+    with _opened(source, False) as book:
+        if not isinstance(book, Book):
+            raise MethodError(f"{form} holds a book, and this is a game: solve it first")
+        STREAMS[f".{form}"](table_of(book, columns, progress), file)
+
+
+def _write_file(
+    source: Book | Game, target: Path, ending: str, columns: Sequence[str] | None, training: bool, progress: Progress
+) -> None:
     if ending not in ENDINGS:
         known = f"name a file that ends in {', '.join(ENDINGS)}, or a folder for a page, with a slash: {target.name}/"
         raise MethodError(f"{target}: what to write is not known: {known}")

@@ -1,4 +1,4 @@
-"""Tables as files: each function writes the rows of a table to a new file, none keeps them."""
+"""Tables as files: each function writes the rows of a table to a new file or a stream, none keeps them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO, cast
 
 from solver.base.errors import MethodError, ResourceError
 from solver.export.columns import Table
@@ -19,23 +19,38 @@ FORMULA = "=+-@\t\r\n"  # how one begins
 TYPES = {int: "INTEGER", float: "REAL", str: "TEXT", list: "TEXT"}
 
 
-def write_csv(table: Table, path: Path) -> None:
+def stream_csv(table: Table, file: TextIO) -> None:
     """A line of names, then a line a state; best moves with spaces between, nothing where nothing is known.
 
     A text that a spreadsheet would take for a formula has an apostrophe before it.
     """
-    with open(path, "x", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(table.names)
-        writer.writerows(_without_formulas(table))
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(table.names)
+    writer.writerows(_without_formulas(table))
 
 
-def write_jsonl(table: Table, path: Path) -> None:
+def stream_jsonl(table: Table, file: TextIO) -> None:
     """A JSON object a line; best moves are a list, null where nothing is known."""
     encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
     names = table.names
-    with open(path, "x", encoding="utf-8", newline="") as file:
-        file.writelines(encode(dict(zip(names, row, strict=True))) + "\n" for row in table.rows)
+    file.writelines(encode(dict(zip(names, row, strict=True))) + "\n" for row in table.rows)
+
+
+def write_csv(table: Table, path: Path) -> None:
+    """The file of `stream_csv`."""
+    with open_text(path, "x") as file:
+        stream_csv(table, file)
+
+
+def write_jsonl(table: Table, path: Path) -> None:
+    """The file of `stream_jsonl`."""
+    with open_text(path, "x") as file:
+        stream_jsonl(table, file)
+
+
+def open_text(path: Path, mode: str) -> TextIO:
+    """A file to write text to, whose line ends are LF on every system."""
+    return cast(TextIO, open(path, mode, encoding="utf-8", newline=""))
 
 
 def write_sqlite(table: Table, path: Path) -> None:

@@ -19,7 +19,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from solver.base.errors import GameError
-from solver.base.files import read_input
+from solver.base.text import read_text
 
 GROUP = "files"
 MOST_BYTES = 1 << 26  # of a file
@@ -65,11 +65,10 @@ class Tree(NamedTuple):
         if root.lower() not in ("", "min", "max"):
             raise ValueError(f"the player at the root is min or max, not {root!r}")
         try:
-            data = parse(read_input(path, MOST_BYTES).decode())
+            text = read_text(path, MOST_BYTES)
         except OSError as error:
             raise ValueError(f"{path} cannot be read: {error.strerror}") from None
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{path} is no text: {error}") from None
+        data = parse(text)
         return cls.from_lists(data, root or "", os.path.basename(path))
 
     @classmethod

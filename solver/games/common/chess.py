@@ -6,6 +6,7 @@ import re
 
 PAWN, KNIGHT, BISHOP, ROOK, QUEEN = range(1, 6)
 LETTERS = " PNBRQ"
+OPCODE = re.compile("[A-Za-z]\\w*")  # of an operation of EPD
 FIGURES = {"K": "king", "Q": "queen", "R": "rook", "B": "bishop", "N": "knight", "P": "pawn"}
 
 
@@ -46,8 +47,14 @@ def turned(square: int, kind: int) -> int:
 
 
 def fields(text: str) -> list[str]:
-    """The fields of a FEN. Raises ValueError."""
-    found = text.split()
+    """The fields of a FEN, or of an EPD: operations such as `bm Kd5; id "KPK.1";` or `; dm 10` are left out.
+
+    Raises ValueError.
+    """
+    position, has_operations, _ = text.partition(";")
+    found = position.split()
+    if has_operations and OPCODE.fullmatch("".join(found[4:5])):
+        found = found[:4]  # the first operation, whose text may hold anything
     if found[1:2] not in (["w"], ["b"]) or len(found) > 6:
         raise ValueError("FEN is the ranks from 8 to 1, then w or b for the side to move")
     if found[2:3] not in ([], ["-"]):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from solver.base.files import open_input
+from solver.base.text import read_text
 from solver.games.common.description import (
     DOES,
     GOAL,
@@ -29,6 +29,7 @@ from solver.games.common.exploration import TERMINAL as OVER
 from solver.games.common.exploration import Exploration
 from solver.games.common.nodes import Nodes, short
 
+MOST_BYTES = 1 << 26  # of a description
 IDLE = ("noop", "no-op", "nop", "wait", "idle", "skip")  # of who is not to move; asked only where all moves are forced
 Masks = tuple[int, int, int]  # of a rule: the bit of its head, the bits that it needs, and those that it must not have
 Step = tuple[bool, dict[int, list[Masks]]]
@@ -37,10 +38,7 @@ Step = tuple[bool, dict[int, list[Masks]]]
 def described(path: str) -> Nodes:
     """The graph of the game that a file describes. Raises ValueError, ResourceError."""
     try:
-        with open_input(path) as file:
-            text = file.read().decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise ValueError("no text in UTF-8: save the description as that") from None
+        text = read_text(path, MOST_BYTES)
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror}") from None
     nodes = Exploration(path, Play(read(text))).run()

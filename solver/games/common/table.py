@@ -9,11 +9,11 @@ import csv
 from collections.abc import Iterator
 from fractions import Fraction
 from math import lcm
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from solver.base.expectations import MOST_WEIGHT
-from solver.base.files import open_input
 from solver.base.loading import listener
+from solver.base.text import TextError, file_lines
 from solver.games.common.nodes import MOST_WORTH, SPACE, Draft, Nodes, short
 
 COLUMNS = ("state", "action", "next", "reward", "player", "weight")
@@ -37,20 +37,19 @@ class Line(NamedTuple):
 def read(path: str) -> Nodes:
     """The graph of a table. Raises ValueError, which names the line."""
     try:
-        with open_input(path) as file:
-            reader = _Reader()
-            for line in _lines(file, "\t" if path.lower().endswith(TABS) else ","):
-                reader.enter(line)
-                if line.number % STEP == 0:
-                    listener().progress("read", line.number, None)
+        reader = _Reader()
+        for line in _lines(file_lines(path), "\t" if path.lower().endswith(TABS) else ","):
+            reader.enter(line)
+            if line.number % STEP == 0:
+                listener().progress("read", line.number, None)
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror}") from None
     return reader.nodes()
 
 
-def _lines(file: BinaryIO, delimiter: str) -> Iterator[Line]:
+def _lines(lines: Iterator[str], delimiter: str) -> Iterator[Line]:
     """The lines below the header. Raises ValueError."""
-    rows = csv.reader(_decoded(file), delimiter=delimiter, strict=True)
+    rows = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter, strict=True)
     try:
         header = [name.strip().casefold() for name in next(rows, [])]
         for name in header:
@@ -67,19 +66,12 @@ def _lines(file: BinaryIO, delimiter: str) -> Iterator[Line]:
                 raise ValueError(f"{len(row)} fields under {len(header)} columns: put texts with commas into quotes")
             row.append("")
             yield Line(rows.line_num, *[row[place].strip() for place in places])
-    except UnicodeDecodeError:
-        raise ValueError(f"line {rows.line_num + 1}: no text in UTF-8: save the table as that") from None
+    except TextError:
+        raise
     except csv.Error as error:
         raise ValueError(f"line {rows.line_num}: {error}: mend the quotes") from None
     except ValueError as error:
         raise ValueError(f"line {max(1, rows.line_num)}: {error}") from None
-
-
-def _decoded(file: BinaryIO) -> Iterator[str]:
-    first = True
-    for line in file:
-        yield line.decode("utf-8-sig" if first else "utf-8")
-        first = False
 
 
 class _Reader:

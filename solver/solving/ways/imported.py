@@ -1,4 +1,4 @@
-"""Values from elsewhere: lines of JSON, each a state with its score and distance, as `solver export` writes them.
+"""Values from elsewhere: lines of JSON or a CSV, as `solver export` writes them: state, score and distance.
 
 They are verified in plain Python, as `verification` does it with books: values that everywhere follow from those of the
 moves are those of perfect play.
@@ -6,13 +6,18 @@ moves are those of perfect play.
 
 from __future__ import annotations
 
+import csv
+import itertools
 import json
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from solver.base.errors import BookError, DamagedBook, MethodError, ResourceError, SolverError
-from solver.base.files import lines, open_input
 from solver.base.progress import Progress
+from solver.base.text import TextError, file_lines
 from solver.base.value import WIN, Value, merit_of
 from solver.rules.game import Rules
 from solver.search.derive import derived
@@ -60,27 +65,70 @@ def table_of(rules: Rules, path: Path, memory: int, progress: Progress) -> Table
     table: Table = {}
     number = 0
     try:
-        with open_input(path) as file:
-            for number, line in enumerate(lines(file), 1):
-                state, merit = _entry(rules, line.decode())
-                if table.setdefault(state, merit) != merit:
-                    raise DamagedBook(f"{path}, line {number}: state {state}, or its image, has another value before")
-                if number % STEP == 0:
-                    progress("read", number, None)
-                    if len(table) * STATE_BYTES > memory:
-                        raise ResourceError(f"{path} has more than {len(table):,} states: free some memory, then again")
+        for entries, (number, fields) in enumerate(_records(file_lines(path)), 1):
+            state, merit = _entry(rules, fields)
+            if table.setdefault(state, merit) != merit:
+                raise DamagedBook(f"{path}, line {number}: state {state}, or its image, has another value before")
+            if entries % STEP == 0:
+                progress("read", entries, None)
+                if len(table) * STATE_BYTES > memory:
+                    raise ResourceError(f"{path} has more than {len(table):,} states: free some memory, then again")
     except BookError:
         raise
+    except (_Fault, TextError) as error:
+        raise BookError(f"{path}, {error}: give state, score and distance, as export does") from None
     except (ValueError, RecursionError) as error:
         raise BookError(f"{path}, line {number}: {error}: give state, score and distance, as export does") from None
     except OSError as error:
-        raise BookError(f"{path} cannot be read ({error.strerror}): name a file of lines of JSON") from None
+        raise BookError(f"{path} cannot be read ({error.strerror}): name a file of lines of JSON, or CSV") from None
     return table
 
 
-def _entry(rules: Rules, line: str) -> tuple[int, int]:
+class _Fault(ValueError):
+    """A line that cannot be read. The message begins with its number."""
+
+
+def _records(lines: Iterator[str]) -> Iterator[tuple[int, Any]]:
+    """The number of each line that holds values, and what it holds. Raises _Fault, TextError."""
+    numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
+    first = next(numbered, None)
+    if first is None:
+        return
+    if not first[1].lstrip().startswith("{"):
+        yield from _rows(first[1], lines, first[0])
+        return
+    for number, line in itertools.chain([first], numbered):
+        try:
+            yield number, json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise _Fault(f"line {number}: {error}") from None
+
+
+def _rows(header: str, lines: Iterator[str], number: int) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows of a CSV whose header is line `number`, each by the names of the columns. Raises _Fault, TextError."""
+    rows = csv.reader((f"{line}\n" for line in itertools.chain([header], lines)), strict=True)
+    try:
+        names = [name.strip().casefold() for name in next(rows)]
+        if not {"state", "score"} <= {*names}:
+            raise _Fault(f"line {number}: neither a JSON object nor names of columns, state and score among them")
+        for row in filter(None, rows):
+            if len(row) != len(names):
+                raise _Fault(f"line {number + rows.line_num - 1}: {len(row)} fields under {len(names)} columns")
+            fields: dict[str, Any] = dict(zip(names, row, strict=True))
+            for name in {"score", "distance"} & fields.keys():
+                fields[name] = _number(fields[name])
+            yield number + rows.line_num - 1, fields
+    except csv.Error as error:
+        raise _Fault(f"line {number + rows.line_num - 1}: {error}") from None
+
+
+def _number(text: str) -> Any:
+    """The whole number that a cell holds, None of an empty one; any other text as it is."""
+    return int(text) if re.fullmatch("-?[0-9]{1,20}", text.strip(), re.ASCII) else text.strip() or None
+
+
+def _entry(rules: Rules, fields: Any) -> tuple[int, int]:
     """The canonical state and the merit of a line. Raises ValueError."""
-    fields = json.loads(line)
     if not isinstance(fields, dict) or not {"state", "score"} <= fields.keys():
         raise ValueError("no state and score")
     state, score, distance = fields["state"], fields["score"], fields.get("distance")
