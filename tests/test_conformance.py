@@ -253,6 +253,16 @@ def test_the_moves_that_lead_to_the_fault_are_named(tmp_path):
         check_game(load(tmp_path, "path_rules", {"actions": "yield from (1, 2) if state != 5 else ()"}))
 
 
+@pytest.mark.parametrize(
+    ("body", "moves"), [("'take ' + 'abc'[action]", "(take [bc] ?)+"), ("'abc'[action + 9]", "[12 ]+")]
+)
+def test_the_moves_are_named_as_the_game_names_them(tmp_path, body, moves):
+    """Rules that fail to name one do not hide the fault."""
+    stuck = f"yield from (1, 2) if state != 5 else (){MORE}format_action(self, state, action):{BODY}return {body}"
+    with pytest.raises(GameError, match=rf"state 5 after the moves {moves}: has no actions"):
+        check_game(load(tmp_path, "named_rules", {"actions": stuck}))
+
+
 def sound(game):
     return ConnectFour(*game)
 

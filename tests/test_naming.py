@@ -243,3 +243,13 @@ def test_a_book_never_runs_code_that_it_names():
     code = "import solver; b = solver.Book('race.lmdb'); print(b[12], len(b)); solver.check_book('race.lmdb'); b.game"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "Value(score=-1, distance=6) 12\n" and "MissingRules" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["tic-tac-toe", "pig:15", "connect-four"])
+def test_counts_add_up_in_sight(name):
+    rows = dict(line.split(maxsplit=1) for line in ok("info", name, "-q").splitlines() if line[:1].strip())
+    counts, _, said = rows["to"].removeprefix("move").partition(":")
+    total = sum(int(part.split()[0].replace(",", "")) for part in counts.split(", "))
+    whole = rows["states"].partition(" ")[0].rstrip(",") if "states" in rows else rows["stored"]
+    assert f"{total:,}" == whole
+    assert said == (f" all {total:,}, terminal ones included" if "states" in rows else "")

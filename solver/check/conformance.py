@@ -21,6 +21,7 @@ from solver.base.progress import Progress, silent
 from solver.check.playouts import MOST_MOVES, RandomGame, states_of, worth_of
 from solver.check.soundness import Hints, Twins
 from solver.rules.game import STATE_LIMIT, Rules, game_text, load_game, own_method, validate
+from solver.rules.notation import format_action
 from solver.rules.protocol import REQUIRED, check_signatures
 from solver.rules.width import USUAL, outside
 from solver.search.derive import derived
@@ -177,7 +178,7 @@ class _Inspector:
         self.name = self.rules.name
         self.hints = Hints(self.rules)
         self.twins = Twins(self.rules)
-        self.moves: list[Any] = []
+        self.moves: list[tuple[int, int | None, int]] = []  # states, moves or None of chance, and where they lead
 
     def starts(self) -> list[int]:
         """Where play-outs begin: the start, and the first of the others."""
@@ -203,7 +204,7 @@ class _Inspector:
             if throws > MOST_THROWS:
                 raise self.fault(state, f"comes after {MOST_THROWS} chance nodes in a row: make one of them")
             actions.append(move)
-            self.moves.append(f"chance->{child}" if move is None else move)
+            self.moves.append((state, move, child))
             self.check_number(child, f"a child of {state}")
             self.check_tier(state, child)
             state = child
@@ -401,8 +402,17 @@ class _Inspector:
             raise self.fault(arguments[0] if arguments else 0, f"{call}: rules must be deterministic")
         return answer
 
+    def named(self, state: int, move: int | None, child: int) -> str:
+        """A move in the game's own notation; its number where the rules fail to name it."""
+        if move is None:
+            return f"chance->{child}"
+        try:
+            return format_action(self.game, state, move)
+        except Exception:  # the fault to tell is another
+            return str(move)
+
     def fault(self, state: Any, what: str, kind: type[SolverError] = GameError) -> SolverError:
-        path = " after the moves " + " ".join(map(str, self.moves[-20:])) if self.moves else ""
+        path = " after the moves " + " ".join(itertools.starmap(self.named, self.moves[-20:])) if self.moves else ""
         return kind(f"{self.name}: state {state}{path}: {what}")
 
 

@@ -53,7 +53,8 @@ def text(facts: dict[str, Any], kind: Kind, counts: bool = False) -> str:
         "trimmed": facts["trim"] and trimmed(facts["trim"]),
         "states": None if facts["states"] is None else f"{facts['states']:,}, {facts['terminal']:,} of them terminal",
         "stored": f"{facts['stored']:,}",
-        "to move": ", ".join(f"{count:,} {name}" for name, count in zip(kind.counted, counted, strict=True)),
+        "to move": ", ".join(f"{count:,} {name}" for name, count in zip(kind.counted, counted, strict=True))
+        + (f": all {facts['states']:,}, terminal ones included" if facts["states"] is not None else ""),
     }
     if facts["longest"]:
         distance, line = facts["longest"]["distance"], facts["longest"].get("line")
