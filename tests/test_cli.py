@@ -329,7 +329,7 @@ def test_the_tree_exercise(tmp_path):
     book, page = tmp_path / "tree.lmdb", tmp_path / "site"
     ok("solve", f"tree:{path}", "-o", book)
     code, _, err = run("export", book, "-o", f"{page}/")
-    assert code == 5 and "a tree in a file, which no book opens: name its rules, --game tree:PATH/exercise.json" in err
+    assert code == 5 and "which no book opens: name its rules: solver export --game tree:PATH/exercise.json" in err
     ok("export", book, "-o", f"{page}/", "--game", f"tree:{path}")
     assert "<h1>Tree exercise.json</h1>" in (page / "index.html").read_text()
 

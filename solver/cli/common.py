@@ -123,7 +123,7 @@ def try_out(source: str, game: Game) -> None:
         check_game(game, playouts=PLAYOUTS)
 
 
-def open_book(source: str, own: Game | str | None = None, *, quiet: bool = False) -> Book:
+def open_book(source: str, own: str | None = None, *, quiet: bool = False) -> Book:
     """A book by its path, or the one that comes with the package by the name of its game."""
     book = Book(source, own)
     if not isinstance(resolved(source), Path):

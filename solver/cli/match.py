@@ -55,9 +55,8 @@ def command(first: str, second: str, as_json: bool, quiet: bool, **asked: Any) -
     from solver.compiled.lookahead.evaluation import read
     from solver.learning.contenders import Setting, chooser, contender, game_between
     from solver.learning.matches import judged, match
-    from solver.rules.game import load_game
 
-    own = None if asked["named"] is None else load_game(asked["named"])
+    own = asked["named"]
     if asked["save"] not in (None, "-"):
         check_target(asked["save"])
     both = contender(first, own), contender(second, own)

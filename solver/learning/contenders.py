@@ -18,7 +18,7 @@ from solver.learning.engines import Engine, Limits
 from solver.learning.moves import Board
 from solver.learning.players import Asked, ByBook, Deep, Random
 from solver.play.player import Player
-from solver.rules.game import Game, Rules, load_game
+from solver.rules.game import Game, Rules, rules_for
 from solver.search import refuse_chance
 
 NAMES = ("evaluate", "random", "alphabeta")
@@ -45,7 +45,7 @@ class Setting(NamedTuple):
     evaluation: Evaluation | None = None  # by which grown books go on where they end
 
 
-def contender(text: str, game: Game | None = None) -> Contender:
+def contender(text: str, game: Game | str | None = None) -> Contender:
     """What NAME or NAME@DEPTH names; `game` is needed for files of a game of your own.
 
     Raises MethodError with the choice there is, BookError for a file that cannot be used.
@@ -75,7 +75,9 @@ def contender(text: str, game: Game | None = None) -> Contender:
 
 def game_between(contenders: tuple[Contender, Contender], text: str | None) -> Game:
     """The game that the files of a match are of, or that `text` names. Raises MethodError, ForeignBook."""
-    named = None if text is None else load_game(text)
+    files = [one.file for one in contenders if one.file is not None]
+    stated = next((file.header.game if isinstance(file, Book) else file.game for file in files), "")
+    named = None if text is None else rules_for(text, stated)
     for one in contenders:
         if isinstance(one.file, Book):
             named = one.file.game if named is None else named

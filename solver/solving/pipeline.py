@@ -57,27 +57,50 @@ def solve(
     progress: Progress = silent,
     say: Say = quiet,
 ) -> Book:
-    """Solve a game, or the one that a name, a book or its path stands for: its book, open, written to `path`.
+    """Solve a game and return its book, open.
 
-    Without a path the book lies in a temporary file, which is removed when the book is closed, or no longer used, or
-    at the interpreter's end. The book knows the game, one of your own as well.
+    An interrupted solve continues from its last checkpoint when you call it again with the same
+    arguments. The book's bytes do not depend on `workers`, `memory`, `cluster` or interruptions.
+    They do not depend on the compiled kernels either, except the entries of `method="alphabeta"`.
 
-    `method`: "minimax" values every reachable state by tiers, "retrograde" those of a game with cycles, "alphabeta"
-    keeps the exact entries of one search or, with `max_ply`, makes an opening book of all unfinished states to that
-    ply; "nimbers" finds those of every reachable state of an impartial game; "auto" takes the first that fits, but not
-    that. `memory` bounds the bytes of the sweep (a share of what is free if None), `table` those of the search's
-    table. A solve that was stopped goes on from its last checkpoint, unless
-    `restart`; they are `checkpoint` seconds apart (CHECKPOINT if None; 1 on a cluster), half as much again
-    inside a pass over a tier with cycles; `say` gets a line about that, and about a solve in plain Python. A game that
-    the disk cannot hold is refused, after a few seconds of counting if that shows it, unless `anyway`. `codec` is
-    "instant" (if None), whose look-ups take 1.5 microseconds, "compact", a quarter of the size in ten times the time,
-    or "ranked", smaller again, for games that number their states. `wdl` makes an opening book of wins, draws and
-    losses without their distances, which are found sooner. `cluster` solves on Ray: "local" or "local:4" workers of
-    this machine, "auto", or an address; what is done is kept under `store`, any URL of fsspec that all nodes reach
-    (beside the book if None, for "local" alone). The book is the same, byte for byte, whatever `workers`, `memory` and
-    `cluster`, interrupted or not; and with or without the compiled kernels, but for alpha-beta's exact entries.
+    Args:
+        game: A game, or its name, such as "connect-four:4,4" or "my_game.py::Race:30"; or a book or its path, whose
+            game is solved by the rules of today.
+        path: Where to write the book. None for a temporary file, which is deleted when the book is
+            closed, is no longer used, or the interpreter exits.
+        method: How to solve.
+            "auto": the first method below that fits, except "nimbers".
+            "minimax": every reachable state, tier by tier; for games without cycles inside tiers.
+            "retrograde": every reachable state of a game with cycles.
+            "alphabeta": the exact entries of one search; with `max_ply`, an opening book.
+            "nimbers": the nimber of every reachable state of an impartial game.
+        max_ply: Last ply of an opening book. It holds every unfinished state up to there.
+        symmetry: Store one state of each class of symmetric states, if the rules have `canonical`.
+        workers: Threads. None for all cores.
+        memory: Limit for the sweep in bytes. None for a share of what is free.
+        table: Size of the search's transposition table in bytes.
+        restart: Discard what an interrupted solve has done.
+        checkpoint: Seconds between checkpoints. None for 30, or 1 on a cluster. Passes over tiers
+            with cycles wait half as long again.
+        anyway: Start even if the disk looks too small.
+        codec: How values are encoded.
+            "instant": the default; a look-up takes 1.5 microseconds.
+            "compact": a quarter of the size, ten times the time.
+            "ranked": smaller again; for games that number their states.
+        wdl: Make an opening book without distances, which is found sooner.
+        cluster: Solve on Ray: "local", "local:4" (workers of this machine), "auto", or an address.
+        store: Where a cluster keeps its work: any fsspec URL that all nodes reach. None for a
+            folder beside the book; only with "local".
+        progress: Called with a pass's name, the states done, and the states in all.
+        say: Called with one line about resuming, or about a solve in plain Python.
 
-    Raises GameError (bad rules or parameters), MethodError (the method does not fit), ResourceError (memory, disk).
+    Returns:
+        The book. It knows its game, even if the rules are your own. Close it, or use `with`.
+
+    Raises:
+        GameError: The rules or the parameters are wrong.
+        MethodError: The method or an option does not fit the game.
+        ResourceError: Memory or disk does not suffice. The message says how much would.
     """
     options = Options._make(map(locals().__getitem__, Options._fields))
     job, way = _prepared(game, path, options)
