@@ -192,10 +192,12 @@ def test_a_broken_installation_is_named_and_done_without(tmp_path, name, code, r
 @pytest.mark.parametrize(
     ("command", "code", "too_large"),
     [
-        ("info FILE", 5, 5),
+        ("info BOOK", 5, 5),
+        ("info FILE", 2, 2),
         ("query tic-tac-toe start --evaluate FILE", 2, 2),
         ("play tic-tac-toe --evaluate FILE", 2, 2),
-        ("match FILE evaluate", 2, 5),
+        ("match BOOK evaluate", 2, 5),
+        ("match FILE evaluate", 2, 2),
         ("import FILE tic-tac-toe -o b.lmdb", 2, 2),
         ("grade tic-tac-toe FILE", 2, 4),
         ("solve tree:FILE", 2, 2),
@@ -211,7 +213,9 @@ def test_no_input_is_waited_for_or_without_end(tmp_path, monkeypatch, command, c
     with open("large.py", "wb") as file:
         file.truncate(1 << 40)
     for name in ("fifo.py", "zero.py", "folder.py", "large.py"):
-        found, out, err = run(*command.replace("FILE", name).split())
+        os.symlink(name, "book")
+        found, out, err = run(*command.replace("FILE", name).replace("BOOK", "book").split())
+        os.remove("book")
         assert (found, out) == (too_large if name == "large.py" else code, ""), err
         assert err.splitlines()[-1].startswith("Error: ") and "Traceback" not in err
     assert sorted(os.listdir()) == ["fifo.py", "folder.py", "large.py", "zero.py"]
