@@ -132,7 +132,7 @@ def rewritten(path, target, change):
 
 def looked_up(book, states):
     """What `lookup` says of states, as `get` would."""
-    found = book.lookup(states)
+    found = book.lookup(states, missing="mask")
     columns = (column.ravel().tolist() for column in found)
     return [
         Value(score, None if distance < 0 else distance) if known else None

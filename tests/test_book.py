@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import importlib.util
 import os
 import random
 import struct
@@ -13,7 +14,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solver.base import extras
-from solver.base.errors import BookError, DamagedBook, ForeignBook, MissingState, ResourceError, SolverError
+from solver.base.errors import (
+    BookError,
+    DamagedBook,
+    ForeignBook,
+    MethodError,
+    MissingState,
+    PositionError,
+    ResourceError,
+    SolverError,
+    StateTypeError,
+)
 from solver.base.value import Value
 from solver.book import Book, Header, check_book, write_book
 from solver.book.codecs import CODECS, compact, instant
@@ -28,6 +39,17 @@ from tests import naive
 from tests.books import KEYED_BY_STATE, VALUES, header_of, looked_up, rewritten, sample_values, write_values
 from tests.games import LARGE_GAMES, SMALL_GAMES
 from tests.ways import slow
+
+
+class Whole:
+    """An integer of somebody else's, as NumPy's are."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __index__(self):
+        return self.number
+
 
 states = st.integers(0, 2**63 - 1)
 dense = st.integers(0, 5000)
@@ -199,7 +221,7 @@ def test_absent_states_are_missing_never_a_value(either):
         for _ in range(20_000):
             state = chance.getrandbits(chance.choice((8, 20, 32, 63)))
             assert book.get(state) == values.get(state)
-        for odd in (-1, 2**63, 2**200, "4", None, 1.5, (1,)):
+        for odd in (-1, 2**63, 2**200):
             assert book.get(odd, "nothing") == "nothing"
             assert odd not in book
         with pytest.raises(MissingState, match=r"state 2305843009213693952 is not in sample.lmdb"):
@@ -217,11 +239,14 @@ def test_many_states_are_looked_up_at_once(either, tmp_path):
     with Book(path) as book:
         for some in (asked, sorted(asked), asked[:1], []):
             assert looked_up(book, np.array(some, np.int64)) == [values.get(state) for state in some]
-        assert [column.shape for column in book.lookup(np.zeros((3, 4), np.int32))] == [(3, 4)] * 3
-        assert [column.dtype for column in book.lookup([5])] == [np.int64, np.int64, bool]
-        assert not book.lookup(np.array([2**63, 2**64 - 1], np.uint64)).known.any()
-        for odd in ([1.5], ["1"], [None], [2**70]):
-            with pytest.raises(TypeError, match="states are integers"):
+        assert [column.shape for column in book.lookup(np.full((3, 4), min(values), np.int32))] == [(3, 4)] * 3
+        assert [column.dtype for column in book.lookup([min(values)])] == [np.int64, np.int64, bool]
+        assert [column.shape for column in book.lookup(min(values))] == [()] * 3
+        assert [column.shape for column in book.lookup([])] == [(0,)] * 3
+        for odd in (np.array([2**63, 2**64 - 1], np.uint64), [-1, 2**63], [2**70], [-(2**70), np.uint64(2**63)]):
+            assert not book.lookup(odd, missing="mask").known.any()
+        for odd in ([1.5], ["1"], [None], np.array([4.0]), np.array([True]), [[1], [2, 3]], {4}, "4", [4, 5.0]):
+            with pytest.raises(StateTypeError, match="no state: give a whole number|one array of integers"):
                 book.lookup(odd)
     with pytest.raises(BookError, match="is closed"):
         book.lookup([1])
@@ -232,10 +257,57 @@ def test_many_states_are_looked_up_at_once(either, tmp_path):
         assert looked_up(book, np.array(asked)) == [sparse.get(state) for state in asked]
 
 
-def test_without_the_extra_states_are_looked_up_one_by_one(sample, monkeypatch):
-    monkeypatch.setattr(extras, "has_kernels", lambda: False)
-    with Book(sample[0]) as book, pytest.raises(SolverError, match="works on arrays; .*pip install"):
-        book.lookup([1])
+def test_a_look_up_of_many_counts_the_states_that_are_missing(either):
+    np = pytest.importorskip("numpy")
+    pytest.importorskip("numba")
+    path, values = either
+    held = sorted(values)[:1000]
+    gaps = [state for state in range(held[0], held[-1]) if state not in values][:7]
+    with Book(path) as book:
+        assert [*book.lookup(held).scores] == [values[state].score for state in held]
+        for states, said in (
+            (held[:3] + gaps, f"sample.lmdb lacks 7 of 10 states, the first is {gaps[0]} "),
+            (np.array(gaps[::-1] + held).reshape(19, 53), f"lacks 7 of 1,007 states, the first is {gaps[-1]} "),
+            ([held[0], 2**70, -1], f"lacks 2 of 3 states, the first is {2**70} "),
+        ):
+            with pytest.raises(MissingState, match=said) as caught:
+                book.lookup(states)
+            assert isinstance(caught.value, KeyError) and 'missing="mask"' in str(caught.value)
+        marked = book.lookup(held[:1] + gaps, missing="mask")
+        assert marked.known.tolist() == [True] + [False] * 7
+        assert set(marked.scores[1:].tolist()) == {-(2**63)} and set(marked.distances[1:].tolist()) == {-1}
+        with pytest.raises(MethodError, match='missing=None is no way to tell: choose "raise" or "mask"'):
+            book.lookup(held, missing=None)
+
+
+@pytest.mark.parametrize("gone, said", [(("numpy", "numba"), "NumPy and Numba are"), (("numba",), "Numba is")])
+def test_without_the_extra_states_are_looked_up_one_by_one(sample, monkeypatch, gone, said):
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in gone else find(name))
+    extras._defect.cache_clear()
+    try:
+        with Book(sample[0]) as book, pytest.raises(SolverError, match=f"on arrays.*: {said} missing: pip install"):
+            book.lookup([1])
+    finally:
+        extras._defect.cache_clear()
+
+
+def test_states_are_integers_of_any_kind_and_nothing_else(either):
+    path, values = either
+    state = sorted(values)[100]
+    with Book(path) as book:
+        same = [Whole(state)]
+        if importlib.util.find_spec("numpy"):
+            import numpy as np
+
+            same += [kind(state) for kind in (np.int16, np.int32, np.int64, np.uint16, np.uint64)] + [np.array(state)]
+        for number in same:
+            assert book[number] == book.get(number) == book.find(number) == values[state] and number in book
+        for odd in (float(state), str(state), None, True, (state,)):
+            for ask in (book.__getitem__, book.get, book.find, book.__contains__):
+                with pytest.raises(StateTypeError, match="no state: give a whole number") as caught:
+                    ask(odd)
+                assert isinstance(caught.value, TypeError) and isinstance(caught.value, PositionError)
 
 
 def test_a_folded_book_knows_symmetric_states_or_says_that_it_cannot(tmp_path):
@@ -257,7 +329,7 @@ def test_a_folded_book_knows_symmetric_states_or_says_that_it_cannot(tmp_path):
                 assert book[gone] == Value(0) == book.get(gone) and gone in book
                 assert (gone, Value(0)) not in book.items()
                 assert looked_up(book, [gone, kept, 0, -1]) == [Value(0), Value(0), None, None]
-                for odd in (-1, 2**63, 2**200, "4", None, 1.5, game.result(game.initial(), 1)):
+                for odd in (-1, 2**63, 2**200, game.result(game.initial(), 1)):
                     assert book.get(odd, "nothing") == "nothing" and odd not in book
                 continue
             with pytest.raises(error, match=message):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from solver import Player
 from solver.base import extras
-from solver.base.errors import BookError
+from solver.base.errors import BookError, MissingState
 from solver.base.options import Options
 from solver.base.value import Value
 from solver.book import Book, check_book
@@ -68,8 +68,11 @@ def test_many_segments_and_parts_of_the_directory(tmp_path, monkeypatch):
         asked = [3**300 * number + number % 2 for number in range(90)]
         known = [book.get(state) is not None for state in asked]
         if extras.has_kernels():
-            assert book.lookup(asked).known.tolist() == known
-            assert book.lookup([3**300, 1 << 64, -1]).scores.tolist() == [1, 0, 0]
+            assert book.lookup(asked, missing="mask").known.tolist() == known
+            assert book.lookup([3**300]).scores.tolist() == [1]
+            assert book.lookup([3**300, 1 << 64, -1], missing="mask").known.tolist() == [True, False, False]
+            with pytest.raises(MissingState, match=f"lacks 2 of 3 states, the first is {1 << 64} "):
+                book.lookup([3**300, 1 << 64, -1])
 
 
 @pytest.mark.parametrize("changes", [{"state_bytes": 12}, {"state_bytes": 72}, {"longest": (1, 1 << 128)}])

@@ -5,6 +5,7 @@
     │   └── UncompiledRules               rules that Numba cannot compile, or compiles to something else
     ├── MethodError (ValueError)          the method cannot solve this game
     ├── PositionError (ValueError)        text or number that is no legal position or move
+    │   └── StateTypeError (TypeError)    a float, a text or a bool in place of a state
     ├── MissingState (KeyError)           the book has no value for this state
     ├── BookError (OSError)               a file that cannot be used as a book
     │   ├── DamagedBook                   truncated, altered, unfinished
@@ -40,6 +41,10 @@ class MethodError(SolverError, ValueError):
 
 class PositionError(SolverError, ValueError):
     """Text or a number that is no legal position or move of this game."""
+
+
+class StateTypeError(PositionError, TypeError):
+    """Something that is no integer, in place of a state."""
 
 
 class MissingState(SolverError, KeyError):

@@ -7,7 +7,8 @@ import importlib
 import importlib.util
 from typing import Any
 
-INSTALL = "pip install 'solverbook[solve]' brings the compiler"
+KERNELS = {"numpy": "NumPy", "numba": "Numba"}  # what they are called
+INSTALL = "pip install 'solverbook[solve]' brings NumPy and Numba"
 
 
 def has_kernels() -> bool:
@@ -66,9 +67,10 @@ def has_serving() -> bool:
 def _defect() -> str | None:
     """Why the extra [solve] cannot be used, in one line; None if it can."""
     again, elsewhere = "install it again", "set NUMBA_CACHE_DIR to a folder that can be written to"
-    for name in ("numpy", "numba"):
-        if importlib.util.find_spec(name) is None:
-            return INSTALL
+    missing = [shown for name, shown in KERNELS.items() if importlib.util.find_spec(name) is None]
+    if missing:
+        return f"{' and '.join(missing)} {'are' if missing[1:] else 'is'} missing: {INSTALL}"
+    for name in KERNELS:
         advice = again
         try:
             module: Any = importlib.import_module(name)

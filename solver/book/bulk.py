@@ -12,24 +12,27 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.base.errors import UncompiledRules
+from solver.base.errors import MissingState, StateTypeError, UncompiledRules
 from solver.base.expectations import MIDDLE, Steps
 from solver.base.memory import working_memory
 from solver.base.value import Value
 from solver.book.codecs.ranked import Ranks, symbols_of
 from solver.book.segments import Segment, bodies_of
-from solver.rules.game import Rules
+from solver.rules.game import STATE_LIMIT, Rules
+from solver.rules.width import as_integer
 from solver.store.shared import compiled
 
 INTEGERS = "iu"  # kinds of dtype
 MANY = 20_000  # states whose images are worth compiling the rules for
+NO_SCORE = np.iinfo(np.int64).min  # under the mask: nobody takes it for a draw
+NO_NUMBER = np.nan  # the same of scores that are floats
 
 
 class Values(NamedTuple):
     """The values of many states, as arrays of the shape that was asked.
 
-    `scores` int64, of expectations and in grown books float64; `distances` int64, -1 where they mean nothing; where
-    `known` (bool) is False, the other two are 0 and -1 and say nothing.
+    `scores` int64, of expectations and in grown books float64; `distances` int64, -1 where they mean nothing. `known`
+    (bool) is False where the book lacks the state: the score there is -2**63, or NaN among floats, and says nothing.
     """
 
     scores: NDArray[np.int64] | NDArray[np.float64]
@@ -37,15 +40,46 @@ class Values(NamedTuple):
     known: NDArray[np.bool_]
 
 
-def places(
-    states: Any, directory: Sequence[int], segment: Callable[[int], Any], find_all: Callable[..., None]
-) -> NDArray[np.int64]:
-    """The palette index of each state, -1 where it is missing; of the shape of `states`.
+def asked(states: Any, wide: bool = False) -> NDArray[Any]:
+    """Return states as a new array: of int64, or of Python's own ints if they may be `wide`.
 
-    `directory` has the first state of each segment, `segment(number)` is one, `find_all` its codec's. Raises TypeError
-    for what is no array of integers, and whatever `segment` and `find_all` do.
+    In int64 a number that does not fit becomes negative, and no book has such a state.
+
+    Raises:
+        StateTypeError: where one of them is no integer.
     """
-    asked = _integers(states)
+    try:
+        array = np.asarray(states, object if wide else None)
+    except ValueError as error:  # rows of different lengths
+        raise StateTypeError(f"states are one array of integers: {error}") from None
+    if array.dtype.kind in INTEGERS:
+        return array.astype(np.int64)
+    # NumPy makes floats of lists that mix signed numbers and those from 2**63 on: so each number is looked at
+    numbers = [as_integer(number) for number in np.asarray(states, object).ravel().tolist()]
+    if not wide:
+        numbers = [number if 0 <= number < STATE_LIMIT else -1 for number in numbers]
+    return np.array(numbers, object if wide else np.int64).reshape(array.shape)
+
+
+def check_known(values: Values, states: Any, name: str) -> None:
+    """Raise MissingState, which counts the states that the book of that name lacks and names the first."""
+    missing = ~values.known.ravel()
+    if missing.any():
+        first = np.asarray(states, object).ravel()[int(missing.argmax())]
+        raise MissingState(
+            f"{name} lacks {int(missing.sum()):,} of {missing.size:,} states, the first is {first} (no book stores"
+            ' finished ones): lookup(states, missing="mask") marks them'
+        )
+
+
+def places(
+    asked: NDArray[np.int64], directory: Sequence[int], segment: Callable[[int], Any], find_all: Callable[..., None]
+) -> NDArray[np.int64]:
+    """The palette index of each state, -1 where it is missing; of the shape of the states.
+
+    `directory` has the first state of each segment, `segment(number)` is one, `find_all` its codec's. Raises whatever
+    `segment` and `find_all` do.
+    """
     keys = asked.ravel()
     order = None if bool((keys[1:] >= keys[:-1]).all()) else np.argsort(keys)
     ordered = keys if order is None else keys[order]
@@ -63,41 +97,38 @@ def places(
 
 def filled(
     found: NDArray[np.int64],
-    states: Any,
-    images: Callable[[NDArray[np.int64]], Any],
-    places: Callable[[Any], NDArray[np.int64]],
-    wide: bool = False,
+    states: NDArray[Any],
+    images: Callable[[NDArray[Any]], NDArray[Any]],
+    places: Callable[[NDArray[Any]], NDArray[np.int64]],
 ) -> NDArray[np.int64]:
     """Places, of which those that are missing are looked up by the images of their states."""
     missing = found < 0
-    found[missing] = places(images((pythons(states) if wide else _integers(states))[missing]))
+    found[missing] = places(images(states[missing]))
     return found
 
 
-def images_by(rules: Callable[[], Rules], image: Callable[[int], int]) -> Callable[[NDArray[np.int64]], Any]:
+def images_by(rules: Callable[[], Rules], image: Callable[[int], int]) -> Callable[[NDArray[Any]], NDArray[Any]]:
     """`image` of an array of states, by compiled rules where they are many and can be compiled."""
 
-    def images(states: NDArray[np.int64]) -> Any:
+    def images(states: NDArray[Any]) -> NDArray[Any]:
         from solver.compiled import folding
 
         found = folding.images(rules(), states) if len(states) >= MANY and states.dtype != object else None
-        return [*map(image, states.tolist())] if found is None else found
+        return np.array([*map(image, states.tolist())], states.dtype) if found is None else found
 
     return images
 
 
-def one_by_one(states: Any, index: Callable[[int], int], wide: bool = False) -> NDArray[np.int64]:
+def one_by_one(asked: NDArray[Any], index: Callable[[int], int]) -> NDArray[np.int64]:
     """`places` by a function of one state."""
-    asked = pythons(states) if wide else _integers(states)
     return np.array([index(state) for state in asked.ravel().tolist()], np.int64).reshape(asked.shape)
 
 
-def of_ranked(states: Any, ranks: Ranks, records: Iterable[bytes]) -> NDArray[np.int64] | None:
+def of_ranked(asked: NDArray[np.int64], ranks: Ranks, records: Iterable[bytes]) -> NDArray[np.int64] | None:
     """`places` in a ranked book by compiled rules, from all of its segments: a second for a hundred million ranks.
 
     None where states are few, the symbols do not fit into memory, a byte a rank, or the rules do not compile.
     """
-    asked = _integers(states)
     if asked.size < MANY or ranks.plain_only:
         return None
     from solver.book.codecs.ranked_kernels import Compiled
@@ -114,22 +145,6 @@ def of_ranked(states: Any, ranks: Ranks, records: Iterable[bytes]) -> NDArray[np
     except UncompiledRules:
         return None
     return found.reshape(asked.shape)
-
-
-def pythons(states: Any) -> NDArray[Any]:
-    """States of any width as an array of Python's ints. Raises TypeError."""
-    asked = np.asarray(states, object)
-    if not all(isinstance(state, (int, np.integer)) for state in asked.ravel()):
-        raise TypeError("states are integers: give an array of them")
-    return asked
-
-
-def _integers(states: Any) -> NDArray[np.int64]:
-    """States as an array; what is beyond 63 bits becomes negative, and so missing. Raises TypeError."""
-    asked = np.asarray(states)
-    if asked.dtype.kind not in INTEGERS and asked.size:
-        raise TypeError(f"states are integers, not {asked.dtype}: give an array of them")
-    return asked.astype(np.int64)
 
 
 def arrays(segment: Segment) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint16], int]:
@@ -151,7 +166,9 @@ def values(indices: NDArray[np.int64], palette: Sequence[Value]) -> Values:
         raise IndexError("a value is outside the palette")
     known = indices >= 0
     if isinstance(palette, Steps):
-        return Values(np.where(known, (indices - MIDDLE) * palette.step, 0.0), np.full_like(indices, -1), known)
+        scores = np.where(known, (indices - MIDDLE) * palette.step, NO_NUMBER)
+        return Values(scores, np.full_like(indices, -1), known)
     scores = np.array([*(score for score, _ in palette), 0])  # int64; of a grown book, estimates among them, float64
+    scores[-1] = NO_SCORE if scores.dtype.kind in INTEGERS else NO_NUMBER
     distances = np.array([*(-1 if distance is None else distance for _, distance in palette), -1], np.int64)
     return Values(scores[indices], distances[indices], known)

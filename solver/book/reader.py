@@ -13,10 +13,19 @@ import weakref
 from bisect import bisect_right
 from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from solver.base import extras
-from solver.base.errors import BookError, DamagedBook, ForeignBook, GameError, MissingRules, MissingState, SolverError
+from solver.base.errors import (
+    BookError,
+    DamagedBook,
+    ForeignBook,
+    GameError,
+    MethodError,
+    MissingRules,
+    MissingState,
+    SolverError,
+)
 from solver.base.expectations import Expectation
 from solver.base.value import Value
 from solver.book import shipped
@@ -38,6 +47,7 @@ from solver.rules.game import (
     rules_for,
 )
 from solver.rules.keeping import game_kept
+from solver.rules.width import as_integer
 
 if TYPE_CHECKING:
     from solver.book.bulk import Values
@@ -88,7 +98,7 @@ class Book(Mapping[int, Value]):
         return value
 
     def get(self, state: Any, default: Any = None) -> Any:
-        """The value of a state, or the default."""
+        """The value of a state, or the default. Raises StateTypeError where that is no integer."""
         value = self.find(state)
         if value is None and self.header.symmetry:
             value = self.find(self._image(state))
@@ -96,6 +106,8 @@ class Book(Mapping[int, Value]):
 
     def find(self, state: Any) -> Value | None:
         """The value that is stored for a state, and not for one that is symmetric to it; None without one."""
+        if type(state) is not int:
+            state = as_integer(state)
         if (keys := self.codec_keys).ASKED:
             return keys.value(state, self._index)
         mapped = self._mapped or self._open()
@@ -106,8 +118,6 @@ class Book(Mapping[int, Value]):
             index = mapped.find(mapped.segments[number] or mapped.load(number), state)
             return None if index is None else mapped.values[index]
         except OFTEN_WRONG as error:
-            if not isinstance(state, int):
-                return None
             raise self._malformed(error) from None
 
     def _image(self, state: Any) -> Any:
@@ -150,42 +160,58 @@ class Book(Mapping[int, Value]):
         """What the codec knows states by. Raises ForeignBook as `game` does, where it asks the rules."""
         return self.header.keys(Rules(self.game, self.header.symmetry) if keys_of(self.header.codec).ASKED else None)
 
-    def lookup(self, states: Any) -> Values:
-        """The values of an array of states, as arrays of its shape: millions a second, with the extra [solve].
+    def lookup(self, states: Any, *, missing: Literal["raise", "mask"] = "raise") -> Values:
+        """Look up an array of states at once, millions a second. It needs NumPy and Numba, the extra [solve].
 
-        Of a folded book the rules are asked for the images of states that are not stored: compiled, where these are
-        many. In a ranked book they are asked for each state, compiled, too, from 20,000 on, after the whole book was
-        decoded; fewer as plain Python: some thousand a second. Raises TypeError
-        unless they are integers, DamagedBook, ForeignBook as `get` does, and SolverError without the extra.
+        In a folded book the rules give the images of states that are not stored; in a ranked one they number each
+        state, after the whole book was decoded. From 20,000 such states on compiled rules are asked, for fewer plain
+        Python: some thousand a second.
+
+        Args:
+            states: integers, an array or a list of any shape.
+            missing: "raise" if the book must know all states; "mask" if `known` is to mark those it lacks.
+
+        Returns:
+            Scores, distances and which states are known, as arrays of the shape of `states`.
+
+        Raises:
+            MissingState: counts the states that the book lacks, finished ones among them, and names the first.
+            StateTypeError: where a state is no integer.
+            DamagedBook, ForeignBook: as `get`.
+            SolverError: where NumPy or Numba is missing.
         """
         self._open()
+        if missing not in ("raise", "mask"):
+            raise MethodError(f'missing={missing!r} is no way to tell: choose "raise" or "mask"')
         if not extras.has_kernels():
-            raise SolverError(f"lookup works on arrays; one state at a time needs nothing: {extras.remedy()}")
+            raise SolverError(f"lookup works on arrays, book[state] needs no more than Python: {extras.remedy()}")
         from solver.book import bulk
 
+        asked = bulk.asked(states, wide=self.header.state_bytes > 0)
         try:
-            places = self._places(states)
+            places = self._places(asked)
             if self.header.symmetry and bool((places < 0).any()):
                 images = bulk.images_by(lambda: Rules(self.game), self._image)
-                places = bulk.filled(places, states, images, self._places, self.header.state_bytes > 0)
-            return bulk.values(places, self._open().values)
+                places = bulk.filled(places, asked, images, self._places)
+            values = bulk.values(places, self._open().values)
         except OFTEN_WRONG as error:
-            if isinstance(error, TypeError):
-                raise
             raise self._malformed(error) from None
+        if missing == "raise":
+            bulk.check_known(values, states, self.path.name)
+        return values
 
-    def _places(self, states: Any) -> Any:
+    def _places(self, asked: Any) -> Any:
         """The palette indices that are stored for an array of states, -1 for those that are not."""
         from solver.book import bulk
 
         mapped, keys = self._open(), self.codec_keys
-        found = bulk.of_ranked(states, keys, self.segments()) if isinstance(keys, Ranks) else None
+        found = bulk.of_ranked(asked, keys, self.segments()) if isinstance(keys, Ranks) else None
         if found is not None:
             return found
         if keys.ASKED or not hasattr(mapped.codec, "find_all"):
-            return bulk.one_by_one(states, lambda state: keys.index(state, self._index), self.header.state_bytes > 0)
+            return bulk.one_by_one(asked, lambda state: keys.index(state, self._index))
         segments, load = mapped.segments, mapped.load
-        return bulk.places(states, mapped.directory, lambda one: segments[one] or load(one), mapped.codec.find_all)
+        return bulk.places(asked, mapped.directory, lambda one: segments[one] or load(one), mapped.codec.find_all)
 
     def _malformed(self, error: Exception) -> DamagedBook:
         return DamagedBook(f"{self.path}: a segment is malformed ({error}): fetch or solve the book again")

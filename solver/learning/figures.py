@@ -67,8 +67,8 @@ def truth_of(book: Book) -> Truth:
     """What a book says of states, folded as it is."""
 
     def truth(states: States) -> tuple[Worths, NDArray[np.bool_]]:
-        values = book.lookup(states)
-        return values.scores.astype(np.float64), values.known
+        values = book.lookup(states, missing="mask")
+        return np.where(values.known, values.scores, 0.0), values.known
 
     return truth
 

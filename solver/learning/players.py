@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from solver.base.errors import MissingState
 from solver.base.parallel import Workers
 from solver.book import Book
 from solver.compiled.lookahead import searches
@@ -73,18 +72,15 @@ class ByBook:
         chosen = best_moves(children.parents, self.board.worths(children, self._values), count)
         if self.beyond is not None:
             known = children.ended.copy()
-            known[~known] = self.book.lookup(children.states[~children.ended]).known
+            known[~known] = self.book.lookup(children.states[~children.ended], missing="mask").known
             lost = np.bincount(children.parents[~known], minlength=count) > 0
             if lost.any():
                 chosen[lost] = self.beyond.choose(turn)[lost]
         return chosen
 
     def _values(self, states: Numbers) -> Worths:
-        values = self.book.lookup(states)
-        if self.beyond is None and not values.known.all():
-            state = states[~values.known][0]
-            raise MissingState(f"{self.book.path.name} lacks state {state}: play by a complete book")
-        scores: Worths = values.scores.astype(np.float64)
+        values = self.book.lookup(states, missing="raise" if self.beyond is None else "mask")
+        scores: Worths = np.where(values.known, values.scores, 0.0)  # `beyond` plays where one is missing
         return scores if self.rules.scores else scores * (1 - PACE * np.maximum(0, values.distances + 1))
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import operator
+import reprlib
 from array import array
 from typing import Any
 
-from solver.base.errors import GameError, MethodError, PositionError, SolverError
+from solver.base.errors import GameError, MethodError, PositionError, SolverError, StateTypeError
 
 USUAL = 63  # bits, which compiled code, arrays and books hold in one word
 MOST = 511
@@ -36,6 +38,39 @@ def outside(bits: int) -> str:
     if bits == USUAL:
         return "is outside [0, 2**63): states are non-negative 63-bit integers, wider ones if the class says bits = 128"
     return f"is outside [0, 2**{bits}): states have as many bits as the rules say, raise bits if they need more"
+
+
+def as_integer(number: Any) -> int:
+    """Return a state's number as Python's own int, whatever integer it comes as.
+
+    Rules count on ints that never wrap, and NumPy's do: `np.int16(4) << 20` is 0.
+
+    Raises:
+        StateTypeError: for a float, a text, a bool and whatever else is no integer.
+    """
+    if type(number) is int:
+        return number
+    kind = type(number).__name__
+    try:
+        if not isinstance(number, bool):
+            return operator.index(number)
+    except TypeError:
+        pass
+    shown = " ".join(reprlib.repr(number).split())
+    raise StateTypeError(f"{shown} ({kind}) is no state: give a whole number, an int or one of NumPy's")
+
+
+def as_state(number: Any, bits: int) -> int:
+    """Return a state of a game of so many bits as Python's own int.
+
+    Raises:
+        StateTypeError: as `as_integer`.
+        PositionError: for a number outside [0, 2**bits).
+    """
+    state = number if type(number) is int else as_integer(number)
+    if not 0 <= state < 1 << bits:
+        raise PositionError(f"{state} is no state: states are whole numbers from 0 to 2**{bits} - 1")
+    return state
 
 
 def check_state(state: Any, bits: int) -> None:
