@@ -7,9 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from solver.base.errors import BudgetExceeded, ForeignBook, GameError, MissingState, PositionError
+from solver.base.errors import BudgetExceeded, ForeignBook, GameError, MissingState, PositionError, StateTypeError
 from solver.base.value import Value
 from solver.book import Book
+from solver.book.codecs import CODECS
 from solver.edit.trimming import Trim, trim
 from solver.games.connect_four import ConnectFour
 from solver.play.live import Live
@@ -123,10 +124,110 @@ def test_a_complete_book_is_never_searched_past(tmp_path):
         unreachable = next(
             state for state in range(4096, 65536) if not game.is_terminal(state) and game.canonical(state) not in book
         )
-        assert player.value(unreachable) == (None, False, "missing", None)
-        assert player.examine(unreachable)[0].source == "missing"
+        for ask in (player.value, player.examine, player.best):
+            with pytest.raises(PositionError, match=f"play cannot reach state {unreachable}, .* book.lmdb shows: give"):
+                ask(unreachable)
         with pytest.raises(ForeignBook):
             Player(book, load_game("connect-four:3,4"))
+
+
+DOORS = ("value", "best", "choose", "analyse", "examine", "outcomes", "check", "line")
+
+
+def asked(player, door, state):
+    """What a player says at a door, to the end."""
+    answer = getattr(player, door)(state)
+    return list(answer) if door == "line" else answer
+
+
+@pytest.mark.parametrize("game", ["tic-tac-toe", "hexapawn", "dots-and-boxes", "domineering:3,3"])
+@pytest.mark.parametrize("form", ["instant", "compact", "ranked", "trimmed", "without distances"])
+def test_a_position_that_play_cannot_reach_is_refused_at_every_door(tmp_path, game, form):
+    """And no other; what is answered agrees with its moves."""
+    game, path = load_game(game), tmp_path / "book.lmdb"
+    if form == "ranked" and Rules(game).rank is None or form == "without distances" and Rules(game).margins:
+        pytest.skip("this game has no such book")
+    pipeline.solve(game, path, codec=form if form in CODECS else None).close()
+    if form not in CODECS:
+        trim(path, path, Trim(plies=int(form == "trimmed")), wdl=form != "trimmed")
+    lot, reached, refused = random.Random(9), naive.enumerate_states(game), 0
+    top = max(reached).bit_length() + 1
+    strange = {state ^ 1 << lot.randrange(top) for state in lot.choices(reached, k=300)} - {*reached}
+    with Book(path) as book:
+        player = Player(book)
+        for state in lot.sample(reached, min(len(reached), 300)):
+            answer, moves = player.examine(state)
+            assert answer == player.value(state) and answer.value is not None
+            assert all(move.value is not None for move in moves) or form == "trimmed"
+        for state in strange:
+            try:
+                answer, moves = player.examine(state)
+            except PositionError:
+                refused += 1
+                continue
+            assert answer == player.value(state) and answer.value is not None
+            assert not moves or not moves[0].exact or moves[0].value.score == answer.value.score
+        for state in strange if form in CODECS else ():
+            if not is_over(game, state) and book.get(state) is None:
+                for door in DOORS:
+                    with pytest.raises(PositionError, match=f"play cannot reach state {state}, .* shows: give"):
+                        asked(player, door, state)
+    assert refused
+
+
+def is_over(game, state):
+    """Whether the rules say so of what may be no state."""
+    try:
+        return game.is_terminal(state)
+    except Exception:
+        return False
+
+
+def test_a_throw_that_play_cannot_reach_is_refused():
+    player = Player("piglet")
+    book = player.solution
+    assert len(list(book)) > 10
+    strange = [state for state in range(max(book) + 100) if state not in book and not is_over(player.game, state)]
+    refused = 0
+    for state in strange:
+        try:
+            answer, outcomes = player.value(state), player.outcomes(state)
+            assert answer.value is not None and all(one.value is not None for one in outcomes)
+        except PositionError:
+            refused += 1
+            for door in DOORS:
+                with pytest.raises(PositionError, match="play cannot reach state"):
+                    asked(player, door, state)
+    assert refused > 10
+
+
+@pytest.mark.parametrize("text", ["dots-and-boxes:3", "hex", "nannon", "kalah:3"])
+def test_numbers_of_numpy_are_states_as_pythons_are(text):
+    """Rules count on whole numbers that do not wrap: 4 as int16, shifted by 17 places, is 0."""
+    np = pytest.importorskip("numpy")
+    with Book(text) as book:
+        player = Player(book)
+        for state in (book.game.initial(), *random.Random(3).sample(list(book), 5)):
+            if state and not player.analyse(state):
+                continue
+            doors = [door for door in DOORS if player.rules.chance is None or door not in ("best", "choose")]
+            kinds = [kind for kind in (np.int16, np.int32, np.int64, np.uint64) if state <= np.iinfo(kind).max]
+            for door in doors:
+                answer = asked(player, door, state)
+                for kind in kinds:
+                    same = asked(player, door, kind(state))
+                    assert same == answer and repr(same) == repr(answer), (door, kind)
+
+
+@pytest.mark.parametrize("odd", [4.0, "4", True, None, (4,)])
+def test_what_is_no_whole_number_is_no_state(odd):
+    for player in (Player("tic-tac-toe"), Player({}, "coins", live=False)):
+        for door in DOORS:
+            with pytest.raises(StateTypeError, match="is no state: give a whole number, an int or one of NumPy's"):
+                asked(player, door, odd)
+        for state in (-1, 1 << 63):
+            with pytest.raises(PositionError, match="is no state: states are whole numbers from 0"):
+                asked(player, "value", state)
 
 
 def test_where_the_budget_ends_the_heuristic_answers_and_says_so():

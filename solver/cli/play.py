@@ -153,6 +153,7 @@ class Table:
         self.opponent = opponent
         self.game = player.game
         self.positions = [_begun(player.rules, parse_position(self.game, start))]
+        player.check(self.state)
         self.computer = computer
         self.dice = dice
         self._owned_up = False

@@ -7,7 +7,10 @@ Every answer says where it comes from, and whether it is known:
     search      two plies of look-ahead, whatever is asked, more in a trimmed book that wants more; then, live,
                 alpha-beta, in a game with cycles retrograde analysis, or a win or loss that a search of limited depth
                 forces; where the budget ends, an estimate
-    missing     nobody knows: the budget ended, or a complete book lacks the state, which play cannot reach then
+    missing     nobody knows: the budget ended, or no live search is allowed
+
+A complete book has every state that play can reach. So a state that it lacks is refused with PositionError, whatever is
+asked of it: its moves might lead to states of the book, but a value of theirs would be one of a game that cannot be.
 
 The look-ahead goes by the rules and by what is known where it ends, costs no budget, and is done without a live search
 as well: so a state has the value that its moves tell. The budget is for an answer, be it one value, one move, or all
@@ -22,7 +25,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from solver.base.errors import GameError, MissingState, PositionError
+from solver.base.errors import BookError, GameError, MissingState, PositionError
 from solver.base.value import Value, drop_value, keeps, lift_value, merit_of
 from solver.book.doors import Source, book_and_game
 from solver.book.format import Header
@@ -33,7 +36,7 @@ from solver.play.live import SECONDS, Live
 from solver.play.lookahead import Foresight
 from solver.play.progress import leading
 from solver.rules.game import Game, Rules, game_text, load_game
-from solver.rules.width import check_state
+from solver.rules.width import as_state
 from solver.search import Budget
 from solver.search.settling import Ahead, covers, value_within
 
@@ -102,10 +105,22 @@ class Player:
         said = {"seconds": self.seconds, "nodes": self.nodes, "live": self.live, "evaluate": self._given}
         return functools.partial(Player, **said, module=self.foresight.module), (self.solution, self.game)
 
+    def check(self, state: int) -> int:
+        """Return a state as Python's own int.
+
+        Raises:
+            StateTypeError: where it is no integer.
+            PositionError: where no state is so large, or the book is complete and lacks it.
+        """
+        state = as_state(state, self.rules.bits)
+        if self._is_complete:
+            self._reached(state)
+        return state
+
     def value(self, state: int, budget: Budget | None = None) -> Answer:
-        """What a state is worth for the side to move. Raises PositionError for what is no state of any game."""
-        check_state(state, self.rules.bits)
-        known = self._known(state)
+        """What a state is worth for the side to move. Raises as `check`."""
+        state = as_state(state, self.rules.bits)
+        known = self._reached(state)
         told = known.exact or known.source == "book" or not self.live
         return known if told else self._search([state], budget or self.budget())[state]
 
@@ -114,15 +129,21 @@ class Player:
 
         Where not all moves are known, but one that keeps the state's value, it is the first such. Where that value is
         not known either, this is one of the moves that rank highest, as in `analyse`. Raises PositionError where the
-        game is over, MissingState where nothing is known of any move.
+        game is over, MissingState where nothing is known of any move, and as `check`.
         """
-        check_state(state, self.rules.bits)
+        state = as_state(state, self.rules.bits)
         game, find, folds, alternates = self.game, self._find, self.rules.folds, self.rules.alternates
         canonical, result = self.canonical, game.result
         if self._covers is not None or self._lead is not None:
             return self.choose(state).action
-        if find(canonical(state) if folds else state) is None and game.is_terminal(state):
-            raise PositionError(f"the game is over at state {state}: no action is left")
+        try:
+            stored = find(canonical(state) if folds else state)
+        except Exception:
+            if not self._is_complete:
+                raise
+            stored = None
+        if stored is None:
+            self._check_open(state)
         reward = self.rules.reward
         best_action, best_merit = -1, 0
         for action in game.actions(state):
@@ -148,9 +169,8 @@ class Player:
 
         A `budget` takes the place of the player's. Raises as `best`.
         """
-        check_state(state, self.rules.bits)
-        if self.game.is_terminal(state):
-            raise PositionError(f"the game is over at state {state}: no action is left")
+        state = as_state(state, self.rules.bits)
+        self._check_open(state)
         budget = budget or self.budget()
         moves = self._moves(state)
         if not moves:
@@ -185,11 +205,12 @@ class Player:
 
         It ends early where play comes back to a state that it has seen, which is a draw, and raises MissingState
         where no move is known to be best. Where chance decides the action is the number of the outcome, from 0, that is
-        worth most nearly what the state is, the likelier of equals.
+        worth most nearly what the state is, the likelier of equals. Raises as `check`.
         """
+        state = self.check(state)
         seen = {state}
         while not self.game.is_terminal(state) and most:
-            outcomes = self.outcomes(state)
+            outcomes = self._outcomes(state)
             if outcomes:
                 action = self._expected(state, outcomes)
                 state = outcomes[action].child
@@ -205,7 +226,13 @@ class Player:
             most -= 1
 
     def outcomes(self, state: int) -> list[Outcome]:
-        """What dice or cards may do at a state, in the game's order; nothing where a player decides."""
+        """What dice or cards may do at a state, in the game's order; nothing where a player decides.
+
+        Raises as `check`.
+        """
+        return self._outcomes(self.check(state))
+
+    def _outcomes(self, state: int) -> list[Outcome]:
         pairs = [] if self.rules.is_terminal(state) else list(self.rules.outcomes(state))
         total = sum(weight for weight, _ in pairs)
         found = []
@@ -223,7 +250,7 @@ class Player:
         return likeliest(outcomes, value)
 
     def _undecided(self, state: int) -> PositionError | GameError:
-        if self.outcomes(state):
+        if self._outcomes(state):
             return PositionError(f"chance decides at state {state}: no action is left to a player")
         return GameError(f"{game_text(self.game)}: state {state} has no actions and is not terminal")
 
@@ -231,17 +258,17 @@ class Player:
         """Every action with its value and source, best first: wins, draws, losses.
 
         Estimates rank between by their number; moves of which nothing is known between draws and losses. There are none
-        where the game is over, or chance decides (`outcomes`). Raises PositionError or GameError for what is no state.
+        where the game is over, or chance decides (`outcomes`). Raises as `check`, and GameError for bad rules.
         """
         return self.examine(state)[1]
 
     def examine(self, state: int, budget: Budget | None = None) -> tuple[Answer, list[Move]]:
         """What a state is worth, and every action as in `analyse`, both under one budget; raises as that."""
-        check_state(state, self.rules.bits)
-        answer = self._known(state)
+        state = as_state(state, self.rules.bits)
+        answer = self._reached(state)
         if answer.source == "terminal":
             return answer, []
-        moves = self._moves(state)
+        moves = self._reached_moves(state, answer)
         unknown = [move.child for move in moves if not move.is_told]
         if unknown and self.live:
             budget, parent = budget or self.budget(), None if answer.exact else state
@@ -269,6 +296,56 @@ class Player:
         if unfit is not None:
             return unfit
         return "allow more time, or solve the game into a book" if self.live else "allow a live search or more time"
+
+    @property
+    def _is_complete(self) -> bool:
+        """Whether the solution knows every state that play can reach."""
+        return isinstance(self.solution, Book) and self.solution.header.is_gapless
+
+    def _reached(self, state: int) -> Answer:
+        """`_known` of a state that is asked for. Raises PositionError where play cannot reach it."""
+        try:
+            answer = self._known(state)
+        except (BookError, MemoryError):
+            raise
+        except Exception as error:  # rules need not bear numbers that are no states
+            if not self._is_complete:
+                raise
+            raise self._beyond_play(state) from error
+        if answer.value is None and self._is_complete:
+            raise self._beyond_play(state)
+        return answer
+
+    def _reached_moves(self, state: int, answer: Answer) -> list[Move]:
+        """`_moves` of a state that is asked for. Raises PositionError where play cannot reach it.
+
+        Rules may fold a number that is no state onto one of the book. Its moves then fail, or contradict its value.
+        """
+        if not self._is_complete or self.canonical(state) == state:
+            return self._moves(state)
+        try:
+            moves = self._moves(state)
+        except (BookError, MemoryError):
+            raise
+        except Exception as error:
+            raise self._beyond_play(state) from error
+        best, value = min(moves, key=rank, default=None), answer.value
+        if best is None or value is None or self.rules.chance is not None:  # expectations are rounded
+            return moves
+        if best.value is None or not keeps(best.value, value) or not all(move.exact for move in moves):
+            raise self._beyond_play(state)
+        return moves
+
+    def _beyond_play(self, state: int) -> PositionError:
+        name = self.solution.path.name if isinstance(self.solution, Book) else ""
+        return PositionError(
+            f"play cannot reach state {state}, as the complete book {name} shows: give the moves from the start"
+        )
+
+    def _check_open(self, state: int) -> None:
+        """Raise PositionError where the game is over at a state, or play cannot reach it."""
+        if self._reached(state).source == "terminal" if self._is_complete else self.game.is_terminal(state):
+            raise PositionError(f"the game is over at state {state}: no action is left")
 
     def _known(self, state: int, plies: int | None = None) -> Answer:
         """What the rules, the solution, an earlier search, or a look so many plies ahead say; all plies if None."""
@@ -316,7 +393,7 @@ class Player:
             else:
                 answer = self._known(child, self._depth - 1)
             moves.append(self._move(state, action, child, answer))
-        if not moves and not self.outcomes(state):
+        if not moves and not self._outcomes(state):
             raise self._undecided(state)
         return moves
 
@@ -369,6 +446,7 @@ class Player:
 
     def solve(self, states: list[int], budget: Any, parent: int | None = None) -> dict[int, Answer]:
         """Exact values of states, as far as a part of the budget goes."""
+        states = [as_state(state, self.rules.bits) for state in states]
         if self._searching is not None:
             with self._searching.turn(budget) as mine:
                 if mine:
@@ -392,7 +470,7 @@ class Player:
 def _looking_ahead(rules: Rules, find: Any, header: Header | None) -> tuple[int, Any]:
     """How many plies to look ahead: as a trimmed book needs, one move later, too; what `covers` in one for a side.
 
-    No plies for a state that a complete book lacks: play cannot reach it, and rules need not bear it.
+    No plies in a complete book: play cannot reach what it lacks, and rules need not bear it.
     """
     if header is None or header.trim is None:
         return (0 if header is not None and header.is_gapless else PLIES), None

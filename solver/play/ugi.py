@@ -121,6 +121,7 @@ class Session:
                     position = next_position(self.rules, position, parse_action(self.rules.game, position.state, word))
                 except PositionError as error:
                     raise PositionError(f"move {number}: {error}") from None
+            self._thinker.player.check(position.state)
         except PositionError as error:
             self._note(f"position refused: {error}")
             return

@@ -14,7 +14,12 @@ from solver.rules.notation import format_action, parse_position, show
 
 
 def facts(player: Player, position: str, most: int = 1000) -> dict[str, Any]:
-    """The facts of a line: its moves, where it ends, and how. Raises MissingState if the position is not known."""
+    """Return the facts of a line: its moves, where it ends, and how.
+
+    Raises:
+        MissingState: if the position's value is not known.
+        PositionError: if it is no legal position, or one that play cannot reach.
+    """
     game = player.game
     parsed = parse_position(game, position)
     state = parsed.state
@@ -64,7 +69,6 @@ def _remedy(player: Player) -> str:
     solve = f"solver solve {game_text(player.game)} -o BOOK"
     if player.live:
         return f"more --budget than {player.seconds:g} s a move, or {solve}"
-    gapless = isinstance(player.solution, Book) and player.solution.header.is_gapless
-    if gapless or "live" in player.rules.kind.unfit:
-        return "name a position that play can reach"
+    if "live" in player.rules.kind.unfit:
+        return f"{solve} knows all"
     return f"--budget SECONDS searches on, {solve} knows all"

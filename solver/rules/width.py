@@ -73,12 +73,6 @@ def as_state(number: Any, bits: int) -> int:
     return state
 
 
-def check_state(state: Any, bits: int) -> None:
-    """Raise PositionError for a number that is no state of a game of so many bits."""
-    if isinstance(state, int) and not 0 <= state < 1 << bits:
-        raise PositionError(f"{state} is no state: states are whole numbers from 0 to 2**{bits} - 1")
-
-
 def column_of(bits: int) -> Any:
     """An empty column for states of so many bits: an array of one word each, or a list."""
     return array("q") if bits <= USUAL else []

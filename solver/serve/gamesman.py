@@ -116,8 +116,6 @@ class Gamesman:
             facts, cache = await self._handlers.known(request, found, f"#{asked.position.state}")
         except PositionError:
             return _invalid("Position")
-        if facts["source"] == "missing" and found.is_quick:  # play cannot reach it
-            return _invalid("Position")
         moves = list(_moves(found, asked, facts))
         _rank(moves)
         return reply_of({**_told(found, asked, facts), "moves": moves}, cache, "uwapi", found.digest, asked.name)

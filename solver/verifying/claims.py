@@ -13,7 +13,7 @@ from collections import ChainMap
 from collections.abc import Callable, Iterator, MutableSequence
 from typing import Any, NamedTuple
 
-from solver.base.errors import DamagedBook, MethodError, MissingState
+from solver.base.errors import DamagedBook, MethodError, MissingState, PositionError
 from solver.base.progress import Progress
 from solver.base.value import Value
 from solver.book import Book, Trim
@@ -170,7 +170,7 @@ def _played(book: Book, rules: Rules, progress: Progress) -> playing.Proof | Non
     try:
         if limit is None:
             return playing.prove(book, book.game, progress, live=False)
-    except MissingState as error:
+    except (MissingState, PositionError) as error:
         raise DamagedBook(f"{book.path} lacks what its side needs: {error}") from None
     except MethodError:  # margins whose play goes round in circles
         return None
