@@ -172,6 +172,14 @@ def test_a_sample_is_of_those_that_match(c4):
             assert dict(sample(book, 10**6, **choice)) == matching
 
 
+def test_a_sample_takes_numbers_of_numpy(c4):
+    np = pytest.importorskip("numpy")
+    with Book(c4) as book:
+        assert sample(book, np.int16(5), seed=np.int64(3)) == sample(book, 5, seed=3)
+        with pytest.raises(TypeError, match="interpreted as an integer"):
+            sample(book, 2.5)
+
+
 def test_every_state_is_sampled_as_often_as_any_other(tmp_path):
     """400 samples of 10 of 40 states: each some 100 times, give or take 8.7."""
     write_values(tmp_path / "book", {3 * state: Value(0) for state in range(40)})

@@ -20,6 +20,16 @@ DECIDED, MORE_DECIDED = (
 )
 
 
+@pytest.mark.parametrize("search", [minimax.solve, alphabeta.solve, negamax.search, heuristic.search])
+def test_a_search_takes_numbers_of_numpy_as_pythons(search):
+    """Wrapped in 16 bits the rules of this game see other lines drawn."""
+    np = pytest.importorskip("numpy")
+    game, start = load_game("dots-and-boxes:2,1"), 100
+    options = {"depth": 3} if search in (negamax.search, heuristic.search) else {}
+    for kind in (np.int8, np.int16, np.int64):
+        assert search(game, kind(start), **options)[:2] == search(game, start, **options)[:2]
+
+
 @pytest.mark.parametrize("symmetry", [True, False])
 @pytest.mark.parametrize("text", [*ACYCLIC, *LATER])
 def test_minimax_values_every_state(text, symmetry):

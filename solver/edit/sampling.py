@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -37,7 +38,7 @@ def sample(
     if not isinstance(book, Book):
         with Book(book) as opened:
             return sample(opened, number, seed=seed, outcome=outcome, distance=distance, tier=tier, progress=progress)
-    chance = random.Random(seed)
+    number, chance = operator.index(number), random.Random(operator.index(seed))
     chosen: list[tuple[int, Value]] = []
     for before, found in enumerate(_matching(book, outcome, distance, tier, progress)):
         if before < number:

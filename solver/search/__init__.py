@@ -19,7 +19,7 @@ from solver.base.kinds import MARGIN
 from solver.base.progress import Progress, silent
 from solver.base.value import Value, drop, value_of
 from solver.rules.game import Rules
-from solver.rules.width import USUAL
+from solver.rules.width import USUAL, as_integer
 
 Table = dict[Hashable, Any]
 Visit = Generator[Any, Any, Any]
@@ -176,10 +176,15 @@ class Search:
         self.path.add(key)
 
 
+def plain_state(state: Any) -> Any:
+    """Return a state as rules take it: of integers, NumPy's as well, Python's own. Other objects stay."""
+    return as_integer(state) if hasattr(state, "__index__") else state
+
+
 def roots_of(rules: Rules, state: Any) -> list[Any]:
     """The states to search from; the last is the one asked for: `state`, or the start where it is None."""
     if state is not None:
-        return [state]
+        return [plain_state(state)]
     start, *others = rules.roots()
     return [*others, start]
 

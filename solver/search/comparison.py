@@ -17,7 +17,7 @@ from solver.base.errors import BudgetExceeded
 from solver.base.progress import Progress, silent
 from solver.base.value import Value
 from solver.rules.game import Rules
-from solver.search import INFINITY, Budget, Search, Visit, ordered_actions, refuse_chance, stuck, window
+from solver.search import INFINITY, Budget, Search, Visit, ordered_actions, plain_state, refuse_chance, stuck, window
 
 NODES = 1_000_000
 
@@ -81,7 +81,7 @@ def compare(
     """
     plain, folded = (Rules(game, symmetry, wdl=True) for symmetry in (False, True))
     refuse_chance(plain, "alpha-beta")
-    state = game.initial() if state is None else state
+    state = game.initial() if state is None else plain_state(state)
     truth: dict[Any, tuple[int, int]] = {}
     tally, found = _tried(MINIMAX, plain, state, plain.actions, nodes, progress)
     if tally.value is not None:

@@ -14,7 +14,7 @@ from solver.base.errors import BudgetExceeded
 from solver.base.progress import Progress, silent
 from solver.base.value import Value
 from solver.rules.game import Rules
-from solver.search import INFINITY, Budget, Search, Visit, refuse_chance, stuck
+from solver.search import INFINITY, Budget, Search, Visit, plain_state, refuse_chance, stuck
 from solver.search.comparison import NODES
 from solver.search.heuristic import back_up, checked, estimated_value, estimates_of, is_exact, window_below
 
@@ -47,7 +47,7 @@ def looks(
     rules = Rules(game)
     refuse_chance(rules, "a search of limited depth")
     evaluate = estimates_of(rules)
-    state = game.initial() if state is None else state
+    state = game.initial() if state is None else plain_state(state)
     best: dict[Any, int] = {}
     total = 0
     for plies in range(1, depth + 1):

@@ -21,6 +21,7 @@ from solver.search import (
     Visit,
     best_move,
     ordered_actions,
+    plain_state,
     refuse_chance,
     stuck,
 )
@@ -46,7 +47,7 @@ def search(
     again is searched again, so what is exact holds there, too. Raises MethodError without `evaluate`, with chance or
     with a depth below 1, GameError where an estimate is out of bounds, BudgetExceeded.
     """
-    rules = Rules(game, symmetry)
+    state, rules = plain_state(state), Rules(game, symmetry)
     refuse_chance(rules, "a search of limited depth")
     if evaluate is None:
         evaluate = estimates_of(rules)

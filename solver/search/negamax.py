@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from solver.rules.game import Rules
-from solver.search import INFINITY, Budget, Result, Search, Visit, best_move, refuse_chance, stuck
+from solver.search import INFINITY, Budget, Result, Search, Visit, best_move, plain_state, refuse_chance, stuck
 from solver.search.heuristic import back_up, check_depth, checked, estimated_value, is_exact
 
 
@@ -19,7 +19,7 @@ def search(game: Any, state: Any, *, depth: int, budget: Budget | None = None) -
     Raises MethodError with chance or with a depth below 1, GameError where an estimate is out of bounds,
     BudgetExceeded.
     """
-    rules = Rules(game)
+    state, rules = plain_state(state), Rules(game)
     refuse_chance(rules, "negamax")
     check_depth(depth)
     found = _Negamax(rules, budget=budget)
