@@ -48,7 +48,8 @@ def command(
     POSITION is the moves played from the start (4453, or "a2a3 b7b6"), `start`, #12345 for a state's number, or FEN for
     a chess ending. `-` reads one position a line and writes one JSON line for each, errors included. A GAME is
     answered from the book of it that comes with the package (solver books), else searched live, within the budget;
-    compiling the search, which happens once, comes on top. Two plies are looked ahead in any case.
+    compiling the search, which happens once, comes on top. Two plies are looked ahead in any case. A position that a
+    complete book lacks is refused (exit 4): play cannot reach it.
 
     In JSON what is not known exactly is null; "estimate" then is what a search of limited depth takes it for: from -1,
     lost, to 1, won, or a margin; null without one. "evaluation" says by what: "evaluate", the rules' own, or the FILE
