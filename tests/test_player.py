@@ -175,6 +175,21 @@ def test_a_position_that_play_cannot_reach_is_refused_at_every_door(tmp_path, ga
     assert refused
 
 
+@pytest.mark.parametrize(
+    ("text", "state"),
+    [
+        ("domineering", 94606), ("dots-and-boxes:3", 196756), ("kayles", 32795), ("hare-and-hounds", 57928),
+        ("chess-ending:KPK", 362021150), ("achi", 532482),
+    ],
+)  # fmt: skip
+def test_numbers_that_rules_fold_onto_a_state_of_the_book_are_refused(text, state):
+    """Their moves fail, lead out of the book, or are worth something else than the state of the book."""
+    player = Player(text)
+    assert state not in list(player.solution) and player.solution.get(state) is not None
+    with pytest.raises(PositionError, match=f"play cannot reach state {state}, as the complete book"):
+        player.examine(state)
+
+
 def is_over(game, state):
     """Whether the rules say so of what may be no state."""
     try:

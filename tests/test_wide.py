@@ -151,7 +151,7 @@ def test_an_opening_book_of_wide_states(tmp_path, monkeypatch):
         values = {state: alphabeta.solve(game, state).value for state in book}
         assert dict(book.items()) == values and book.header.longest == (27, 40 << 80)
         assert all(book.find(state) == value for state, value in values.items())
-        assert [book.get(state) for state in (0, -1, 5, 1 << 200, 41 << 80, "4", None)] == [None] * 7
+        assert [book.get(state) for state in (0, -1, 5, 1 << 200, 41 << 80)] == [None] * 5
         assert verify(path, game=game).verdict == "proved"
         assert check_book(path, game=game) == book.header
     assert bytes(path.read_bytes()) == bytes((solve(game, tmp_path / "again", max_ply=6).path).read_bytes())

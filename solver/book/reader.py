@@ -7,7 +7,6 @@ this folder's modules. `close` only lets go of the book's own reference to the m
 from __future__ import annotations
 
 import functools
-import operator
 import os
 import weakref
 from bisect import bisect_right
@@ -99,15 +98,19 @@ class Book(Mapping[int, Value]):
 
     def get(self, state: Any, default: Any = None) -> Any:
         """The value of a state, or the default. Raises StateTypeError where that is no integer."""
-        value = self.find(state)
+        if type(state) is not int:
+            state = as_integer(state)
+        value = self.stored_value(state)
         if value is None and self.header.symmetry:
-            value = self.find(self._image(state))
+            value = self.stored_value(self._image(state))
         return default if value is None else value
 
     def find(self, state: Any) -> Value | None:
         """The value that is stored for a state, and not for one that is symmetric to it; None without one."""
-        if type(state) is not int:
-            state = as_integer(state)
+        return self.stored_value(as_integer(state))
+
+    def stored_value(self, state: int) -> Value | None:
+        """`find` for who is sure to ask for one of Python's own ints: it does not look."""
         if (keys := self.codec_keys).ASKED:
             return keys.value(state, self._index)
         mapped = self._mapped or self._open()
@@ -120,15 +123,14 @@ class Book(Mapping[int, Value]):
         except OFTEN_WRONG as error:
             raise self._malformed(error) from None
 
-    def _image(self, state: Any) -> Any:
+    def _image(self, state: int) -> int:
         """The one of symmetric states that a folded book would store; -1 of what is no state."""
         try:
-            number = operator.index(state)
-            return self._canonical(number) if 0 <= number < self._limit else -1
+            return self._canonical(state) if 0 <= state < self._limit else -1
         except (ArithmeticError, LookupError, TypeError, ValueError):  # rules need not bear what is no state
             return -1
 
-    @property
+    @functools.cached_property
     def _limit(self) -> int:
         """What all states are below."""
         return 1 << 8 * self.header.state_bytes if self.header.state_bytes else STATE_LIMIT

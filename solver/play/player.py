@@ -85,7 +85,7 @@ class Player:
         self.live = live and not (header is not None and header.is_gapless) and "live" not in rules.kind.unfit
         self.canonical, self._same_mover = rules.canonical, rules.same_mover
         self._lifted = functools.lru_cache(maxsize=1 << 16)(lift_value)
-        find: Any = source.find if isinstance(source, Book) else source.get  # by canonical states
+        find: Any = source.stored_value if isinstance(source, Book) else source.get  # by canonical states
         self._find, self._estimated = analysis.told_apart(find, None if header is None else header.kind)
         self._lead = leading(rules, header and header.method, self._find)
         told = Rules(game, rules.symmetry, header is not None and header.wdl)
@@ -268,7 +268,7 @@ class Player:
         answer = self._reached(state)
         if answer.source == "terminal":
             return answer, []
-        moves = self._reached_moves(state, answer)
+        moves = self._reached_moves(state)
         unknown = [move.child for move in moves if not move.is_told]
         if unknown and self.live:
             budget, parent = budget or self.budget(), None if answer.exact else state
@@ -278,6 +278,8 @@ class Player:
         if not moves:
             return answer, []
         moves = best_first(moves, answer.value)
+        if (unknown or moves[0].value != answer.value) and self._contradict(state, answer.value, moves):
+            raise self._beyond_play(state)
         if not answer.exact and self.live and (unknown or answer.source != "book"):
             answer = from_moves(moves)
         return answer, moves
@@ -316,25 +318,27 @@ class Player:
             raise self._beyond_play(state)
         return answer
 
-    def _reached_moves(self, state: int, answer: Answer) -> list[Move]:
-        """`_moves` of a state that is asked for. Raises PositionError where play cannot reach it.
-
-        Rules may fold a number that is no state onto one of the book. Its moves then fail, or contradict its value.
-        """
-        if not self._is_complete or self.canonical(state) == state:
-            return self._moves(state)
+    def _reached_moves(self, state: int) -> list[Move]:
+        """`_moves` of a state that is asked for. Raises PositionError where play cannot reach it."""
         try:
-            moves = self._moves(state)
+            return self._moves(state)
         except (BookError, MemoryError):
             raise
-        except Exception as error:
+        except Exception as error:  # as above: rules may fold a number that is no state onto one of the book
+            if not self._is_image(state):
+                raise
             raise self._beyond_play(state) from error
-        best, value = min(moves, key=rank, default=None), answer.value
-        if best is None or value is None or self.rules.chance is not None:  # expectations are rounded
-            return moves
-        if best.value is None or not keeps(best.value, value) or not all(move.exact for move in moves):
-            raise self._beyond_play(state)
-        return moves
+
+    def _contradict(self, state: int, value: Value | None, moves: list[Move]) -> bool:
+        """Whether moves, best first, show that a complete book's value is not one of this state, but of its image."""
+        if value is None or self.rules.chance is not None or not self._is_image(state):  # expectations are rounded
+            return False
+        first = moves[0].value
+        return first is None or not keeps(first, value) or not all(move.exact for move in moves)
+
+    def _is_image(self, state: int) -> bool:
+        """Whether a complete book has another state in place of this one."""
+        return self._is_complete and self.canonical(state) != state
 
     def _beyond_play(self, state: int) -> PositionError:
         name = self.solution.path.name if isinstance(self.solution, Book) else ""
