@@ -252,6 +252,10 @@ ILL = [
     (("info",), 2, "Missing argument"),
     (("bogus",), 2, "No such command"),
     (("play", "{book}", "--from", "zz"), 4, "no legal move"),
+    *(((*command, "#7"), 4, "play cannot reach state 7, as the complete book") for command in (
+        ("query", "{book}"), ("query", "{book}", "--json"), ("query", "{book}", "--no-moves", "--book-only"),
+        ("line", "{book}"), ("play", "{book}", "--from"), ("query", "tic-tac-toe", "-q"),
+    )),
 ]
 
 
