@@ -286,7 +286,7 @@ def test_without_the_extra_states_are_looked_up_one_by_one(sample, monkeypatch, 
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in gone else find(name))
     extras._defect.cache_clear()
     try:
-        with Book(sample[0]) as book, pytest.raises(SolverError, match=f"on arrays.*: {said} missing: pip install"):
+        with Book(sample[0]) as book, pytest.raises(SolverError, match=f"arrays, and {said} missing: pip install"):
             book.lookup([1])
     finally:
         extras._defect.cache_clear()

@@ -186,7 +186,7 @@ class Book(Mapping[int, Value]):
         if missing not in ("raise", "mask"):
             raise MethodError(f'missing={missing!r} is no way to tell: choose "raise" or "mask"')
         if not extras.has_kernels():
-            raise SolverError(f"lookup works on arrays, book[state] needs no more than Python: {extras.remedy()}")
+            raise SolverError(f"lookup takes arrays, and {extras.remedy()}")
         from solver.book import bulk
 
         asked = bulk.asked(states, wide=self.header.state_bytes > 0)
