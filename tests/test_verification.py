@@ -1,18 +1,20 @@
 """`verify` finds every kind of wrong book, with the kernels and without."""
 
+import re
 from collections import Counter
+from functools import partial
+from types import SimpleNamespace
 
 import pytest
 
 from solver.base import extras
-from solver.base.errors import DamagedBook, ForeignBook, ResourceError
+from solver.base.errors import DamagedBook, ForeignBook, ResourceError, UncompiledRules
 from solver.base.value import Value
 from solver.book import Book, write_book
 from solver.book.solution import TierCount
-from solver.rules.fingerprint import fingerprint
-from solver.rules.game import load_game
+from solver.rules.game import Rules, load_game
 from solver.solving import pipeline
-from solver.verifying import verification
+from solver.verifying import searching, verification
 from tests.books import KEYED_BY_STATE, header_of
 
 GAME = "connect-four:4,3,3"
@@ -209,29 +211,146 @@ def test_a_book_that_denies_what_its_rules_know_is_refused(tmp_path, solved, mon
         verification.verify(tampered(path, whole, moves, symmetry=True))
 
 
-def test_what_compiled_rules_confirm_is_verified_in_plain_python(tmp_path, solved, monkeypatch):
+def test_a_sample_is_verified_in_plain_python(tmp_path, solved, monkeypatch):
     """As if the compiled rules had confirmed a book that the plain ones do not."""
     path, header, values = solved
     assert verification.verify(path).plain == len(values)
-    monkeypatch.setattr(verification, "_compiled", lambda *arguments: True)
+    monkeypatch.setattr(verification, "FEW", 0)
+    monkeypatch.setattr(verification, "_stays_by_kernels", lambda *arguments: True)
     assert 1000 < verification.verify(path).plain < len(values)
     wrong = {state: Value(value.score, value.distance + 2) if value.score else value for state, value in values.items()}
-    with pytest.raises(DamagedBook, match="than its children give it: .*compiled, the rules agree with the book"):
+    with pytest.raises(DamagedBook, match="than its children give it"):
         verification.verify(tampered(tmp_path / "wrong.lmdb", header, wrong, root=header.root))
 
 
-OVERFLOWING = """
+@pytest.fixture
+def kernels(monkeypatch):
+    """`kernels(name=function)` puts functions in the place of compiled ones of a game of one's own, as it were."""
+    pytest.importorskip("numba")
+    from solver.verifying import audit
+
+    monkeypatch.setattr(verification, "FEW", 0)
+    monkeypatch.setattr(verification, "is_built_in", lambda name: False)
+    bind = audit.bind
+
+    def put(**others):
+        def bound(*arguments, **options):
+            made = vars(bind(*arguments, **options))
+            return SimpleNamespace(**made | {name: partial(other, made[name]) for name, other in others.items()})
+
+        monkeypatch.setattr(audit, "bind", bound)
+
+    return put
+
+
+def call_wrong(audit, stored, reached, tiers, tallies, begin, end, ends, report):
+    """Call a state in the middle of the first ones wrong."""
+    audit(stored, reached, tiers, tallies, begin, end, ends, report)
+    report[:2] = 2, stored.states[end // 2]
+
+
+def count_wrong(audit, stored, reached, tiers, tallies, *rest):
+    """Count a state too many."""
+    audit(stored, reached, tiers, tallies, *rest)
+    tallies[0, 0] += 1
+
+
+def reach_nothing(audit, stored, reached, *rest):
+    """Mark no state as reached."""
+    audit(stored, reached._replace(marks=reached.marks.copy()), *rest)
+
+
+def fail(audit, stored, reached, tiers, tallies, begin, end, ends, report):
+    """Fail at a state, as rules do that leave 64 bits."""
+    raise OverflowError("line 27: beyond 64 bits by +")
+
+
+def miss_the_start(mark_starts, stored, reached, begin, ends, report):
+    mark_starts(stored, reached, begin, ends, report)
+    report[:2] = 1, stored.states[0]
+
+
+LIARS = {
+    "a state": ({"audit": call_wrong}, "as compiled, state [0-9]+ has another value .*; not as plain Python"),
+    "a count": ({"audit": count_wrong}, "as compiled, .* its header counts"),
+    "a stray": ({"audit": reach_nothing}, "as compiled, .* no move leads to state"),
+    "a failure": ({"audit": fail}, "as compiled, they fail with OverflowError: line 27: beyond 64 bits by +"),
+    "a start": ({"mark_starts": miss_the_start}, "as compiled, the start [0-9]+ is missing; not as plain Python"),
+}
+
+
+@pytest.mark.parametrize("liar", LIARS)
+def test_plain_python_judges_where_kernels_differ(tmp_path, solved, kernels, liar):
+    """A right book is proved, and the report says why plain Python judged; a wrong one is wrong."""
+    path, header, values = solved
+    others, note = LIARS[liar]
+    kernels(**others)
+    report = verification.verify(path)
+    assert (report.verdict, report.plain) == ("proved", len(values))
+    assert re.search(note.replace("+", "[+]") if liar == "a failure" else note, report.note)
+    state = max(state for state, value in values.items() if value.score)
+    with pytest.raises(DamagedBook, match="solve again"):
+        verification.verify(tampered(tmp_path / "wrong.lmdb", header, {**values, state: Value(0)}))
+
+
+def test_a_book_too_large_for_plain_python_is_refused(solved, kernels, monkeypatch):
+    """Where kernels and plain Python differ, nobody can judge; a fault of the whole book stays one."""
+    monkeypatch.setattr(verification, "PLAIN_BYTES", 1 << 40)
+    kernels(audit=fail)
+    with pytest.raises(ResourceError, match="plain Python must judge .*line 27.* in plain Python: use more --memory"):
+        verification.verify(solved[0])
+    kernels(audit=count_wrong)
+    with pytest.raises(DamagedBook, match="its header counts .*plain Python must confirm that: .* more --memory[)]"):
+        verification.verify(solved[0])
+
+
+@pytest.mark.parametrize("liar", ["wrong", "failing"])
+def test_plain_python_searches_where_the_compiled_search_differs(tmp_path, monkeypatch, liar):
+    pytest.importorskip("numba")
+    from solver.compiled.exact import searcher
+
+    class Liar:
+        def __init__(self, rules, **options):
+            self.map = getattr(self, liar)
+
+        def wrong(self, states, seconds):
+            for state in states:
+                yield [(state, Value(1, 99))]
+
+        def failing(self, states, seconds):
+            raise UncompiledRules("line 27: beyond 64 bits by +")
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *raised):
+            pass
+
+    path = tmp_path / "opening.lmdb"
+    pipeline.solve(load_game(GAME), path, max_ply=4)
+    monkeypatch.setattr(searcher, "Team", Liar)
+    monkeypatch.setattr(searching, "SOON", 0.0)
+    monkeypatch.setattr(searching, "is_built_in", lambda name: False)
+    report = verification.verify(path)
+    assert (report.verdict, report.by_search) == ("proved", report.to_search)
+    assert re.search({"wrong": "in plain Python, win in 99 compiled", "failing": "line 27"}[liar], report.note)
+
+
+TAKING = """
 from typing import NamedTuple
 
-class Wide(NamedTuple):
-    coins: int = 30
+class Taking(NamedTuple):
+    coins: int = 400
 
     def initial(self):
         return self.coins
 
     def actions(self, state):
-        for coins in range(1, min(3, state) + 1):
-            yield coins
+        yield 1
+        if state > 1:
+            yield 2
+        if state > 2 and {rule}:
+            yield 3
 
     def result(self, state, action):
         return state - action
@@ -239,26 +358,38 @@ class Wide(NamedTuple):
     def is_terminal(self, state):
         return state == 0
 
-    def utility(self, state):  # plain -1: the last coin wins; in 64 bits 1: it loses
-        return -1 if ((state + 2) << 62) >> 62 == state + 2 else 1
+    def utility(self, state):
+        return -1
 
     def tier(self, state):
         return self.coins - state
 """
+DIFFERENT = {  # rules that compile to others
+    "a bit count": "(3 - state).bit_count() % 2",
+    "a shift": "1 << (62 + state % 4) > 0",
+    "a product": "state * (1 << 60) % 7 == 3",
+    "a sum": "sum(x * (1 << 61) for x in (state, 3)) % 5 < 2",
+    "a float": "float(9007199254740993 + state % 2) == 9007199254740993 + state % 2",
+    "a rare failure": "7 // ((1 << 62) * (4 * (state == 77)) + (state != 77)) == 7",
+}
 
 
 @pytest.mark.slow
-def test_rules_that_compile_to_other_rules_are_found(tmp_path, monkeypatch):
+@pytest.mark.parametrize("rule", DIFFERENT)
+def test_a_book_of_rules_that_compile_to_others_is_proved(tmp_path, monkeypatch, rule):
     pytest.importorskip("numba")
     monkeypatch.setattr(verification, "FEW", 0)
-    (tmp_path / "wide.py").write_text(OVERFLOWING)
-    game = load_game(f"{tmp_path / 'wide.py'}::Wide")
-    path = tmp_path / "wide.lmdb"
-    pipeline.solve(load_game("coins:30"), path)
-    with Book(path) as book:  # who takes the last coin loses
+    (tmp_path / "taking.py").write_text(TAKING.format(rule=DIFFERENT[rule]))
+    game = load_game(f"{tmp_path / 'taking.py'}::Taking")
+    path = tmp_path / "taking.lmdb"
+    pipeline.solve(game, path)  # in plain Python: it is small
+    report = verification.verify(path, game)
+    assert (report.verdict, report.states, report.plain) == ("proved", 400, 400)
+    assert report.note
+    with Book(path, game) as book:
         header, values = book.header, dict(book.items())
-    tampered(path, header, values, game="wide.py::Wide:30", rules=fingerprint(game))
-    with pytest.raises(DamagedBook, match="than its children give it: .*compiled, the rules agree with the book"):
+    tampered(path, header, {**values, 77: Value(1, 399)})
+    with pytest.raises(DamagedBook, match="solve again"):
         verification.verify(path, game)
 
 
@@ -269,11 +400,11 @@ def test_a_book_beyond_the_memory_is_verified_in_files_and_passes(tmp_path, solv
     path, header, values = solved
     monkeypatch.setattr(audit, "LEAST_SPAN", 500)
     with Book(path) as book:
-        audit.check_values(book, load_game(GAME), memory=1000)
+        audit.check_values(book, Rules(book.game), memory=1000)
     state = max(values)
     wrong = {one: value for one, value in values.items() if one != state} | {state - 1: values[state]}
     with Book(tampered(tmp_path / "wrong.lmdb", header, wrong)) as book, pytest.raises(DamagedBook):
-        audit.check_values(book, load_game(GAME), memory=1000)
+        audit.check_values(book, Rules(book.game), memory=1000)
 
 
 def test_memory_is_bounded(solved, monkeypatch):

@@ -137,8 +137,13 @@ def confirmed(game: Any, states: Iterable[int], fault: str, known: bool = True) 
                 inspector.check_canonical(child)
         except GameError as error:
             return GameError(f"{game_text(game)}: {fault}") if known else error
-    reason = f"; not as plain Python: {OTHERWISE}" if known else "; plain Python does not fail there"
-    return UncompiledRules(f"{game_text(game)}: as compiled, {fault}{reason}")
+    return unlike(game, fault, OTHERWISE if known else "")
+
+
+def unlike(game: Any, fault: str, cause: str = OTHERWISE) -> UncompiledRules:
+    """Return the error for a fault that compiled rules show and plain ones do not; `cause`: what it may come from."""
+    reason = f"not as plain Python: {cause}" if cause else "plain Python does not fail there"
+    return UncompiledRules(f"{game_text(game)}: as compiled, {fault}; {reason}")
 
 
 def blamed(error: BaseException) -> SolverError | None:

@@ -42,8 +42,9 @@ def command(book: str, own: str | None, as_json: bool, quiet: bool, **given: Any
     wrong       5  what is wrong is named: a damaged or foreign book, or a false value
 
     So `solver verify BOOK && publish BOOK` publishes what is proved. The rules run compiled, and as plain Python for a
-    sample of the states, or for all of them if they are few. Expectations are bounded anew: how far they may be from
-    the truth is said, and in --json as `within`.
+    sample of the states, or for all of them if they are few. If the compiled rules fail, or differ from Python, plain
+    Python judges alone: a second line says why, and so does `note` in --json. Expectations are bounded anew: how far
+    they may be from the truth is said, and in --json as `within`.
 
     \b
     solver verify connect-four-5x5.lmdb

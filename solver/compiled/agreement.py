@@ -20,6 +20,7 @@ from solver.base.errors import GameError, SolverError, UncompiledRules
 from solver.base.expectations import mean
 from solver.base.kinds import Units
 from solver.base.value import WIN
+from solver.check import conformance
 from solver.check.conformance import OTHERWISE, confirmed, told
 from solver.compiled import probe
 from solver.compiled.binding import FAILURES, bind, compiling, is_of_compiler
@@ -51,6 +52,11 @@ States = NDArray[np.int64]
 def compare(game: Game, states: Sequence[int], *, symmetry: bool = True, tiers: bool = True) -> None:
     """Raise UncompiledRules with the first of the states of which compiled and plain rules say different things."""
     Twins(game, symmetry, tiers).compare(states)
+
+
+def unlike(rules: Rules, fault: str) -> UncompiledRules:
+    """The error of a fault that compiled rules show and plain ones do not."""
+    return conformance.unlike(rules.game, fault)
 
 
 class Twins:

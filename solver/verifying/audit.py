@@ -1,5 +1,8 @@
 """The auditor's arithmetic: every value of a book against its children, sharing nothing with the sweep but the rules.
 
+It never calls a book wrong by itself. It asks plain Python about each state that the kernels call wrong, and raises
+UncompiledRules if plain Python finds nothing. A fault of the whole book, such as a wrong count, raises Unconfirmed.
+
 It has arithmetic of its own for values (outcome and distance instead of merits), a look-up of its own (a table of
 the leading bits and bisection), and marks every state that some move reaches, so that strays are found as well; and it
 counts all states anew, by tier and outcome.
@@ -17,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.base.errors import DamagedBook
+from solver.base.errors import SolverError, UncompiledRules
 from solver.base.parallel import Workers
 from solver.base.progress import Progress, silent
 from solver.book import Book
@@ -25,14 +28,16 @@ from solver.book.check import check_counts
 from solver.book.codecs.reading import read_all
 from solver.book.format import Header
 from solver.book.solution import TierCount
-from solver.compiled.binding import bind, compiling, kernel
-from solver.rules.game import Game
+from solver.compiled import agreement
+from solver.compiled.binding import FAILURES, bind, compiling, is_of_compiler, kernel
+from solver.rules.game import Rules
 from solver.store.prefetch import prefetch
 from solver.store.runs import LOOK, Key, Runs, States, merged, places_in
 from solver.store.shared import read_only
 from solver.store.sorting import first_from, sort_unique
 from solver.store.work import Work
 from solver.verifying import expectations, grounding, nimbers
+from solver.verifying.plainly import Plain, Unconfirmed, of_the_whole
 from solver.verifying.reached import (
     AT,
     CHILD_MISSING,
@@ -227,19 +232,25 @@ def _is_better(score, distance, best_score, best_distance):
 
 
 def check_values(
-    book: Book, game: Game, *, memory: int, workers: int | None = None, progress: Progress = silent
+    book: Book, rules: Rules, *, memory: int, workers: int | None = None, progress: Progress = silent
 ) -> bool:
-    """Every value against its children, every state against the moves that lead to it, every count of the header.
+    """Check every value against its children, every state against the moves that lead to it, and every count.
 
-    Whether some move to an unfinished state does not raise the tier. Raises DamagedBook with the first state that is
-    wrong.
+    Returns:
+        Whether some move to an unfinished state does not raise the tier.
+
+    Raises:
+        DamagedBook: A state is wrong, in plain Python as well.
+        Unconfirmed: The book is wrong as a whole, by the kernels alone.
+        UncompiledRules: The kernels fail, or plain Python does not confirm them.
     """
-    with Work() as work, Workers(workers) as team, compiling(game):
+    with Work() as work, Workers(workers) as team, compiling(rules.game):
         work.mapped = memory // 4
-        audit = _Audit(book, game, work, team, memory, progress)
+        audit = _Audit(book, rules, work, team, memory, progress)
         audit.run()
         if audit.stays and book.header.method == "retrograde" and book.header.score_game:
-            grounding.check(book, audit.stored, team, progress)
+            with of_the_whole():
+                grounding.check(book, audit.stored, team, progress)
         return audit.stays
 
 
@@ -267,10 +278,12 @@ def arithmetic_of(header: Header) -> Any:
 class _Audit:
     """A book whose values are being checked."""
 
-    def __init__(self, book: Book, game: Game, work: Work, team: Workers, memory: int, progress: Progress) -> None:
+    def __init__(self, book: Book, rules: Rules, work: Work, team: Workers, memory: int, progress: Progress) -> None:
         self.book, self.team, self.work, self.memory, self.progress = book, team, work, memory, progress
+        self.rules, self.plain = rules, Plain(book, rules, True)
         header = book.header
-        self.kernels = bind(arithmetic_of(header), game, header.symmetry, header.wdl, tiers=header.tiers is not None)
+        tiers = header.tiers is not None
+        self.kernels = bind(arithmetic_of(header), rules.game, header.symmetry, header.wdl, tiers=tiers)
         self.tiers = np.array([tier.tier for tier in header.tiers or ()], np.int64)
         self.tallies = np.zeros((max(1, len(self.tiers)), 5), np.int64)
         self.stays = False  # some move does not raise the tier
@@ -285,7 +298,7 @@ class _Audit:
             self._starts(reached)
             for place in np.flatnonzero(reached.marks == 0)[:1].tolist():
                 state = self.stored.states[low + place]
-                raise DamagedBook(
+                raise Unconfirmed(
                     f"{self.book.path}: no move leads to state {state}, and play does not start there: solve again"
                 )
         self._counts()
@@ -303,12 +316,17 @@ class _Audit:
             looks, stay, end = 0, 0, min(begin + chunk, stored)
             while begin < end and not report[FAULT]:
                 ends = np.empty(ENDS, np.int64)
-                self.kernels.audit(self.stored, reached, self.tiers, tallies, begin, end, ends, report)
+                try:
+                    self.kernels.audit(self.stored, reached, self.tiers, tallies, begin, end, ends, report)
+                except FAILURES as error:
+                    if isinstance(error, SolverError) or is_of_compiler(error):
+                        raise
+                    raise self._failed(max(begin, int(report[AT])), end, error) from error
                 found.append(ends[: sort_unique(ends, np.empty_like(ends), report[COUNT])].copy())
                 looks += report[LOOKS]
                 stay |= report[STAYS]
                 if report[AT] == begin and not report[FAULT]:
-                    raise DamagedBook(f"{self.book.path}: state {report[CULPRIT]} has more than {ENDS:,} moves")
+                    raise self._unlike(int(report[CULPRIT]), f"has more than {ENDS:,} moves")
                 begin = int(report[AT])
             report[LOOKS], report[STAYS] = looks, stay
             return report, tallies, found
@@ -316,7 +334,7 @@ class _Audit:
         results: Iterator[Any] = self.team.map(check, begins)
         for begin, (report, tallies, found) in zip(begins, results, strict=True):
             if report[FAULT]:
-                self._refuse(report)
+                raise self._unlike(int(report[CULPRIT]), FAULTS[int(report[FAULT])])
             if reached.low == 0:
                 self.tallies += tallies
                 self.stays |= bool(report[STAYS])
@@ -333,7 +351,9 @@ class _Audit:
             begin = int(report[AT])
             self.kernels.mark_starts(self.stored, reached, begin, ends, report)
             if report[FAULT]:
-                raise DamagedBook(f"{self.book.path}: the start {report[CULPRIT]} is missing: solve again")
+                start = int(report[CULPRIT])
+                self.plain.check_start(start)
+                raise agreement.unlike(self.rules, f"the start {start} is missing")
             if reached.low == 0:
                 self._keep(ends[: sort_unique(ends, np.empty_like(ends), report[COUNT])].copy())
             if report[COUNT] < len(ends):
@@ -351,11 +371,28 @@ class _Audit:
         for ends in merged(self.ends.of(Key(0)), self.team):
             culprit = self.kernels.tally_ends(ends, self.tiers, self.tallies)
             if culprit >= 0:
-                self._refuse([WRONG_TIER, culprit])
+                raise self._unlike(int(culprit), FAULTS[WRONG_TIER])
         numbers = self.tiers.tolist() or [0]
-        check_counts(
-            self.book, [TierCount(tier, *row) for tier, row in zip(numbers, self.tallies.tolist(), strict=True)]
-        )
+        with of_the_whole():
+            check_counts(
+                self.book, [TierCount(tier, *row) for tier, row in zip(numbers, self.tallies.tolist(), strict=True)]
+            )
 
-    def _refuse(self, report: Any) -> None:
-        raise DamagedBook(f"{self.book.path}: state {report[CULPRIT]} {FAULTS[int(report[FAULT])]}: solve again")
+    def _unlike(self, state: int, fault: str) -> UncompiledRules:
+        """The error of a state that the kernels alone call wrong. Raises DamagedBook if plain Python does so, too."""
+        self.plain.check_again(state)
+        return agreement.unlike(self.rules, f"state {state} {fault}")
+
+    def _failed(self, begin: int, end: int, error: Exception) -> UncompiledRules:
+        """The error of kernels that fail at one of the states[begin:end], with the state if it is found.
+
+        Raises DamagedBook if plain Python calls one of them wrong.
+        """
+        twins = agreement.Twins(self.rules.game, self.rules.symmetry, self.rules.tiered)
+        for state in self.stored.states[begin:end].tolist():
+            self.plain.check_again(state)
+            try:
+                twins.compare([state])
+            except UncompiledRules as difference:
+                return difference
+        return agreement.unlike(self.rules, f"they fail with {type(error).__name__}: {error}")

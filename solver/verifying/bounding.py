@@ -22,7 +22,7 @@ from solver.base.errors import DamagedBook, MethodError, UncompiledRules
 from solver.base.options import Options
 from solver.base.progress import Progress
 from solver.book import Book
-from solver.rules.game import Rules
+from solver.rules.game import Rules, is_built_in
 from solver.rules.vanishing import best_of_groups, edges
 
 FEW = 20_000  # states that are bounded in plain Python where kernels are at hand
@@ -44,19 +44,34 @@ class Move(NamedTuple):
     constant: int
 
 
-def bound(book: Book, rules: Rules, options: Options) -> tuple[Fraction | None, str]:
-    """How far a value is from the truth at most, or None and why that is not known.
+def bound(book: Book, rules: Rules, options: Options, *, compiled: bool = True) -> tuple[Fraction | None, str | None]:
+    """Bound how far a value is from the truth.
 
-    Raises DamagedBook if a value is farther from it than the header claims.
+    Args:
+        compiled: Solve a large book anew with kernels, where they are at hand.
+
+    Returns:
+        The bound, and why plain Python found it although the book is large. Or None, and why no bound is known.
+
+    Raises:
+        DamagedBook: A value is farther from the truth than the header claims.
     """
-    if len(book) > FEW and not rules.plain_only and extras.has_kernels():
+    needed, reason = STATE_BYTES * len(book), None
+    fits = options.memory is None or needed <= options.memory
+    if compiled and len(book) > FEW and not rules.plain_only and extras.has_kernels():
         try:
-            return _solved_anew(book, rules, options), ""
-        except (MethodError, UncompiledRules) as error:
+            return _solved_anew(book, rules, options), None
+        except MethodError as error:
             return None, str(error)
-    if options.memory is not None and STATE_BYTES * len(book) > options.memory:
-        return None, f"that takes about {STATE_BYTES * len(book):,} bytes: more --memory"
-    return _Intervals(book, rules, options.progress).off(), ""
+        except UncompiledRules as error:
+            reason = str(error)
+        except DamagedBook as error:
+            if is_built_in(rules.name) or not fits:
+                raise
+            reason = f"as compiled, {error}"
+    if not fits:
+        return None, reason or f"that takes about {needed:,} bytes: more --memory"
+    return _Intervals(book, rules, options.progress).off(), reason
 
 
 def farther(book: Book, state: int, off: float) -> DamagedBook:

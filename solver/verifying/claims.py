@@ -39,13 +39,14 @@ class Means(NamedTuple):
 
 class Found(NamedTuple):
     """Whether all that a book claims is proved, in words by what; of how many of the values that only a search proves
-    it did; and what was played out."""
+    it did; what was played out; and why plain Python searched what the compiled search could not."""
 
     proved: bool
     basis: str
     by_search: int
     to_search: int
     played: playing.Proof | None
+    note: str | None = None
 
 
 def judge(book: Book, rules: Rules, unproved: MutableSequence[int], means: Means, progress: Progress) -> Found:
@@ -71,7 +72,7 @@ def judge(book: Book, rules: Rules, unproved: MutableSequence[int], means: Means
         basis += ", the others follow from their children"
     if not asked:
         basis = "every value follows from its children"
-    return Found(found == asked and unlooked is None, basis + (unlooked or ""), found, asked, played)
+    return Found(found == asked and unlooked is None, basis + (unlooked or ""), found, asked, played, search.note)
 
 
 def settling(book: Book, rules: Rules, by_distance: bool) -> Settle | None:

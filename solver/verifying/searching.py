@@ -5,8 +5,10 @@ The states are searched in random order, always the same: those that the time su
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import random
+import time
 from collections.abc import Iterable, Iterator, MutableSequence
 from typing import Any
 
@@ -14,10 +16,11 @@ from solver.base import extras
 from solver.base.errors import BudgetExceeded, DamagedBook, MethodError, SolverError, UncompiledRules
 from solver.base.progress import Progress
 from solver.base.value import Value
-from solver.rules.game import Rules
+from solver.rules.game import Rules, is_built_in
 from solver.search import Budget, alphabeta, retrograde, solution_of
 
 SOON = 2.0  # seconds that plain Python has before compiled code is loaded
+CONFIRM = 10.0  # seconds that plain Python has to confirm that a state is wrong
 PATIENT = 0.5  # of the time that is left a state may have so much
 ENTRY_BYTES = 200  # of memory an entry of the plain table
 STATE_BYTES = 600  # and a state of retrograde analysis
@@ -28,12 +31,14 @@ Values = Any  # from states to values, by `[]`
 class Search:
     """The search of some values of a game, within so many seconds of searching. `proved` counts those it found as well.
 
-    `path` is that of the book which has the values.
+    `path` is that of the book which has the values. `note` says why plain Python took over from the compiled search, if
+    it did.
     """
 
     def __init__(self, path: Any, rules: Rules, values: Values, seconds: float, memory: int) -> None:
         self.path, self.rules, self.values, self.memory = path, rules, values, memory
         self.left = seconds
+        self.note: str | None = None
         self._found: set[int] = set()
         self._table: dict[Any, int] = {}
 
@@ -65,10 +70,14 @@ class Search:
             rest = itertools.chain(hard, todo)
             first = next(rest, None)
             if compiles and first is not None and self.left:
-                for pairs in self._compiled(itertools.chain([first], rest), workers):
-                    for state, value in pairs:
+                try:
+                    for _ in self._run_compiled(itertools.chain([first], rest), workers):
+                        progress("search", self.proved, total)
+                except UncompiledRules as error:
+                    self.note = str(error)
+                    missing = [state for state in states if state not in self._found]
+                    for state, value in self._plainly(iter(missing), self.left, []):
                         self._compare(state, value)
-                    progress("search", self.proved, total)
         except MethodError:  # play comes back to a state
             if not self.rules.margins:
                 self._at_once(states)
@@ -93,18 +102,37 @@ class Search:
                 break
         self.left = max(0.0, self.left - seconds + (budget.seconds_left or 0.0))
 
-    def _compiled(self, todo: Iterable[int], workers: int | None) -> Iterator[list[tuple[int, Value]]]:
-        """Lists of states with their values by the compiled search, which takes no time while it is loaded."""
+    def _run_compiled(self, todo: Iterable[int], workers: int | None) -> Iterator[None]:
+        """Compare states with the compiled search, some at each step. It takes no time while it is loaded.
+
+        Raises DamagedBook, and UncompiledRules if that search fails, or differs from plain Python.
+        """
         from solver.compiled.exact.searcher import Team
 
-        rules = self.rules
-        try:
-            team = Team(rules, outcomes=rules.wdl, workers=workers)
-            with team:
-                yield from team.map(todo, self.left)
-        except UncompiledRules:
-            for pair in self._plainly(iter(todo), self.left, []):
-                yield [pair]
+        with Team(self.rules, outcomes=self.rules.wdl, workers=workers) as team:
+            begun = time.monotonic()
+            try:
+                for pairs in team.map(todo, self.left):
+                    for state, value in pairs:
+                        self._confirm(state, value)
+                        self._compare(state, value)
+                    yield
+            finally:
+                self.left = max(0.0, self.left - (time.monotonic() - begun))
+
+    def _confirm(self, state: int, found: Value) -> None:
+        """Ask plain Python about a state of which the compiled search finds another value than the book's.
+
+        Raises UncompiledRules if plain Python finds another value than that search. A hard state it may not finish.
+        """
+        if self.rules.kind.kept(found) == self.values[state] or is_built_in(self.rules.name):
+            return
+        rules, budget = self.rules, Budget(seconds=CONFIRM)
+        with contextlib.suppress(BudgetExceeded):
+            plain = alphabeta.solve(rules.game, state, symmetry=rules.symmetry, budget=budget).value
+            if rules.kind.kept(plain) != rules.kind.kept(found):
+                words = [value.words(as_number=abs(value.score) > 1) for value in (plain, found)]
+                raise UncompiledRules(f"{rules.name}: state {state} is {words[0]} in plain Python, {words[1]} compiled")
 
     def _at_once(self, states: MutableSequence[int]) -> None:
         """All states by one retrograde analysis of all that play can reach; and each that it cannot, by one more."""

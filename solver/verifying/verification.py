@@ -15,34 +15,30 @@ from __future__ import annotations
 import math
 import random
 import time
-from collections import Counter
-from collections.abc import Iterator, MutableSequence
+from collections.abc import Iterator
 from decimal import ROUND_CEILING, Context
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from solver.base import extras
-from solver.base.errors import DamagedBook, ResourceError, SolverError, UncompiledRules
+from solver.base.errors import DamagedBook, ResourceError, UncompiledRules
 from solver.base.kinds import NIMBER
 from solver.base.memory import working_memory
 from solver.base.options import Options
 from solver.base.progress import Progress, silent
-from solver.base.value import Value, merit_of
+from solver.base.value import Value
 from solver.book import Book
-from solver.book.check import check_book, check_counts
+from solver.book.check import check_book
 from solver.book.doors import Source
-from solver.book.solution import TierCount
 from solver.rules.game import Game, Rules, is_built_in, is_name_of, is_score_game
 from solver.rules.vanishing import edges
-from solver.rules.width import column_of
-from solver.search.derive import derived
 from solver.verifying import bounding, claims, estimates, grounds, playing
 from solver.verifying.claims import Means
+from solver.verifying.plainly import ACYCLIC, Plain, Unconfirmed, check_values, value_in
 
 FEW = 20_000  # states that are verified in plain Python alone
 SEARCH = 10.0  # seconds of searching for the values of a book that is not complete
 SPOTS, RUN = 128, 16  # of more states as many runs of so many
-ACYCLIC = ("minimax", "expectiminimax", "nimbers")  # methods that solve no game in which play comes back to a state
 PLAIN_BYTES = 200  # of memory a state that is verified in plain Python alone
 
 
@@ -58,7 +54,8 @@ class Report(NamedTuple):
     kernels, else a sample. `played` are the sides for which it was played out, if it was to be, and `positions` those
     in which they were to move. `to_search` are the values of a book that is not complete which do not follow from other
     values, the start's among them if it is not stored; so many of them were proved `by_search`.
-    `within`: how far an expectation is from the truth at most, None if that was not proved.
+    `within`: how far an expectation is from the truth at most, None if that was not proved. `note`: why plain Python
+    judged a book that is usually left to the compiled rules, None if it did not.
     """
 
     verdict: str
@@ -72,6 +69,7 @@ class Report(NamedTuple):
     by_search: int = 0
     to_search: int = 0
     within: float | None = None
+    note: str | None = None
 
 
 def verify(
@@ -100,48 +98,55 @@ def verify(
         _check_claims(book, rules)
         closed = book.header.scope == "complete"
         if closed:
-            plain = _check_whole(book, rules, means, progress)
+            plain, note = _check_whole(book, rules, means, progress)
             _check_root(book, rules)
-            verdict, basis, within = _judged(book, rules, means, progress)
+            verdict, basis, within, note = _judged(book, rules, means, progress, note)
             by_search, to_search, proof = 0, 0, None
         else:
-            verdict, basis, by_search, to_search, proof = _claimed(book, rules, means, progress)
+            found = _claimed(book, rules, means, progress)
+            verdict, basis, note = PROVED if found.proved else CONSISTENT, found.basis, found.note
+            by_search, to_search, proof = found.by_search, found.to_search, found.played
             plain, within = len(book), None
         played, positions = (proof or playing.prove(book, book.game, progress)) if play else ((), 0)
         passed = time.perf_counter() - started
-        return Report(verdict, basis, len(book), closed, passed, plain, played, positions, by_search, to_search, within)
+        searched = played, positions, by_search, to_search
+        return Report(verdict, basis, len(book), closed, passed, plain, *searched, within, note)
 
 
-def _claimed(book: Book, rules: Rules, means: Means, progress: Progress) -> tuple[str, str, int, int, Any]:
-    """The verdict on a book that is not complete, what it rests on, what was searched for, and played out."""
+def _claimed(book: Book, rules: Rules, means: Means, progress: Progress) -> claims.Found:
+    """Judge a book that is not complete."""
     check_book(book.path, progress, book.game)
     _check_root(book, rules)
     if book.header.estimate is not None:
         unproved, exact = estimates.check(book, rules, progress)
         found = claims.judge(book, rules, unproved, means, progress)
         basis = f"{exact:,} values are exact: {found.basis}; the others are estimates"
-        return CONSISTENT, basis, found.by_search, found.to_search, found.played
-    values = _Plain(book, rules, False)
-    _check_values(values, progress)
-    found = claims.judge(book, rules, values.unproved, means, progress)
-    return PROVED if found.proved else CONSISTENT, found.basis, found.by_search, found.to_search, found.played
+        return found._replace(proved=False, basis=basis)
+    values = Plain(book, rules, False)
+    check_values(values, progress)
+    return claims.judge(book, rules, values.unproved, means, progress)
 
 
-def _judged(book: Book, rules: Rules, means: Means, progress: Progress) -> tuple[str, str, float | None]:
-    """The verdict on a complete book in which nothing wrong was found, what it rests on, and how far expectations are
-    from the truth at most."""
+def _judged(
+    book: Book, rules: Rules, means: Means, progress: Progress, note: str | None
+) -> tuple[str, str, float | None, str | None]:
+    """Judge a complete book in which nothing wrong was found.
+
+    Returns:
+        The verdict, what it rests on, how far expectations are from the truth at most, and the note of the report.
+    """
     agrees, claim = "every value agrees with its children's, roundings apart", book.header.kind.error
     if not claim:
-        return PROVED, "every value follows from its children", None
+        return PROVED, "every value follows from its children", None, note
     options = Options(symmetry=rules.symmetry, workers=means.workers, memory=means.memory, progress=progress)
-    off, why = bounding.bound(book, rules, options)
+    off, why = bounding.bound(book, rules, options, compiled=note is None)
     if off is None:
-        return CONSISTENT, f"{agrees}; how far they may be from the truth was not bounded: {why}", None
+        return CONSISTENT, f"{agrees}; how far they may be from the truth was not bounded: {why}", None, note
     within = math.nextafter(float(off), math.inf)
     words = f"every value is within {UPWARD.create_decimal_from_float(within):.2e} of the truth"
     if off <= Fraction(claim):
-        return PROVED, words, min(within, claim)
-    return CONSISTENT, f"{agrees}; {words}, the header claims {claim:.2e}", within
+        return PROVED, words, min(within, claim), note or why
+    return CONSISTENT, f"{agrees}; {words}, the header claims {claim:.2e}", within, note or why
 
 
 def _check_claims(book: Book, rules: Rules) -> None:
@@ -159,40 +164,70 @@ def _check_claims(book: Book, rules: Rules) -> None:
         raise DamagedBook(f"{book.path}: its header lists tiers, the rules know none: solve again")
 
 
-def _check_whole(book: Book, rules: Rules, means: Means, progress: Progress) -> int:
-    """All of a complete book, with the kernels where that can be: of how many states in plain Python."""
-    stays, number = _compiled(book, rules, means, progress), 0
-    if stays is not None:
+def _check_whole(book: Book, rules: Rules, means: Means, progress: Progress) -> tuple[int, str | None]:
+    """Check all of a complete book, by kernels where plain Python agrees with them.
+
+    Returns:
+        How many states plain Python checked, and why it checked all of a book that kernels could take.
+    """
+    number, stays, reason = 0, None, None
+    if len(book) > FEW and not rules.plain_only and extras.has_kernels():
         number = _check_sample(book, rules)
-    if stays is None or (stays and book.header.method in ACYCLIC):
-        if PLAIN_BYTES * len(book) > means.memory:
-            raise ResourceError(
-                f"{len(book):,} states take about {PLAIN_BYTES * len(book):,} bytes in plain Python: pip install"
-                " 'solverbook[solve]', or more --memory"
-            )
-        if stays is None:
-            check_book(book.path, progress, book.game)
-            plain = _Plain(book, rules, True)
-            _check_values(plain, progress)
-            plain.check_whole()
-            stays, number = plain.stays, len(book)
-        if stays and book.header.method in ACYCLIC:
-            _check_acyclic(book, rules, progress)
-        elif stays and book.header.method == "retrograde" and book.header.score_game:
-            grounds.check(book, rules, progress)
-    return number
+        try:
+            stays = _stays_by_kernels(book, rules, means, progress)
+        except UncompiledRules as error:
+            reason = str(error)
+        except Unconfirmed as error:
+            if is_built_in(rules.name):
+                raise
+            reason = f"as compiled, {error}"
+            if _plain_bytes(book) > means.memory:
+                raise DamagedBook(f"{error} ({_too_large(book, 'plain Python must confirm that')})") from None
+    if stays is None:
+        if _plain_bytes(book) > means.memory:
+            raise ResourceError(_too_large(book, reason and f"plain Python must judge ({reason})"))
+        stays, number = _stays_plainly(book, rules, progress), len(book)
+    if stays and book.header.method in ACYCLIC:
+        if _plain_bytes(book) > means.memory:
+            raise ResourceError(_too_large(book, "plain Python must follow all play"))
+        _check_acyclic(book, rules, progress)
+    return number, reason
 
 
-def _compiled(book: Book, rules: Rules, means: Means, progress: Progress) -> bool | None:
-    """Verify with the kernels; whether some move does not raise the tier. None where that cannot be done."""
-    if len(book) <= FEW or rules.plain_only or not extras.has_kernels():
-        return None
+def _stays_by_kernels(book: Book, rules: Rules, means: Means, progress: Progress) -> bool:
+    """Check a complete book with kernels; whether some move does not raise the tier.
+
+    Raises DamagedBook, Unconfirmed, and UncompiledRules if kernels fail or differ from plain Python.
+    """
+    from solver.compiled import agreement
     from solver.verifying import audit
 
-    try:
-        return audit.check_values(book, rules.game, memory=means.memory, workers=means.workers, progress=progress)
-    except UncompiledRules:
-        return None
+    if not is_built_in(rules.name):
+        agreement.compare(rules.game, [state for state, _ in _spread(book)], symmetry=rules.symmetry)
+    return audit.check_values(book, rules, memory=means.memory, workers=means.workers, progress=progress)
+
+
+def _stays_plainly(book: Book, rules: Rules, progress: Progress) -> bool:
+    """Check a complete book in plain Python; whether some move does not raise the tier. Raises DamagedBook."""
+    check_book(book.path, progress, book.game)
+    plain = Plain(book, rules, True)
+    check_values(plain, progress)
+    plain.check_whole()
+    if plain.stays and book.header.method == "retrograde" and book.header.score_game:
+        grounds.check(book, rules, progress)
+    return plain.stays
+
+
+def _plain_bytes(book: Book) -> int:
+    """The memory that plain Python takes for a complete book."""
+    return PLAIN_BYTES * len(book)
+
+
+def _too_large(book: Book, reason: str | None) -> str:
+    """Why plain Python cannot take a book, and the remedy."""
+    remedy = "use more --memory" if extras.has_kernels() else "pip install 'solverbook[solve]', or more --memory"
+    need = f"{len(book):,} states take about {_plain_bytes(book):,} bytes in plain Python"
+    return f"{reason}: {need}: {remedy}" if reason else f"{need}: {remedy}"
 
 
 def _check_acyclic(book: Book, rules: Rules, progress: Progress) -> None:
@@ -225,16 +260,11 @@ def _unfinished(rules: Rules, state: int) -> Iterator[int]:
 
 
 def _check_sample(book: Book, rules: Rules) -> int:
-    """Some of what the compiled rules have confirmed, with the rules as plain Python: how many states that were."""
-    plain = _Plain(book, rules, True)
+    """Check some of a large book's states in plain Python; how many. Raises DamagedBook."""
+    plain = Plain(book, rules, True)
     sample = list(_spread(book))
     for state, value in sample:
-        try:
-            plain.check(state, value)
-        except DamagedBook as error:
-            raise DamagedBook(
-                f"{error}; compiled, the rules agree with the book: their arithmetic must stay within 64 bits"
-            ) from None
+        plain.check(state, value)
     return len(sample)
 
 
@@ -247,130 +277,7 @@ def _spread(book: Book) -> Iterator[tuple[int, Value]]:
         yield from group[begin : begin + RUN]
 
 
-def _check_values(plain: _Plain, progress: Progress) -> None:
-    """Every value against its children, in plain Python."""
-    number = len(plain.book)
-    for done, (state, value) in enumerate(plain.book.items()):
-        try:
-            plain.check(state, value)
-        except (SolverError, MemoryError):
-            raise
-        except Exception as error:  # rules need not bear numbers that are no states
-            name = type(error).__name__
-            raise DamagedBook(f"{plain.book.path}: the rules fail at state {state} ({name}): solve again") from error
-        if done % 1024 == 0:
-            progress("verify", done, number)
-    progress("verify", number, number)
-    if not plain.closed:
-        plain.check_counts()
-
-
-class _Plain:
-    """A book that is verified in plain Python, and the states that were met so far."""
-
-    def __init__(self, book: Book, rules: Rules, closed: bool) -> None:
-        self.book, self.rules, self.closed = book, rules, closed
-        self.canonical, self.kind = rules.canonical, book.header.kind
-        self.reached: set[int] = set()  # canonical children, finished ones included
-        self.stays = False  # whether some move to an unfinished state does not raise the tier
-        self.unproved: MutableSequence[int] = column_of(rules.bits)  # states that do not follow from their children
-        self.outcomes = Counter[str]()
-        self.by_distance = not rules.scores
-        self.asks = book.header.method in ACYCLIC or not self.by_distance  # about tiers
-        self.settle = claims.settling(book, rules, self.by_distance)
-
-    def check(self, state: int, value: Value) -> None:
-        """A state's value against its children."""
-        if self.rules.is_terminal(state) or self.canonical(state) != state:
-            raise self._wrong(state, "is terminal or not canonical and should not be stored")
-        if self.rules.vanishing is not None and self.rules.vanishing(state):
-            raise self._wrong(state, "vanishes and should not be stored")
-        best, whole, rises = self._derived(state)
-        if whole and best is None:
-            raise self._wrong(state, "has no moves")
-        if self.closed and not whole:
-            raise self._wrong(state, "has a child that the book lacks")
-        if best is not None and not self.kind.agrees(best, value) and (whole or best > merit_of(value)):
-            raise self._wrong(state, "has another value than its children give it")
-        if self.closed:
-            return
-        self.outcomes[value.outcome] += 1
-        if not (whole and (rises or self.by_distance)):
-            self.unproved.append(state)
-
-    def check_counts(self) -> None:
-        """After all states of a book that is not complete: the counts are theirs; exact entries add finished ones."""
-        said, exact = self.book.counts, self.book.header.scope == "exact"
-        if any(self.outcomes[name] > said[name] or not (exact or self.outcomes[name] == said[name]) for name in said):
-            raise DamagedBook(
-                f"{self.book.path}: its header counts {said}, its states are {dict(self.outcomes)}: solve again"
-            )
-
-    def check_whole(self) -> None:
-        """After all states: each is reached by a move or a start, each start is there, and all counts are right."""
-        starts = [self.canonical(state) for state in self.rules.roots()]
-        self.reached.update(starts)
-        for state in starts:
-            if _value(self.book, self.rules, state) is None:
-                raise DamagedBook(f"{self.book.path}: the start {state} is missing: solve again")
-        for state in self.book:
-            if state not in self.reached:
-                raise DamagedBook(
-                    f"{self.book.path}: no move leads to state {state}, and play does not start there: solve again"
-                )
-        check_counts(self.book, self._counted())
-
-    def _derived(self, state: int) -> tuple[Any, bool, bool]:
-        """The merit that the children give a state; whether all were known, and all moves raise the tier."""
-        rules, rises = self.rules, True
-
-        def merit(child: int) -> Any:
-            nonlocal rises
-            key = self.canonical(child)
-            if rules.is_terminal(key):
-                found = rules.end(key)
-            else:
-                value = self.book.find(key)
-                if value is not None:
-                    rises = rises and not (self.asks and rules.tier(key) <= rules.tier(state))
-                elif self.settle is not None:
-                    value = self.settle(state, child)
-                if value is None:
-                    return None
-                found = merit_of(value)
-            if self.closed:
-                self.reached.add(key)
-            return found
-
-        best, unknown = derived(rules, state, merit)
-        self.stays |= not rises
-        return best, not unknown, rises
-
-    def _counted(self) -> list[TierCount]:
-        """All states that were met, by tier if the header lists tiers, counted."""
-        rules, listed = self.rules, self.book.header.tiers
-        tallies = {tier.tier: [0] * 5 for tier in listed} if listed else {0: [0] * 5}
-        for state in self.reached:
-            number = rules.tier(state) if listed else 0
-            if number not in tallies:
-                raise self._wrong(state, "is of a tier that the header does not list")
-            value = _value(self.book, rules, state)
-            assert value is not None
-            tally = tallies[number]
-            tally[0] += 1
-            tally[1] += rules.is_terminal(state)
-            tally[2 if value.score > 0 else 4 if value.score < 0 else 3] += 1
-        return [TierCount(number, *tally) for number, tally in tallies.items()]
-
-    def _wrong(self, state: int, what: str) -> DamagedBook:
-        return DamagedBook(f"{self.book.path}: state {state} {what}: solve again")
-
-
-def _value(book: Book, rules: Rules, state: int) -> Value | None:
-    return rules.ended(state) if rules.is_terminal(state) else book.find(state)
-
-
 def _check_root(book: Book, rules: Rules) -> None:
-    root = _value(book, rules, rules.canonical(rules.game.initial()))
+    root = value_in(book, rules, rules.canonical(rules.game.initial()))
     if root != book.header.root and not (root is None and book.header.scope != "complete"):
         raise DamagedBook(f"{book.path}: the header says {book.header.root} of the start, the book {root}: solve again")
