@@ -18,6 +18,7 @@ from solver.base.errors import (
     BookError,
     DamagedBook,
     ForeignBook,
+    GameError,
     MethodError,
     MissingState,
     PositionError,
@@ -395,6 +396,27 @@ def test_nothing_is_left_behind_when_writing_fails(tmp_path):
             write_values(path, {2: Value(1, 1)}, encode=fail)
     assert path.read_bytes() == before
     assert [one.name for one in tmp_path.iterdir()] == ["book.lmdb"]
+
+
+def test_a_book_that_no_reader_takes_is_not_written(tmp_path):
+    values = {1: Value(1, 1), 2: Value(-1, 2)}
+    header = header_of(values)
+    for change, reason in (
+        ({"game": "graph:bad\x07name.csv"}, "no name of a game"),
+        ({"root": Value(1, None)}, "no value of such a game"),
+        ({"root": Value(1, 2**64)}, "numbers are below 2.*63"),
+    ):
+        with pytest.raises(BookError, match=reason):
+            write_book(tmp_path / "book.lmdb", header._replace(**change), [([1, 2], [0, 1])])
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["bad\x07name.csv", "turned\u202ename.csv"])
+def test_names_that_no_book_can_hold_are_refused_before_solving(tmp_path, name):
+    (tmp_path / name).write_text("state,next\na,b\n")
+    with pytest.raises(GameError, match="no name for a book: rename the file") as refused:
+        pipeline.solve(str(tmp_path / name), tmp_path / "book.lmdb")
+    assert str(refused.value).isprintable()
 
 
 def test_states_out_of_order_are_refused(tmp_path):

@@ -4,16 +4,18 @@
 import pytest
 
 from solver.base.errors import DamagedBook, GameError, MethodError
+from solver.base.kinds import MARGIN
 from solver.play.player import Player
 from solver.rules.game import Rules, game_text, load_game
 from solver.search import retrograde, solution_of
 from solver.solving import pipeline
+from solver.solving.ways import plain
 from solver.verifying import grounds, verification
 from tests import naive
 from tests.books import write_values
 from tests.interpreted import interpret
 from tests.test_forgers import facts_of
-from tests.ways import by_kernels, compiled, slow
+from tests.ways import by_kernels, compiled, plainly, slow
 
 MAZE = """
 from typing import NamedTuple
@@ -208,3 +210,97 @@ def test_best_moves_get_somewhere(maze, tmp_path, game):
         patch.setattr("solver.play.player.leading", lambda *given: None)
         with pytest.raises(DamagedBook, match="played by the .* player"):
             verification.verify(tmp_path / "book.lmdb", game, play=True)
+
+
+LIMITS = """
+from typing import NamedTuple
+
+class Steps(NamedTuple):
+    '''One step at a time, and from 5 or 6 two to a far end that nobody takes if the other is better.'''
+    end: int = 1
+    gain: int = 0
+    stay: int = 0
+    score_game = True
+
+    def initial(self):
+        return 9
+
+    def actions(self, state):
+        yield 1
+        if state == 5 or state == 6:
+            yield 2
+
+    def result(self, state, action):
+        return state - 1 if action == 1 else 77
+
+    def is_terminal(self, state):
+        return state == 0 or state == 77
+
+    def utility(self, state):
+        return self.end if state == 77 else 1
+
+    def reward(self, state, action):
+        return self.gain if action == 2 else 0
+
+    def endless(self, state):
+        return self.stay
+"""
+MOST = MARGIN.most - 1
+RULES = {0: ("is terminal with a margin", "utilities"), 1: ("has a move that scores", "rewards")}
+
+
+@pytest.fixture(scope="module")
+def steps(tmp_path_factory):
+    path = tmp_path_factory.mktemp("games") / "steps.py"
+    path.write_text(LIMITS)
+    return lambda *given: load_game(f"{path}::Steps:{','.join(map(str, given))}")
+
+
+@pytest.mark.parametrize("way", [plainly, by_kernels])
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("margin", [MOST + 1, -MOST - 1, 2**62, -(2**62), -(2**63)])
+def test_margins_beyond_the_limits_are_refused_by_every_way(steps, tmp_path, monkeypatch, way, rule, margin):
+    """Also where nobody chooses them."""
+    pytest.importorskip("numba")
+    interpret(monkeypatch)
+    way(monkeypatch)
+    monkeypatch.setattr(plain, "random_games", lambda game, progress: [])
+    given = [1, 0]
+    given[rule] = margin
+    message = r"state (77|5|6):? {} .*2\*\*60 or more: {} must be smaller".format(*RULES[rule])
+    with pytest.raises(GameError, match=message):
+        pipeline.solve(steps(*given), tmp_path / "book.lmdb")
+    assert not list(tmp_path.iterdir())
+    given[rule] = margin // abs(margin) * (MOST - 1)  # the end counts, too
+    with pipeline.solve(steps(*given)) as book:
+        truth = naive.solve(book.game)
+        assert dict(book.items()) == {state: truth[state] for state in book}
+        assert verification.verify(book.path, book.game).verdict == "proved"
+
+
+@pytest.mark.parametrize("way", [plainly, by_kernels])
+def test_rewards_that_add_up_beyond_the_limits_are_refused(steps, tmp_path, monkeypatch, way):
+    pytest.importorskip("numba")
+    interpret(monkeypatch)
+    way(monkeypatch)
+    with pytest.raises(GameError, match=r"margins of 2\*\*60 or more: .* must be smaller"):
+        pipeline.solve(steps(-MOST, MOST), tmp_path / "book.lmdb")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("way", [plainly, by_kernels])
+@pytest.mark.parametrize("stake", [1 << 16, 1 << 60, -(1 << 62)])
+def test_endless_play_is_worth_no_more_than_merits_hold(maze, monkeypatch, way, stake):
+    """It was cut to 16 bits, of which 2**62 leaves 0."""
+    pytest.importorskip("numba")
+    interpret(monkeypatch)
+    way(monkeypatch)
+    monkeypatch.setattr(plain, "random_games", lambda game, progress: [])
+    game = maze(12, 3, 1, stake)
+    if abs(stake) >= MARGIN.most:
+        with pytest.raises(GameError, match=r"2\*\*60 or more for endless play: endless must be smaller"):
+            pipeline.solve(game)
+    else:
+        with pipeline.solve(game) as book:
+            truth = naive.solve(game)
+            assert dict(book.items()) == {state: truth[state] for state in book}

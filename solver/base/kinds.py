@@ -148,7 +148,12 @@ class Margins(_Scores):
     """Whole numbers, as many as the better side is ahead in the end."""
 
     name = "margin"
-    most = 1 << 60
+    most = 1 << 60  # above every margin: of a state, an end, a move and endless play
+    beyond: Mapping[str, str] = {  # what is wrong with a state of which a rule gives a larger one
+        "utility": "is terminal with a margin of 2**60 or more: utilities must be smaller",
+        "reward": "has a move that scores 2**60 or more: rewards must be smaller",
+        "endless": "has a margin of 2**60 or more for endless play: endless must be smaller",
+    }
     cyclic: str | None = "retrograde"
     remedy = Kind.remedy
     unfit: Mapping[str, str] = {
@@ -159,8 +164,12 @@ class Margins(_Scores):
     silent: tuple[str, ...] = ("distance",)
     about = "score"
 
+    def holds(self, margin: Any) -> bool:
+        """Whether a margin is within the limits of all ways of solving, plain and compiled."""
+        return bool(-self.most < margin < self.most)
+
     def fits(self, value: Value) -> bool:
-        return value.distance is None and abs(value.score) < 1 << 62
+        return value.distance is None and self.holds(value.score)
 
     def words(self, value: Value, adds: bool = False) -> str:
         return f"{value.score:+g}" if value.score else "0" if adds else "tie"

@@ -269,6 +269,11 @@ class Header(NamedTuple):
         )
 
 
+def is_name(text: str) -> bool:
+    """Whether a header may name a game by this text."""
+    return text.isprintable() and len(text) <= MOST_TEXT
+
+
 def check_facts(header: Header) -> None:
     """Raise ValueError for a header that contradicts itself: what it says holds of no game, whatever the rules."""
     scope = header.scope
@@ -287,7 +292,7 @@ def check_facts(header: Header) -> None:
         raise ValueError("unknown method or scope")
     if header.trim is not None and header.method not in (OF_WHOLES if scope == "complete" else OF_PARTS):
         raise ValueError("a trimmed book of a method that makes none such")
-    if not header.game.isprintable() or len(header.game) > MOST_TEXT:
+    if not is_name(header.game):
         raise ValueError("game is no name of a game")
     if not HASH.fullmatch(header.rules) or not HASH.fullmatch(header.digest):
         raise ValueError("rules and digest are no hashes")

@@ -19,7 +19,7 @@ from typing import Any
 
 import lmdb
 
-from solver.base.errors import BookError, ResourceError
+from solver.base.errors import BookError, DamagedBook, ForeignBook, ResourceError
 from solver.base.files import sweep_up, sync_folder
 from solver.base.progress import Progress, silent
 from solver.book.codecs import CODECS
@@ -97,7 +97,10 @@ def write_book(
     if len(header.palette) > MOST_VALUES:
         raise ResourceError(f"a book holds {MOST_VALUES:,} different values, not {len(header.palette):,}: solve less")
     sweep_up(target)
-    header = header.identified()
+    try:
+        header = header.identified()
+    except OverflowError:
+        raise BookError(f"{target} cannot be written: a book's numbers are below 2**63: scale the rules down") from None
     build = target.with_name(f".{target.name}.{os.getpid()}.build")
     finished = target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:
@@ -105,6 +108,7 @@ def write_book(
             encode = encode or CODECS[header.codec].encode_chunk
             header = _build(build, header, _encoded(header, parts, encode, map, progress), game)
             _copy(build, finished)
+            _read_back(finished, header)
             os.replace(finished, target)
             sync_folder(target.parent)
     finally:
@@ -196,6 +200,20 @@ def _copy(build: Path, finished: Path) -> None:
     ):
         environment.copyfd(file.fileno(), compact=True)
         os.fsync(file.fileno())
+
+
+def _read_back(finished: Path, header: Header) -> None:
+    """Read the header of a finished file. Raises BookError if no reader would take it, or read another one."""
+    with (
+        lmdb.open(os.fsencode(finished), subdir=False, readonly=True, lock=False, max_dbs=0) as environment,
+        environment.begin() as transaction,
+    ):
+        try:
+            again = Header.unpack(transaction.get(HEADER_KEY), transaction.get)
+        except (DamagedBook, ForeignBook) as error:
+            raise BookError(f"no reader would take a book of {header.game!r}, so none is written: {error}") from error
+    if again.pack() != header.pack():
+        raise BookError(f"a book of {header.game!r} would be read with another header, so none is written")
 
 
 @contextlib.contextmanager

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from solver.base.errors import GameError, ResourceError, SolverError, UncompiledRules
+from solver.base.kinds import MARGIN
 from solver.base.patience import impatient, not_yet
 from solver.base.progress import Progress, silent
 from solver.check.playouts import MOST_MOVES, RandomGame, states_of, worth_of
@@ -311,6 +312,7 @@ class _Inspector:
             raise self.fault(state, f"is terminal, its utility is {utility!r}: it must be a whole number")
         if not self.rules.scores and utility not in (-1, 0, 1):
             raise self.fault(state, f"has utility {utility}: -1, 0 or 1, or say score_game = True in the class")
+        self.check_margin("utility", state, utility)
         left = self.plies_left(state)
         if type(left) is not int or not 0 <= left < 1000:
             raise self.fault(state, f"is terminal with {left!r} plies left: it must be a small whole number")
@@ -328,6 +330,11 @@ class _Inspector:
             reward = self.call("reward", state, action)
             if type(reward) is not int:
                 raise self.fault(state, f"reward({state}, {action}) is {reward!r}: it must be a whole number")
+            self.check_margin("reward", state, reward)
+
+    def check_margin(self, name: str, state: int, margin: int) -> None:
+        if not MARGIN.holds(margin):
+            raise self.fault(state, MARGIN.beyond[name])
 
     def check_mover(self, state: int) -> None:
         if own_method(self.game, "to_move") and self.call("to_move", state) not in (0, 1):

@@ -30,7 +30,7 @@ from solver.store.shared import shared
 from solver.sweep.batch import TOO_WIDE, new_batch, next_batch, refuse, value_at
 from solver.sweep.expansion import CHILDREN, CHUNK
 from solver.sweep.parents import NONE, RESOLVED, SCORING, give, hear, settle
-from solver.sweep.retrograde import refuse_margins
+from solver.sweep.retrograde import narrowed, refuse_margins
 from solver.sweep.scale import WIN, Scale
 
 lift = register_jitable(value.lift)
@@ -188,7 +188,7 @@ def link(
     left, merits, due = np.zeros(size, np.int32), np.full(size, NONE, np.int16), np.empty(size, np.int16)
     parts = []
     with compiling(bench.game):
-        endless = bench.compiled.endless(own_states)
+        endless = narrowed(bench.rules, bench.compiled.endless(own_states))
         for keys, entries in _links(bench, scale, known, endless, left, merits):
             owners = np.empty(len(keys), np.int64)
             owners_of(keys, shard[0], owners)

@@ -18,13 +18,13 @@ from numba.extending import intrinsic, register_jitable
 from numpy.typing import NDArray
 
 from solver.base import value
-from solver.base.errors import UncompiledRules
+from solver.base.errors import GameError, UncompiledRules
 from solver.base.expectations import MOST_WEIGHT
+from solver.base.kinds import MARGIN
 from solver.compiled.binding import bind, inlined, kernel
 from solver.compiled.inlining import PART
 from solver.compiled.states import folded, put_in, state_in
 from solver.rules.game import Rules, own_method
-from solver.search import INFINITY
 
 lift = register_jitable(**PART)(value.lift)
 terminal_merit = register_jitable(**PART)(value.terminal_merit)
@@ -37,13 +37,13 @@ ROOM = 512  # moves listed at a time, which stay in the first cache
 GROUP = MOST_WEIGHT.bit_length()  # bits of a weight, above which the group stands
 MOST_ACTIONS = 1 << 20  # of one state
 MOST_STARTS = 1 << 30  # of a game
-MOST_MARGIN = INFINITY - 1  # of a finished game
+MOST_MARGIN = MARGIN.most - 1
 MOST_PLIES_LEFT = 1000  # of a finished game
 
 KEPT, WINS, DRAWS, LOSSES, LARGEST, ERROR, CULPRIT = range(7)  # slots of the report of `keep`
 FIELDS = 7
 NO_ACTIONS, NEGATIVE, BAD_UTILITY, UNKNOWN_CHILD, SAME_TIER, TIER_FALLS, BAD_MARGIN, BAD_LEFT, BAD_MOVER = range(1, 10)
-CROWDED, BAD_WEIGHT, VANISHES, BAD_VANISHING = range(10, 14)
+CROWDED, BAD_WEIGHT, VANISHES, BAD_VANISHING, BAD_REWARD = range(10, 15)
 FAULTS = {
     NO_ACTIONS: "has no actions and is not terminal: is_terminal must say so",
     NEGATIVE: "has a child outside [0, 2**63): states are non-negative 63-bit integers",
@@ -51,7 +51,8 @@ FAULTS = {
     UNKNOWN_CHILD: "has a child that was not reached before: rules must be deterministic, canonical consistent",
     TIER_FALLS: "has a child in a lower tier: tier must never decrease along a move",
     BAD_MOVER: "has another player to move than 0 or 1: to_move is for two players",
-    BAD_MARGIN: "is terminal with a margin of 2**60 or more: utilities must be smaller",
+    BAD_MARGIN: MARGIN.beyond["utility"],
+    BAD_REWARD: MARGIN.beyond["reward"],
     BAD_LEFT: f"is terminal with plies left that are not from 0 to {MOST_PLIES_LEFT - 1}: plies_left is a small number",
     CROWDED: f"has more than {MOST_ACTIONS} actions: they must end",
     VANISHES: "vanishes, though not chance alone leads to it: only the choice after a chance node may vanish",
@@ -68,7 +69,7 @@ def edges(states, begin, end, win, enough, listed):
     place from `begin` on, and one if the same player moves again (int32). Where `win`, the merit of a win at once, is
     not 0, also what a finished child gives its owner, OPEN for others (merits, int64), and the reward (int64; in games
     with rewards). Of a state that has such a move to a merit of `enough`, if that is not 0, no other move is listed. A
-    state without moves ends it, with the number -NO_ACTIONS.
+    state without moves ends it, with the number -NO_ACTIONS, and one with a reward beyond the limits with -BAD_REWARD.
     """
     keys, tiers, owners, merits, rewards, _ = listed
     count = 0
@@ -88,6 +89,8 @@ def edges(states, begin, end, win, enough, listed):
                 same_mover = game.to_move(child) == game.to_move(state)
             if win:
                 merit, reward = OPEN, game.reward(state, action) if REWARD else 0
+                if REWARD and not -MOST_MARGIN <= reward <= MOST_MARGIN:
+                    return -BAD_REWARD, i
                 if game.is_terminal(child):
                     merit = terminal_merit(game.utility(child), game.plies_left(child), SCORES, win)
                     merit = lift(merit, same_mover, SCORES) + reward
@@ -135,6 +138,8 @@ def chance_edges(states, begin, end, win, enough, listed):
                         return mark, i
                     weights[count] = weight + (first + 1 << GROUP)
                     reward = game.reward(child, action) if REWARD else 0
+                    if REWARD and not -MOST_MARGIN <= reward <= MOST_MARGIN:
+                        return -BAD_REWARD, i
                     _enter(state, game.result(child, action), reward, place, win, listed, count)
                     count += 1
                 if count == first:
@@ -149,6 +154,8 @@ def chance_edges(states, begin, end, win, enough, listed):
                     return mark, i
                 weights[count] = 0
                 reward = game.reward(state, action) if REWARD else 0
+                if REWARD and not -MOST_MARGIN <= reward <= MOST_MARGIN:
+                    return -BAD_REWARD, i
                 _enter(state, game.result(state, action), reward, (i - begin) * 2, win, listed, count)
                 count += 1
         if count == mark:
@@ -337,10 +344,16 @@ class CompiledMoves:
         return self.moves._replace(win=win, enough=enough)
 
     def endless(self, states: NDArray[np.int64]) -> NDArray[np.int64]:
-        """What play without end is worth in each state; empty where that is nothing everywhere."""
+        """What play without end is worth in each state; empty where that is nothing everywhere.
+
+        Raises GameError where it is beyond the limits of margins.
+        """
         margins = np.empty(len(states) if own_method(self.rules.game, "endless") else 0, np.int64)
         if len(margins):
             self.kernels.endless_margins(states, 0, len(states), margins)
+            beyond = (margins < -MOST_MARGIN) | (margins > MOST_MARGIN)
+            if beyond.any():
+                raise GameError(f"{self.rules.name}: state {states[beyond.argmax()]} {MARGIN.beyond['endless']}")
         return margins
 
 

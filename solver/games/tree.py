@@ -19,6 +19,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from solver.base.errors import GameError
+from solver.base.kinds import MARGIN
 from solver.base.text import read_text
 
 GROUP = "files"
@@ -226,8 +227,8 @@ def _numbered(data: Any, first: int) -> tuple[Any, ...]:
     largest = max(map(abs, payoffs))
     for part in {payoff.denominator for payoff in payoffs}:
         denominator = math.lcm(denominator, part)
-        if largest * denominator >= 1 << 62:
-            raise ValueError("payoffs lie between -2**62 and 2**62, fractions multiplied by what makes them all whole")
+        if largest * denominator >= MARGIN.most:
+            raise ValueError("payoffs lie between -2**60 and 2**60, fractions multiplied by what makes them all whole")
     leaf_values = tuple(int(payoff * denominator) for payoff in payoffs)
     return tuple(map(tuple, children)), leaf_values, tuple(depths), tuple(movers), tuple(weights), denominator
 
@@ -260,8 +261,8 @@ def _weights(shares: list[Fraction | None]) -> tuple[int, ...]:
 
 def _payoff(node: Any) -> Fraction:
     value = _exact(node)
-    if value is None or abs(value) >= 1 << 62:
-        raise ValueError(f"a node is {NODES}, a number between -2**62 and 2**62, not {str(node)[:40]!r}")
+    if value is None or abs(value) >= MARGIN.most:
+        raise ValueError(f"a node is {NODES}, a number between -2**60 and 2**60, not {str(node)[:40]!r}")
     return value
 
 

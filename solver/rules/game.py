@@ -18,6 +18,7 @@ from typing import Any, Protocol
 
 from solver.base.errors import GameError
 from solver.base.expectations import kind_of
+from solver.base.kinds import MARGIN
 from solver.base.value import Value, lift, terminal_merit, value_of
 from solver.games import CATALOGUE, FROM_FILES, class_of, opened_by
 from solver.rules import parameters
@@ -88,6 +89,8 @@ class Rules:
         self.to_move: Callable[[Any], int] | None = own_method(game, "to_move")
         self.again: Callable[[Any, int], bool] | None = own_method(game, "again")
         self.reward: Callable[[Any, int], int] | None = own_method(game, "reward")
+        if self.margins:
+            self.utility, self.reward = _limited(self, "utility"), _limited(self, "reward")
         self.gain: Callable[[Any, Any], int] = self.reward or _zero
         self.chance: Callable[[Any], Iterator[tuple[Any, Any]]] | None = own_method(game, "chance")
         self.outcomes: Callable[[Any], Iterator[tuple[Any, Any]]] = self.chance or _none
@@ -103,7 +106,7 @@ class Rules:
         self.canonical: Callable[[Any], Any] = canonical if self.folds else _same
         self.tiered, self.tier = tier is not None, tier or _zero
         self.plies_left: Callable[[Any], int] = own_method(game, "plies_left") or _zero
-        self.endless: Callable[[Any], int] = own_method(game, "endless") or _zero
+        self.endless: Callable[[Any], int] = _limited(self, "endless") or _zero
         self.starts: Callable[[], Iterator[Any]] = own_method(game, "starts") or _none
         self.size: Callable[[], int] | None = own_method(game, "size")
         self.numbering = Numbering(game) if own_method(game, "scan") else None
@@ -218,6 +221,20 @@ def _lifted(rules: Rules) -> Callable[[int, Any, Any, Any], int]:
     if rules.alternates:
         return lambda merit, state, action, child: lift(merit, False, scores)
     return lambda merit, state, action, child: lift(merit, same_mover(state, action, child), scores)
+
+
+def _limited(rules: Rules, name: str) -> Any:
+    """A rule that gives margins, which raises GameError where one is beyond the limits; None without that rule."""
+    rule = own_method(rules.game, name)
+    most = MARGIN.most
+
+    def limited(state: Any, *action: Any) -> Any:
+        margin = rule(state, *action)
+        if -most < margin < most:
+            return margin
+        raise GameError(f"{rules.name}: state {state} {MARGIN.beyond[name]}")
+
+    return rule and limited
 
 
 def _same(state: Any) -> Any:

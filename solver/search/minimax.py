@@ -78,7 +78,7 @@ class _Minimax(Search):
             merit = rules.lifted(merit, state, action, child)
             if merit > best:
                 best = merit
-        if best == -INFINITY:
+        if not -INFINITY < best < INFINITY:
             raise stuck(rules, state)
         self.path.remove(key)
         table[key] = best

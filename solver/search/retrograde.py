@@ -18,6 +18,7 @@ import itertools
 from typing import Any
 
 from solver.base.errors import MethodError
+from solver.base.kinds import MARGIN
 from solver.base.progress import Progress, silent
 from solver.base.value import WIN, lift
 from solver.rules.game import Rules
@@ -149,7 +150,9 @@ class _Tier:
                 self._tell(state, merit)
         endless = self.rules.endless
         for state in states:
-            self.table[state] = self.found.get(state, 0) + endless(state)
+            merit = self.table[state] = self.found.get(state, 0) + endless(state)
+            if not MARGIN.holds(merit):
+                raise stuck(self.rules, state)
 
     def _enter(self, state: Any) -> None:
         """What the children in later tiers make of a state, and who its children in this tier are."""

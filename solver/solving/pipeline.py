@@ -25,6 +25,7 @@ from solver.book import Book, Header, check_codec, check_target, streaming
 from solver.book.codecs import codec_of, rules_of
 from solver.book.codecs.wide import NAME as WIDE
 from solver.book.doors import Source, game_of
+from solver.book.format import is_name
 from solver.check.conformance import blamed
 from solver.rules.game import Rules, game_text, validate
 from solver.rules.width import words_of
@@ -167,6 +168,8 @@ def _prepared(
         validate(game)
     except ValueError as error:
         raise GameError(f"{game_text(game)}: {error}") from None
+    if not is_name(game_text(game)):
+        raise GameError(f"{game_text(game)[:80]!r} is no name for a book: rename the file, in printable characters")
     rules = Rules(game, options.symmetry, options.wdl, options.method == NIMBER.acyclic)
     job = Job(rules, None if path is None else Path(path), options)
     way = way or way_of(job)

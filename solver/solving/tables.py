@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from solver.base.errors import GameError
 from solver.base.expectations import number_of
 from solver.base.kinds import Units
 from solver.base.value import WIN
 from solver.book.solution import Solved, TierCount
-from solver.rules.game import Rules
+from solver.rules.game import STATE_LIMIT, Rules
 
 Table = dict[Any, int]
 
@@ -43,7 +44,7 @@ def solved_by(
         lambda: [(states, [index(table[state]) for state in states])],
         [units.value(merit) for merit in merits or ()],
         merits and [stored[merit] for merit in merits],
-        _tallied(table, terminal, tier or rules.tier, units.kind.pack),
+        _tallied(rules, table, terminal, tier or rules.tier, units.kind.pack),
         units.value(root),
         longest,
         units.kind,
@@ -52,13 +53,16 @@ def solved_by(
 
 
 def _tallied(
-    table: Table, terminal: set[int], tier: Callable[[int], int], pack: Callable[[int], int]
+    rules: Rules, table: Table, terminal: set[int], tier: Callable[[int], int], pack: Callable[[int], int]
 ) -> list[TierCount]:
-    """The states of each tier, counted by what is kept of their numbers."""
+    """Count the states of each tier by what is kept of their numbers. Raises GameError for a tier beyond the limits."""
     tallies: dict[int, list[int]] = {}
     for state, number in table.items():
         tally, kept = tallies.setdefault(tier(state), [0, 0, 0, 0, 0]), pack(number)
         tally[0] += 1
         tally[1] += state in terminal
         tally[2 if kept > 0 else 4 if kept < 0 else 3] += 1
+    beyond = next((number for number in tallies if not 0 <= number < STATE_LIMIT), None)
+    if beyond is not None:
+        raise GameError(f"{rules.name}: a state has tier {beyond}: tiers are ints, 0 <= tier < 2**63")
     return [TierCount(number, *tallies[number]) for number in sorted(tallies)]

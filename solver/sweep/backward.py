@@ -34,7 +34,7 @@ from solver.store.shared import shared
 from solver.store.shelves import ValueShelf
 from solver.store.window import Window
 from solver.sweep import retrograde
-from solver.sweep.batch import TOO_WIDE, new_batch, next_batch, refuse, value_at
+from solver.sweep.batch import TOO_WIDE, new_batch, next_batch, refuse, value_at, widest_of
 from solver.sweep.forward import Forward
 from solver.sweep.scale import TooWide, first_scale, of_bytes, wider
 
@@ -54,7 +54,7 @@ def evaluate(moves, known, begin, end, low, high, best):
     All children are finished or in later tiers, whose merits are known. Returns the first state that has a child
     nobody reached, or more than MOST_ACTIONS; TOO_WIDE; or -1.
     """
-    widest = LAST >> 64 - 8 * best.itemsize
+    widest = widest_of(best)
     batch, at = new_batch(ROOM), begin
     while at < end:
         batch, count, others, done = next_batch(moves, known, at, end, low, high, batch)

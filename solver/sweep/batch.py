@@ -13,9 +13,20 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from solver.check.conformance import confirmed
-from solver.compiled.edges import CROWDED, FAULTS, MOST_ACTIONS, OPEN, UNKNOWN_CHILD, Edges, list_edges, new_edges
+from solver.compiled.edges import (
+    CROWDED,
+    FAULTS,
+    MOST_ACTIONS,
+    MOST_MARGIN,
+    OPEN,
+    UNKNOWN_CHILD,
+    Edges,
+    list_edges,
+    new_edges,
+)
 from solver.rules.game import Game
 from solver.store.directory import MERITS, MISSING, PASSED, locate, new_places
+from solver.store.packed import LAST
 from solver.sweep.scale import TooWide
 
 TOO_WIDE = -2  # instead of a culprit: a margin that the values cannot hold
@@ -96,6 +107,12 @@ def part(moves, known, count, low, high, batch):
 
 
 @register_jitable
+def widest_of(values):
+    """The largest margin that an array of merits may hold."""
+    return min(MOST_MARGIN, LAST >> 64 - 8 * values.itemsize)
+
+
+@register_jitable
 def value_at(known, row, place):
     """What is known of the state at a place of a tier."""
     return np.int64(known.merits[known.table[row, MERITS] + place])
@@ -106,4 +123,4 @@ def refuse(game: Game, culprit: int) -> None:
     if culprit == TOO_WIDE:
         raise TooWide
     if culprit >= 0:
-        raise confirmed(game, [int(culprit)], f"state {culprit} {FAULTS[UNKNOWN_CHILD]}")
+        raise confirmed(game, [int(culprit)], f"state {culprit} {FAULTS[UNKNOWN_CHILD]}", known=False)

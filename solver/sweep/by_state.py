@@ -24,7 +24,7 @@ from solver.compiled.edges import (
 )
 from solver.store.prefetch import prefetch
 from solver.store.shared import shared
-from solver.sweep.batch import TOO_WIDE, next_edges
+from solver.sweep.batch import TOO_WIDE, next_edges, widest_of
 
 lift = register_jitable(value.lift)
 
@@ -127,7 +127,7 @@ def evaluate_tier(moves, words, mark, begin, end, merits, tally, longest):
     first state. Returns the first state that has a child nobody reached, TOO_WIDE, or -1.
     """
     found, best, edges = np.empty(SOME, np.int64), np.empty(SOME, np.int64), new_edges(ROOM)
-    half = np.int64(1) << 8 * merits.itemsize - 1
+    half, widest = np.int64(1) << 8 * merits.itemsize - 1, widest_of(merits)
     at = begin
     while at < end:
         count, at = gather(words, mark, at, end, found)
@@ -150,7 +150,7 @@ def evaluate_tier(moves, words, mark, begin, end, merits, tally, longest):
                 best[owner] = max(best[owner], merit)
             done = after
         for i in range(count):
-            if not -half < best[i] < half:
+            if not -widest <= best[i] <= widest:
                 return np.int64(TOO_WIDE)
             merits[found[i]] = best[i]
             tally[best[i] + half] += 1

@@ -121,6 +121,8 @@ def expect(moves, known, begin, end, low, high, point, values):
             if places[j] == MISSING:
                 return known.states[begin + owner]
             value = value_at(known, rows[j], places[j])
+            if abs(rewards[j]) > SPAN // point:  # the product would leave 64 bits
+                return np.int64(TOO_WIDE)
             value = (value if owners[j] & 1 else -value) + rewards[j] * point
             if abs(value) > SPAN:
                 return np.int64(TOO_WIDE)

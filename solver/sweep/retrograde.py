@@ -97,7 +97,7 @@ class Resolver:
         self.parents: NDArray[Any] = np.empty(0, np.uint32)
         begin = int(known.table[own, BEGIN])
         self.compiled = solve.compiled
-        self.endless = solve.compiled.endless(known.states[begin : begin + self.size]).astype(np.int16)
+        self.endless = narrowed(solve.rules, solve.compiled.endless(known.states[begin : begin + self.size]))
         refuse_beyond(self.memory, self.size, 8 * self.size + self.endless.nbytes)
 
     def run(self, team: Workers, resolving: Any) -> Iterator[NDArray[np.int16]]:
@@ -371,6 +371,13 @@ def refuse_margins(rules: Rules, known: Known, own: int, culprit: int) -> None:
         raise scoring(rules, int(known.states[known.table[own, BEGIN] + SCORING - culprit]))
     if culprit == TOO_WIDE:
         raise too_wide(rules)
+
+
+def narrowed(rules: Rules, endless: States) -> NDArray[np.int16]:
+    """What endless play is worth, as merits are kept. Raises MethodError where that is too much for them."""
+    if len(endless) and max(-int(endless.min()), int(endless.max())) >= WIN:
+        raise too_wide(rules)
+    return endless.astype(np.int16)
 
 
 def too_wide(rules: Rules) -> MethodError:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from solver.base.errors import GameError
 from solver.base.expectations import SPAN, WIDER, span_of, spanned
 from solver.base.kinds import Units
 from solver.compiled.edges import MOST_PLIES_LEFT
@@ -48,10 +49,13 @@ def first_scale(rules: Rules, cyclic: bool, tiers: int, largest: int) -> Scale:
 
 
 def wider(rules: Rules, scale: Scale) -> Scale:
-    """A scale for margins that do not fit this one."""
+    """A scale for margins that do not fit this one. Raises GameError if they are beyond the limits."""
     if scale.point:
         return of_span(spanned(scale.span * WIDER, rules.name))
-    return of_bytes(2 * np.dtype(scale.kind).itemsize)
+    size = np.dtype(scale.kind).itemsize
+    if size == 8:
+        raise GameError(f"{rules.name}: rewards add up to margins of 2**60 or more: rewards must be smaller")
+    return of_bytes(2 * size)
 
 
 def of_bytes(size: int) -> Scale:
