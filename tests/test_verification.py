@@ -15,7 +15,12 @@ from solver.book.solution import TierCount
 from solver.rules.game import Rules, load_game
 from solver.solving import pipeline
 from solver.verifying import searching, verification
+from tests import naive
 from tests.books import KEYED_BY_STATE, header_of
+from tests.interpreted import interpret
+from tests.ways import compiled, what_is_marked_by_kernels
+
+__all__ = ["what_is_marked_by_kernels"]  # a fixture
 
 GAME = "connect-four:4,3,3"
 
@@ -433,3 +438,57 @@ def test_a_ring_of_unfounded_wins_is_found(tmp_path):
     wrong = {state: Value(1, 7) if state in drawn else value for state, value in values.items()}
     with pytest.raises(DamagedBook):
         verification.verify(tampered(tmp_path / "ring.lmdb", header, wrong, tiers=None))
+
+
+TOP = """
+from typing import NamedTuple
+
+LAST = 2**63 - 1
+
+class Top(NamedTuple):
+    '''Coins, counted up to the last number of 63 bits, from which play ends.'''
+    coins: int = 40
+
+    def initial(self):
+        return LAST - self.coins
+
+    def actions(self, state):
+        for coins in range(1, 4):
+            yield coins
+
+    def result(self, state, action):
+        return state + action if action <= LAST - state else 0
+
+    def is_terminal(self, state):
+        return state == 0
+
+    def utility(self, state):
+        return -1
+"""
+TIERS = """
+    def tier(self, state):
+        return self.coins + 1 if state == 0 else state - (LAST - self.coins)
+"""
+
+
+RANKS = """
+    def size(self):
+        return LAST
+"""
+
+
+@compiled
+@pytest.mark.parametrize(("more", "codec"), [("", "instant"), (TIERS, "instant"), (RANKS, "ranked")])
+def test_states_up_to_the_last_of_63_bits_are_solved_and_verified(tmp_path, monkeypatch, more, codec):
+    """Where the last cell of a table ends is 2**63, which wraps."""
+    interpret(monkeypatch)
+    monkeypatch.setattr(verification, "FEW", 0)
+    rules = TOP.replace("LAST -", "LAST - 1 -") if more == RANKS else TOP  # size() is above all states
+    (tmp_path / "top.py").write_text(rules + more)
+    game, said = load_game(f"{tmp_path / 'top.py'}::Top"), []
+    with pipeline.solve(game, tmp_path / "top.lmdb", codec=codec, say=said.append) as book:
+        truth = naive.solve(game)
+        assert dict(book.items()) == {state: value for state, value in truth.items() if state}
+    report = verification.verify(tmp_path / "top.lmdb", game)
+    assert (report.verdict, report.note) == ("proved", None)
+    assert not [line for line in said if "plain Python" in line]

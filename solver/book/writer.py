@@ -209,7 +209,7 @@ def _read_back(finished: Path, header: Header) -> None:
         environment.begin() as transaction,
     ):
         try:
-            again = Header.unpack(transaction.get(HEADER_KEY), transaction.get)
+            again = Header.unpack(transaction.get(HEADER_KEY) or b"", transaction.get)
         except (DamagedBook, ForeignBook) as error:
             raise BookError(f"no reader would take a book of {header.game!r}, so none is written: {error}") from error
     if again.pack() != header.pack():

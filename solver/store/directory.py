@@ -100,18 +100,23 @@ def cells_of(states: NDArray[np.int64], shift: int, prefix: int, cells: int) -> 
     place = 0
     for cell in range(0, cells, PART):
         part = np.empty(min(PART, cells - cell), np.uint32)
-        fill(states[place:], place, shift, prefix + cell, part)
+        fill(states[place:], place, shift, prefix, cell, part)
         place = int(part[-1])
         yield part
 
 
 @shared
-def fill(states: NDArray[np.int64], before: int, shift: int, prefix: int, cells: NDArray[np.uint32]) -> None:
-    """The cells from that of `prefix` on: where in their tier the states of each begin. `states` are some of them, with
-    `before` others before."""
+def fill(
+    states: NDArray[np.int64], before: int, shift: int, prefix: int, first: int, cells: NDArray[np.uint32]
+) -> None:
+    """Fill the cells from number `first` on, counted from `prefix`: where in their tier the states of each begin.
+
+    `states` are some of them, with `before` others before. The end of the last cell may be 2**63, which no number is:
+    so a state's cell is counted from `prefix`.
+    """
     place = 0
     for cell in range(len(cells)):
-        while place < len(states) and states[place] >> shift < prefix + cell:
+        while place < len(states) and (states[place] >> shift) - prefix < first + cell:
             place += 1
         cells[cell] = before + place
 

@@ -85,7 +85,7 @@ class Window:
             fence = -(-begin >> FENCE)
             self.fences[fence : -(-(begin + count) >> FENCE)] = states[(fence << FENCE) - begin :: 1 << FENCE]
             at = layer.first_cell - layer.prefix
-            fill(states, int(place), bits, cell, self.cells[at + cell : at + last + (last > high)])
+            fill(states, int(place), bits, cell, 0, self.cells[at + cell : at + last + (last > high)])
             return int(place), int(place + count)
 
         places = list(team.map(unpack, range(low, high + 1, step)))

@@ -257,8 +257,9 @@ def check_values(
 def _stored(states: States, indices: NDArray[Any], header: Header, work: Work) -> Any:
     bits = min(22, len(states).bit_length())
     shift = max(0, (int(states[-1]).bit_length() if len(states) else 0) - bits)
-    cells = np.arange((1 << bits) + 1, dtype=np.int64) << shift
-    prefixes = places_in(states, cells, work.read)
+    cells = np.arange(1 << bits, dtype=np.int64) << shift
+    # the end of the last cell may be 2**63, which no key is
+    prefixes = np.append(places_in(states, cells, work.read), len(states))
     states, indices = read_only(states), read_only(indices)  # one type, wherever they lie
     return arithmetic_of(header).stored(states, indices, header, prefixes, shift)
 

@@ -20,6 +20,7 @@ from solver.book.codecs import CODECS
 from solver.book.codecs.ranked import Ranks, symbols_of
 from solver.book.codecs.ranked_kernels import Compiled
 from solver.book.segments import bodies_of, groups_of, laid_out
+from solver.rules.game import STATE_LIMIT
 from solver.store.runs import States
 from solver.store.shared import compiled, shared
 from solver.store.work import Work
@@ -91,7 +92,7 @@ def _ranked(book: Book, ranks: Ranks, progress: Progress) -> Iterator[tuple[Stat
     bodies = (body for record in checked_segments(book) for body in bodies_of(record))
     groups = [(first, np.frombuffer(symbols_of(body, size), f"<u{size}")) for body, first, size in bodies]
     ends = [first + len(symbols) for first, symbols in groups]
-    later = [*(first for first, _ in groups[1:]), 1 << 62]
+    later = [*(first for first, _ in groups[1:]), STATE_LIMIT]
     if any(end > first for end, first in zip(ends, later, strict=False)):
         raise DamagedBook(f"{book.path}: states are out of order: solve again")
     states, indices = np.empty(stored, np.int64), np.empty(stored, np.int32)
