@@ -275,3 +275,54 @@ def test_where_numba_must_not_compile_plain_python_runs(monkeypatch):
         assert "NUMBA_DISABLE_JIT" in extras.remedy() and not extras.has_kernels()
     finally:
         extras._defect.cache_clear()
+
+
+CHANGING = """
+from functools import cache
+from typing import NamedTuple
+
+COUNT, SEEN = 0, {{}}
+
+@cache
+def is_over(state):
+    return state == 0
+
+class Counting(NamedTuple):
+    coins: int = 9
+
+    def initial(self):
+        return self.coins
+
+    def actions(self, state):
+        yield 1
+
+    def result(self, state, action):
+        {result}
+        return state - action
+
+    def is_terminal(self, state):
+        return is_over(state)
+
+    def utility(self, state):
+        return -1
+"""
+
+
+@pytest.mark.parametrize(
+    ("result", "changed"),
+    [("global COUNT; COUNT += 1", "COUNT"), ("SEEN[state] = action", "SEEN"), ("SEEN.get(state)", None)],
+)
+@pytest.mark.parametrize("options", [{}, {"max_ply": 3}, {"method": "alphabeta"}])
+def test_rules_that_change_what_they_name_are_refused(tmp_path, monkeypatch, result, changed, options):
+    """Their book would be one of other rules at once. What is kept by functools.cache is no rule."""
+    monkeypatch.setattr(extras, "has_kernels", lambda: False)
+    path = tmp_path / "book.lmdb"
+    (tmp_path / "counting.py").write_text(CHANGING.format(result=result))
+    game = load_game(f"{tmp_path / 'counting.py'}::Counting")
+    if changed is None:
+        with pipeline.solve(game, path, **options) as book:
+            assert book.root.score
+        return
+    with pytest.raises(GameError, match=f": {changed} changed while the rules ran"):
+        pipeline.solve(game, path, **options)
+    assert [file.name for file in tmp_path.glob("*.lmdb*")] == []

@@ -55,19 +55,31 @@ def fingerprint(game: Any, also: tuple[str, ...] = ()) -> str:
 
     Raises GameError if the source is not at hand, or if the rules name data whose content cannot be told.
     """
+    parameters, named = _told(game, also)
+    parts = [parameters, str(getattr(type(game), "score_game", False))]
+    parts += [f"{name}: {named[name]}" for name in sorted(named)]
+    if bits_of(game) != USUAL:
+        parts.append(f"bits: {bits_of(game)}")
+    return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def contents(game: Any, also: tuple[str, ...] = ()) -> dict[str, str]:
+    """A text for each thing that a fingerprint is over, by its name. Raises what `fingerprint` does."""
+    return _told(game, also)[1]
+
+
+def _told(game: Any, also: tuple[str, ...]) -> tuple[str, dict[str, str]]:
+    """A text for the parameters, and the `contents`."""
     cls = type(game)
     walk = _Walk(cls)  # the class as it stands, not `game.Rules`: what that fills in is not of the rules
     values = tuple(game)
-    parts = [repr(values) if _is_plain(values) else walk.content(values), str(getattr(cls, "score_game", False))]
+    parameters = repr(values) if _is_plain(values) else walk.content(values)
     for name in (*RULES, *also):
         walk.attribute(name)
     for base in _own_bases(cls):
         if "__getattr__" in vars(base) or "__getattribute__" in vars(base):
             walk.whole(sys.modules.get(base.__module__))
-    parts += [f"{name}: {walk.seen[name]}" for name in sorted(walk.seen)]
-    if bits_of(game) != USUAL:
-        parts.append(f"bits: {bits_of(game)}")
-    return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+    return parameters, walk.seen
 
 
 def sibling_modules(function: types.FunctionType) -> Iterator[types.ModuleType]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
 from solver.base import extras
-from solver.base.errors import SolverError, UncompiledRules
+from solver.base.errors import GameError, SolverError, UncompiledRules
 from solver.base.options import Options
+from solver.book.codecs import codec_of, keys_of
 from solver.book.solution import Solved
 from solver.check.conformance import check_game
+from solver.rules.fingerprint import contents
 from solver.rules.game import Rules, is_built_in
 
 T = TypeVar("T")
@@ -22,13 +24,15 @@ T = TypeVar("T")
 class Job:
     """What is to be solved, for which book, if it is to stay, and how: `options.memory` are bytes for the states.
 
-    `files` are those of a solution that is still to be written: whoever writes it closes them.
+    `files` are those of a solution that is still to be written: whoever writes it closes them. `contents` are those of
+    the rules before they ran.
     """
 
     rules: Rules
     target: Path | None
     options: Options
     files: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
+    contents: Mapping[str, str] | None = None
 
     def beside(self, ending: str) -> Path | None:
         """Where what is done of it lies until the book is written."""
@@ -36,7 +40,22 @@ class Job:
 
     def checked(self) -> list[int]:
         """States of random games, which a user's rules must go through; none where the rules are the package's."""
-        return [] if is_built_in(self.rules.name) else check_game(self.rules.game)
+        states = [] if is_built_in(self.rules.name) else check_game(self.rules.game)
+        self.refuse_changed()
+        return states
+
+    def refuse_changed(self) -> None:
+        """Raise GameError if the rules have changed what they name while they ran: no other process has such rules."""
+        if self.contents is None:
+            return
+        before, after = self.contents, contents_of(self.rules, self.options)
+        changed = sorted(name for name in {**before, **after} if before.get(name) != after.get(name))
+        if changed:
+            raise GameError(
+                f"{self.rules.name}: {', '.join(changed)} changed while the rules ran, so their book would be one of"
+                " other rules at once: rules may read what the file names, not change it (functools.cache may keep"
+                " results)"
+            )
 
     def compiled(self, make: Callable[[], T]) -> T | None:
         """What a compiled search makes; None, having said why, where plain Python must."""
@@ -50,6 +69,11 @@ class Job:
                 reason = str(error)
         self.options.say_plainly(reason)
         return None
+
+
+def contents_of(rules: Rules, options: Options) -> Mapping[str, str]:
+    """What the fingerprint of a job's book is over. Of the package's rules nothing: they do not change."""
+    return {} if is_built_in(rules.name) else contents(rules.game, keys_of(codec_of(rules, options.codec)).ASKED)
 
 
 class Outcome(NamedTuple):

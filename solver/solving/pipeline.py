@@ -30,7 +30,7 @@ from solver.check.conformance import blamed
 from solver.rules.game import Rules, game_text, validate
 from solver.rules.width import words_of
 from solver.solving.choosing import refuse, way_of
-from solver.solving.job import Job, Outcome, Way
+from solver.solving.job import Job, Outcome, Way, contents_of
 from solver.solving.ways import grown, imported
 from solver.solving.ways.grown import Plan
 
@@ -177,8 +177,9 @@ def _prepared(
     if options.codec is not None:
         few = options.method == "alphabeta" and options.max_ply is None
         check_codec(options.codec, rules, "exact" if few else "")
+    before = contents_of(rules, options)
     options = options._replace(memory=working_memory(options.memory))
-    return Job(rules, None if path is None else check_target(path), options), way
+    return Job(rules, None if path is None else check_target(path), options, contents=before), way
 
 
 @contextlib.contextmanager
@@ -207,7 +208,8 @@ def _blaming() -> Iterator[None]:
 
 
 def _header(job: Job, outcome: Outcome) -> Header:
-    """The header of a solution: who it belongs to, how complete it is, and its counts."""
+    """The header of a solution: who it belongs to, how complete it is, and its counts. Raises GameError."""
+    job.refuse_changed()
     rules, solved = job.rules, outcome.solved
     codec = codec_of(rules, job.options.codec)
     tiers = solved.tiers

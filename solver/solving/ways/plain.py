@@ -55,6 +55,7 @@ def first(job: Job, cached: bool = False) -> tuple[Outcome | None, list[int]]:
     """The outcome for a game of few states, having played random games by a user's rules, and the states of those."""
     rules, options = job.rules, job.options
     games = [] if is_built_in(rules.name) else random_games(rules.game, progress=options.progress)
+    job.refuse_changed()
     outcome = tried(job, cached)
     remark = endless(games) if outcome is None else None
     if remark is not None:
