@@ -285,3 +285,55 @@ def test_dice_are_thrown_by_the_seed(pig):
     assert code == 0
     assert "chance: " in text
     assert "wins" in text or "you win" in text
+
+
+@pytest.mark.parametrize(
+    ("most", "reward", "span"), [(1, 0, 1), (9, 0, 16), (16, 0, 16), (17, 0, 32), (9, 4, 256)]
+)
+def test_the_largest_margin_decides_the_step(tmp_path, most, reward, span):
+    """`docs/rules.md` says so: 2**-30 of the least power of two from it on, and 16 times more where rewards add up."""
+    (tmp_path / "prize.py").write_text(PRIZE)
+    with pipeline.solve(load_game(f"{tmp_path / 'prize.py'}::Prize:{most},{reward}")) as book:
+        assert book.header.expectation.step == span * 2**-30
+
+
+PRIZE = """
+from typing import NamedTuple
+
+class Prize(NamedTuple):
+    '''Take a sure reward at each of six steps, or leave the step to chance; the prize lies at the end.'''
+    most: int = 9
+    gain: int = 0
+    score_game = True
+
+    def initial(self):
+        return 12
+
+    def chance(self, state):
+        if state % 2:
+            yield 1, state - 1
+            yield 2, max(0, state - 3)
+
+    def actions(self, state):
+        if state % 2 == 0:
+            yield 0
+            yield 1
+
+    def result(self, state, action):
+        return state - 1 if action == 0 else state - 2
+
+    def reward(self, state, action):
+        return self.gain * action
+
+    def to_move(self, state):
+        return 0
+
+    def is_terminal(self, state):
+        return state == 0
+
+    def utility(self, state):
+        return self.most
+
+    def tier(self, state):
+        return 12 - state
+"""
