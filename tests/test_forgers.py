@@ -13,7 +13,7 @@ from solver.base import extras
 from solver.base.errors import BookError, DamagedBook, MethodError
 from solver.base.expectations import MIDDLE
 from solver.base.value import Value, sign_of
-from solver.book import Book, Trim, write_book
+from solver.book import Book, Trim, write_book, writer
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, load_game
 from solver.solving import pipeline
@@ -71,6 +71,12 @@ class Tiered(NamedTuple):
         return int(self.is_terminal(state))
 '''
 MARGINS = RINGS.replace("    size: int = 5\n", "    score_game = True\n    size: int = 5\n")
+
+
+@pytest.fixture(autouse=True)
+def careless(monkeypatch):
+    """A forger's writer does not read back what it has written."""
+    monkeypatch.setattr(writer, "_read_back", lambda finished, header: None)
 
 
 @pytest.fixture(autouse=True)
