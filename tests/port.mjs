@@ -1,7 +1,9 @@
 // What pytest asks of a page's modules: node port.mjs COMMAND FILE...; prints JSON.
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
+import { element } from "./dom.mjs";
 import { Book } from "../solver/web/reader/book.js";
+import { createBoard } from "../solver/web/site/board.js";
 import { legend, news, odds, thrown } from "../solver/web/site/dice.js";
 import { firstDifference, recordOf } from "../solver/web/site/rules.js";
 import { chosen, examine, inAll, inWords, kindOf } from "../solver/web/site/values.js";
@@ -70,6 +72,29 @@ const commands = {
     const counts = outcomes.map(() => 0);
     for (let at = 0; at < 3600; at++) counts[thrown(outcomes, () => (at + 0.5) / 3600).name]++;
     return [counts, thrown(outcomes, () => 1 - Number.EPSILON / 2).name, odds(outcomes[0], outcomes)];
+  },
+
+  /**
+   * Of a JSON file of [{ about, rows, moves }], moves with their values: what the cells of the board show and say, at first
+   * and, by its number, after a click on the first cell of a move that has several; and the arrows, [class, number].
+   */
+  async boards() {
+    return JSON.parse(readFileSync(paths[0], "utf8")).map(({ about, rows, moves }) => {
+      const place = element("div");
+      const board = createBoard(place, () => {}, about.drawing);
+      board.draw(rows, moves.map((move) => ({ ...move, kind: kindOf(move.value, about), words: inWords(move.value, about) })));
+      const seen = () => ({
+        cells: place.children.slice(1).map((cell) => [cell.text, cell.attributes["aria-label"]]),
+        arrows: place.children[0].withClass("arrow").map((arrow) => arrow.attributes.class),
+      });
+      const views = { start: seen() };
+      for (const cell of new Set(moves.filter((move) => move.place.length > 1).map((move) => move.place[0]))) {
+        board.letGo();
+        place.children[1 + cell].onclick();
+        views[cell] = seen();
+      }
+      return views;
+    });
   },
 
   /** Of [text before, text after, rows]: what a throw brings, and what is told beside the cells. */

@@ -7,6 +7,7 @@
 
 import { kindOfMan, nameOfMan } from "./men.js";
 import { animate, pictureOf } from "./scene.js";
+import { chosen as bestOf } from "./values.js";
 
 const SHORT = { win: "W", draw: "=", loss: "L", unknown: "?", estimate: "\u2248", searching: "\u2026" }; // where a cell is too small for a word
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
@@ -26,7 +27,7 @@ export function createBoard(place, play, drawing = {}, players = []) {
   let untold = true; // whether that is not known yet: chance has had to decide first
 
   /**
-   * Show rows of characters, or text, with the moves: { name, place, kind, words, best }. `others`: `last`, the cells of
+   * Show rows of characters, or text, with the moves: { name, place, value, kind, words, best }. `others`: `last`, the cells of
    * the last move; whether it `arrives` just now; and what surfaces ask.
    */
   function draw(board, labelled, others = {}) {
@@ -160,7 +161,7 @@ export function createBoard(place, play, drawing = {}, players = []) {
     const valued = new Set();
     cells.forEach((button, cell) => {
       const { moves: some, cell: target } = meant(cell);
-      const best = some.find((move) => move.best) ?? some.find((move) => move.likely) ?? some[0];
+      const best = bestOf(some) ?? some[0];
       const man = marks[cell];
       const kind = kindOfMan(man, drawing.men);
       if (kind && target === cell && best?.words) valued.add(cell);
@@ -188,7 +189,17 @@ export function createBoard(place, play, drawing = {}, players = []) {
     const slides = moves.filter((move) => move.place.length > 1 && move.words && !drawing.free);
     const shown = chosen.length ? slides.filter((move) => begins(move, chosen)) : slides.filter((move) => move.best || move.likely);
     if (!chosen.length && shown.length > MANY) return [];
-    return shown.flatMap((move) => move.place.slice(1).map((to, at) => ({ from: move.place[at], to, kind: move.kind, best: move.best })));
+    const steps = new Map(); // moves by the cells they go from and to: an arrow has the colour of the best of them
+    for (const move of shown) {
+      for (const [at, to] of move.place.slice(1).entries()) {
+        const step = `${move.place[at]} ${to}`;
+        steps.set(step, { from: move.place[at], to, moves: [...(steps.get(step)?.moves ?? []), move] });
+      }
+    }
+    return [...steps.values()].map(({ from, to, moves }) => {
+      const { kind, best } = bestOf(moves) ?? moves[0];
+      return { from, to, kind, best };
+    });
   }
 
   /** What going to a cell is worth. */
@@ -205,9 +216,11 @@ export function createBoard(place, play, drawing = {}, players = []) {
   function label(cell, mark, some, width) {
     const row = rows.length - Math.floor(cell / width);
     const where = named || drawing.names ? nameOf(cell) : `column ${(cell % width) + 1}, row ${row}`;
-    const ends = some.filter((move) => move.place.length === chosen.length + 1);
+    const [ends, longer] = [true, false].map((isEnd) => some.filter((move) => (move.place.length === chosen.length + 1) === isEnd));
     const say = (move) => `${move.name}${move.words && `: ${move.words}`}${move.best ? ", best" : move.likely ? ", likely best" : ""}`;
-    const leads = ends.length ? `, play ${ends.map(say).join("; ")}` : some.length ? `, ${some.length} moves from here` : "";
+    const words = bestOf(longer)?.words;
+    const further = `, ${longer.length}${ends.length ? " longer" : ""} ${longer.length === 1 ? "move" : "moves"} from here${words ? `, at best ${words}` : ""}`;
+    const leads = `${ends.length ? `, play ${ends.map(say).join("; ")}` : ""}${longer.length ? further : ""}`;
     return `${where}: ${nameOfMan(mark, drawing)}${put ? `, put ${nameOfMan(put.mark, drawing)}` : leads}`;
   }
 

@@ -1,0 +1,98 @@
+"""The board of a page, in Node: a cell shows and says the best of the moves that begin there."""
+
+import json
+import random
+
+from solver.base.value import Value, merit_of
+from solver.export.records import is_drawn, record_of, sampled
+from solver.export.site import drawing_of
+from solver.games import CATALOGUE, FROM_FILES
+from solver.play.player import Player
+from solver.rules.game import Rules, load_game
+from solver.rules.notation import parse_position
+from tests.exports import needs_node
+from tests.pages import node
+
+pytestmark = needs_node
+
+VALUES = [Value(0), *(Value(score, distance) for score in (1, -1) for distance in range(1, 60))]
+NAMES = ["chess-ending:KBNK", *(name for name in CATALOGUE if name not in (*FROM_FILES, "chess-ending"))]
+DRAWN = [rules for rules in map(Rules, map(load_game, NAMES)) if is_drawn(rules.game)]
+
+
+def board_of(rules, record, values):
+    """A position as `boards` of port.mjs takes it; `values`: of its moves, in their order."""
+    best = max(map(merit_of, values))
+    moves = [
+        {**move, "value": value._asdict(), "best": merit_of(value) == best}
+        for move, value in zip(record["moves"], values, strict=True)
+    ]
+    return {"about": {"drawing": drawing_of(rules.game)}, "rows": record["board"], "moves": moves}
+
+
+def views_of(tmp_path, boards):
+    (tmp_path / "boards").write_text(json.dumps(boards))
+    return node("boards", tmp_path / "boards")
+
+
+def begins(move, cells, free):
+    """Whether a move begins with these cells; the first `free` of them come in any order."""
+    return len(move["place"]) >= len(cells) and all(
+        cell in move["place"][:free] if step < free else cell == move["place"][step] for step, cell in enumerate(cells)
+    )
+
+
+def values_from(board, cells):
+    free = board["about"]["drawing"].get("free", 0)
+    return [Value(**move["value"]) for move in board["moves"] if begins(move, cells, free)]
+
+
+def check(board, views):
+    """Hold every cell of every view against the values of its moves; how many have moves of different values."""
+    choices = 0
+    for first, view in views.items():
+        clicked = [] if first == "start" else [int(first)]
+        for cell, (text, label) in enumerate(view["cells"]):
+            values = [] if cell in clicked else values_from(board, [*clicked, cell])
+            if values:
+                best = max(values, key=merit_of).words()
+                assert text == best.replace(" in ", " ") and best in label
+                choices += len(set(values)) > 1
+    return choices
+
+
+def test_in_every_game_a_cell_shows_the_best_of_its_moves(tmp_path):
+    """Values are random, so nothing depends on the order of the moves."""
+    chance = random.Random(1)
+    asked = [
+        (rules.name, board_of(rules, record, chance.choices(VALUES, k=len(record["moves"]))))
+        for rules in DRAWN
+        for record in sampled(rules, 20, seed=3)
+        if record["moves"] and "weight" not in record["moves"][0]
+    ]
+    choices = dict.fromkeys((name for name, _ in asked), 0)
+    for (name, board), views in zip(asked, views_of(tmp_path, [board for _, board in asked]), strict=True):
+        choices[name] += check(board, views)
+    assert sum(count > 0 for count in choices.values()) > 35
+
+
+def test_men_of_hexapawn_have_the_values_of_the_player(tmp_path):
+    """Black has two winning captures. The man of the slower one has a quiet move that loses, listed before it."""
+    rules = Rules(load_game("hexapawn:4,4"))
+    position = parse_position(rules.game, "b1b2 d4d3 b2b3")
+    values = {move.action: move.value for move in Player(rules.game).examine(position.state)[1]}
+    board = board_of(rules, record_of(rules, position), [values[one] for one in rules.actions(position.state)])
+    (views,) = views_of(tmp_path, [board])
+    assert check(board, views) == 2
+    assert views["start"]["cells"][0] == ["win 9", "a4: black pawn, 2 moves from here, at best win in 9"]
+    assert views["start"]["cells"][2] == ["win 7", "c4: black pawn, 2 moves from here, at best win in 7"]
+    assert views["0"]["arrows"] == ["arrow loss", "arrow win"]
+
+
+def test_an_arrow_of_several_moves_has_the_colour_of_the_best(tmp_path):
+    """Two moves go to one cell, as promotions do: one arrow leads there."""
+    moves = [{"name": name, "place": [2, 0], "child": "0", "mover": 1, "gain": 0} for name in ("queen", "knight")]
+    for order in (1, -1):
+        board = board_of(DRAWN[0], {"board": ["..", "P."], "moves": moves}, VALUES[1:3][::order])
+        (views,) = views_of(tmp_path, [board])
+        assert views["start"]["arrows"] == ["arrow win best"] and views["start"]["cells"][2][0] == "win 1"
