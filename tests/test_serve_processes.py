@@ -145,3 +145,35 @@ def test_a_port_that_is_taken_is_refused(workers):
         running.bound("127.0.0.1", sockets[0].getsockname()[1], workers)
     for one in sockets:
         one.close()
+
+
+def exchanged(url, *parts):
+    """The status and JSON that come back for parts of a request, sent one after the other until the server hangs up."""
+    host, port = re.fullmatch("http://(.*):(.*)/", url).groups()
+    with socket.create_connection((host, int(port)), timeout=60) as line:
+        for part in parts:
+            line.sendall(part)
+        with line.makefile("rb") as heard:
+            status, _, rest = heard.read().partition(b"\r\n")
+    return int(status.split()[1]), json.loads(rest.partition(b"\r\n\r\n")[2])
+
+
+def test_heads_that_are_too_long_are_refused_in_a_line():
+    """At once, and while they still come; shorter ones are answered, and so is the next client."""
+    get, close = b"GET /v1/books/tic-tac-toe/positions/start?moves=false", b"connection: close\r\n\r\n"
+    long = b"x-long: " + b"a" * 200_000
+    many = b"".join(b"x-%d: %s\r\n" % (number, b"a" * 1000) for number in range(70))
+    fits = b"".join(b"x-%d: %s\r\n" % (number, b"a" * 1000) for number in range(60))
+    with serving("tic-tac-toe", "--workers", "1") as (_, url):
+        for status, parts in (
+            (200, [get, b" HTTP/1.1\r\n" + fits + close]),
+            (414, [b"GET /" + b"a" * 9_000 + b" HTTP/1.1\r\n" + close]),
+            (414, [b"GET /" + b"a" * 5_000, b"a" * 4_000]),
+            (431, [get, b" HTTP/1.1\r\n", long, b"\r\n" + close]),
+            (431, [get, b" HTTP/1.1\r\nx-endless: ", *[b"a" * 10_000] * 20]),
+            (431, [get, b" HTTP/1.1\r\n", many, close]),
+            (400, [b"no request at all\r\n\r\n"]),
+        ):
+            said, facts = exchanged(url, *parts)
+            assert said == status and (status == 200 or list(facts) == ["error"]), (status, said, facts)
+        assert asked(f"{url}v1/books/tic-tac-toe/positions/start")["value"] == "draw"

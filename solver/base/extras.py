@@ -55,12 +55,12 @@ def cluster_remedy() -> str:
     return CLUSTER if not all(importlib.util.find_spec(name) for name in ("ray", "fsspec")) else remedy()
 
 
-SERVE = "pip install 'solverbook[serve]' brings starlette and uvicorn"
+SERVE = "pip install 'solverbook[serve]' brings starlette, uvicorn and httptools"
 
 
 def has_serving() -> bool:
-    """Whether the extra [serve], starlette and uvicorn, is at hand."""
-    return all(importlib.util.find_spec(name) for name in ("starlette", "uvicorn"))
+    """Whether the extra [serve], starlette, uvicorn and httptools, is at hand."""
+    return all(importlib.util.find_spec(name) for name in ("starlette", "uvicorn", "httptools"))
 
 
 @functools.cache

@@ -10,6 +10,7 @@ import gzip
 import hashlib
 import json
 from collections.abc import Iterable
+from http import HTTPStatus
 from typing import Any
 
 from solver import __version__
@@ -92,6 +93,13 @@ class Reply:
         if self.tag is not None:
             headers = (*headers, (b"etag", f'"{self.tag}{"-gzip" if compress else ""}"'.encode()))
         return body, headers
+
+    def closing(self) -> bytes:
+        """Make the whole response of HTTP/1.1, after which the connection closes."""
+        body, headers = self._variant(compress=False)
+        headers = (*headers, (b"content-length", str(len(body)).encode()), (b"connection", b"close"))
+        lines = [f"HTTP/1.1 {self.status} {HTTPStatus(self.status).phrase}".encode()]
+        return b"\r\n".join([*lines, *(name + b": " + value for name, value in headers), b"", body])
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Send it, as ASGI has it."""

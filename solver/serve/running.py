@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 import uvicorn
 
 from solver.base.errors import ResourceError
+from solver.serve.heads import Protocol
 
 ENDING = (signal.SIGINT, signal.SIGTERM)
 CAN_HOLD = hasattr(signal, "pthread_sigmask") and hasattr(uvicorn.Server, "capture_signals")
@@ -101,7 +102,7 @@ def _server(application: Any, seconds: float) -> Any:
     """The server of one process."""
     return _Server(
         uvicorn.Config(
-            application, log_config=None, log_level="error", access_log=False, lifespan="off", ws="none",
+            application, http=Protocol, log_config=None, log_level="error", access_log=False, lifespan="off", ws="none",
             server_header=False, proxy_headers=False, timeout_keep_alive=KEEP_ALIVE, limit_concurrency=CONNECTIONS,
             backlog=BACKLOG, timeout_graceful_shutdown=int(seconds + DRAIN),
         )
