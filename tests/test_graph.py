@@ -1,6 +1,7 @@
 """Games that come as graphs: tables of moves, and games of OpenSpiel; their arrays, and books that keep them."""
 
 import random
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import solver
 from solver.base.errors import BookError, DamagedBook, GameError
 from solver.base.expectations import number_of
 from solver.base.options import Options
+from solver.base.text import printable
 from solver.base.value import value_of
 from solver.book import streaming
 from solver.book.packing import pack
@@ -16,11 +18,13 @@ from solver.games.common.nodes import Draft, unpacked
 from solver.games.graph import graph_of
 from solver.rules.game import Rules, game_text, load_game
 from solver.rules.keeping import game_kept
+from solver.rules.notation import parse_position
 from solver.search import minimax, retrograde, value_iteration
 from solver.solving import pipeline
 from solver.solving.tables import solved_by
 from solver.sweep import graph as arrays
 from solver.sweep import graph_expectation
+from tests.test_cli import run
 
 NIM = "state,action,next,reward\n3,take 1,2,\n3,take 2,1,\n2,take 1,1,\n2,take 2,0,1\n1,take 1,0,1\n"
 
@@ -366,3 +370,55 @@ def test_a_bad_description_is_refused(tmp_path, text, message):
     (tmp_path / "odd.kif").write_bytes(text.encode("utf-8", "surrogatepass"))
     with pytest.raises(GameError, match=f"odd.kif: .*{message}"):
         load_game(str(tmp_path / "odd.kif"))
+
+
+STRANGE = ("\x1b]0;title\x07", "a\u202eb", "\x00", "\x9b2J", "\u2066", "\ud800", "a\rb", "a\u2028b")
+
+
+def test_only_what_a_terminal_would_obey_is_escaped():
+    assert list(map(printable, STRANGE)) == [
+        r"\x1b]0;title\x07", r"a\u202eb", r"\x00", r"\x9b2J", r"\u2066", r"\ud800", r"a\rb", r"a\u2028b"
+    ]  # fmt: skip
+    for text in ("", "take 1", "z\u00fcg", "\u05d0", "\u7389\u3000\u98db", "a\u00a0b", "\\x1b", "\U0001f98a"):
+        assert printable(text) == text
+    assert printable("a\n\tb\r") == r"a\n\tb\r" and printable("a\n\tb\r", kept="\n\t") == "a\n\tb\\r"
+
+
+@pytest.fixture(scope="module")
+def strange(tmp_path_factory):
+    """A book of a graph whose texts and names would work the terminal."""
+    draft = Draft()
+    nodes = [draft.node(f"at {text}") for text in STRANGE]
+    for parent, child in zip(nodes, nodes[1:], strict=False):
+        draft.move(parent, f"go{STRANGE[child]}", child)
+    path = tmp_path_factory.mktemp("strange") / "strange.lmdb"
+    solver.solve(graph_of("strange.csv", draft.nodes(turns=False)), path).close()
+    return path
+
+
+def is_quiet(text):
+    return all(unicodedata.category(sign) not in ("Cc", "Cf", "Cs", "Zl", "Zp") for sign in text.replace("\n", ""))
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["query BOOK start", "query BOOK start --json", "line BOOK", "line BOOK --json", "info BOOK --counts",
+     "export BOOK -o FOLDER/table.csv --columns board", "export BOOK -o FOLDER/page/", "ugi BOOK", "play BOOK --second",
+     "query BOOK nonsense"],
+)  # fmt: skip
+def test_texts_of_a_book_of_anybody_are_shown_and_nothing_more(strange, tmp_path, command):
+    words = command.replace("BOOK", str(strange)).replace("FOLDER", str(tmp_path)).split()
+    _, *said = run(*words, stdin="position startpos\ngo\nquit\n")
+    said += [path.read_text() for path in tmp_path.glob("**/*") if path.name in ("table.csv", "game.js")]
+    assert all(map(is_quiet, said))
+    assert words[0] == "info" or any(r"\u202e" in text for text in said)
+
+
+def test_what_is_shown_names_positions_and_moves(strange):
+    """What `query` prints can be typed."""
+    with solver.Book(strange) as book:
+        game = book.game
+        names = [game.format_action(state, 0) for state in range(len(STRANGE) - 1)]
+        assert names[0] == r"goa\u202eb"
+        asked = [parse_position(game, text).state for text in (" ".join(names), *map(game.show, range(len(STRANGE))))]
+        assert asked == [len(STRANGE) - 1, *range(len(STRANGE))]

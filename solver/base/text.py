@@ -2,12 +2,15 @@
 
 The text is UTF-8, or UTF-16 or UTF-32 if it begins with a byte-order mark or, for UTF-16, has a zero byte in its
 first character. Byte-order marks are skipped, wherever a line begins. Lines end in LF, CRLF or CR.
+
+`printable` makes a stranger's text fit to be shown: it cannot move a cursor, retitle a window or turn a line round.
 """
 
 from __future__ import annotations
 
 import codecs
 import os
+import unicodedata
 from collections.abc import Iterator
 from typing import BinaryIO
 
@@ -143,3 +146,27 @@ def _no_text(number: int) -> TextError:
 
 def _with_newlines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def printable(text: str, kept: str = "") -> str:
+    r"""Escape what a terminal would obey rather than print: controls, marks of direction, halves of characters.
+
+    Args:
+        text: Anything. Letters of all scripts, symbols and spaces stay as they are.
+        kept: Further characters that stay, such as "\n" for a board of several rows.
+
+    Returns:
+        The text with escapes as Python writes them: `\x1b`, `\u202e`.
+    """
+    if text.isprintable():
+        return text
+    return "".join(sign if _is_safe(sign) or sign in kept else _escaped(sign) for sign in text)
+
+
+def _is_safe(sign: str) -> bool:
+    """Whether a character is shown, or is a space: of those Python calls only the usual one printable."""
+    return sign.isprintable() or unicodedata.category(sign) == "Zs"
+
+
+def _escaped(sign: str) -> str:
+    return sign.encode("unicode_escape").decode()

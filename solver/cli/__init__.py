@@ -27,6 +27,7 @@ import click
 
 from solver import __version__
 from solver.base import errors, signals
+from solver.base.text import printable
 
 COMMANDS = {
     "games": ("solver.cli.games", "List the games and their parameters."),
@@ -226,7 +227,7 @@ def _how_to_go_on(typed: list[str]) -> str:
 
 def _say(message: str, code: int) -> int:
     with contextlib.suppress(OSError):  # stderr may be closed, or its reader gone
-        click.echo(f"Error: {' '.join(message.split())}", err=True)
+        click.echo(f"Error: {printable(' '.join(message.split()))}", err=True)
     return code
 
 

@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from solver.base.text import printable
 from solver.games import DESCRIPTIONS, OPENSPIEL
 from solver.games.common.nodes import Nodes, unpacked
 
@@ -78,15 +79,15 @@ class Graph(NamedTuple):
         return self.nodes.worths[state]
 
     def show(self, state: int) -> str:
-        """The position's text."""
-        return self.nodes.texts[state]
+        """The position's text, which may come from a book of anybody."""
+        return self.nodes.shown(state)
 
     def parse_position(self, text: str) -> int | None:
         """The position of a text."""
         return self.nodes.find(text)
 
     def format_action(self, state: int, action: int) -> str:
-        return self.nodes.names[self.nodes.labels[self.nodes.begins[state] + action]]
+        return printable(self.nodes.names[self.nodes.labels[self.nodes.begins[state] + action]])
 
 
 class _Turns:

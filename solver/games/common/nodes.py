@@ -18,6 +18,8 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise, repeat
 from typing import Any, NamedTuple
 
+from solver.base.text import printable
+
 MOST_NODES = (1 << 32) - 2
 MOST_WORTH = 1 << 40
 PART = 4 << 20  # bytes that are packed at a time
@@ -26,6 +28,7 @@ LITTLE = 1 << 20  # bytes that any packed graph may become
 HEAD = struct.Struct("<QQQQ")
 ARRAYS = (("begins", "I"), ("children", "I"), ("labels", "I"), ("worths", "q"), ("rewards", "q"), ("weights", "I"))
 SPACE = re.compile(r"\s+")
+LAYOUT = "\n\t"  # of a board in several rows
 
 
 class _Fields(NamedTuple):
@@ -97,10 +100,13 @@ class Nodes(_Fields):
 
     @functools.cached_property
     def places(self) -> dict[str, int]:
-        """Positions by their texts; of equal texts the first, of texts that differ in white space alone none."""
+        """Positions by their texts, raw and as shown. Of equal texts the first, of ambiguous ones none."""
         places: dict[str, int] = {}
         for node, text in enumerate(self.texts):
             places.setdefault(text, node)
+        for node, text in enumerate(self.texts):
+            if not text.isprintable():
+                places.setdefault(self.shown(node), node)
         blank = "\n" in "".join(self.texts[:1000]) or any(text != SPACE.sub(" ", text.strip()) for text in self.texts)
         if blank:
             bare: dict[str, int] = {}
@@ -111,6 +117,10 @@ class Nodes(_Fields):
                 if node >= 0:
                     places.setdefault(short, node)
         return places
+
+    def shown(self, node: int) -> str:
+        """A position's text, fit to be shown."""
+        return printable(self.texts[node], kept=LAYOUT)
 
     def find(self, text: str) -> int | None:
         """The position of a text, whose white space may be written otherwise; None without one."""
