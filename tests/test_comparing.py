@@ -1,5 +1,6 @@
 """Two books side by side, and states of a book chosen at random, against what plain dictionaries say."""
 
+import itertools
 import json
 import random
 from collections import Counter
@@ -11,6 +12,7 @@ from solver.base.errors import BookError, DamagedBook, ForeignBook, MethodError
 from solver.base.value import Value
 from solver.book import streaming
 from tests.books import write_values
+from tests.pages import write_grown
 from tests.test_cli import ok, run
 
 VALUES = [Value(1, distance) for distance in (1, 3, 5)] + [Value(0)] + [Value(-1, distance) for distance in (2, 4)]
@@ -208,3 +210,31 @@ def test_the_command_prints_what_query_takes(c4, tmp_path):
 def test_tiers_of_a_game_without_any_are_refused(tmp_path):
     with solve("mu-torere", tmp_path / "book") as book, pytest.raises(MethodError, match="know no tiers"):
         sample(book, 5, tier=(1, 2))
+
+
+@pytest.fixture(scope="module")
+def kinds(tmp_path_factory):
+    """A book of every kind of values, and of every scope."""
+    folder = tmp_path_factory.mktemp("kinds")
+    for name in ("tic-tac-toe", "mu-torere", "dots-and-boxes:2,1", "pig:3", "nim:1,2"):
+        solve(name, folder / name, method="nimbers" if name == "nim:1,2" else "auto").close()
+    solve("tic-tac-toe", folder / "opening", max_ply=2).close()
+    trim(folder / "tic-tac-toe", folder / "trimmed", Trim(side="first"))
+    trim(folder / "tic-tac-toe", folder / "wdl", Trim(max_ply=4), wdl=True)
+    write_grown(folder / "grown")
+    return sorted(folder.iterdir())
+
+
+def test_books_of_all_kinds_are_set_side_by_side(kinds, tmp_path):
+    """Each pair differs or is the same, in words and in JSON, and is merged or refused in a line."""
+    assert len(kinds) == 9
+    for first, second in itertools.product(kinds, kinds):
+        differs = int(first != second)
+        code, text, _ = run("diff", first, second)
+        assert (code, text == "the books hold the same\n") == (differs, not differs)
+        code, text, _ = run("diff", first, second, "--json")
+        assert code == differs and json.loads(text)["equal"] != differs
+        code, _, said = run("merge", first, second, "-o", tmp_path / "merged", "-q")
+        assert code in (0, 2, 5) and said.count("\n") == (code > 0)
+    grown, other = (next(path for path in kinds if path.name == name) for name in ("grown", "mu-torere"))
+    assert "estimate: estimates of searches of 4 plies by evaluate (00000000) / none" in run("diff", grown, other)[1]

@@ -6,11 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from solver.base.value import Value
-from solver.report.books import expected, longest, trimmed
+from solver.report.books import estimated, expected, longest, trimmed
 from solver.report.facts import facts_of
 
 NAMES = {"trim": "trimmed", "longest": "longest win", "wdl": "without distances", "root": "start"}
 WORDS: dict[str, Callable[[Any], str]] = {
+    "counts": lambda fact: ", ".join(f"{name} {count:,}" for name, count in fact.items()),
+    "estimate": lambda fact: estimated(fact, None),
     "expectation": expected,
     "longest": lambda fact: longest(fact[0], f"#{fact[1]}"),
     "root": lambda fact: _said(fact),
@@ -48,11 +50,7 @@ def text(facts: dict[str, Any]) -> str:
 
 
 def _plain(name: str, fact: Any) -> str:
-    if fact is None:
-        return "none"
-    if name in WORDS:
-        return WORDS[name](fact)
-    return ", ".join(f"{name} {count:,}" for name, count in fact.items()) if isinstance(fact, dict) else str(fact)
+    return "none" if fact is None else WORDS.get(name, str)(fact)
 
 
 def _said(facts: dict[str, Any] | None) -> str:
