@@ -308,3 +308,18 @@ def test_parts_of_kernels_are_not_compiled_by_themselves(tmp_path, monkeypatch):
     rules = bind(probe, load_game(f"{write_race(tmp_path / 'parts.py')}::Race"))
     assert rules.result(3, 1) == 4 and rules.is_terminal(10)
     assert optimised and not [name for name in optimised if "Race." in name]
+
+
+def test_linear_algebra_is_loaded_by_kernels_that_want_it_alone():
+    """Under a limit on address space the OpenBLAS of scipy would ask for its buffers for ever."""
+    code = """
+        import sys, numba, numpy, solver
+        from solver.solving.ways import plain
+        plain.SMALL = 0
+        solver.solve("tic-tac-toe").close()
+        print("solver.sweep.forward" in sys.modules, "scipy.linalg" in sys.modules)
+        square = numba.njit(lambda row: numpy.dot(row, row))(numpy.arange(3.0))
+        print(square, "scipy.linalg" in sys.modules)
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=300)
+    assert done.stdout.split() == ["True", "False", "5.0", "True"], done.stderr

@@ -289,3 +289,12 @@ def test_hostile_options_are_refused_at_once(tmp_path, options):
     code, error = solve("connect-four:4,4", tmp_path / "b.lmdb", *options)
     assert code in (2, 6) and "Traceback" not in error, error
     assert only(tmp_path)
+
+
+@pytest.mark.parametrize("kilobytes", [200_000, 300_000, 350_000, 400_000, 450_000])
+def test_in_hardly_any_address_space_a_solve_ends(tmp_path, kilobytes):
+    """Libraries that cannot load, or get no buffers, are an error in a line, or plain Python solves the game."""
+    limit = kilobytes << 10
+    set_limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))  # noqa: E731
+    code, error = solve("connect-four:4,4", tmp_path / "book.lmdb", preexec_fn=set_limit)
+    assert code == 0 or (code, is_one_line(error)) == (6, True), error

@@ -7,6 +7,9 @@ So the name under which one is cached holds a digest of all that its file import
 from __future__ import annotations
 
 import functools
+import importlib
+import importlib.util
+import sys
 import types
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -30,7 +33,25 @@ def _keep_signals_out() -> None:
         numba.core.serialize._numba_unpickle = functools.cache(usual)
 
 
+def _load_blas_when_wanted() -> None:
+    """Keep Numba from loading scipy.linalg with its first kernel, only to learn whether `dot` will work.
+
+    That costs 0.2 s. Worse, under a limit on address space (`ulimit -v`) the OpenBLAS of scipy asks for its buffers for
+    ever. A kernel with `dot` loads it when it is compiled. A private name: 0.68 has it.
+    """
+    linalg: Any = importlib.import_module("numba.np.linalg")
+    usual = getattr(linalg, "ensure_blas", None)
+    if usual is None or "numba.np.arraymath" in sys.modules or importlib.util.find_spec("scipy") is None:
+        return
+    linalg.ensure_blas = lambda: None
+    try:
+        importlib.import_module("numba.np.arraymath")
+    finally:
+        linalg.ensure_blas = usual
+
+
 _keep_signals_out()
+_load_blas_when_wanted()
 
 
 def shared(function: F) -> F:
