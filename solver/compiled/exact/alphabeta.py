@@ -68,9 +68,8 @@ def put(moves, at, child, key, choices, asked, promise):
 def looked_up(table, key, bound):
     """What the table says of a state that answers whether it is worth at least `bound`: a bound on its merit; or LIMIT.
     """
-    at = find(table, key)
-    if at >= 0:
-        data = table[at + 1]
+    data = find(table, key)
+    if data:
         if low_of(data) >= bound:
             return low_of(data)
         if high_of(data) < bound:

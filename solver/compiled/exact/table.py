@@ -3,9 +3,13 @@
 A table is a run of words, (2 * entries,) int64, a power of two of them, aligned so that a bucket of two entries lies
 in one line of the cache; of two entries in a bucket the cheaper one makes way. An entry is two words:
 
-    key     the state, inverted, xor-ed with the data: where threads tear an entry, it matches no key, so they share
-            a table without locks (Hyatt and Mann, ICGA Journal 25(1), 2002)
-    data    lower bound | upper bound << 24 | log2 of the nodes they cost << 48, bounds with LIMIT added
+    key     the state, inverted, xor-ed with the data times MIXER
+    data    lower bound | upper bound << 24 | log2 of the nodes they cost << 48, bounds with LIMIT added; never 0
+
+Threads share a table without locks (Hyatt and Mann, ICGA Journal 25(1), 2002). If two threads wrote a word each of an
+entry, it matches no key and passes for missing. That holds on two conditions. A reader takes each word once, and checks
+the key against the data that it goes on to use. And the data are mixed: keys are states, not hashes, so two entries of
+neighbours, a few bits apart, could be torn into an entry of a third.
 
 Of a wide state (`compiled.wide`) the further words of the key, treated alike, come behind the data, and an entry is as
 many words as the next power of two.
@@ -38,6 +42,7 @@ LOW_BITS = (1 << 24) - 1
 WORK_SHIFT = 48
 GROWTH = 4
 LOAD = 1  # entries kept, for each there is room for, after which a table grows
+UNSIGNED = np.uint64(int(MIXER) & (1 << 64) - 1)
 LINE = 8  # words of a line of the cache
 IDLE = -1  # in `busy`: no state
 
@@ -63,23 +68,34 @@ def _size_of(key: Any) -> Any:
     return lambda key: size
 
 
-def is_at(table: Any, at: Any, key: Any) -> Any:
-    """Whether the entry at a word is that of a key."""
-    return table[at] ^ table[at + 1] == ~key
+@register_jitable(forceinline=True)
+def mixed_with(data):
+    """What the words of a key are xor-ed with: the data, every bit of which has changed many.
+
+    The product wraps. Of signed numbers the compiler takes for granted that none does.
+    """
+    return np.int64(np.uint64(data) * UNSIGNED)
 
 
-@overload(is_at, strict=False, jit_options=OPTIONS)
-def _is_at(table: Any, at: Any, key: Any) -> Any:
+def data_at(table: Any, at: Any, key: Any) -> Any:
+    """The data of the entry at a word, or 0 if it is not that of a key."""
+    data = table[at + 1]
+    return data if table[at] ^ mixed_with(data) == ~key else np.int64(0)
+
+
+@overload(data_at, strict=False, jit_options=OPTIONS)
+def _data_at(table: Any, at: Any, key: Any) -> Any:
     if not isinstance(key, Wide):
-        return is_at
+        return data_at
     words = key.width // WORD
 
     def compared(table, at, key):
         data = table[at + 1]
-        differs = table[at] ^ data ^ ~word_of(key, 0)
+        mixed = mixed_with(data)
+        differs = table[at] ^ mixed ^ ~word_of(key, 0)
         for place in range(1, words):
-            differs |= table[at + 1 + place] ^ data ^ ~word_of(key, place)
-        return differs == 0
+            differs |= table[at + 1 + place] ^ mixed ^ ~word_of(key, place)
+        return data if differs == 0 else np.int64(0)
 
     return compared
 
@@ -87,7 +103,7 @@ def _is_at(table: Any, at: Any, key: Any) -> Any:
 def store(table: Any, at: Any, key: Any, data: Any) -> None:
     """Write an entry."""
     table[at + 1] = data
-    table[at] = ~key ^ data
+    table[at] = ~key ^ mixed_with(data)
 
 
 @overload(store, strict=False, jit_options=OPTIONS)
@@ -97,17 +113,18 @@ def _store(table: Any, at: Any, key: Any, data: Any) -> Any:
     words = key.width // WORD
 
     def written(table, at, key, data):
+        mixed = mixed_with(data)
         table[at + 1] = data
-        table[at] = ~word_of(key, 0) ^ data
+        table[at] = ~word_of(key, 0) ^ mixed
         for place in range(1, words):
-            table[at + 1 + place] = ~word_of(key, place) ^ data
+            table[at + 1 + place] = ~word_of(key, place) ^ mixed
 
     return written
 
 
 def key_at(table: Any, at: Any, more: Any) -> Any:
     """The key of the entry at a word; `more` as in `compiled.states`."""
-    return ~(table[at] ^ table[at + 1])
+    return ~(table[at] ^ mixed_with(table[at + 1]))
 
 
 @overload(key_at, strict=False, jit_options=OPTIONS)
@@ -117,10 +134,10 @@ def _key_at(table: Any, at: Any, more: Any) -> Any:
     words, raised = 1 + len(more), raised_to(WORD * (1 + len(more)))
 
     def read(table, at, more):
-        data = table[at + 1]
-        key = raised(~(table[at] ^ data), 0)
+        mixed = mixed_with(table[at + 1])
+        key = raised(~(table[at] ^ mixed), 0)
         for place in range(1, words):
-            key |= raised(~(table[at + 1 + place] ^ data), place)
+            key |= raised(~(table[at + 1 + place] ^ mixed), place)
         return key
 
     return read
@@ -135,13 +152,10 @@ def bucket_of(key, words):
 
 @register_jitable(forceinline=True)
 def find(table, key):
-    """The first word of the entry of a key, or -1."""
+    """The data of a key, read once, or 0: another thread may write the entry at any time."""
     at = bucket_of(key, len(table))
-    if is_at(table, at, key):
-        return at
-    if is_at(table, at + size_of(key), key):
-        return at + size_of(key)
-    return -1
+    data = data_at(table, at, key)
+    return data if data else data_at(table, at + size_of(key), key)
 
 
 @register_jitable(forceinline=True)
@@ -159,18 +173,18 @@ def high_of(data):
 @register_jitable
 def keep(table, key, low, high, work):
     """Store bounds, joined with what is known; of the bucket's entries the one that cost less makes way."""
-    at = find(table, key)
-    if at >= 0:
-        data = table[at + 1]
+    at, size = bucket_of(key, len(table)), size_of(key)
+    data = data_at(table, at, key)
+    if not data:
+        data = data_at(table, at + size, key)
+        if data or work < table[at + 1] >> WORK_SHIFT:
+            at += size
+        else:
+            for place in range(at, at + size):
+                table[place + size] = table[place]
+    if data:
         low, high = max(low, low_of(data)), min(high, high_of(data))
         work = max(work, data >> WORK_SHIFT)
-    else:
-        at = bucket_of(key, len(table))
-        if work >= table[at + 1] >> WORK_SHIFT:
-            for place in range(at, at + size_of(key)):
-                table[place + size_of(key)] = table[place]
-        else:
-            at += size_of(key)
     store(table, at, key, low + LIMIT | high + LIMIT << 24 | work << WORK_SHIFT)
 
 
@@ -203,5 +217,5 @@ def exact_entries(table: Words, more: tuple[int, ...] = ()) -> dict[int, int]:
     low = (data & LOW_BITS) - LIMIT
     high = (data >> 24 & LOW_BITS) - LIMIT
     met = (low == high) & (data != 0)
-    keys = ~(entries[met][:, [0, *range(2, words + 1)]] ^ data[met, None])
+    keys = ~(entries[met][:, [0, *range(2, words + 1)]] ^ data[met, None] * MIXER)
     return dict(zip(unpacked(keys), low[met].tolist(), strict=True))

@@ -8,6 +8,8 @@ entry is four words, of which the last two are floats: `table` is the run as int
     low     lower bound
     high    upper bound
 
+Each thread has a table of its own (`searches`), so nobody writes an entry between two looks at it.
+
 Of a wide state (`compiled.wide`) the further words of the key, inverted, come behind these, and an entry is twice as
 long as one of `exact.table`.
 
