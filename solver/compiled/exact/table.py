@@ -77,25 +77,23 @@ def mixed_with(data):
     return np.int64(np.uint64(data) * UNSIGNED)
 
 
-def data_at(table: Any, at: Any, key: Any) -> Any:
-    """The data of the entry at a word, or 0 if it is not that of a key."""
-    data = table[at + 1]
-    return data if table[at] ^ mixed_with(data) == ~key else np.int64(0)
+def is_of(table: Any, at: Any, key: Any, data: Any) -> Any:
+    """Whether the entry at a word, whose data have been read, is that of a key."""
+    return table[at] ^ mixed_with(data) == ~key
 
 
-@overload(data_at, strict=False, jit_options=OPTIONS)
-def _data_at(table: Any, at: Any, key: Any) -> Any:
+@overload(is_of, strict=False, jit_options=OPTIONS)
+def _is_of(table: Any, at: Any, key: Any, data: Any) -> Any:
     if not isinstance(key, Wide):
-        return data_at
+        return is_of
     words = key.width // WORD
 
-    def compared(table, at, key):
-        data = table[at + 1]
+    def compared(table, at, key, data):
         mixed = mixed_with(data)
         differs = table[at] ^ mixed ^ ~word_of(key, 0)
         for place in range(1, words):
             differs |= table[at + 1 + place] ^ mixed ^ ~word_of(key, place)
-        return data if differs == 0 else np.int64(0)
+        return differs == 0
 
     return compared
 
@@ -154,8 +152,14 @@ def bucket_of(key, words):
 def find(table, key):
     """The data of a key, read once, or 0: another thread may write the entry at any time."""
     at = bucket_of(key, len(table))
-    data = data_at(table, at, key)
-    return data if data else data_at(table, at + size_of(key), key)
+    data = table[at + 1]
+    if is_of(table, at, key, data):
+        return data
+    at += size_of(key)
+    data = table[at + 1]
+    if is_of(table, at, key, data):
+        return data
+    return np.int64(0)
 
 
 @register_jitable(forceinline=True)
@@ -174,10 +178,11 @@ def high_of(data):
 def keep(table, key, low, high, work):
     """Store bounds, joined with what is known; of the bucket's entries the one that cost less makes way."""
     at, size = bucket_of(key, len(table)), size_of(key)
-    data = data_at(table, at, key)
-    if not data:
-        data = data_at(table, at + size, key)
-        if data or work < table[at + 1] >> WORK_SHIFT:
+    data = table[at + 1]
+    if not is_of(table, at, key, data):
+        cost, data = data >> WORK_SHIFT, table[at + size + 1]
+        data = data if is_of(table, at + size, key, data) else np.int64(0)
+        if data or work < cost:
             at += size
         else:
             for place in range(at, at + size):
