@@ -60,6 +60,29 @@ EDITS = {
     "dataclass": (
         "import dataclasses\n@dataclasses.dataclass\nclass Step:\n    by: int\nSTEP = Step(ONE)", "state + STEP.by", "",
     ),
+    "frozen dataclass": (
+        "import dataclasses\n@dataclasses.dataclass(frozen=True)\nclass Step:\n    by: int = ONE\nSTEP = Step()",
+        "state + STEP.by", "",
+    ),
+    "dataclass with slots": (
+        "from dataclasses import dataclass\n@dataclass(slots=True, order=True)\nclass Step:\n    by: int\n"
+        "STEP = Step(ONE)",
+        "state + STEP.by", "",
+    ),
+    "field of a dataclass": (
+        "import dataclasses\n@dataclasses.dataclass\nclass Step:\n    by: int = dataclasses.field(compare=ONE == 2)\n",
+        "state + (Step(1) == Step(2))", "",
+    ),
+    "default of a named tuple": ("class Step(NamedTuple):\n    by: int = ONE", "state + Step().by", ""),
+    "class with annotations": (
+        "class Step:\n    by: int = ONE\n    def more(self, least: int) -> int:\n        return self.by + least\n"
+        "STEP = Step()", "STEP.more(state)", "",
+    ),
+    "protocol": (
+        "from typing import Protocol\nclass Has(Protocol):\n    by: int\nclass Step(Has):\n    by = ONE\nSTEP = Step()",
+        "state + STEP.by", "",
+    ),
+    "f-string": ("", "state + int(f'{state:>{1}}ONE')", ""),
     "fraction": ("from fractions import Fraction\nSTEP = Fraction(ONE, 1)", "state + int(STEP)", ""),
     "namedtuple": ("class Step(NamedTuple):\n    by: int\nSTEP = Step(ONE)", "state + STEP.by", ""),
     "class of constants": ("class Steps:\n    A = ONE", "state + Steps.A", ""),
@@ -115,6 +138,31 @@ def test_an_edit_changes_the_fingerprint(tmp_path, edit):
     assert found[0][1] != found[1][1]
 
 
+# made with Python 3.11: a book must stay valid with every later Python
+EVERYWHERE = {
+    "the rule itself": "60567fc648202f6b",
+    "dataclass": "3f18087aadc782fb",
+    "frozen dataclass": "a337bec6058d0912",
+    "dataclass with slots": "7acd29f5ff1ac548",
+    "namedtuple": "f28b0447031899ba",
+    "default of a named tuple": "98fad2b5538aa3d5",
+    "class with annotations": "ecb60cfde819f985",
+    "enum": "dfef93622bd04654",
+    "int enum": "402eabc729d5c052",
+    "object's class": "e8af71c1ec5c444f",
+    "protocol": "76eb34dfd22751af",
+    "partial": "d01aba00ff26f1fa",
+    "lru_cache": "b0ba0fe00bef68b7",
+    "f-string": "094c306fe511e8fe",
+}
+
+
+@pytest.mark.parametrize("edit", EVERYWHERE)
+def test_every_python_makes_the_same_fingerprint(tmp_path, edit):
+    write(tmp_path, *(part.replace("ONE", "1") for part in EDITS[edit]))
+    assert fingerprint(load_game(f"{tmp_path}/rules.py::Rules"))[:16] == EVERYWHERE[edit]
+
+
 BASE = "class Steps:\n    def step(self):\n        return {}\n"
 FILES = {
     "module beside": ({"steps.py": "STEP = {}"}, "import steps", "state + steps.STEP"),
@@ -129,6 +177,11 @@ FILES = {
     "relative import": (
         {"pack/__init__.py": "from .steps import step", "pack/steps.py": "def step():\n    return {}"},
         "import pack", "state + pack.step()",
+    ),
+    "relative import in a function": (
+        {"pack/__init__.py": "def step(state):\n    from .steps import STEP\n    return state + STEP",
+         "pack/steps.py": "STEP = {}"},
+        "import pack", "pack.step(state)",
     ),
     "module of a module": (
         {"steps.py": "import more\ndef step():\n    return more.STEP", "more.py": "STEP = {}"},
@@ -206,6 +259,13 @@ def test_what_changes_no_value_leaves_the_fingerprint(tmp_path):
 def test_data_that_cannot_be_told_apart_are_refused(tmp_path):
     write(tmp_path, "import threading\nLOCK = threading.Lock()", "state + LOCK.locked() + 1")
     with pytest.raises(GameError, match="content cannot be told"):
+        fingerprint(load_game(f"{tmp_path}/rules.py::Rules"))
+
+
+def test_methods_made_by_exec_are_refused(tmp_path):
+    made = "names = {}\nexec('def step(self): return 1', names)\nclass Step:\n    step = names['step']\nSTEP = Step()"
+    write(tmp_path, made, "state + STEP.step()")
+    with pytest.raises(GameError, match="source of Step.step is not at hand"):
         fingerprint(load_game(f"{tmp_path}/rules.py::Rules"))
 
 

@@ -13,6 +13,7 @@ modules that it imports.
 from __future__ import annotations
 
 import builtins
+import dataclasses
 import dis
 import enum
 import hashlib
@@ -47,6 +48,14 @@ DYNAMIC = frozenset(
 IMPORTING = frozenset(("__import__", "import_module", "eval", "exec"))
 NOT_RULES = sys.stdlib_module_names | {"numpy", "numba", "llvmlite"}
 IMPORT_NAME = dis.opmap["IMPORT_NAME"]
+CONSTANTS = ("LOAD_CONST", "LOAD_SMALL_INT")  # the second from Python 3.14 on
+# what Python puts into classes by itself, in some of its versions: annotations as a function, and defaults of methods
+ANNOTATIONS = ("__annotate__", "__annotate_func__")
+STANDARD = ("__replace__", "__subclasshook__")
+# what Python keeps of classes for itself
+PRIVATE = ("_abc", "_member_", "_value2member_", "_new_", "_unhashable_values_map_", "_hashable_values_", "__repr__")
+DATACLASS = ("init", "repr", "eq", "order", "unsafe_hash", "frozen")
+FIELD = ("name", "init", "repr", "hash", "compare", "kw_only")
 DEEPEST = 100  # containers within containers
 
 
@@ -225,16 +234,13 @@ class _Walk:
             if base in self.cls.__mro__ or self._items.get(f"class {base.__qualname__}") is base:
                 continue
             self._items[f"class {base.__qualname__}"] = base
-            fields = getattr(base, "_fields", ())
+            if "__dataclass_fields__" in vars(base):
+                self.seen[f"{base.__qualname__} fields"] = self.content(_fields_of(base))
             for name, item in vars(base).items():
-                if name in fields or name.startswith(("_abc", "_member_", "_value2member_", "_new_", "__repr__")):
+                if _is_pythons(base, name, item):
                     continue
                 if isinstance(item, enum.Enum):  # which would name its class again
                     self.seen[f"{base.__qualname__}.{name}"] = self.content(item.value)
-                elif is_generated(inner(item)):  # by a dataclass or a named tuple
-                    code = inner(item).__code__
-                    text = f"{code.co_code.hex()} {code.co_names} {code.co_varnames}"
-                    self.seen[f"{base.__qualname__}.{name}"] = text
                 elif isinstance(inner(item), types.FunctionType) or not name.startswith("__"):
                     self.visit(f"{base.__qualname__}.{name}", item)
             if issubclass(base, enum.Enum):
@@ -315,6 +321,25 @@ def _own_bases(cls: type) -> list[type]:
     return [base for base in cls.__mro__ if _is_own(base.__module__) or _lost(base)]
 
 
+def _is_pythons(cls: type, name: str, item: Any) -> bool:
+    """Whether Python wrote a member of a class by itself: it follows from the rest, and differs between versions."""
+    if name in STANDARD:
+        return not _is_own(getattr(inner(item), "__module__", None))
+    if is_generated(inner(item)):
+        return "__dataclass_fields__" in vars(cls) or "_fields" in vars(cls)
+    return name in vars(cls).get("_fields", ()) or name in ANNOTATIONS or name.startswith(PRIVATE)
+
+
+def _fields_of(cls: type) -> list[Any]:
+    """The arguments and fields of a dataclass, from which `dataclasses` writes its methods."""
+    arguments = vars(cls)["__dataclass_params__"]
+    fields: list[Any] = [[getattr(arguments, name) for name in DATACLASS]]
+    for field in vars(cls)["__dataclass_fields__"].values():
+        defaults = [one for one in (field.default, field.default_factory) if one is not dataclasses.MISSING]
+        fields.append([field._field_type.name, *(getattr(field, name) for name in FIELD), *defaults])
+    return fields
+
+
 def _is_plain(item: Any) -> bool:
     """Whether `repr` tells all of it."""
     if type(item) is tuple:
@@ -338,5 +363,5 @@ def _imported(function: types.FunctionType) -> Iterator[types.ModuleType]:
                         yield importlib.import_module(name)
                 except (ImportError, ValueError):
                     raise GameError(f"the rules import {step.argval}, which cannot be found: mend the import") from None
-            if step.opname == "LOAD_CONST":
+            if step.opname in CONSTANTS:
                 last = [last[1], step.argval]

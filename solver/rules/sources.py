@@ -11,7 +11,7 @@ import re
 import textwrap
 import tokenize
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from solver.base.errors import GameError
@@ -87,7 +87,7 @@ def _joined_tokens(source: str) -> str:
 def _tokens(source: str) -> Iterator[str]:
     """The tokens that mean something; block structure as braces, strings alone on a line (docstrings) left out."""
     line: list[str] = []
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+    for token in _whole_strings(tokenize.generate_tokens(io.StringIO(source).readline), source):
         if token.type in (tokenize.COMMENT, tokenize.NL):
             continue
         if token.type == tokenize.INDENT:
@@ -100,6 +100,29 @@ def _tokens(source: str) -> Iterator[str]:
             line = []
         else:
             line.append(token.string)
+
+
+def _whole_strings(tokens: Iterable[tokenize.TokenInfo], source: str) -> Iterator[tokenize.TokenInfo]:
+    """Join the parts of each f-string, which Python 3.12 and later tell apart, to the one token of Python 3.11."""
+    lines = source.splitlines(keepends=True)
+    begins: list[tuple[int, int]] = []  # of f-strings within f-strings
+    for token in tokens:
+        kind = tokenize.tok_name[token.type]
+        if kind.endswith("STRING_START"):
+            begins.append(token.start)
+        elif kind.endswith("STRING_END"):
+            begin = begins.pop()
+            if not begins:
+                text = _between(lines, begin, token.end)
+                yield tokenize.TokenInfo(tokenize.STRING, text, begin, token.end, token.line)
+        elif not begins:
+            yield token
+
+
+def _between(lines: list[str], begin: tuple[int, int], end: tuple[int, int]) -> str:
+    """The text between two places, each a line, from 1 on, and a column."""
+    cut = [*lines[begin[0] - 1 : end[0] - 1], lines[end[0] - 1][: end[1]]]
+    return "".join(cut)[begin[1] :]
 
 
 @functools.cache
