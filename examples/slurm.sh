@@ -49,7 +49,10 @@ common=(--disable-usage-stats --temp-dir="/tmp/ray-$SLURM_JOB_ID" --block)
 
 # shellcheck disable=SC2317
 finish() {
-    jobs -p | xargs -r kill 2>/dev/null || true
+    local running
+    mapfile -t running < <(jobs -p)
+    # the shell's own kill: a minimal node has no program of that name
+    [ ${#running[@]} -eq 0 ] || kill "${running[@]}" 2>/dev/null || true
     wait || true
     rm -f "$RAY_AUTH_TOKEN_PATH"
 }
