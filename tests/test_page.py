@@ -353,12 +353,13 @@ def test_rules_that_compile_have_pages_though_they_do_not_translate(tmp_path):
 
 
 def test_rules_that_neither_translate_nor_compile_are_refused(pages, tmp_path, monkeypatch):
+    book_path = pages("tic-tac-toe") / "book.lmdb"  # the page is made before the translation refuses
     monkeypatch.setattr(script, "TABLED", 5)
     monkeypatch.setattr(script, "translation", refusing("actions"))
     monkeypatch.setattr(script.modules, "data_of", lambda rules: None)
     monkeypatch.setattr("solver.base.extras.has_kernels", lambda: False)
     refused = pytest.raises(MethodError, match="'try' has no translation to JavaScript, and tic-tac-toe wants a module")
-    with Book(pages("tic-tac-toe") / "book.lmdb") as book, refused:
+    with Book(book_path) as book, refused:
         export(book, f"{tmp_path}/site/")
     assert not (tmp_path / "site").exists()
 

@@ -122,10 +122,10 @@ def test_what_only_reads_the_package_knows_its_names():
     imported = {name.name: node.module for node in typed.body for name in node.names if node.module != "typing"}
     assert imported == {name: f"solver.{home}" for name, home in solver._HOMES.items()}
     assert Book.lookup.__annotations__["return"] == "Values"
-    np, bulk = pytest.importorskip("numpy"), pytest.importorskip("solver.book.bulk")
-    hints = typing.get_type_hints(bulk.Values).values()
-    dtypes = [re.findall(r"numpy\.dtype\[numpy\.(\w+)", str(hint)) for hint in hints]
-    assert dtypes == [[np.int64.__name__, np.float64.__name__], [np.int64.__name__], [np.bool_.__name__]]
+    bulk = pytest.importorskip("solver.book.bulk")
+    # the text of an array's type differs from one NumPy to the next, the name of its elements' type does not
+    dtypes = [re.findall(r"int64|float64|bool", str(hint)) for hint in typing.get_type_hints(bulk.Values).values()]
+    assert dtypes == [["int64", "float64"], ["int64"], ["bool"]]
 
 
 def test_help_lists_the_public_names_and_what_they_are():
