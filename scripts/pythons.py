@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
-
-try:
-    import tomllib
-except ImportError:  # Python 3.10
-    from pip._vendor import tomli as tomllib  # type: ignore[no-redef]
 
 ROOT = Path(__file__).parent.parent
 PLACES = ("/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", str(Path.home() / ".pyenv/versions/*/bin"))
@@ -24,8 +20,11 @@ def project() -> dict[str, Any]:
 
 
 def pythons() -> dict[str, str]:
-    """The interpreters at hand that the project allows and that make environments, the last of each version: by 3.10,
-    3.11, ... ascending."""
+    """List the Pythons of this machine that the project supports and that can make environments.
+
+    Returns:
+        Paths by version ("3.11", "3.12", ...), ascending; the newest patch release of each.
+    """
     least = tuple(map(int, project()["requires-python"].removeprefix(">=").split(".")))
     found = {}
     for path in [sys.executable, *(str(path) for place in PLACES for path in _glob(place))]:

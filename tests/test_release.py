@@ -30,6 +30,14 @@ def test_the_description_links_to_nothing_that_only_a_checkout_has():
     assert [link for link in links if not link.startswith(("https://", "http://", "#"))] == []
 
 
+def test_the_pythons_that_are_supported_are_named_alike_everywhere():
+    named = re.findall(r'"Programming Language :: Python :: (3\.\d+)"', PROJECT)
+    (least,) = re.findall(r'^requires-python = ">=(.*)"$', PROJECT, re.MULTILINE)
+    assert named == [f"3.{minor}" for minor in range(int(least.partition(".")[2]), 15)]
+    assert f'target-version = "py{least.replace(".", "")}"' in PROJECT
+    assert f"It runs on Python {least} to {named[-1]}." in (ROOT / "README.md").read_text()
+
+
 def test_every_version_that_is_asked_for_has_a_lower_bound():
     lists = re.findall(r"^(?:dependencies|solve|learn|cluster|plot|parquet) = (\[.*\])$", PROJECT, re.MULTILINE)
     asked = [one for text in lists for one in ast.literal_eval(text) if not one.startswith("solverbook[")]

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 from pathlib import Path
 
@@ -32,7 +33,6 @@ UNLISTED = {"animal-shogi", "checkers"}  # one of 4 GB and minutes, one that nob
 
 @pytest.fixture(scope="module")
 def catalogue():
-    tomllib = pytest.importorskip("tomllib")  # Python 3.11
     return tomllib.loads((ROOT / "books" / "catalog.toml").read_text())
 
 
@@ -196,7 +196,6 @@ def test_books_lists_them():
 
 def test_an_installed_package_finds_them_inside_of_it(tmp_path):
     """As pyproject.toml lays out the wheel."""
-    tomllib = pytest.importorskip("tomllib")
     wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
     for package in wheel["packages"]:
         shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
