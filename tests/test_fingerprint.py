@@ -82,6 +82,8 @@ EDITS = {
         "from typing import Protocol\nclass Has(Protocol):\n    by: int\nclass Step(Has):\n    by = ONE\nSTEP = Step()",
         "state + STEP.by", "",
     ),
+    "union": ("from typing import Union\nKIND = Union[int, (float, str)[ONE - 1]]",
+              "state + 1 + isinstance('', KIND)", ""),
     "f-string": ("", "state + int(f'{state:>{1}}ONE')", ""),
     "fraction": ("from fractions import Fraction\nSTEP = Fraction(ONE, 1)", "state + int(STEP)", ""),
     "namedtuple": ("class Step(NamedTuple):\n    by: int\nSTEP = Step(ONE)", "state + STEP.by", ""),
@@ -154,6 +156,7 @@ EVERYWHERE = {
     "partial": "d01aba00ff26f1fa",
     "lru_cache": "b0ba0fe00bef68b7",
     "f-string": "094c306fe511e8fe",
+    "union": "e1088f77a38c2d3d",
 }
 
 

@@ -22,6 +22,7 @@ import importlib.util
 import os
 import sys
 import types
+import typing
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -192,6 +193,10 @@ class _Walk:
             return f"{type(item).__qualname__}.{item.name} = {self.content(item.value)}{self._class(type(item))}"
         if isinstance(item, type):
             return f"class {item.__qualname__}{self._class(item)}"
+        if parts := typing.get_args(item):  # a type such as `int | None`, which has no content on Python 3.14
+            origin = typing.get_origin(item)
+            outer = "union" if origin in (typing.Union, types.UnionType) else self.content(origin)
+            return f"{outer}[{', '.join(map(self.content, parts))}]"
         if isinstance(item, types.ModuleType):
             self.whole(item)
             return f"module {item.__name__}" if _is_own(item.__name__) else ""
