@@ -30,9 +30,11 @@ test: export PYTHONDONTWRITEBYTECODE =
 test: setup
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
+# The last only warns.
 lint: setup
 	$(BIN)/ruff check solver tests scripts
 	$(BIN)/mypy
+	$(BIN)/python scripts/shape.py
 
 bench: setup
 	$(BIN)/python scripts/bench_solve.py

@@ -1,82 +1,50 @@
-"""The house's shape: modules and functions that are read at a sitting, and no trains of arguments."""
+"""The measure behind the warnings of `make lint`: lines of code alone count."""
 
-import ast
-from pathlib import Path
+import sys
 
 import pytest
 
-PACKAGE = Path(__file__).parent.parent / "solver"
-MODULE, FUNCTION, KERNEL, PARAMETERS = 400, 40, 60, 8
-COMPILED = {"kernel", "inlined", "shared", "register_jitable", "intrinsic", "njit", "overload_method"}
-TOO_LARGE: set[str] = set()  # what is still to be cut
+from tests.test_imports import PACKAGE
 
+sys.path.insert(0, str(PACKAGE.parent / "scripts"))
 
-def decorators(function):
-    """Their names: `njit` of `@numba.njit(cache=True)`."""
-    for decorator in function.decorator_list:
-        called = decorator.func if isinstance(decorator, ast.Call) else decorator
-        yield ast.unparse(called).rpartition(".")[2]
+import shape  # noqa: E402
 
-
-def is_front_door(function):
-    """A public `solve` or a command: its options are keywords or the command line's, its docstring is the manual."""
-    return function.name == "solve" or "command" in decorators(function)
-
-
-def lines(function):
-    first = function.body[0]
-    manual = is_front_door(function) and ast.get_docstring(function) is not None
-    return function.end_lineno - function.lineno + 1 - (first.end_lineno - first.lineno + 1 if manual else 0)
-
-
-def parameters(function):
-    """How many it takes, but for `self` and `cls`."""
-    if is_front_door(function):
-        return 0
-    taken = function.args
-    every = [*taken.posonlyargs, *taken.args, *taken.kwonlyargs, *filter(None, (taken.vararg, taken.kwarg))]
-    return sum(one.arg not in ("self", "cls") for one in every)
-
-
-def too_large(source, name):
-    """What of a module exceeds the limits, by its place."""
-    tree = ast.parse(source)
-    if source.count("\n") > MODULE:
-        yield name, f"{source.count(chr(10))} lines"
-    for function in ast.walk(tree):
-        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            place = f"{name} {function.name}"
-            limit = KERNEL if COMPILED & set(decorators(function)) else FUNCTION
-            if lines(function) > limit:
-                yield place, f"{lines(function)} lines"
-            if parameters(function) > PARAMETERS:
-                yield place, f"{parameters(function)} parameters"
-
-
-def test_everything_can_be_read_at_a_sitting():
-    files = {path.relative_to(PACKAGE).as_posix(): path.read_text() for path in PACKAGE.rglob("*.py")}
-    found = {place: what for name, source in sorted(files.items()) for place, what in too_large(source, name)}
-    assert {place: what for place, what in found.items() if place not in TOO_LARGE} == {}
-    assert set(found) >= TOO_LARGE, "no longer too large: take it off the list"
-
-
-BODY = "\n    x = 0" * 41
+BODY = "\n    x = 0" * 40
 TAKEN = ", ".join("abcdefghi")
 
 
 @pytest.mark.parametrize(
-    ("source", "found"),
+    ("source", "warning"),
     [
-        ("x = 0\n" * 401, "401 lines"),
-        (f"def f():{BODY}", "42 lines"),
+        ("x = 0\n" * 401, "here.py: 401 lines of code, more than 400"),
+        ("x = 0\n\n# why\n" * 400, None),
+        (f"def f():{BODY}", "here.py:1: f has 41 lines of code, more than 40"),
+        (f'def f():\n    """Do it.\n{BODY}\n    """\n    # why\n\n    return 0', None),
         (f"@numba.njit(cache=True)\ndef f():{BODY}", None),
-        (f"@shared\ndef f():{BODY}{BODY}", "83 lines"),
-        (f"def f({TAKEN}): ...", "9 parameters"),
+        (f"@shared\ndef f():{BODY}{BODY}", "here.py:2: f has 81 lines of code, more than 60"),
+        ('def f():\n    x = """' + "\n" * 40 + '"""', "here.py:1: f has 42 lines of code, more than 40"),
+        (f"def f({TAKEN}): ...", "here.py:1: f takes 9 arguments, more than 8"),
         (f"def f(self, a, *b, c, d, e, f, g, **h): {TAKEN}", None),
         (f"@click.command('solve')\ndef f({TAKEN}): ...", None),
-        (f'def solve():\n    """Solve.\n    {BODY}"""', None),
-        (f'def other():\n    """Solve.\n    {BODY}"""', "44 lines"),
     ],
 )
-def test_the_measure_measures(source, found):
-    assert [what for _, what in too_large(source, "here.py")] == ([] if found is None else [found])
+def test_lines_of_code_and_arguments_are_counted(source, warning):
+    assert list(shape.warnings_of(source, "here.py")) == ([] if warning is None else [warning])
+
+
+def test_rooms_floors_and_arrows_are_counted():
+    tower = {f"room{number}": {f"room{below}" for below in range(number)} for number in range(23)}
+    assert list(shape.warnings_of_rooms(tower)) == [
+        "solver: 23 rooms, more than 22",
+        "solver: 23 floors, more than 12",
+        "solver: 253 arrows, more than 125",
+    ]
+
+
+def test_warnings_are_printed_and_stop_nobody(tmp_path, monkeypatch, capsys):
+    (tmp_path / "long.py").write_text(f"def f({TAKEN}): ...\n")
+    monkeypatch.setattr(shape, "ROOT", tmp_path)
+    monkeypatch.setattr(shape, "PACKAGE", tmp_path)
+    shape.main()
+    assert "warning: long.py:1: f takes 9 arguments, more than 8\n" in capsys.readouterr().out
