@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import random
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -65,12 +64,8 @@ def timed(function: Callable[[Any], Any], arguments: Sequence[Any]) -> tuple[flo
 
 def opening(book: Path, state: int, runs: int) -> dict[str, float]:
     """Medians, each in a fresh process: import, open, first look-up (milliseconds), resident MiB."""
-    samples = []
-    for _ in range(runs):
-        done = subprocess.run(
-            [sys.executable, "-c", PROBE, str(book), str(state)], capture_output=True, text=True, check=True
-        )
-        samples.append([float(number) for number in done.stdout.split()])
+    probe = [sys.executable, "-c", PROBE, str(book), str(state)]
+    samples = [[float(number) for number in benchmark.run(probe).output.split()] for _ in range(runs)]
     imports, opens, first, resident = (statistics.median(column) for column in zip(*samples, strict=True))
     return {
         "import_ms": imports * 1e3,

@@ -1,4 +1,4 @@
-"""The benchmark of searching beside other programs."""
+"""The benchmarks: other programs are timed and read, processes run as those of an installed package."""
 
 import sys
 from pathlib import Path
@@ -9,6 +9,7 @@ pytest.importorskip("numba")
 sys.path.insert(0, str(Path(__file__).parent.parent / "scripts"))
 
 import bench_search  # noqa: E402
+import benchmark  # noqa: E402
 
 PROGRAM = """
 import sys
@@ -35,3 +36,8 @@ def test_another_program_is_timed_and_its_scores_are_read(tmp_path, answer, scor
     assert seconds > 0
     report = bench_search.compare(f"{sys.executable} {program}", [("12", -3), ("334", 7)], 1.0)
     assert report["wrong"] == sum(one != right for one, right in zip(scores, (-3, 7), strict=True))
+
+
+def test_processes_are_timed_with_their_bytecode_written(monkeypatch):
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    assert benchmark.run([sys.executable, "-c", "import sys; print(sys.dont_write_bytecode)"]).output == "False\n"
