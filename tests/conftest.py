@@ -16,6 +16,27 @@ def pytest_collection_finish(session):
     gc.set_threshold(100_000, 50, 1000)
 
 
+class FailuresAsTheyCome:
+    """Prints a line for each failure at once. Pytest reports failures at the end, minutes after the first."""
+
+    def __init__(self, terminal):
+        self.terminal = terminal
+
+    @pytest.hookimpl(trylast=True)  # after the F among the dots
+    def pytest_runtest_logreport(self, report):
+        if report.failed:
+            crash = getattr(report.longrepr, "reprcrash", None)
+            reason = crash.message if crash else report.longreprtext.strip()
+            self.terminal.write_line(f"\nFAILED {report.nodeid}: {reason.partition(chr(10))[0]}", red=True)
+
+
+@pytest.hookimpl(trylast=True)  # when the reporter is there
+def pytest_configure(config):
+    terminal = config.pluginmanager.getplugin("terminalreporter")
+    if terminal is not None and not hasattr(config, "workerinput"):  # workers hand their reports on
+        config.pluginmanager.register(FailuresAsTheyCome(terminal))
+
+
 def pytest_addoption(parser):
     parser.addoption("--compile", action="store_true", help="compile what quick tests run as it is written")
 

@@ -3,11 +3,14 @@
 import types
 from bisect import bisect_right
 
+import pytest
+
 from solver import Book, export, load_game, pack, solve, verify
 from solver.base import extras
 from solver.base.errors import DamagedBook
 from solver.book import codecs, streaming
 from tests import naive
+from tests.conftest import FailuresAsTheyCome
 
 SUBTRACTION = '''
 """Subtraction: take one to three of a heap; who takes the last one wins (Berlekamp, Conway and Guy, 1982)."""
@@ -118,3 +121,11 @@ def test_a_table_is_a_function_of_its_rows(tmp_path, monkeypatch):
         lines = (tmp_path / "book.tsv").read_text().splitlines()
         assert lines[0] == "state\tscore"
         assert lines[1:] == [f"{state}\t{book[state].score}" for state in book]
+
+
+def test_a_failure_is_printed_when_it_happens(request):
+    lines = []
+    watch = FailuresAsTheyCome(types.SimpleNamespace(write_line=lambda line, **colours: lines.append(line)))
+    for outcome, said in (("passed", None), ("failed", "OSError: no\nmore")):
+        watch.pytest_runtest_logreport(pytest.TestReport("a.py::b", ("a.py", 1, "b"), {}, outcome, said, "call"))
+    assert lines == ["\nFAILED a.py::b: OSError: no"]
