@@ -29,7 +29,7 @@ def command(game, book, *options):
     return [sys.executable, "-c", BY_KERNELS, "solve", game, "-q", "-o", str(book), *map(str, options)]
 
 
-def solve(game, book, *options, timeout=120, **keywords):
+def solve(game, book, *options, timeout=300, **keywords):
     """Exit code and stderr of a solve."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), **keywords.pop("env", {})}
     done = subprocess.run(

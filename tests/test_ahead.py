@@ -31,7 +31,7 @@ def run(tmp_path, code, **options):
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(head) + textwrap.dedent(code)],
-        env=environment, capture_output=True, text=True, timeout=120, **options,
+        env=environment, capture_output=True, text=True, timeout=300, **options,
     )
     assert done.stderr == ""
     return json.loads(done.stdout) if done.stdout else done.returncode
@@ -65,7 +65,7 @@ def test_rules_that_do_not_compile_are_told_once_by_the_solve(tmp_path):
     path.write_text(path.read_text().replace("return self.goal - state", "return int(str(self.goal - state))"))
     done = subprocess.run(
         [sys.executable, "-c", BY_KERNELS, "solve", f"{path}::Race"],
-        env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=120,
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=300,
     )
     assert done.returncode == 0
     assert "Race cannot be compiled: race.py line 12" in done.stderr and len(done.stderr.splitlines()) == 1

@@ -341,7 +341,7 @@ def test_the_tree_exercise(tmp_path):
 def shell(command):
     """Exit code, stdout, stderr of a command in which `solver` is the program."""
     command = command.replace("solver", f"{sys.executable} -m solver", 1)
-    done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, timeout=300)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -67,7 +67,7 @@ class Place:
         return self.ended(self.start(game, *options, code=code))
 
     def ended(self, process):
-        _, error = process.communicate(timeout=120)
+        _, error = process.communicate(timeout=300)
         return process.returncode, error
 
     def processes(self, title="", but=()):

@@ -276,9 +276,9 @@ def test_options_that_do_not_go_together(tmp_path):
 # The lease
 
 
-def lease(folder, **changes):
-    """A lease in a folder, as another driver has it."""
-    holder = {"host": "elsewhere", "process": 1, "token": "1", "time": time.time(), **changes}
+def lease(folder, ago=0, **changes):
+    """A lease in a folder, as another driver wrote it some seconds ago."""
+    holder = {"host": "elsewhere", "process": 1, "token": "1", "time": time.time() - ago, **changes}
     place = Path(Store(solving.url_of(solving.Rules(load_game(GAME)), str(folder))).root)
     place.mkdir(exist_ok=True)
     (place / "lease").write_text(json.dumps(holder))
@@ -294,12 +294,12 @@ def ended():
 
 def test_one_of_two_drivers_is_refused(tmp_path, truth, monkeypatch):
     monkeypatch.setattr(store, "LOOKED", 0.01)
-    here, book, now = socket.gethostname(), tmp_path / "b.lmdb", time.time()
-    for changes in ({}, {"host": here, "process": os.getppid()}, {"time": now - 50}, {"time": now + 50}):
+    here, book = socket.gethostname(), tmp_path / "b.lmdb"
+    for changes in ({}, {"host": here, "process": os.getppid()}, {"ago": 50}, {"ago": -50}):
         place = lease(tmp_path, **changes)
         assert "is driven by process" in refused(book, str(tmp_path))
         assert [path.name for path in place.iterdir()] == ["lease"]
-    for changes in ({"host": here, "process": ended()}, {"time": now - 70}, {"time": now + 700}):
+    for changes in ({"host": here, "process": ended()}, {"ago": 70}, {"ago": -700}):
         lease(tmp_path, **changes)
         assert solve(book, str(tmp_path))[0] == truth(GAME)
         assert not any(tmp_path.iterdir())
@@ -310,11 +310,11 @@ def test_one_of_two_drivers_is_refused(tmp_path, truth, monkeypatch):
 
 
 def test_a_holder_whose_clock_is_wrong_is_left_alone_while_it_lives(tmp_path, monkeypatch):
-    place = lease(tmp_path, time=time.time() - 1000)
+    place = lease(tmp_path, ago=1000)
     sleep = time.sleep
 
     def alive(seconds):
-        lease(tmp_path, time=time.time() - 995)
+        lease(tmp_path, ago=995)
         sleep(0)
 
     monkeypatch.setattr(time, "sleep", alive)

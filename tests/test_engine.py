@@ -148,14 +148,14 @@ def test_closing_gives_up_what_has_not_begun():
 
     def wait(number):  # until those behind it are given up
         begun.append(number)
-        until(waiting[-1][0].cancelled)
+        until(lambda: waiting and waiting[-1][0].cancelled())
 
     with pytest.raises(ZeroDivisionError), Threads(1, MEMORY) as engine:
         failing = engine.submit(divide, 0)
         waiting += [engine.submit(wait, number) for number in range(4)]
         engine.result(*failing)
     assert begun in ([], [0])
-    assert threading.active_count() == before
+    assert threading.active_count() <= before  # one of an earlier test may have ended meanwhile
 
 
 def test_so_many_tasks_as_memory_allows():
@@ -166,7 +166,7 @@ def test_so_many_tasks_as_memory_allows():
         with lock:
             running += 1
             most = max(most, running)
-        both.wait(60)  # two at a time, not one
+        both.wait(300)  # two at a time, not one
         with lock:
             running -= 1
 

@@ -93,7 +93,7 @@ def test_signals_end_it_and_it_says_how_to_go_on(tmp_path, kind, number, code):
         )
         gets_on(process, book, 1 + trial)
         process.send_signal(number)
-        _, error = process.communicate(timeout=120)
+        _, error = process.communicate(timeout=300)
         if process.returncode:  # it may have been done
             assert process.returncode == code
             assert is_one_line(error) and f"go on with solver solve {game}" in error
@@ -108,7 +108,7 @@ def test_a_second_signal_ends_it_at_once(tmp_path):
     gets_on(process, tmp_path / "b.lmdb")
     process.send_signal(signal.SIGTERM)
     process.send_signal(signal.SIGTERM)
-    assert process.wait(120) == 143
+    assert process.wait(300) == 143
 
 
 def test_control_c_in_a_terminal(tmp_path):
@@ -224,7 +224,7 @@ def test_twenty_solvers_at_once(tmp_path):
         )
         for _ in range(20)
     ]
-    errors = [solver.communicate(timeout=120)[1] for solver in solvers]
+    errors = [solver.communicate(timeout=300)[1] for solver in solvers]
     codes = [solver.returncode for solver in solvers]
     assert codes.count(0) >= 1 and set(codes) <= {0, 6}
     assert all("locked by process" in error for code, error in zip(codes, errors, strict=True) if code == 6)

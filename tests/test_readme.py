@@ -41,7 +41,7 @@ def matches(expected, actual):
 
 def by_shell(command):
     """What a command prints."""
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -44,7 +44,7 @@ def serving(*arguments):
 
 
 def asked(url):
-    with urllib.request.urlopen(url, timeout=60) as heard:
+    with urllib.request.urlopen(url, timeout=300) as heard:
         return json.load(heard)
 
 
@@ -61,7 +61,7 @@ def test_every_session_of_the_guide_prints_what_it_says():
     with serving(*names, "--workers", "1") as (_, url):
         for command, expected in (pair for block in blocks for pair in commands(block)):
             here = command.replace("http://127.0.0.1:8000/", url)
-            done = subprocess.run(["bash", "-c", here], capture_output=True, text=True, timeout=60)
+            done = subprocess.run(["bash", "-c", here], capture_output=True, text=True, timeout=300)
             assert matches(expected, done.stdout), f"$ {command}\n{done.stdout}{done.stderr}"
             ran += 1
     assert ran >= 8
@@ -75,7 +75,7 @@ def test_a_signal_ends_it_as_every_command(workers, number, code):
     with serving("tic-tac-toe", "--workers", str(workers)) as (process, url):
         assert asked(f"{url}v1/books/tic-tac-toe/positions/start")["value"] == "draw"
         process.send_signal(number)
-        assert process.wait(60) == code
+        assert process.wait(300) == code
         assert process.stderr.read().strip() == f"Error: {'interrupted' if code == 130 else 'terminated'}"
     with pytest.raises(OSError):
         asked(url)
@@ -86,7 +86,7 @@ def test_requests_under_way_are_answered_before_it_ends():
     """A batch that is being sent while SIGTERM comes."""
     with serving("tic-tac-toe", "--workers", "2") as (process, url):
         host, port = re.fullmatch("http://(.*):(.*)/", url).groups()
-        with socket.create_connection((host, int(port)), timeout=60) as line:
+        with socket.create_connection((host, int(port)), timeout=300) as line:
             body = b'"start"\n' * 10
             head = b"POST /v1/books/tic-tac-toe/positions?moves=false HTTP/1.1\r\nHost: x\r\n"
             line.sendall(head + b"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n" % len(body))
@@ -97,7 +97,7 @@ def test_requests_under_way_are_answered_before_it_ends():
             while some := line.recv(1 << 16):
                 heard += some
             assert heard.startswith(b"HTTP/1.1 200") and heard.count(b'"game":"tic-tac-toe"') == 10
-        assert process.wait(60) == 143
+        assert process.wait(300) == 143
 
 
 @pytest.mark.faults
@@ -129,7 +129,7 @@ try:
 except ResourceError as error:
     print(error)
 """
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.stdout == "workers die as soon as they start: --workers 1 says why\n"
 
 

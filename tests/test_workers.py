@@ -43,6 +43,6 @@ def test_an_error_ends_the_map_without_running_the_rest():
 
 
 def test_the_count_is_the_number_of_threads():
-    together = threading.Barrier(3, timeout=10)
+    together = threading.Barrier(3, timeout=300)
     with Workers(3) as workers:
         list(workers.map(lambda _: together.wait(), range(3)))
