@@ -245,6 +245,15 @@ def test_an_import_inside_a_rule_is_followed(tmp_path):
     assert len(found) == 2
 
 
+def test_margins_may_be_declared_by_a_property(tmp_path):
+    """As type checkers want it in a NamedTuple, with the fingerprint of the attribute."""
+    found, declared = [], "@property\ndef score_game(self):\n    return "
+    for body in ("", "score_game = True", f"{declared}True", f"{declared}False"):
+        write(tmp_path, body=body)
+        found.append(fingerprint(load_game(f"{tmp_path}/rules.py::Rules")))
+    assert found[0] == found[3] != found[1] == found[2]
+
+
 def test_what_changes_no_value_leaves_the_fingerprint(tmp_path):
     write(tmp_path)
     plain = fingerprint(load_game(f"{tmp_path}/rules.py::Rules"))

@@ -66,7 +66,7 @@ def fingerprint(game: Any, also: tuple[str, ...] = ()) -> str:
     Raises GameError if the source is not at hand, or if the rules name data whose content cannot be told.
     """
     parameters, named = _told(game, also)
-    parts = [parameters, str(getattr(type(game), "score_game", False))]
+    parts = [parameters, str(bool(getattr(game, "score_game", False)))]
     parts += [f"{name}: {named[name]}" for name in sorted(named)]
     if bits_of(game) != USUAL:
         parts.append(f"bits: {bits_of(game)}")
