@@ -1,5 +1,7 @@
 """Loading games by their strings, and refusing what makes no game, in one line that names the remedy."""
 
+import importlib
+import re
 import subprocess
 import sys
 import textwrap
@@ -10,6 +12,7 @@ from solver.base.errors import GameError
 from solver.base.value import WIN
 from solver.games import CATALOGUE, FROM_FILES, class_of
 from solver.games.connect_four import ConnectFour
+from solver.report.games import GROUPS, facts
 from solver.rules.game import Rules, game_text, is_built_in, load_game
 from tests.games import CHANCE_GAMES, LARGE_CHANCE_GAMES, LARGE_GAMES, MORE_GAMES, SMALL_GAMES
 
@@ -226,10 +229,43 @@ def test_a_file_that_fails_is_reported_in_a_line(tmp_path):
         load_game(f"{path}::Own")
 
 
-def test_the_catalogue_is_complete():
-    listed = SMALL_GAMES + MORE_GAMES + LARGE_GAMES + CHANCE_GAMES + LARGE_CHANCE_GAMES
-    tested = {text.partition(":")[0] for text in listed} | {"chess-ending", "quarto"}
-    assert tested | FROM_FILES == set(CATALOGUE)
+LISTED = SMALL_GAMES + MORE_GAMES + LARGE_GAMES + CHANCE_GAMES + LARGE_CHANCE_GAMES
+TESTED = {text.partition(":")[0] for text in LISTED} | {"chess-ending", "quarto"}
+
+
+def lacks(name):
+    """Yield what a game of the package lacks, and the remedy: the steps are those of CONTRIBUTING.md."""
+    class_name = name.title().replace("-", "")
+    module = importlib.import_module(f"solver.games.{name.replace('-', '_')}")
+    cls, group = getattr(module, class_name, None), getattr(module, "GROUP", None)
+    if cls is None:
+        yield f"no class {class_name}: name the class of the rules like the file"
+    elif group not in GROUPS:
+        yield f"no group: set GROUP above the class to one of {', '.join(GROUPS)}"
+    else:
+        text = facts(name)["rules"]
+        if not 3 <= len(re.findall(r"[.:](?=\s|$)", text)) <= 25:
+            yield "rules told in fewer than 3 or more than 25 sentences before 'A state': mend the file's docstring"
+        if word := re.search(r"\b(bits?|tiers?|states?)\b", text):
+            yield f"{word[0]!r} among the rules: write of the encoding after a sentence that begins with 'A state'"
+    if name in FROM_FILES:
+        return
+    if not hasattr(cls, "cells"):
+        yield "no cells(state, mover): pages draw the board by it, see docs/rules.md"
+    if not hasattr(cls, "place") and group != "dice":  # a throw may have no place
+        yield "no place(state, action): a page takes clicks by it, see docs/rules.md"
+    if name not in TESTED:
+        yield f"no test: add a line {name!r}, with the parameters of a small board, to tests/games.py"
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_a_game_of_the_package_lacks_nothing(name):
+    missing = list(lacks(name))
+    assert not missing, f"{name} has {'; '.join(missing)}"
+
+
+def test_every_tested_game_is_there():
+    assert set(CATALOGUE) >= TESTED
 
 
 def test_a_game_is_found_by_the_name_of_its_file():
