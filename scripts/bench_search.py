@@ -119,7 +119,8 @@ def ask(program: str, moves: Sequence[str]) -> tuple[float, list[int | None]]:
     with tempfile.TemporaryFile("w+") as lines:
         lines.writelines(f"{one}\n" for one in moves)
         lines.seek(0)
-        with subprocess.Popen(shlex.split(program), stdin=lines, stdout=subprocess.PIPE, text=True) as process:
+        command, own = shlex.split(program), benchmark.environment()
+        with subprocess.Popen(command, stdin=lines, stdout=subprocess.PIPE, text=True, env=own) as process:
             assert process.stdout is not None
             answers = process.stdout.read().splitlines()
             _, status, usage = os.wait4(process.pid, 0)

@@ -83,10 +83,9 @@ def solve(game: str) -> Took:
         store = Path(folder) / "store"
         store.mkdir()
         command = [sys.executable, "-m", "solver", "solve", game, "--cluster", "local:2", "-q"]
+        command += ["--store", str(store), "-o", f"{folder}/book.lmdb"]
         started, stored = time.perf_counter(), 0
-        with subprocess.Popen(
-            [*command, "--store", str(store), "-o", f"{folder}/book.lmdb"], stdout=subprocess.DEVNULL
-        ) as process:
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, env=benchmark.environment()) as process:
             watch = Watch(process.pid)
             while process.poll() is None:
                 watch.look()
