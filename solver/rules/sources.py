@@ -65,6 +65,8 @@ def source_of(item: Any, name: str = "") -> str:
 def _source_of_code(code: types.CodeType, text: str | None) -> str:
     """A function's source; kept, since a file may change after it was imported."""
     if text is None:
+        if code.co_filename == "<string>":  # made by exec: `python -c` of 3.13 gives its own source
+            raise OSError(code.co_filename)
         source = inspect.getsource(code)
     else:
         source = "".join(inspect.getblock(text.splitlines(keepends=True)[code.co_firstlineno - 1 :]))
