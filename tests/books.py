@@ -1,8 +1,10 @@
 """Books for tests, from plain dictionaries of values."""
 
 import random
+import shutil
 import subprocess
 import sys
+import tempfile
 import textwrap
 import zlib
 from collections import Counter
@@ -116,10 +118,21 @@ def sample_book(tmp_path_factory, codec):
     return path, values
 
 
+def records_of(path):
+    """Return the records of a book's file by their keys.
+
+    LMDB opens no file twice in a process, and a book that an earlier test let go of may still have this one open. So a
+    copy is read.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        copy = shutil.copy(path, f"{folder}/book.lmdb")
+        with lmdb.open(copy, subdir=False, readonly=True, lock=False) as source, source.begin() as transaction:
+            return {bytes(key): bytes(record) for key, record in transaction.cursor()}
+
+
 def rewritten(path, target, change):
     """A copy whose records went through `change(key, record)`, LMDB's structure intact."""
-    with lmdb.open(str(path), subdir=False, readonly=True, lock=False) as source, source.begin() as transaction:
-        records = [(key, change(key, record)) for key, record in transaction.cursor()]
+    records = [(key, change(key, record)) for key, record in records_of(path).items()]
     with (
         lmdb.open(str(target), subdir=False, lock=False, map_size=1 << 28, lib_version=0) as copy,
         copy.begin(write=True) as transaction,

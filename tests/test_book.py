@@ -37,7 +37,16 @@ from solver.rules.game import load_game
 from solver.solving import pipeline
 from solver.verifying import verification
 from tests import naive
-from tests.books import KEYED_BY_STATE, VALUES, header_of, looked_up, rewritten, sample_values, write_values
+from tests.books import (
+    KEYED_BY_STATE,
+    VALUES,
+    header_of,
+    looked_up,
+    records_of,
+    rewritten,
+    sample_values,
+    write_values,
+)
 from tests.games import LARGE_GAMES, SMALL_GAMES
 from tests.ways import slow
 
@@ -453,8 +462,7 @@ def test_file_permissions_follow_the_umask(tmp_path):
 
 
 def test_segments_fill_their_pages(sample):
-    with lmdb.open(str(sample[0]), subdir=False, readonly=True, lock=False) as source, source.begin() as transaction:
-        sizes = [len(record) for key, record in transaction.cursor() if len(key) == 8]
+    sizes = [len(record) for key, record in records_of(sample[0]).items() if len(key) == 8]
     assert max(sizes) <= SEGMENT_SIZE
     assert min(sizes[:-1]) > SEGMENT_SIZE - 1000
 

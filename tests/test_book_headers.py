@@ -3,7 +3,6 @@
 import os
 from pathlib import Path
 
-import lmdb
 import msgpack
 import pytest
 
@@ -13,7 +12,7 @@ from solver.book import Book, write_book
 from solver.book.format import HEADER_KEY
 from solver.book.sealing import seal
 from solver.games import CATALOGUE, FROM_FILES
-from tests.books import header_of, rewritten, sample_values, write_values
+from tests.books import header_of, records_of, rewritten, sample_values, write_values
 
 
 def with_header(path, target, **changes):
@@ -100,8 +99,7 @@ def lying(tmp_path_factory):
     """A small book and the fields of its header."""
     path = tmp_path_factory.mktemp("books") / "small.lmdb"
     write_values(path, sample_values(3000))
-    with lmdb.open(str(path), subdir=False, readonly=True, lock=False) as source, source.begin() as transaction:
-        return path, msgpack.unpackb(transaction.get(HEADER_KEY)[4:])
+    return path, msgpack.unpackb(records_of(path)[HEADER_KEY][4:])
 
 
 @pytest.mark.parametrize("place", ["/dev/zero", "fifo", "exercise.json"])

@@ -7,7 +7,6 @@ import random
 import struct
 import tracemalloc
 
-import lmdb
 import pytest
 
 from solver.base import extras
@@ -22,6 +21,7 @@ from tests.books import (
     VALUES,
     deflated,
     looked_up,
+    records_of,
     rewritten,
     sample_values,
     write_sample,
@@ -36,8 +36,7 @@ def swap(records, first, second):
 @pytest.mark.parametrize("damage", ["swapped", "duplicated", "zeroed", "missing", "of another book"])
 def test_segments_out_of_place_are_noticed(sample, tmp_path, damage):
     path, values = sample
-    with lmdb.open(str(path), subdir=False, readonly=True, lock=False) as source, source.begin() as transaction:
-        records = {bytes(key): bytes(record) for key, record in transaction.cursor()}
+    records = records_of(path)
     zero, one = segment_key(0), segment_key(1)
     if damage == "swapped":
         swap(records, zero, one)
@@ -50,8 +49,7 @@ def test_segments_out_of_place_are_noticed(sample, tmp_path, damage):
     else:
         other = tmp_path / "other.lmdb"
         write_values(other, {**values, max(values) + 1: VALUES[0]})
-        with lmdb.open(str(other), subdir=False, readonly=True, lock=False) as source, source.begin() as transaction:
-            records[zero] = transaction.get(zero)
+        records[zero] = records_of(other)[zero]
     changed = rewritten(path, tmp_path / "damaged.lmdb", lambda key, record: records.get(bytes(key)))
     with pytest.raises(DamagedBook), Book(changed) as book:
         book[min(values)]

@@ -267,10 +267,11 @@ def refusing(name):
 @pytest.mark.parametrize("name", ["actions", "canonical", "cells", "format_action"])
 def test_where_rules_have_no_translation_the_module_tells_them(pages, tmp_path, monkeypatch, name):
     """The shipped one: that of a book that is whole is there for its rules, and searches nothing."""
+    path = pages("tic-tac-toe") / "book.lmdb"  # made before the patches, as other tests take it
     monkeypatch.setattr(script, "TABLED", 5)
     monkeypatch.setattr(script, "translation", refusing(name))
     by_module = name in ("actions", "canonical")
-    with Book(pages("tic-tac-toe") / "book.lmdb") as book:
+    with Book(path) as book:
         notes = export(book, f"{tmp_path}/site/")
     instead = {"cells": "boards as text", "format_action": "moves by their numbers"}
     assert by_module != bool(notes) and all(note.endswith(instead[name]) for note in notes)
@@ -286,9 +287,10 @@ def test_where_rules_have_no_translation_the_module_tells_them(pages, tmp_path, 
 @pytest.mark.parametrize("name", ["pig:10", "kalah:2,2", "connect-four:4,3 ranked"])
 def test_modules_are_built_for_rules_that_have_no_translation(pages, tmp_path, monkeypatch, name):
     """Dice, moves again and what they score, ranks."""
+    path = pages(name) / "book.lmdb"
     monkeypatch.setattr(script, "TABLED", 5)
     monkeypatch.setattr(script, "translation", refusing("rank" if "ranked" in name else "is_terminal"))
-    with Book(pages(name) / "book.lmdb") as book:
+    with Book(path) as book:
         assert export(book, f"{tmp_path}/site/") == []
     shutil.copy(site.WEB / "package.json", tmp_path)
     assert "...module.rules" in (tmp_path / "site" / "game.js").read_text()
@@ -353,13 +355,13 @@ def test_rules_that_compile_have_pages_though_they_do_not_translate(tmp_path):
 
 
 def test_rules_that_neither_translate_nor_compile_are_refused(pages, tmp_path, monkeypatch):
-    book_path = pages("tic-tac-toe") / "book.lmdb"  # the page is made before the translation refuses
+    path = pages("tic-tac-toe") / "book.lmdb"
     monkeypatch.setattr(script, "TABLED", 5)
     monkeypatch.setattr(script, "translation", refusing("actions"))
     monkeypatch.setattr(script.modules, "data_of", lambda rules: None)
     monkeypatch.setattr("solver.base.extras.has_kernels", lambda: False)
     refused = pytest.raises(MethodError, match="'try' has no translation to JavaScript, and tic-tac-toe wants a module")
-    with Book(book_path) as book, refused:
+    with Book(path) as book, refused:
         export(book, f"{tmp_path}/site/")
     assert not (tmp_path / "site").exists()
 
