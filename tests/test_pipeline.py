@@ -15,9 +15,10 @@ from solver.base.value import Value
 from solver.book import Book, streaming
 from solver.play.player import Player
 from solver.report import books
-from solver.rules.game import load_game
+from solver.rules.game import Rules, load_game
 from solver.solving import pipeline
-from solver.solving.ways import entries
+from solver.solving.job import Job
+from solver.solving.ways import entries, plain
 from solver.verifying.verification import verify
 from tests import naive
 from tests.games import MORE_GAMES, SMALL_GAMES
@@ -349,3 +350,18 @@ def test_scores_with_cycles_are_solved(monkeypatch, tmp_path, stones, tier):
         assert {value.score for value in book.values()} == {0}, "it has no end"
     with pytest.raises(MethodError, match="has cycles, which minimax cannot solve: use retrograde analysis"):
         pipeline.solve(game, method="minimax")
+
+
+def test_plain_python_takes_what_has_few_states_a_tier(monkeypatch):
+    """The kernels pay for every tier, plain Python for every state."""
+    monkeypatch.setattr(plain, "SMALL", 200)
+    assert plain.tiers_of_one_game(Rules(load_game("coins:2000"))) > 500
+    monkeypatch.setattr(plain, "TIER_SECONDS", 0.01)
+    thin, broad = (Job(Rules(load_game(text)), None, options.Options()) for text in ("coins:2000", "nim:7,7,7"))
+    assert plain.tried(thin).solved.stored == 2000
+    assert plain.tried(broad) is None
+
+
+def test_a_game_whose_play_never_ends_has_some_tiers():
+    rules = Rules(load_game("three-mens-morris"))
+    assert 1 <= plain.tiers_of_one_game(rules) < 100

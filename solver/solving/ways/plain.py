@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import functools
 import itertools
+import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from solver.base.errors import BudgetExceeded, MethodError, ResourceError
 from solver.base.patience import impatient
 from solver.check.conformance import SLOW, check_table, random_games
-from solver.check.playouts import RandomGame, endless, repeated, states_of
+from solver.check.playouts import MOST_MOVES, RandomGame, endless, repeated, states_of
 from solver.rules.game import Rules, is_built_in
 from solver.search import Budget, alphabeta, minimax, nimbers, retrograde, value_iteration
 from solver.solving.job import Job, Outcome
@@ -27,7 +28,9 @@ SMALL = 20_000  # states that plain Python solves before a compiler is ready
 SMALL_SECONDS = 1.0
 LITTLE = 2_000  # states that it solves before compiled kernels are loaded
 LITTLE_SECONDS = 0.1
-
+TIER_SECONDS = 350e-6  # that the kernels take for a tier, however few states it has
+MANY_TIERS = 300  # of a game: for fewer a second try would be too short
+THIN_SECONDS = 30.0  # of a game of thin tiers: plain Python keeps no checkpoint
 
 METHODS: dict[str, Callable[..., Any]] = {
     "minimax": minimax.solve,
@@ -68,10 +71,34 @@ def tried(job: Job, cached: bool = False) -> Outcome | None:
 
     `cached`: the sweep's kernels need not be compiled. Raises what `solve` does.
     """
-    rules, progress = job.rules, job.options.progress
+    rules = job.rules
     most, seconds = (min(SMALL, LITTLE), LITTLE_SECONDS) if cached else (SMALL, SMALL_SECONDS)
     if sum(1 for _ in itertools.islice(rules.starts(), most + 1)) > most:
         return None
+    outcome = _within(job, most, seconds)
+    if outcome is None and rules.tiered and most:
+        # The kernels pay for every tier, plain Python for every state. So it gets the time of theirs for the tiers.
+        tiers = tiers_of_one_game(rules)
+        if tiers > MANY_TIERS:
+            outcome = _within(job, _most_states(job), min(THIN_SECONDS, TIER_SECONDS * tiers))
+    return outcome
+
+
+def tiers_of_one_game(rules: Rules) -> int:
+    """The tiers that a random game passes through: in a game of thin tiers a good part of them all."""
+    chance, state, tiers = random.Random(0), rules.game.initial(), set[int]()
+    ply = 0
+    while True:
+        tiers.add(rules.tier(rules.canonical(state)))
+        children = [] if rules.is_terminal(state) else [child for _, _, child in rules.children(state)]
+        if not children or ply > MOST_MOVES + 2 * len(tiers):
+            return len(tiers)
+        state, ply = chance.choice(children), ply + 1
+
+
+def _within(job: Job, most: int | None, seconds: float) -> Outcome | None:
+    """The outcome for a game of at most so many states that plain Python solves in so many seconds."""
+    rules, progress = job.rules, job.options.progress
     budget = Budget(most, seconds)
 
     def states(step: str, done: int, total: int | None, note: str = "") -> None:
@@ -96,8 +123,7 @@ def whole(job: Job, reason: str | None = None) -> Outcome:
 
 def found_by(job: Job, method: str, reason: str | None = None) -> Any:
     """What one of METHODS finds. Raises ResourceError if there are more states than the memory holds."""
-    rules, options, state_bytes = job.rules, job.options, STATE_BYTES.get(method)
-    most = options.memory // state_bytes if options.memory and state_bytes else None
+    rules, options, most = job.rules, job.options, _most_states(job, method)
 
     def progress(step: str, done: int, total: int | None, note: str = "") -> None:
         if most is not None and done > most:
@@ -108,6 +134,13 @@ def found_by(job: Job, method: str, reason: str | None = None) -> Any:
         options.progress(step, done, total, note)
 
     return METHODS[method](rules, progress=progress)
+
+
+def _most_states(job: Job, method: str = "auto") -> int | None:
+    """How many states the memory holds in plain Python; None where nothing limits them."""
+    method = job.rules.kind.acyclic if method == "auto" else method
+    state_bytes, memory = STATE_BYTES.get(method), job.options.memory
+    return memory // state_bytes if memory and state_bytes else None
 
 
 def _outcome(rules: Rules, method: str, found_by: Callable[[str], Any]) -> Outcome:
