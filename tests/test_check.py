@@ -2,18 +2,21 @@
 
 import io
 import json
+import re
 
 import pytest
 
 from solver.base import extras
 from solver.check import conformance, playouts
 from solver.check.playouts import RandomGame, repeated
+from solver.cli import common
 from solver.cli.common import Bars
 from solver.rules.game import Rules, load_game
 from solver.solving import pipeline
 from solver.solving.ways import plain
 from tests.test_cli import ok, run
 from tests.test_player import THIRD
+from tests.ways import until
 
 HEAD = "from typing import NamedTuple\n\n"
 RING = """
@@ -164,6 +167,33 @@ def test_a_step_that_counts_nothing_has_a_line(monkeypatch):
         progress("compile", 0, 0)
         progress("forward", 3, None)
     assert "compile ..." in terminal.getvalue() and "forward: 3" in terminal.getvalue()
+
+
+def test_work_in_a_pipe_has_lines_that_say_how_far_it_is(monkeypatch, capfd):
+    monkeypatch.setattr(common, "THREAD_SECONDS", -1.0)
+    monkeypatch.setattr(common, "LINE_SECONDS", 0.01)
+    with Bars(quiet=False) as progress:
+        progress("verify", 250, 1000, "all is well")
+        err = until(lambda: capfd.readouterr().err)
+    assert re.match(r"verify: 250 of 1,000 positions, 25 %, \d+ s, all is well\n", err)
+    assert Bars(quiet=True)._lines is None
+
+
+@pytest.mark.parametrize(
+    ("report", "line"),
+    [
+        (("compile", 0, 0, ""), "compile ..., 20 s"),
+        (("forward", 3_000, None, ""), "forward: 3,000 positions, 20 s"),
+        (("verify", 2_500, 10_000, ""), "verify: 2,500 of 10,000 positions, 25 %, 20 s, about 30 s left of this step"),
+        (("verify", 10_000, 10_000, "tier 3"), "verify: 10,000 of 10,000 positions, 100 %, 20 s, tier 3"),
+    ],
+)
+def test_a_line_of_progress(report, line):
+    lines = common._Lines()
+    lines.see(report[0], 0, report[2], "")
+    lines._started, lines._begun = 100.0, 110.0
+    lines.see(*report)
+    assert lines.line(120.0) == line
 
 
 @pytest.mark.slow

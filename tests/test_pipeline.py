@@ -357,7 +357,8 @@ def test_plain_python_takes_what_has_few_states_a_tier(monkeypatch):
     monkeypatch.setattr(plain, "SMALL", 200)
     assert plain.tiers_of_one_game(Rules(load_game("coins:2000"))) > 500
     monkeypatch.setattr(plain, "TIER_SECONDS", 0.01)
-    thin, broad = (Job(Rules(load_game(text)), None, options.Options()) for text in ("coins:2000", "nim:7,7,7"))
+    games = map(load_game, ("coins:2000", "connect-four:4,3,3"))
+    thin, broad = (Job(Rules(game), None, options.Options()) for game in games)
     assert plain.tried(thin).solved.stored == 2000
     assert plain.tried(broad) is None
 

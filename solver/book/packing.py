@@ -37,7 +37,10 @@ def pack(
             bits = 8 * book.header.state_bytes
             refuse_wide(str(book.path), bits, f"the codec {codec}", "leave it as it is", BookError)
         header, rules = recoded(book, book.header, codec)
-        return streaming.write(target, header, streaming.pieces(book), rules, workers=workers, progress=progress)
+        # Ranks are read, and sorted, before any are written; else both go on together and only one can be seen.
+        reads_first = keys_of(codec).ASKED or book.codec_keys.ASKED
+        pieces = streaming.pieces(book, progress if reads_first else silent)
+        return streaming.write(target, header, pieces, rules, workers=workers, progress=progress)
 
 
 def recoded(book: Book, header: Header, codec: str) -> tuple[Header, Rules | None]:

@@ -24,6 +24,8 @@ from solver.play.live import PLAYOUTS, SECONDS
 from solver.rules.game import Game, is_built_in, own_method
 
 MOST = 1 << 63  # beyond any tier or distance
+LINE_SECONDS = 10.0  # between two lines of progress where there is no terminal
+THREAD_SECONDS = 1.5  # of work without lines: longer than plain Python's first try
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
@@ -132,15 +134,19 @@ def open_book(source: str, own: str | None = None, *, quiet: bool = False) -> Bo
 
 
 class Bars:
-    """A progress callback that draws a bar for each step on stderr, on a terminal only."""
+    """A progress callback: on a terminal a bar for each step, elsewhere a line every LINE_SECONDS; both on stderr."""
 
     def __init__(self, quiet: bool) -> None:
-        self._draws = not quiet and sys.stderr.isatty()
+        terminal = sys.stderr.isatty()
+        self._draws = not quiet and terminal
+        self._lines = None if quiet or terminal else _Lines()
         self._started = time.perf_counter()
         self._bar: Any = None
         self._step = ""
 
     def __call__(self, step: str, done: int, total: int | None, note: str = "") -> None:
+        if self._lines is not None:
+            self._lines.see(step, done, total, note)
         if not self._draws:
             return
         if step != self._step:
@@ -175,11 +181,65 @@ class Bars:
 
     def __exit__(self, *raised: object) -> None:
         self._close()
+        if self._lines is not None:
+            self._lines.stop()
 
     def _close(self) -> None:
         if self._bar is not None:
             self._bar.close()
             self._bar = None
+
+
+class _Lines:
+    """Progress as lines of text, for logs and pipes: a thread prints the latest report every LINE_SECONDS.
+
+    A thread, since some steps report nothing for minutes. It starts with the first report after THREAD_SECONDS: short
+    work needs none, and a process of one thread may still fork to compile.
+    """
+
+    def __init__(self) -> None:
+        self._started = time.perf_counter()
+        self._begun = self._started  # of the step
+        self._first = 0  # units that an earlier run has done of the step
+        self._latest: tuple[str, int, int | None, str] = ("", 0, None, "")
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def see(self, step: str, done: int, total: int | None, note: str) -> None:
+        """Take a report."""
+        now = time.perf_counter()
+        if step != self._latest[0]:
+            self._begun, self._first = now, done
+        self._latest = step, done, total, note
+        if self._thread is None and now - self._started > THREAD_SECONDS:
+            self._thread = threading.Thread(target=self._run, daemon=True)
+            self._thread.start()
+
+    def stop(self) -> None:
+        """Print no more."""
+        self._ended.set()
+
+    def line(self, now: float) -> str:
+        """The latest report: the step, how far it is, the seconds since the start and about how many are left."""
+        step, done, total, note = self._latest
+        if total == 0:
+            far = f"{step} ..."
+        elif total is None:
+            far = f"{step}: {done:,} positions"
+        else:
+            far = f"{step}: {done:,} of {total:,} positions, {100 * done // total} %"
+        parts = [far, f"{now - self._started:,.0f} s"]
+        if total and self._first < done < total:
+            left = (now - self._begun) * (total - done) / (done - self._first)
+            parts.append(f"about {left:,.0f} s left of this step")
+        return ", ".join([*parts, *([note] if note else [])])
+
+    def _run(self) -> None:
+        due = self._started + LINE_SECONDS
+        while not self._ended.wait(max(0.0, due - time.perf_counter())):
+            with contextlib.suppress(OSError, ValueError):  # nobody reads any more
+                click.echo(self.line(time.perf_counter()), err=True)
+            due = max(due, time.perf_counter()) + LINE_SECONDS
 
 
 @contextlib.contextmanager
@@ -236,7 +296,7 @@ module_option = click.option(
     help="Search live by the module that solver build made of the game, without compiling.",
 )
 live_option = click.option("--live", is_flag=True, help="Search a GAME, even if a book of it comes with the package.")
-quiet_option = click.option("-q", "--quiet", is_flag=True, help="No bars, no notes.")
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress, no notes.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 codec_option = click.option(
     "--codec",
