@@ -4,6 +4,7 @@ import contextlib
 import random
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ pytest.importorskip("numba")
 
 from solver.base.parallel import Workers  # noqa: E402
 from solver.store import column, runs  # noqa: E402
+from solver.store import work as work_module  # noqa: E402
 from solver.store.packed import LAST  # noqa: E402
 from solver.store.work import Work  # noqa: E402
 from solver.sweep import backward, exhaustive, expansion, forward, ordered, projection, retrograde  # noqa: E402
@@ -349,3 +351,24 @@ def test_a_checkpoint_takes_a_twentieth_of_the_time_at_most(tmp_path, monkeypatc
         now[0] += 1000
         work.checkpoint(None)  # that nobody asked about: the time before counts for nothing
         assert [due_after(work, 29), due_after(work, 2)] == [False, True]
+
+
+def test_pages_stay_until_they_really_are_many(monkeypatch):
+    """Reads share pages, so that counting them says too much; the system knows."""
+    bytes_in_memory, released = [5000], []
+    monkeypatch.setattr(work_module, "_file_bytes", lambda: bytes_in_memory[0])
+    with Work() as work:
+        work.mapped = 1000
+        work.columns["some"] = types.SimpleNamespace(release=lambda: released.append(1), close=lambda: None)
+        work.read(1001)
+        assert len(released) == 1  # from here on the columns' pages are told from others
+        work.read(1001)
+        bytes_in_memory[0] += 900
+        work.read(1001)
+        assert len(released) == 1
+        bytes_in_memory[0] += 200
+        work.read(1001)
+        assert len(released) == 2
+        monkeypatch.setattr(work_module, "_file_bytes", lambda: None)
+        work.read(1001)
+        assert len(released) == 3

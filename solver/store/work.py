@@ -27,7 +27,7 @@ from typing import Any
 
 from solver.base.errors import ResourceError
 from solver.base.files import lock, sync_folder
-from solver.store.column import Column
+from solver.store.column import PAGE, Column
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -62,6 +62,7 @@ class Work:
         self.kept = False  # whether there is a checkpoint
         self.mapped = 1 << 30  # bytes read from files after which their pages are let go
         self._touched = 0
+        self._idle: int | None = None  # bytes of files that are in memory when the columns have let theirs go
         self._obsolete: list[str] = []  # columns that the last checkpoint may speak of
         self._numbers = 0
         self._unchecked = BLOCK
@@ -144,12 +145,22 @@ class Work:
                 raise ResourceError(self._full(free))
 
     def read(self, size: int) -> None:
-        """Count bytes whose pages were read from the columns' views; let all pages go when they are many."""
+        """Count bytes whose pages were read from the columns' views; let all pages go when they are many.
+
+        Many reads share pages. So where the system tells how many there are, that decides, and the count only says when
+        to ask: pages that go too soon come back one by one, each by a fault.
+        """
         self._touched += size
-        if self._touched > self.mapped:
-            self._touched = 0
-            for column in self.columns.values():
-                column.release()
+        if self._touched <= self.mapped:
+            return
+        resident = _file_bytes()
+        if resident is not None and self._idle is not None and resident - self._idle < self.mapped:
+            self._touched = max(0, resident - self._idle)
+            return
+        self._touched = 0
+        for column in self.columns.values():
+            column.release()
+        self._idle = _file_bytes()
 
     def free(self) -> int:
         """Bytes of disk that can still be written."""
@@ -288,6 +299,15 @@ class Work:
     @staticmethod
     def _ours(folder: Path) -> list[Path]:
         return [path for path in folder.iterdir() if OURS.fullmatch(path.name)]
+
+
+def _file_bytes() -> int | None:
+    """Bytes of mapped files that this process has in memory; None where the system does not tell."""
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[2]) * PAGE
+    except (OSError, ValueError, IndexError):
+        return None
 
 
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
