@@ -248,10 +248,16 @@ def kernels(monkeypatch):
     return put
 
 
+def state_at(stored, place):
+    from solver.verifying import reached
+
+    return reached.state_at(stored.states, place)
+
+
 def call_wrong(audit, stored, reached, tiers, tallies, begin, end, ends, report):
     """Call a state in the middle of the first ones wrong."""
     audit(stored, reached, tiers, tallies, begin, end, ends, report)
-    report[:2] = 2, stored.states[end // 2]
+    report[:2] = 2, state_at(stored, end // 2)
 
 
 def count_wrong(audit, stored, reached, tiers, tallies, *rest):
@@ -272,7 +278,7 @@ def fail(audit, stored, reached, tiers, tallies, begin, end, ends, report):
 
 def miss_the_start(mark_starts, stored, reached, begin, ends, report):
     mark_starts(stored, reached, begin, ends, report)
-    report[:2] = 1, stored.states[0]
+    report[:2] = 1, state_at(stored, 0)
 
 
 LIARS = {
@@ -492,3 +498,37 @@ def test_states_up_to_the_last_of_63_bits_are_solved_and_verified(tmp_path, monk
     report = verification.verify(tmp_path / "top.lmdb", game)
     assert (report.verdict, report.note) == ("proved", None)
     assert not [line for line in said if "plain Python" in line]
+
+
+@pytest.mark.parametrize(
+    ("states", "width"),
+    [
+        ([0], 2),
+        ([3, 5, 6, 70_000, 70_001], 4),
+        (list(range(0, 1 << 20, 37)), 2),
+        (list(range(0, 1 << 34, 1 << 20)), 4),
+        ([0, 1, (1 << 63) - 2, (1 << 63) - 1], 8),
+    ],
+)
+def test_packed_states_are_those_that_were_packed(states, width):
+    """In parts of any length, up to the last of 63 bits; and only they are found."""
+    pytest.importorskip("numba")
+    import numpy as np
+
+    from solver.verifying import reached
+
+    shift, dtype = reached.layout(states[-1], len(states))
+    lows = np.empty(len(states), dtype)
+    begins, cell = np.zeros((states[-1] >> shift) + 2, np.int64), -1
+    for at in range(0, len(states), 1000):
+        part = np.array(states[at : at + 1000], np.int64)
+        cell = reached.pack(part, at, shift, lows[at : at + 1000], begins, cell)
+    begins[cell + 1 :] = len(states)
+    packed = reached.Sorted(begins, lows, shift)
+    assert lows.itemsize == width
+    if width < 8:
+        assert reached.states_from(packed, 0, len(states)).tolist() == states
+        known = set(states[:300])
+        assert all(reached.look_up(packed, state) == place for place, state in enumerate(states[:300]))
+        assert all(reached.look_up(packed, state) == -1 for state in range(-2, 40) if state not in known)
+    assert [reached.state_at(packed, place) for place in range(len(states))][-300:] == states[-300:]

@@ -4,15 +4,17 @@ It never calls a book wrong by itself. It asks plain Python about each state tha
 UncompiledRules if plain Python finds nothing. A fault of the whole book, such as a wrong count, raises Unconfirmed.
 
 It has arithmetic of its own for values (outcome and distance instead of merits), a look-up of its own (a table of
-the leading bits and bisection), and marks every state that some move reaches, so that strays are found as well; and it
-counts all states anew, by tier and outcome.
+the leading bits and bisection, `reached`), and marks every state that some move reaches, so that strays are found as
+well; and it counts all states anew, by tier and outcome.
 
-Cost: 13 bytes a state, or, where that is more than the memory given, 12 bytes a state in unnamed files, whose pages are
-let go again, and a pass over all moves for each quarter of the memory that a byte a state fills.
+Cost: 4 to 13 bytes a state, 5 in most games: 2, 4 or 8 for its low bits, 1 or more for its value, 1 for its mark. Where
+that is more than the memory given, all but the marks lie in unnamed files, whose pages are let go again, and there is a
+pass over all moves for each quarter of the memory that a byte a state fills.
 """
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -20,19 +22,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.base.errors import SolverError, UncompiledRules
+from solver.base.errors import DamagedBook, SolverError, UncompiledRules
 from solver.base.parallel import Workers
 from solver.base.progress import Progress, silent
 from solver.book import Book
 from solver.book.check import check_counts
-from solver.book.codecs.reading import read_all
+from solver.book.codecs.reading import read_parts
 from solver.book.format import Header
 from solver.book.solution import TierCount
 from solver.compiled import agreement
 from solver.compiled.binding import FAILURES, bind, compiling, is_of_compiler, kernel
 from solver.rules.game import Rules
 from solver.store.prefetch import prefetch
-from solver.store.runs import LOOK, Key, Runs, States, merged, places_in
+from solver.store.runs import LOOK, Key, Runs, States, merged
 from solver.store.shared import read_only
 from solver.store.sorting import first_from, sort_unique
 from solver.store.work import Work
@@ -50,6 +52,12 @@ from solver.verifying.reached import (
     WRONG_TIER,
     WRONG_VALUE,
     Reached,
+    Sorted,
+    layout,
+    low_bits,
+    pack,
+    state_at,
+    states_from,
     stays,
     tally,
     unfit,
@@ -68,15 +76,12 @@ LEAST_SPAN = 1 << 20  # states that one pass marks
 
 
 class Stored(NamedTuple):
-    """A book's states, the indices of their values, those values (palette,), distance 0 where it means nothing, and a
-    table of the states' leading bits."""
+    """A book's states, the indices of their values, and those values (palette,), distance 0 where it means nothing."""
 
-    states: States
+    states: Sorted
     indices: NDArray[Any]
     scores: NDArray[np.int64]
     distances: NDArray[np.int64]
-    prefixes: NDArray[np.int64]
-    shift: int
 
 
 class Listed(NamedTuple):
@@ -110,40 +115,42 @@ def audit(stored, reached, tiers, tallies, begin, end, ends, report):
     wins, draws, losses.
     """
     report[:] = 0
+    states = states_from(stored.states, begin, end)
     listed, at = new_listed(ROOM), begin
     while at < end:
-        count, done = list_moves(stored.states, at, end, ends, report, listed)
+        count, done = list_moves(states[at - begin :], at, ends, report, listed)
         if done == at:
             if report[FAULT] or len(listed.keys) >= 2 * len(ends):
                 return
             listed = new_listed(2 * len(listed.keys))
             continue
         report[LOOKS] += find_moves(stored, reached, count, listed)
-        if not judge(stored, reached, tiers, tallies, (at, done), count, listed, report):
+        if not judge(stored, states[at - begin : done - begin], at, reached, tiers, tallies, count, listed, report):
             return
         at = done
     report[AT] = end
 
 
 @kernel
-def list_moves(states, begin, end, ends, report, listed):
-    """List the moves of states[begin:end], of as many as fit, the finished children into `ends`, too: how many moves,
-    and the first state left over, of which the report tells if it is the first of all."""
+def list_moves(states, begin, ends, report, listed):
+    """List the moves of these states, the first of which has the number `begin`, of as many as fit, the finished
+    children into `ends`, too: how many moves, and the number of the first state left over, of which the report tells if
+    it is the first of all."""
     keys, owners, scores, distances, rewards, _, _ = listed
     count = 0
-    for i in range(begin, end):
+    for i in range(len(states)):
         state, mark, full = states[i], count, report[COUNT]
-        if i == begin:
-            report[CULPRIT], report[AT] = state, i
+        if i == 0:
+            report[CULPRIT], report[AT] = state, begin
         fault = unfit(state)
         if fault:
-            if i == begin:
+            if i == 0:
                 report[FAULT] = fault
-            return count, i
+            return count, begin + i
         for action in game.actions(state):
             if count == len(keys) or report[COUNT] == len(ends):
                 report[COUNT] = full
-                return mark, i
+                return mark, begin + i
             child = game.result(state, action)
             keys[count] = game.canonical(child) if FOLDS else child
             scores[count], distances[count] = 0, OPEN
@@ -156,32 +163,34 @@ def list_moves(states, begin, end, ends, report, listed):
                 same = game.again(state, action) != 0
             else:
                 same = not ALTERNATES and game.to_move(child) == game.to_move(state)
-            owners[count] = 2 * (i - begin) + same
+            owners[count] = 2 * i + same
             rewards[count] = game.reward(state, action) if REWARD else 0
             count += 1
-    return count, end
+    return count, begin + len(states)
 
 
 @kernel
 def find_moves(stored, reached, count, listed):
     """Look up the unfinished children of listed moves, each step for all of them, so that what they wait for comes
     together; how many there are."""
-    states, prefixes, shift = stored.states, stored.prefixes, stored.shift
+    states = stored.states
+    begins, shift = states.begins, states.shift
     keys, places, highs = listed.keys, listed.places, listed.highs
     looks = 0
     for j in range(count):
-        prefetch(prefixes, keys[j] >> shift)
+        prefetch(begins, keys[j] >> shift)
     for j in range(count):
         places[j] = highs[j] = 0
-        prefix = keys[j] >> shift
-        if listed.distances[j] == OPEN and prefix >= 0 and prefix + 1 < len(prefixes):
-            places[j], highs[j] = prefixes[prefix], prefixes[prefix + 1]
-            prefetch(states, (places[j] + highs[j]) >> 1)
+        cell = keys[j] >> shift
+        if listed.distances[j] == OPEN and cell >= 0 and cell + 1 < len(begins):
+            places[j], highs[j] = begins[cell], begins[cell + 1]
+            prefetch(states.lows, (places[j] + highs[j]) >> 1)
     for j in range(count):
         if listed.distances[j] == OPEN:
             looks += 1
-            low = first_from(states, keys[j], places[j], highs[j])
-            found = low < len(states) and states[low] == keys[j]
+            key = low_bits(states, keys[j])
+            low = first_from(states.lows, key, places[j], highs[j])
+            found = low < highs[j] and states.lows[low] == key
             places[j] = low if found else -1
             prefetch(stored.indices, low)
             prefetch(reached.marks, low - reached.low)
@@ -189,16 +198,16 @@ def find_moves(stored, reached, count, listed):
 
 
 @kernel
-def judge(stored, reached, tiers, tallies, span, count, listed, report):
-    """Compare the states from one place to another with what their moves, found, make of them; False at the first that
-    is wrong."""
-    states, indices, scores, distances = stored.states, stored.indices, stored.scores, stored.distances
-    begin, end = span
+def judge(stored, states, begin, reached, tiers, tallies, count, listed, report):
+    """Compare these states, the first of which has the number `begin`, with the values that their moves give them, as
+    found; False at the first that is wrong."""
+    indices, scores, distances = stored.indices, stored.scores, stored.distances
     j = 0
-    for i in range(begin, end):
+    for i in range(len(states)):
         state, best_score, best_distance = states[i], -(1 << 62), 0
-        report[CULPRIT], report[AT] = state, i
-        while j < count and listed.owners[j] >> 1 == i - begin:
+        index = indices[begin + i]
+        report[CULPRIT], report[AT] = state, begin + i
+        while j < count and listed.owners[j] >> 1 == i:
             score, distance = listed.scores[j], listed.distances[j]
             if distance == OPEN:
                 place = listed.places[j]
@@ -214,7 +223,7 @@ def judge(stored, reached, tiers, tallies, span, count, listed, report):
             if _is_better(score, distance, best_score, best_distance):
                 best_score, best_distance = score, distance
             j += 1
-        if best_score != scores[indices[i]] or best_distance != distances[indices[i]]:
+        if best_score != scores[index] or best_distance != distances[index]:
             report[FAULT] = WRONG_VALUE
             return False
         if not tally(state, best_score, False, tiers, tallies):
@@ -254,21 +263,50 @@ def check_values(
         return audit.stays
 
 
-def _stored(states: States, indices: NDArray[Any], header: Header, work: Work) -> Any:
-    bits = min(22, len(states).bit_length())
-    shift = max(0, (int(states[-1]).bit_length() if len(states) else 0) - bits)
-    cells = np.arange(1 << bits, dtype=np.int64) << shift
-    # the end of the last cell may be 2**63, which no key is
-    prefixes = np.append(places_in(states, cells, work.read), len(states))
-    states, indices = read_only(states), read_only(indices)  # one type, wherever they lie
-    return arithmetic_of(header).stored(states, indices, header, prefixes, shift)
+def _read(book: Book, work: Work, memory: int, progress: Progress) -> tuple[Sorted, NDArray[Any]]:
+    """All states and palette indices of a book, checked against its header; in files beyond half the memory."""
+    count, at, cell = len(book), 0, -1
+    parts = read_parts(book, progress)
+    first = next(parts, (np.empty(0, np.int64), np.empty(0, np.int32)))
+    last = int(first[0][-1]) if len(first[0]) == count > 0 else _last(book)
+    shift, dtype = layout(last, count)
+    kinds, begins = (dtype, _index_dtype(book)), np.zeros((last >> shift) + 2, np.int64)
+    in_files = count * sum(np.dtype(kind).itemsize for kind in kinds) + begins.nbytes > memory // 2
+    columns = [work.column(name, kind) for name, kind in zip(("states", "indices"), kinds, strict=True) if in_files]
+    arrays = [np.empty(0 if in_files else count, kind) for kind in kinds]
+    for states, indices in itertools.chain([first], parts):
+        end, lows = at + len(states), np.empty(len(states), dtype)
+        cell = pack(states, at, shift, lows, begins, cell)
+        if cell < 0 and len(states):
+            raise DamagedBook(f"{book.path}: states are out of order: solve again")
+        if in_files:
+            columns[0].append(lows)
+            columns[1].append(indices)
+        else:
+            arrays[0][at:end], arrays[1][at:end] = lows, indices
+        at = end
+    begins[cell + 1 :] = count
+    lows, indices = [column.view() for column in columns] if in_files else arrays
+    return Sorted(begins, read_only(lows), shift), read_only(indices)  # one type, wherever they lie
 
 
-def stored(states: States, indices: NDArray[Any], header: Header, prefixes: NDArray[np.int64], shift: int) -> Stored:
+def _last(book: Book) -> int:
+    """The last state of a book whose keys are states."""
+    number = len(book.directory)
+    return book.group(number - 1, lambda count: count - 1)[-1][0] if number else 0
+
+
+def _index_dtype(book: Book) -> Any:
+    """The smallest that holds a palette index, or a number of steps."""
+    values = len(book.header.values)
+    return next((kind for kind in (np.uint8, np.int32) if values - 1 <= np.iinfo(kind).max), np.int64)
+
+
+def stored(states: Sorted, indices: NDArray[Any], header: Header) -> Stored:
     """What the kernel is given of a book."""
     scores = np.array([value.score for value in header.palette], np.int64)
     distances = np.array([value.distance or 0 for value in header.palette], np.int64)
-    return Stored(states, indices, scores, distances, prefixes, shift)
+    return Stored(states, indices, scores, distances)
 
 
 def arithmetic_of(header: Header) -> Any:
@@ -289,16 +327,16 @@ class _Audit:
         self.tallies = np.zeros((max(1, len(self.tiers)), 5), np.int64)
         self.stays = False  # some move does not raise the tier
         self.ends = Runs(work, memory // 8)
-        self.stored = _stored(*read_all(book, work, memory, progress), header, work)
+        self.stored = arithmetic_of(header).stored(*_read(book, work, memory, progress), header)
 
     def run(self) -> None:
-        stored, span = len(self.stored.states), max(LEAST_SPAN, self.memory // 4)
+        stored, span = len(self.stored.states.lows), max(LEAST_SPAN, self.memory // 4)
         for low in range(0, max(1, stored), span):
             reached = Reached(low, np.zeros(min(span, stored - low), np.uint8))
             self._moves(reached)
             self._starts(reached)
             for place in np.flatnonzero(reached.marks == 0)[:1].tolist():
-                state = self.stored.states[low + place]
+                state = state_at(self.stored.states, low + place)
                 raise Unconfirmed(
                     f"{self.book.path}: no move leads to state {state}, and play does not start there: solve again"
                 )
@@ -306,7 +344,7 @@ class _Audit:
 
     def _moves(self, reached: Reached) -> None:
         """All values against their children; the marks of those in its range. Counts go into the first pass."""
-        stored = len(self.stored.states)
+        stored = len(self.stored.states.lows)
         chunk = SMALL_CHUNK if self.work.columns else CHUNK
         begins = range(0, stored, chunk)
 
@@ -390,7 +428,7 @@ class _Audit:
         Raises DamagedBook if plain Python calls one of them wrong.
         """
         twins = agreement.Twins(self.rules.game, self.rules.symmetry, self.rules.tiered)
-        for state in self.stored.states[begin:end].tolist():
+        for state in states_from(self.stored.states, begin, end).tolist():
             self.plain.check_again(state)
             try:
                 twins.compare([state])

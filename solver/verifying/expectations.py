@@ -20,7 +20,9 @@ from solver.verifying.reached import (
     STAYS,
     WRONG_TIER,
     WRONG_VALUE,
+    Sorted,
     reach,
+    states_from,
     stays,
     tally,
     unfit,
@@ -38,28 +40,25 @@ class Numbered(NamedTuple):
     """`Stored` of a book of expectations: numbers of steps, how many of them a margin of 1 has, and by how many 1024ths
     of a step a number may differ from what its children make of it."""
 
-    states: NDArray[np.int64]
+    states: Sorted
     numbers: NDArray[np.int64]
     point: int
     slack: int
-    prefixes: NDArray[np.int64]
-    shift: int
 
 
-def stored(
-    states: NDArray[np.int64], numbers: NDArray[np.int64], header: Header, prefixes: NDArray[np.int64], shift: int
-) -> Numbered:
+def stored(states: Sorted, numbers: NDArray[np.int64], header: Header) -> Numbered:
     """What the kernel is given of a book."""
     step, error = header.kind.step, header.kind.error
-    return Numbered(states, numbers, round(1 / step), math.ceil(1024 * 2 * error / step), prefixes, shift)
+    return Numbered(states, numbers, round(1 / step), math.ceil(1024 * 2 * error / step))
 
 
 @kernel
 def audit(stored, reached, tiers, tallies, begin, end, ends, report):
     """`audit.audit` of a book of expectations, whose values are rounded."""
     report[:] = 0
+    states = states_from(stored.states, begin, end)
     for i in range(begin, end):
-        state = stored.states[i]
+        state = states[i - begin]
         report[CULPRIT], report[AT] = state, i
         report[FAULT] = unfit(state)
         if report[FAULT]:

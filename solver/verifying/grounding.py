@@ -13,7 +13,7 @@ from solver.base.progress import Progress
 from solver.book import Book
 from solver.compiled.binding import bind, kernel
 from solver.verifying.grounds import GROUNDED, OPEN, SCORING, UNEVEN, refusal
-from solver.verifying.reached import look_up, stays
+from solver.verifying.reached import look_up, state_at, states_from, stays
 
 game: Any = None  # constants of the bound copies
 ALTERNATES = AGAIN = REWARD = ENDLESS = FOLDS = TIERS = TIERED = False
@@ -42,7 +42,7 @@ def ground(stored, grounded, pending, left):
 @kernel
 def held_up(stored, grounded, place):
     """Whether the value of a state is GROUNDED, OPEN so far, or neither."""
-    state, score = stored.states[place], stored.scores[stored.indices[place]]
+    state, score = states_from(stored.states, place, place + 1)[0], stored.scores[stored.indices[place]]
     endless = np.int64(game.endless(state)) if ENDLESS else np.int64(0)
     by_one, by_all = False, True
     for action in game.actions(state):
@@ -57,7 +57,7 @@ def held_up(stored, grounded, place):
             seen = np.int64(game.utility(child))
         else:
             key = game.canonical(child) if FOLDS else child
-            found = look_up(stored.states, key, stored.prefixes, stored.shift)
+            found = look_up(stored.states, key)
             seen = stored.scores[stored.indices[found]]
             if stays(state, key):
                 if reward:
@@ -77,13 +77,13 @@ def check(book: Book, stored: Any, team: Workers, progress: Progress) -> None:
     """Hold up all values of a book, `stored` as `audit` has it. Raises DamagedBook."""
     header = book.header
     kernels = bind(sys.modules[__name__], book.game, header.symmetry, tiers=header.tiers is not None)
-    grounded = np.zeros(len(stored.states), np.uint8)
+    grounded = np.zeros(len(stored.states.lows), np.uint8)
 
     def some(pending: NDArray[np.int64]) -> NDArray[np.int64]:
         left = np.empty_like(pending)
         count = kernels.ground(stored, grounded, pending, left)
         if count < 0:
-            raise refusal(book, int(stored.states[left[0]]), -count)
+            raise refusal(book, state_at(stored.states, left[0]), -count)
         return left[:count].copy()
 
     pending = np.arange(len(grounded))
@@ -91,6 +91,6 @@ def check(book: Book, stored: Any, team: Workers, progress: Progress) -> None:
         parts = [pending[begin : begin + CHUNK] for begin in range(0, len(pending), CHUNK)]
         left = np.concatenate(list(team.map(some, parts)))
         if len(left) == len(pending):
-            raise refusal(book, int(stored.states[left[0]]), OPEN)
+            raise refusal(book, state_at(stored.states, left[0]), OPEN)
         pending = left
         progress("ground", len(grounded) - len(pending), len(grounded))

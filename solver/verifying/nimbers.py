@@ -17,7 +17,9 @@ from solver.verifying.reached import (
     STAYS,
     WRONG_TIER,
     WRONG_VALUE,
+    Sorted,
     reach,
+    states_from,
     stays,
     tally,
     unfit,
@@ -30,19 +32,15 @@ FOLDS = TIERS = TIERED = False
 class Heaps(NamedTuple):
     """`Stored` of a book of nimbers: the nimbers of its values (palette,)."""
 
-    states: NDArray[np.int64]
+    states: Sorted
     indices: NDArray[Any]
     nimbers: NDArray[np.int64]
-    prefixes: NDArray[np.int64]
-    shift: int
 
 
-def stored(
-    states: NDArray[np.int64], indices: NDArray[Any], header: Header, prefixes: NDArray[np.int64], shift: int
-) -> Heaps:
+def stored(states: Sorted, indices: NDArray[Any], header: Header) -> Heaps:
     """What the kernel is given of a book."""
     nimbers = np.array([max(value.score, 0) for value in header.palette], np.int64)
-    return Heaps(states, indices, nimbers, prefixes, shift)
+    return Heaps(states, indices, nimbers)
 
 
 @kernel
@@ -50,8 +48,9 @@ def audit(stored, reached, tiers, tallies, begin, end, ends, report):
     """`audit.audit` of a book of nimbers."""
     report[:] = 0
     met = np.full(stored.nimbers.max() + 2, -1, np.int64)  # by nimber: the last state with a move there
+    states = states_from(stored.states, begin, end)
     for i in range(begin, end):
-        state = stored.states[i]
+        state = states[i - begin]
         report[CULPRIT], report[AT] = state, i
         report[FAULT] = unfit(state)
         if report[FAULT]:

@@ -1,4 +1,14 @@
-"""What the auditors of values and of expectations share: look-ups, marks of the states that are reached, counts."""
+"""What the auditors share: the states in memory and look-ups among them, marks of those that are reached, counts.
+
+States are cut in two. A table of their leading bits says where the states begin that have them; the other bits take 2,
+4 or 8 bytes a state. With 16 other bits (361 million states of connect-four 5x6):
+
+    state      100110101101110101110 0110100111010010
+    begins     [100110101101110101110] -> the first such state, and [.. + 1] -> the first after them
+    lows                              0110100111010010
+
+So the states of most games take 2 to 4 bytes each, where they would take 8.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.compiled.binding import kernel
-from solver.store.sorting import first_from
+from solver.store.shared import shared
+from solver.store.sorting import first_beyond, first_from
 
 game: Any = None  # constants of the bound copies
 FOLDS = TIERS = TIERED = VANISHING = False
@@ -23,6 +34,53 @@ FAULTS = {
     VANISHES: "vanishes and should not be stored",
     WRONG_TIER: "or one of its children is of a tier that the header does not list",
 }
+
+
+MOST_CELLS = 22  # leading bits of the table, where more are not needed
+SPARE = 3  # as many fewer leading bits than states have numbers: the table takes a byte a state
+
+
+class Sorted(NamedTuple):
+    """States, ascending: where those begin that have these leading bits (cells + 1,), and the `shift` other bits of
+    each state (n,)."""
+
+    begins: NDArray[np.int64]
+    lows: NDArray[Any]
+    shift: int
+
+
+def layout(last: int, count: int) -> tuple[int, Any]:
+    """How many bits of each of so many states are stored, the last of which is `last`, and their dtype."""
+    bits, most = last.bit_length(), max(0, count.bit_length() - SPARE)
+    leading = min(bits, most, MOST_CELLS)
+    for width, dtype in ((16, np.uint16), (32, np.uint32)):
+        if bits - width <= most:
+            return min(width, bits - leading), dtype
+    return bits - leading, np.int64
+
+
+@shared
+def pack(states, at, shift, lows, begins, cell):
+    """Write the low bits of states that stand from place `at` on, and where their cells begin, after `cell`.
+
+    The last cell that has begun; -1 where a state is beyond the last of all.
+    """
+    mask = (np.int64(1) << shift) - 1
+    for i in range(len(states)):
+        lows[i] = states[i] & mask
+        own = states[i] >> shift
+        if own >= len(begins) - 1:
+            return np.int64(-1)
+        while cell < own:
+            cell += 1
+            begins[cell] = at + i
+    return np.int64(cell)
+
+
+def state_at(states: Sorted, place: int) -> int:
+    """The state at a place."""
+    cell = int(np.searchsorted(states.begins, place, "right")) - 1
+    return cell << states.shift | int(states.lows[place])
 
 
 class Reached(NamedTuple):
@@ -83,11 +141,9 @@ def unfit(state):
 
 @kernel
 def reach(key, stored, reached, report):
-    """The index of an unfinished state that a move or the start leads to, marked as reached; -1, a fault, without it.
-
-    `stored` has the states, `prefixes` and `shift`.
-    """
-    place = look_up(stored.states, key, stored.prefixes, stored.shift)
+    """The index of an unfinished state that a move or the start leads to, marked as reached; -1, a fault, if it is
+    missing."""
+    place = look_up(stored.states, key)
     report[LOOKS] += 1
     if place < 0:
         report[FAULT] = CHILD_MISSING
@@ -121,10 +177,29 @@ def tally(state, score, finished, tiers, tallies):
 
 
 @kernel
-def look_up(states, key, prefixes, shift):
-    """The index of key in states, or -1."""
-    prefix = key >> shift
-    if prefix < 0 or prefix + 1 >= len(prefixes):
-        return -1
-    low = first_from(states, key, prefixes[prefix], prefixes[prefix + 1])
-    return low if low < len(states) and states[low] == key else -1
+def look_up(states, key):
+    """The place of a key in `Sorted` states, or -1."""
+    cell = key >> states.shift
+    if cell < 0 or cell + 1 >= len(states.begins):
+        return np.int64(-1)
+    end = states.begins[cell + 1]
+    low = first_from(states.lows, low_bits(states, key), states.begins[cell], end)
+    return low if low < end and states.lows[low] == low_bits(states, key) else np.int64(-1)
+
+
+@kernel
+def low_bits(states, key):
+    """The bits of a state that `lows` has."""
+    return key & ((np.int64(1) << states.shift) - 1)
+
+
+@kernel
+def states_from(states, begin, end):
+    """The states (end - begin,) from one place to another."""
+    found = np.empty(end - begin, np.int64)
+    cell = first_beyond(states.begins, begin, 0, len(states.begins)) - 1
+    for place in range(begin, end):
+        while states.begins[cell + 1] <= place:
+            cell += 1
+        found[place - begin] = cell << states.shift | np.int64(states.lows[place])
+    return found

@@ -1,6 +1,6 @@
-"""Whole books as arrays: all states and values, in order, checked against the header, whatever the codec.
+"""Whole books as arrays, a segment at a time: states and values in order, checked against the header.
 
-Cost: 12 bytes a state, those of one segment, or of all.
+Cost: 12 bytes a state of one segment, or of all where the codec's keys are ranks.
 """
 
 from __future__ import annotations
@@ -23,9 +23,6 @@ from solver.book.segments import bodies_of, groups_of, laid_out
 from solver.rules.game import STATE_LIMIT
 from solver.store.runs import States
 from solver.store.shared import compiled, shared
-from solver.store.work import Work
-
-STATE_BYTES = 13
 
 
 @shared
@@ -111,24 +108,3 @@ def _ranked(book: Book, ranks: Ranks, progress: Progress) -> Iterator[tuple[Stat
 def _dtype(book: Book) -> type[Any]:
     """Of palette indices, or of numbers of steps."""
     return np.int32 if len(book.header.values) <= 1 << 31 else np.int64
-
-
-def read_all(book: Book, work: Work, memory: int, progress: Progress = silent) -> tuple[States, NDArray[Any]]:
-    """All states and palette indices of a book, checked against its header; in files beyond half the memory.
-
-    Raises DamagedBook.
-    """
-    stored = len(book)
-    in_files = STATE_BYTES * stored > memory // 2
-    columns = [work.column("states", np.int64), work.column("indices", _dtype(book))] if in_files else []
-    states, indices = np.empty(0 if in_files else stored, np.int64), np.empty(0 if in_files else stored, _dtype(book))
-    at = 0
-    for parts in read_parts(book, progress):
-        if in_files:
-            columns[0].append(parts[0])
-            columns[1].append(parts[1])
-        if not in_files:
-            end = at + len(parts[0])
-            states[at:end], indices[at:end] = parts
-            at = end
-    return (columns[0].view(), columns[1].view()) if in_files else (states, indices)
