@@ -84,10 +84,11 @@ GAMES = {  # the rules apart, and how a position is read
 }
 BOARDS = [
     "gobblet-gobblers", "gobblet-gobblers:3,2", "six-mens-morris", "six-mens-morris:6", "six-mens-morris:4,true",
-    "dodgem", "dodgem:5", "nocca-nocca", "nocca-nocca:5,3", "mini-shobu", "mini-shobu:3", "chinese-checkers",
+    "dodgem", "dodgem:5", "nocca-nocca", "nocca-nocca:5,3",
+    "nocca-nocca:4,4", "mini-shobu", "mini-shobu:3", "chinese-checkers",
     "chinese-checkers:7,3", "chinese-checkers:6,4", "dao", "dao:false", "chung-toi", "chung-toi:false",
     "tsoro-yematatu", "rota", "rota:false", "picaria", "picaria:9", "chopsticks", "chopsticks:7,true",
-    "one-dimensional-chess", "one-dimensional-chess:16", "quoridor", "quoridor:3,4,2",
+    "one-dimensional-chess", "one-dimensional-chess:20", "quoridor", "quoridor:3,4,2",
     "chess-duel", "chess-duel:KPKP", "chess-duel:KRKP", "bagh-chal", "bagh-chal:20,5", "bagh-chal:3,2,2",
     "minichess:KRPKN", "minichess:KQPKR", "five-field-kono", "five-field-kono:4,4,true,-1",
 ]  # fmt: skip

@@ -253,7 +253,8 @@ def test_amazons_published_counts_are_of_what_a_search_sees(width, height, seen,
     def is_won(state):
         image = game.canonical(state)
         if image not in known:
-            taken, own = (state | state >> cells | state >> 2 * cells) & (1 << cells) - 1, state & (1 << cells) - 1
+            both, board = state >> cells, (1 << cells) - 1
+            taken, own = (state | both) & board, state & ~both & board
             source = own.bit_length() - 1
             moves = (
                 (source * cells + target) * cells + arrow

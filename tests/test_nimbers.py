@@ -91,9 +91,9 @@ def test_chomp_is_won_by_the_published_bite(bites):
 @pytest.mark.parametrize("text", ["nim:3,4,5", "nim:1,3,5,7", "coins:20,3,false"])
 def test_heaps_have_their_xor_and_what_is_lost_is_zero(text):
     game = load_game(text)
-    rules, table, bits = Rules(game), {}, max(game[0].bit_length() if text[0] == "c" else 3, 1)
+    rules, table = Rules(game), {}
     for state, value in naive.solve(game).items():
-        heaps = [state % 4] if text[0] == "c" else [state >> at & 7 for at in range(0, bits * 4, bits)]
+        heaps = [state % 4] if text[0] == "c" else [game._heap(state, i) for i in range(len(game.heaps))]
         found = nimber(rules, state, table)
         assert found == functools.reduce(operator.xor, heaps)
         assert (found == 0) == (value.score < 0)

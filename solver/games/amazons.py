@@ -7,7 +7,7 @@ the upper right one; with four they stand on the squares next to the corners, th
 Mueller, An Enhanced Solver for the Game of Amazons, 2015).
 
 A state is seen by its mover: the mover's amazons, row by row from the bottom left, the other's above them, and the
-arrows above these; their number tells who is to move. An action is the square moved from, the square moved to, and the
+arrows in both; their number tells who is to move. An action is the square moved from, the square moved to, and the
 square of the arrow, digits of as many as there are squares, the arrow's lowest.
 """
 
@@ -33,7 +33,7 @@ class Amazons(NamedTuple):
     everything: bool = False
 
     def check(self) -> None:
-        grid.refuse(self.width, self.height, 3)
+        grid.refuse(self.width, self.height, 2)
         if self.each not in (1, 4) or (self.everything and self.each == 4):
             raise ValueError("each must be 1 or 4, and 1 where everything is asked")
         if min(self.width, self.height) < (4 if self.each == 4 else 2):
@@ -57,9 +57,9 @@ class Amazons(NamedTuple):
 
     def actions(self, state: int) -> Iterator[int]:
         cells = self.width * self.height
-        taken = self._taken(state)
+        own, taken = self._own(state), self._taken(state)
         for source in range(cells):
-            if state >> source & 1:
+            if own >> source & 1:
                 others = taken ^ 1 << source
                 targets = self._reached(source, others)
                 for target in range(cells):
@@ -72,13 +72,12 @@ class Amazons(NamedTuple):
     def result(self, state: int, action: int) -> int:
         cells = self.width * self.height
         source, target, arrow = action // cells // cells, action // cells % cells, action % cells
-        board = (1 << cells) - 1
-        own = state & board ^ 1 << source ^ 1 << target
-        return state >> cells & board | own << cells | (state >> 2 * cells | 1 << arrow) << 2 * cells
+        own = state & (1 << cells) - 1 ^ 1 << source ^ 1 << target
+        return state >> cells | own << cells | 1 << arrow | 1 << cells + arrow
 
     def is_terminal(self, state: int) -> bool:
         """Whether all neighbours of the mover's amazons are taken."""
-        own = state & grid.full(self.width, self.height)
+        own = self._own(state)
         near = own
         for up in range(-1, 2):
             near |= self._sideways(grid.step(self.width, self.height, own, 0, up))
@@ -88,13 +87,13 @@ class Amazons(NamedTuple):
         return -1
 
     def tier(self, state: int) -> int:
-        return (state >> 2 * self.width * self.height).bit_count()
+        return (state & state >> self.width * self.height).bit_count()
 
     def longest(self, state: int) -> int:
         return self.width * self.height - 2 * self.each - self.tier(state)
 
     def canonical(self, state: int) -> int:
-        return grid.least(self.width, self.height, 3, state)
+        return grid.least(self.width, self.height, 2, state)
 
     def format_action(self, state: int, action: int) -> str:
         cells = self.width * self.height
@@ -111,8 +110,8 @@ class Amazons(NamedTuple):
     def cells(self, state: int, mover: int) -> list[str]:
         count = self.width * self.height
         own, other = ("o", "X") if mover else ("X", "o")
-        marks = [own if state >> i & 1 else other if state >> count + i & 1 else "." for i in range(count)]
-        marks = ["#" if state >> 2 * count + i & 1 else marks[i] for i in range(count)]
+        kinds = (".", own, other, "#")
+        marks = [kinds[(state >> i & 1) + 2 * (state >> count + i & 1)] for i in range(count)]
         return grid.rows(self.width, self.height, "".join(marks))
 
     def place(self, state: int, action: int) -> list[int]:
@@ -124,9 +123,12 @@ class Amazons(NamedTuple):
         men = {"X": ["queen", 0], "o": ["queen", 1], "#": ["block", 2]}
         return {"board": "checks", "sides": ["white", "black"], "men": men}
 
+    def _own(self, state: int) -> int:
+        """The mover's amazons."""
+        return state & ~(state >> self.width * self.height) & grid.full(self.width, self.height)
+
     def _taken(self, state: int) -> int:
-        cells = self.width * self.height
-        return (state | state >> cells | state >> 2 * cells) & grid.full(self.width, self.height)
+        return (state | state >> self.width * self.height) & grid.full(self.width, self.height)
 
     def _sideways(self, cells: int) -> int:
         """Cells and their neighbours in the same row."""

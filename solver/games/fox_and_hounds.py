@@ -2,9 +2,9 @@
 
 The fox moves first and one step diagonally any way; it wins on the top row. Hounds start on the top row. A side that
 cannot move loses. Dark squares are numbered row by row from the bottom left, half a row's length in each. A state is
-the hounds' squares, the fox's number `size * size / 2` bits on, and 5 bits above that a bit for the hounds to move. An
-action is the number of squares times the square moved from plus the square moved to. Hounds never go back,
-so the game ends: the tier is twice the steps that they have come, and one while they are to move.
+the hounds' squares, the fox's number `size * size / 2` bits on, and above its bits, 5 on a chess board, a bit for the
+hounds to move. An action is the number of squares times the square moved from plus the square moved to. Hounds never go
+back, so the game ends: the tier is twice the steps that they have come, and one while they are to move.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class FoxAndHounds(NamedTuple):
     fox: int = 1
 
     def check(self) -> None:
-        if self.size not in (4, 6, 8):
-            raise ValueError("size must be 4, 6 or 8")
+        if self.size not in (4, 6, 8, 10):
+            raise ValueError("size must be 4, 6, 8 or 10")
         if not 1 <= self.fox <= self.size // 2:
             raise ValueError(f"fox must be 1 to {self.size // 2}")
 
@@ -37,7 +37,7 @@ class FoxAndHounds(NamedTuple):
     def actions(self, state: int) -> Iterator[int]:
         squares = self._squares()
         taken = self._taken(state)
-        if state >> squares + 5:
+        if state >> squares + self._bits():
             for hound in range(squares):
                 if state >> hound & 1:
                     for side in range(2):
@@ -45,7 +45,7 @@ class FoxAndHounds(NamedTuple):
                         if target >= 0 and not taken >> target & 1:
                             yield squares * hound + target
         else:
-            fox = state >> squares & 31
+            fox = self._fox(state)
             for way in range(4):
                 target = self._step(fox, way // 2 * 2 - 1, way % 2)
                 if target >= 0 and not taken >> target & 1:
@@ -54,16 +54,16 @@ class FoxAndHounds(NamedTuple):
     def result(self, state: int, action: int) -> int:
         squares = self._squares()
         start, target = action // squares, action % squares
-        hounds, fox, turn = state & (1 << squares) - 1, state >> squares & 31, state >> squares + 5
+        hounds, fox, turn = state & (1 << squares) - 1, self._fox(state), state >> squares + self._bits()
         if turn:
             return hounds ^ (1 << start | 1 << target) | fox << squares
-        return hounds | target << squares | 1 << squares + 5
+        return hounds | target << squares | 1 << squares + self._bits()
 
     def is_terminal(self, state: int) -> bool:
         squares = self._squares()
         taken = self._taken(state)
-        fox = state >> squares & 31
-        if not state >> squares + 5:
+        fox = self._fox(state)
+        if not state >> squares + self._bits():
             for way in range(4):
                 target = self._step(fox, way // 2 * 2 - 1, way % 2)
                 if target >= 0 and not taken >> target & 1:
@@ -84,7 +84,7 @@ class FoxAndHounds(NamedTuple):
 
     def tier(self, state: int) -> int:
         half = self.size // 2
-        tier = state >> self._squares() + 5
+        tier = state >> self._squares() + self._bits()
         for row in range(self.size):
             tier += 2 * (self.size - 1 - row) * (state >> half * row & (1 << half) - 1).bit_count()
         return tier
@@ -93,12 +93,13 @@ class FoxAndHounds(NamedTuple):
         return self._name(action // self._squares()) + self._name(action % self._squares())
 
     def show(self, state: int) -> str:
-        rows = [f"{self.size - i} " + " ".join(row).rstrip() for i, row in enumerate(self.cells(state, 0))]
-        turn = "hounds" if state >> self._squares() + 5 else "fox"
-        return "\n".join([*rows, "  " + " ".join("abcdefgh"[: self.size]) + f"   {turn} to move"])
+        wide = len(str(self.size))
+        rows = [f"{self.size - i:{wide}} " + " ".join(row).rstrip() for i, row in enumerate(self.cells(state, 0))]
+        turn = "hounds" if state >> self._squares() + self._bits() else "fox"
+        return "\n".join([*rows, " " * wide + " " + " ".join("abcdefghij"[: self.size]) + f"   {turn} to move"])
 
     def cells(self, state: int, mover: int) -> Iterator[str]:
-        fox = state >> self._squares() & 31
+        fox = self._fox(state)
         for row in reversed(range(self.size)):
             marks = ""
             for column in range(self.size):
@@ -118,9 +119,16 @@ class FoxAndHounds(NamedTuple):
     def _squares(self) -> int:
         return self.size * self.size // 2
 
+    def _bits(self) -> int:
+        """Bits of the fox's number."""
+        return max(5, (self._squares() - 1).bit_length())
+
+    def _fox(self, state: int) -> int:
+        return state >> self._squares() & (1 << self._bits()) - 1
+
     def _taken(self, state: int) -> int:
         squares = self._squares()
-        return state & (1 << squares) - 1 | 1 << (state >> squares & 31)
+        return state & (1 << squares) - 1 | 1 << self._fox(state)
 
     def _step(self, square: int, up: int, side: int) -> int:
         """The square diagonally next, up 1 or -1, side 0 left or 1 right; -1 off the board."""
@@ -133,4 +141,4 @@ class FoxAndHounds(NamedTuple):
 
     def _name(self, square: int) -> str:
         half = self.size // 2
-        return "abcdefgh"[2 * (square % half) + square // half % 2] + str(square // half + 1)
+        return "abcdefghij"[2 * (square % half) + square // half % 2] + str(square // half + 1)

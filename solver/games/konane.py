@@ -5,9 +5,10 @@ own stones, in a corner or one of those in the middle; the second takes one besi
 with one stone over one of the other's beside it to the free cell behind, taking it, and may go on in the same direction
 as long as that is possible. Nothing but jumps is a move.
 
-A state is the first player's stones, row by row from the bottom left, the second's above them, and a bit for the second
-player to move. An action is the cell times 64, plus 16 times the direction (0 left, 1 right, 2 down, 3 up), plus the
-number of jumps, which is 0 where a stone is taken away at the start.
+A state is the stones of both players, row by row from the bottom left, and a bit for the second player to move. Stones
+jump two cells, so they stay on cells of their colour: the first player's on those of a1's colour. An action is the cell
+times 128, plus 32 times the direction (0 left, 1 right, 2 down, 3 up), plus the number of jumps, which is 0 where a
+stone is taken away at the start.
 """
 
 from __future__ import annotations
@@ -27,38 +28,32 @@ class Konane(NamedTuple):
     height: int = 4
 
     def check(self) -> None:
-        grid.refuse(self.width, self.height, 2)
-        if self.width * self.height < 2 or self.width * self.height > 30:
-            raise ValueError("width * height must be from 2 to 30 to fit a state")
+        grid.refuse(self.width, self.height, 1)
+        if self.width * self.height < 2 or self.width * self.height > 61:
+            raise ValueError("width * height must be from 2 to 61 to fit a state")
 
     def initial(self) -> int:
-        state = 0
-        for cell in range(self.width * self.height):
-            second = (cell % self.width + cell // self.width) % 2
-            state |= 1 << cell + second * self.width * self.height
-        return state
+        return grid.full(self.width, self.height)
 
     def actions(self, state: int) -> Iterator[int]:
         gone = self.tier(state)
         opening = self._opening(state) if gone < 2 else 0
         for cell in range(self.width * self.height):
             if opening >> cell & 1:
-                yield cell * 64
+                yield cell * 128
             if gone >= 2 and self._mine(state) >> cell & 1:
                 for side in range(4):
                     for jumps in range(1, self._jumps(state, cell, side) + 1):
-                        yield cell * 64 + side * 16 + jumps
+                        yield cell * 128 + side * 32 + jumps
 
     def result(self, state: int, action: int) -> int:
-        cells = self.width * self.height
-        turn = state >> 2 * cells
-        cell, side, jumps = action // 64, action // 16 % 4, action % 16
+        cell, side, jumps = action // 128, action // 32 % 4, action % 32
         step = self._step(side)
-        state ^= 1 << turn * cells + cell ^ 1 << 2 * cells
+        state ^= 1 << cell ^ 1 << self.width * self.height
         if jumps:
-            state |= 1 << turn * cells + cell + 2 * jumps * step
+            state |= 1 << cell + 2 * jumps * step
         for jump in range(jumps):
-            state &= ~(1 << (1 - turn) * cells + cell + (2 * jump + 1) * step)
+            state &= ~(1 << cell + (2 * jump + 1) * step)
         return state
 
     def is_terminal(self, state: int) -> bool:
@@ -77,42 +72,62 @@ class Konane(NamedTuple):
 
     def tier(self, state: int) -> int:
         """The stones that are gone."""
-        cells = self.width * self.height
-        return cells - (state & (1 << 2 * cells) - 1).bit_count()
+        return self.width * self.height - (state & grid.full(self.width, self.height)).bit_count()
 
     def canonical(self, state: int) -> int:
-        both = 2 * self.width * self.height
-        return grid.least(self.width, self.height, 2, state & (1 << both) - 1) | state >> both << both
+        """The least of the board's images; one that exchanges the cells of both colours exchanges the players, too."""
+        width, height = self.width, self.height
+        board, turn = state & grid.full(width, height), state >> width * height
+        least = self._least(board, turn)
+        if width == height:
+            least = min(least, self._least(grid.transposed(width, 1, board), turn))
+        return least
 
     def format_action(self, state: int, action: int) -> str:
-        name = grid.name(self.width, action // 64)
-        if action % 16 == 0:
-            return name
-        return name + grid.name(self.width, action // 64 + 2 * (action % 16) * self._step(action // 16 % 4))
+        name = grid.name(self.width, action // 128)
+        return name + grid.name(self.width, self._target(action)) if action % 32 else name
 
     def show(self, state: int) -> str:
         rows = [row.lower() for row in self.cells(state, 0)]
-        return grid.board(rows, "   " + "xo"[state >> 2 * self.width * self.height] + " to move")
+        return grid.board(rows, "   " + "xo"[state >> self.width * self.height] + " to move")
 
     def cells(self, state: int, mover: int) -> list[str]:
-        count = self.width * self.height
-        marks = ["X" if state >> i & 1 else "o" if state >> count + i & 1 else "." for i in range(count)]
+        colours = self._colours(0)
+        cells = range(self.width * self.height)
+        marks = [("X" if colours >> i & 1 else "o") if state >> i & 1 else "." for i in cells]
         return grid.rows(self.width, self.height, "".join(marks))
 
     def place(self, state: int, action: int) -> list[int]:
-        first = grid.place(self.width, self.height, action // 64)
-        if action % 16 == 0:
-            return [first]
-        target = action // 64 + 2 * (action % 16) * self._step(action // 16 % 4)
-        return [first, grid.place(self.width, self.height, target)]
+        first = grid.place(self.width, self.height, action // 128)
+        return [first, grid.place(self.width, self.height, self._target(action))] if action % 32 else [first]
 
     def drawing(self) -> dict[str, Any]:
         return {"board": "points", "sides": ["black", "white"]}
 
     def _mine(self, state: int) -> int:
         """The mover's stones."""
-        cells = self.width * self.height
-        return state >> (state >> 2 * cells) * cells & (1 << cells) - 1
+        return state & self._colours(state >> self.width * self.height)
+
+    def _colours(self, player: int) -> int:
+        """The cells of a player's colour."""
+        cells = 0
+        for row in range(self.height):
+            for column in range((row + player) % 2, self.width, 2):
+                cells |= 1 << row * self.width + column
+        return cells
+
+    def _least(self, board: int, turn: int) -> int:
+        """The least of a board, its reflections and its half turn, with the turn of each."""
+        width, height = self.width, self.height
+        cells, across, up = width * height, (width + 1) % 2, (height + 1) % 2
+        flipped = grid.flipped(width, height, 1, board)
+        first = min(board | turn << cells, grid.mirrored(width, height, 1, board) | (turn ^ across) << cells)
+        other = grid.mirrored(width, height, 1, flipped) | (turn ^ across ^ up) << cells
+        return min(first, min(other, flipped | (turn ^ up) << cells))
+
+    def _target(self, action: int) -> int:
+        """The cell that a stone jumps to."""
+        return action // 128 + 2 * (action % 32) * self._step(action // 32 % 4)
 
     def _step(self, side: int) -> int:
         return (-1, 1, -self.width, self.width)[side]
@@ -121,9 +136,8 @@ class Konane(NamedTuple):
         """The stones that may be taken away at the start: in the middle or a corner, then beside the gap."""
         width, height = self.width, self.height
         cells = width * height
-        if state >> 2 * cells:
-            gap = (1 << cells) - 1 & ~(state | state >> cells)
-            return self._mine(state) & grid.beside(width, height, gap)
+        if self.tier(state):
+            return self._mine(state) & grid.beside(width, height, (1 << cells) - 1 & ~state)
         found = 0
         for cell in range(cells):
             across, up = cell % width, cell // width
@@ -134,9 +148,6 @@ class Konane(NamedTuple):
 
     def _jumps(self, state: int, cell: int, side: int) -> int:
         """How often the mover's stone of a cell can jump that way."""
-        cells = self.width * self.height
-        theirs = state >> (1 - (state >> 2 * cells)) * cells & (1 << cells) - 1
-        taken = (state | state >> cells) & (1 << cells) - 1
         step = self._step(side)
         if side < 2:
             room = cell % self.width if side == 0 else self.width - 1 - cell % self.width
@@ -145,7 +156,7 @@ class Konane(NamedTuple):
         jumps = 0
         while 2 * jumps + 2 <= room:
             over = cell + (2 * jumps + 1) * step
-            if not theirs >> over & 1 or taken >> over + step & 1:
+            if not state >> over & 1 or state >> over + step & 1:
                 return jumps
             jumps += 1
         return jumps

@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 GROUP = "dice"
+SPOTS = "abcdefghijklmnopqrstuvwxyz"
 
 
 class Nannon(NamedTuple):
@@ -31,10 +32,12 @@ class Nannon(NamedTuple):
     sides: int = 6
 
     def check(self) -> None:
-        if self.checkers < 1 or not 2 * self.checkers - 2 <= self.spots <= 20:
-            raise ValueError("it takes a checker or more, and from twice as many spots less two to 20")
+        if self.checkers < 1 or not 2 * self.checkers - 2 <= self.spots <= len(SPOTS):
+            raise ValueError(f"it takes a checker or more, and from twice as many spots less two to {len(SPOTS)}")
         if not 2 <= self.sides <= self.spots:
             raise ValueError("sides must be 2 or more, and at most the number of spots")
+        if self._low() + 2 * self.spots + 2 * self.checkers.bit_length() + 1 > 63:
+            raise ValueError("spots, checkers and sides must fit 63 bits: take fewer of one of them")
 
     def initial(self) -> int:
         row = (1 << self.checkers - 1) - 1
@@ -109,7 +112,7 @@ class Nannon(NamedTuple):
             [
                 f"x: {at_home[0]} home, {safe[0]} safe   o: {at_home[1]} home, {safe[1]} safe",
                 " ".join(row),
-                " ".join("abcdefghijklmnopqrst"[: self.spots]),
+                " ".join(SPOTS[: self.spots]),
                 f"{'xo'[mover]} {'has lost' if self.is_terminal(state) else doing}",
             ]
         )
@@ -132,7 +135,7 @@ class Nannon(NamedTuple):
         """A spot of the mover's count, from the first player's side; none beside the board."""
         if not 0 < spot <= self.spots:
             return ""
-        return "abcdefghijklmnopqrst"[self.spots - spot if self.to_move(state) else spot - 1]
+        return SPOTS[self.spots - spot if self.to_move(state) else spot - 1]
 
     def _may_leave(self, state: int, spot: int) -> bool:
         """Whether the mover has a checker there that the throw can move."""

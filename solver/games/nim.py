@@ -1,7 +1,8 @@
 """Nim: take any number from one heap; who takes the last wins (Bouton 1901), or loses in misere.
 
 The mover loses if and only if the heaps' exclusive or is 0; in misere, when no heap is above 1, if and only if the
-number of heaps is odd. A state is the heaps side by side, the first lowest, each in as many bits as the largest.
+number of heaps is odd. A state is the heaps side by side, the first lowest, each in as many bits as it has at first. An
+action is the heap above what is taken, which has the bits of the largest heap.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 GROUP = "impartial"
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 class Nim(NamedTuple):
-    """Up to seven heaps; take one or more from one heap; who takes the last wins (misere: loses)."""
+    """Up to 26 heaps; take one or more from one heap; who takes the last wins (misere: loses)."""
 
     heaps: tuple[int, ...] = (3, 4, 5)
     misere: bool = False
@@ -23,17 +25,17 @@ class Nim(NamedTuple):
         return not self.misere
 
     def check(self) -> None:
-        if not 1 <= len(self.heaps) <= 7 or min(self.heaps) < 0:
-            raise ValueError("it takes one to seven heaps of 0 or more")
-        if max(self.heaps).bit_length() * len(self.heaps) > 62:
-            raise ValueError("the heaps together must fit 62 bits, each in the bits of the largest")
+        if not 1 <= len(self.heaps) <= 26 or min(self.heaps) < 0:
+            raise ValueError("it takes one to 26 heaps of 0 or more")
+        if self._first(len(self.heaps)) > 62:
+            raise ValueError("the heaps together must fit 62 bits, each in its own: take fewer or smaller ones")
         if sum(self.heaps) > 1 << 16:
             raise ValueError("the heaps together must be at most 65536: each number to take is a move to be listed")
 
     def initial(self) -> int:
         state = 0
         for i in range(len(self.heaps)):
-            state |= self.heaps[i] << i * self._bits()
+            state |= self.heaps[i] << self._first(i)
         return state
 
     def actions(self, state: int) -> Iterator[int]:
@@ -43,7 +45,7 @@ class Nim(NamedTuple):
 
     def result(self, state: int, action: int) -> int:
         taken = action & (1 << self._bits()) - 1
-        return state - (taken << (action >> self._bits()) * self._bits())
+        return state - (taken << self._first(action >> self._bits()))
 
     def is_terminal(self, state: int) -> bool:
         return state == 0
@@ -55,24 +57,21 @@ class Nim(NamedTuple):
         return self._total(self.initial()) - self._total(state)
 
     def canonical(self, state: int) -> int:
-        """Heaps in descending order."""
-        ordered = 0
-        for place in range(len(self.heaps)):
-            largest, where = -1, 0
-            for i in range(len(self.heaps)):
-                heap = self._heap(state, i)
-                if heap > largest:
-                    largest, where = heap, i
-            state -= largest << where * self._bits()
-            ordered |= largest << place * self._bits()
+        """The largest heap where the largest was at first, and so on."""
+        ordered, rest = 0, self.initial()
+        for _ in range(len(self.heaps)):
+            where, place = self._largest(state), self._largest(rest)
+            ordered |= self._heap(state, where) << self._first(place)
+            state -= self._heap(state, where) << self._first(where)
+            rest -= self._heap(rest, place) << self._first(place)
         return ordered
 
     def format_action(self, state: int, action: int) -> str:
-        return "abcdefg"[action >> self._bits()] + str(action & (1 << self._bits()) - 1)
+        return LETTERS[action >> self._bits()] + str(action & (1 << self._bits()) - 1)
 
     def show(self, state: int) -> str:
         return "\n".join(
-            f"{name} {'|' * self._heap(state, i)}" for name, i in zip("abcdefg", range(len(self.heaps)), strict=False)
+            f"{name} {'|' * self._heap(state, i)}" for name, i in zip(LETTERS, range(len(self.heaps)), strict=False)
         )
 
     def cells(self, state: int, mover: int) -> list[str]:
@@ -96,14 +95,30 @@ class Nim(NamedTuple):
         return {"board": "piles", "men": {"o": ["coin", 2]}}
 
     def _bits(self) -> int:
-        """Bits of a heap."""
+        """Bits of the largest heap."""
         most = 1
         for heap in self.heaps:
             most = max(most, heap)
         return most.bit_length()
 
+    def _first(self, i: int) -> int:
+        """Where in a state a heap begins."""
+        bits = 0
+        for place in range(i):
+            bits += self.heaps[place].bit_length()
+        return bits
+
     def _heap(self, state: int, i: int) -> int:
-        return state >> i * self._bits() & (1 << self._bits()) - 1
+        return state >> self._first(i) & (1 << self.heaps[i].bit_length()) - 1
+
+    def _largest(self, state: int) -> int:
+        """Which heap is the largest, the first of equal ones."""
+        largest, where = 0, 0
+        for i in range(len(self.heaps)):
+            heap = self._heap(state, i)
+            if heap > largest:
+                largest, where = heap, i
+        return where
 
     def _total(self, state: int) -> int:
         total = 0

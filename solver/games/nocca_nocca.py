@@ -5,9 +5,10 @@ one or two, whoever owns them; only the uppermost man of a stack moves. From the
 which wins. Who cannot move has lost. Repetition is a draw. Yamamoto and Hoki, Strongly Solving NOCCA x NOCCA, GPW 2022,
 solve 5 x 6; on 3 x 3 the first player wins in 9 plies (jh85, smallgames, 2026, by the same rules).
 
-A state has four bits a cell, row by row from the bottom left: a one, and below it a bit for each man of the stack, the
-uppermost lowest, 1 for the second player's; then a bit for the side to move. So 1 is an empty cell, 2 a man of the
-first player, 3 one of the second, 6 the latter under the former. An action is nine times the cell moved from plus the
+A state has two bits a cell for the height of its stack, row by row from the bottom left; then a bit for each man, stack
+by stack, the uppermost lowest, 1 for the second player's; then, where all men are on the board, a bit for the side to
+move. The rules read a stack as a one, and its men below: 1 is an empty cell, 2 a man of the first player, 3 one of the
+second, 6 the latter under the former. An action is nine times the cell moved from plus the
 way, 3 times up from 0 to 2, plus 0 to 2 across; 4 is over the edge. Men go back and forth, so there is no `tier`.
 """
 
@@ -26,14 +27,15 @@ class NoccaNocca(NamedTuple):
     height: int = 3
 
     def check(self) -> None:
-        if self.width < 2 or self.height < 2 or self.width * self.height > 15:
-            raise ValueError("the board takes two rows and columns or more, and 15 cells at most")
+        if not 2 <= self.width <= 7 or self.height < 2:
+            raise ValueError("the board takes two rows and columns or more, and seven columns at most")
+        if self._top() > 62:
+            raise ValueError("two bits a cell, and one a man, must be at most 62 to fit a state: take a smaller board")
 
     def initial(self) -> int:
         state = 0
-        for cell in range(self._cells()):
-            row = cell // self.width
-            state |= (2 if row == 0 else 3 if row == self.height - 1 else 1) << 4 * cell
+        for column in range(self.width):
+            state = self._with(self._with(state, column, 0), self._cells() - 1 - column, 1)
         return state
 
     def actions(self, state: int) -> Iterator[int]:
@@ -43,12 +45,11 @@ class NoccaNocca(NamedTuple):
                     yield 9 * cell + way
 
     def result(self, state: int, action: int) -> int:
-        cell, way, turn = action // 9, action % 9, state >> 4 * self._cells()
-        state ^= (self._stack(state, cell) ^ self._stack(state, cell) >> 1) << 4 * cell
+        cell, way, turn = action // 9, action % 9, state >> self._top()
+        board = self._without(state & (1 << self._top()) - 1, cell)
         if way != 4:
-            target = self._target(cell, way)
-            state += self._stack(state, target) + turn << 4 * target
-        return state ^ 1 << 4 * self._cells()
+            board = self._with(board, self._target(cell, way), turn)
+        return board | (1 - turn) << self._top()
 
     def is_terminal(self, state: int) -> bool:
         """Whether the other, who has just moved, is over the edge, or the mover cannot move."""
@@ -65,16 +66,7 @@ class NoccaNocca(NamedTuple):
 
     def canonical(self, state: int) -> int:
         """The first player to move, its edge below; the lesser of the board and its mirror image."""
-        turn, board, mirrored = state >> 4 * self._cells(), 0, 0
-        for cell in range(self._cells()):
-            x, y = cell % self.width, cell // self.width
-            stack = self._stack(state, cell)
-            if turn:
-                y = self.height - 1 - y
-                stack ^= (1 << stack.bit_length() - 1) - 1
-            board |= stack << 4 * (y * self.width + x)
-            mirrored |= stack << 4 * (y * self.width + self.width - 1 - x)
-        return min(board, mirrored)
+        return min(self._faced(state, False), self._faced(state, True))
 
     def format_action(self, state: int, action: int) -> str:
         cell, way = action // 9, action % 9
@@ -82,7 +74,7 @@ class NoccaNocca(NamedTuple):
 
     def show(self, state: int) -> str:
         """Each stack from the bottom up."""
-        turn, rows = state >> 4 * self._cells(), []
+        turn, rows = state >> self._top(), []
         for y in range(self.height - 1, -1, -1):
             stacks = [self._told(self._stack(state, y * self.width + x)) for x in range(self.width)]
             rows.append(f"{y + 1:2} " + " ".join(f"{stack:3}" for stack in stacks).rstrip())
@@ -101,7 +93,7 @@ class NoccaNocca(NamedTuple):
     def place(self, state: int, action: int) -> list[int]:
         cell, way = action // 9, action % 9
         x, y = cell % self.width, cell // self.width
-        ends = (x, -1 if state >> 4 * self._cells() else self.height)
+        ends = (x, -1 if state >> self._top() else self.height)
         if way != 4:
             ends = (x + way % 3 - 1, y + way // 3 - 1)
         return [(self.height - up) * self.width + across for across, up in ((x, y), ends)]
@@ -120,8 +112,41 @@ class NoccaNocca(NamedTuple):
     def _name(self, cell: int) -> str:
         return "abcdefg"[cell % self.width] + str(cell // self.width + 1)
 
+    def _top(self) -> int:
+        """The bit of the side to move."""
+        return 2 * self._cells() + 2 * self.width
+
+    def _men(self, state: int, cells: int) -> int:
+        """How many men stand on the first cells, so many of them."""
+        heights, ones = state & (1 << 2 * cells) - 1, ((1 << 2 * self._cells()) - 1) // 3
+        return (heights & ones).bit_count() + 2 * (heights >> 1 & ones).bit_count()
+
     def _stack(self, state: int, cell: int) -> int:
-        return state >> 4 * cell & 15
+        height = state >> 2 * cell & 3
+        return 1 << height | state >> 2 * self._cells() + self._men(state, cell) & (1 << height) - 1
+
+    def _with(self, board: int, cell: int, player: int) -> int:
+        """A board with one more man on top of a stack."""
+        place = 2 * self._cells() + self._men(board, cell)
+        return (board & (1 << place) - 1) + (1 << 2 * cell) | player << place | board >> place << place + 1
+
+    def _without(self, board: int, cell: int) -> int:
+        """A board without the uppermost man of a stack."""
+        place = 2 * self._cells() + self._men(board, cell)
+        return (board & (1 << place) - 1) - (1 << 2 * cell) | board >> place + 1 << place
+
+    def _faced(self, state: int, mirrored: bool) -> int:
+        """The board, or its mirror image, with the first player to move."""
+        turn, heights, colours, men = state >> self._top(), 0, 0, 0
+        for cell in range(self._cells()):
+            x, y = cell % self.width, cell // self.width
+            x, y = self.width - 1 - x if mirrored else x, self.height - 1 - y if turn else y
+            stack = self._stack(state, y * self.width + x)
+            height = stack.bit_length() - 1
+            heights |= height << 2 * cell
+            colours |= (stack ^ 1 << height ^ ((1 << height) - 1) * turn) << men
+            men += height
+        return heights | colours << 2 * self._cells()
 
     def _target(self, cell: int, way: int) -> int:
         """The cell that a man comes to, -1 off the board."""
@@ -129,7 +154,7 @@ class NoccaNocca(NamedTuple):
         return y * self.width + x if 0 <= x < self.width and 0 <= y < self.height else -1
 
     def _may(self, state: int, cell: int, way: int) -> bool:
-        stack, turn = self._stack(state, cell), state >> 4 * self._cells()
+        stack, turn = self._stack(state, cell), state >> self._top()
         if stack == 1 or stack & 1 != turn:
             return False
         if way == 4:
@@ -139,13 +164,9 @@ class NoccaNocca(NamedTuple):
 
     def _is_over(self, state: int) -> bool:
         """Whether a man of the other's is over the edge."""
-        men, own = 0, 0
-        for cell in range(self._cells()):
-            stack = self._stack(state, cell)
-            men += stack.bit_length() - 1
-            own += stack.bit_count() - 1
-        theirs = men - own if state >> 4 * self._cells() else own
-        return theirs < self.width
+        second = (state >> 2 * self._cells() & (1 << 2 * self.width) - 1).bit_count()
+        first = self._men(state, self._cells()) - second
+        return (first if state >> self._top() else second) < self.width
 
     def _told(self, stack: int) -> str:
         marks = ["xo"[stack >> place & 1] for place in range(stack.bit_length() - 1)]

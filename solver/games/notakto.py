@@ -25,8 +25,8 @@ class Notakto(NamedTuple):
     boards: int = 2
 
     def check(self) -> None:
-        if not 1 <= self.boards <= 6:
-            raise ValueError("boards must be from 1 to 6 to fit a state")
+        if not 1 <= self.boards <= 7:
+            raise ValueError("boards must be from 1 to 7 to fit a state")
 
     def initial(self) -> int:
         return 0

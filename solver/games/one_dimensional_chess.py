@@ -7,7 +7,7 @@ chess nobody may leave the own king attacked. Check without an escape is mate; n
 is play that goes on for ever. White wins by 1. N4, as Gardner says.
 
 A state has three bits a cell from the first on, 0 for none, then White's king, knight and rook as 1, 2, 3, Black's as
-5, 6, 7; and a bit for the side to move. An action is 16 times the cell moved from plus the cell moved to. Men are
+5, 6, 7; and a bit for the side to move. An action is 20 times the cell moved from plus the cell moved to. Men are
 taken, never placed: the tier is how many are gone.
 """
 
@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 GROUP = "endings"
 KING, KNIGHT, ROOK = 1, 2, 3
+MOST_CELLS = 20  # of three bits each
 
 
 class OneDimensionalChess(NamedTuple):
@@ -26,8 +27,8 @@ class OneDimensionalChess(NamedTuple):
     length: int = 8
 
     def check(self) -> None:
-        if not 6 <= self.length <= 16:
-            raise ValueError("length must be 6 to 16")
+        if not 6 <= self.length <= MOST_CELLS:
+            raise ValueError(f"length must be 6 to {MOST_CELLS}")
 
     def initial(self) -> int:
         state = KING | KNIGHT << 3 | ROOK << 6
@@ -39,10 +40,10 @@ class OneDimensionalChess(NamedTuple):
         for source in range(self.length):
             for target in range(self.length):
                 if self._is_legal(state, source, target):
-                    yield 16 * source + target
+                    yield MOST_CELLS * source + target
 
     def result(self, state: int, action: int) -> int:
-        return self._after(state, action // 16, action % 16) ^ 1 << 3 * self.length
+        return self._after(state, action // MOST_CELLS, action % MOST_CELLS) ^ 1 << 3 * self.length
 
     def is_terminal(self, state: int) -> bool:
         for source in range(self.length):
@@ -71,7 +72,7 @@ class OneDimensionalChess(NamedTuple):
         return image
 
     def format_action(self, state: int, action: int) -> str:
-        return " KNR"[self._man(state, action // 16) & 3] + str(action % 16 + 1)
+        return " KNR"[self._man(state, action // MOST_CELLS) & 3] + str(action % MOST_CELLS + 1)
 
     def show(self, state: int) -> str:
         row = " ".join(f"{mark:>2}" for mark in self.cells(state, 0)[0])
@@ -82,7 +83,7 @@ class OneDimensionalChess(NamedTuple):
         return ["".join(".KNR.knr"[self._man(state, cell)] for cell in range(self.length))]
 
     def place(self, state: int, action: int) -> list[int]:
-        return [action // 16, action % 16]
+        return [action // MOST_CELLS, action % MOST_CELLS]
 
     def drawing(self) -> dict[str, Any]:
         pieces = {"K": "king", "N": "knight", "R": "rook"}

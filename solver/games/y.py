@@ -4,9 +4,10 @@ A chain of stones of one's own that touches all three sides of the board is a Y;
 full board exactly one player has one, so there are no draws, and the first player wins by stealing the second's
 strategy.
 
-A state is the first player's stones, then the second's, `size * size` bits each; their number tells who is to move. The
-cells are those of a rhombus as in hex, row by row, without the part beyond its short diagonal: row r, from 0, has
-`size` - r cells. A cell's neighbours are the four beside it, and those up to the left and down to the right.
+A state is the first player's stones, then the second's; their number tells who is to move. The cells are those of a
+rhombus as in hex, row by row, without the part beyond its short diagonal: row r, from 0, has `size` - r cells. So the
+last row ends with its first cell, and a board takes size * (size - 1) + 1 bits. A cell's neighbours are the four beside
+it, and those up to the left and down to the right.
 """
 
 from __future__ import annotations
@@ -23,26 +24,25 @@ class Y(NamedTuple):
     size: int = 4
 
     def check(self) -> None:
-        if not 1 <= self.size <= 5:
-            raise ValueError("size must be from 1 to 5 to fit a state")
+        if not 1 <= self.size <= 6:
+            raise ValueError("size must be from 1 to 6 to fit a state")
 
     def initial(self) -> int:
         return 0
 
     def actions(self, state: int) -> Iterator[int]:
-        free = self._board() & ~(state | state >> self.size * self.size)
+        free = self._board() & ~(state | state >> self._bits())
         while free:
             cell = free & -free
             yield cell.bit_length() - 1
             free ^= cell
 
     def result(self, state: int, action: int) -> int:
-        return state | 1 << action + state.bit_count() % 2 * self.size * self.size
+        return state | 1 << action + state.bit_count() % 2 * self._bits()
 
     def is_terminal(self, state: int) -> bool:
-        size = self.size
         last = 1 - state.bit_count() % 2  # who moved last
-        stones = state >> last * size * size & (1 << size * size) - 1
+        stones = state >> last * self._bits() & (1 << self._bits()) - 1
         first, row, slope = self._sides()
         while stones & first:  # chain by chain of those that touch the first side
             start = stones & first
@@ -70,17 +70,17 @@ class Y(NamedTuple):
         return least
 
     def format_action(self, state: int, action: int) -> str:
-        return "abcde"[action % self.size] + str(action // self.size + 1)
+        return "abcdef"[action % self.size] + str(action // self.size + 1)
 
     def show(self, state: int) -> str:
         rows = [" " * i + f"{i + 1:2} " + " ".join(row.rstrip()) for i, row in enumerate(self.cells(state, 0))]
-        return "\n".join(["   " + " ".join("abcde"[: self.size]), *[row.lower() for row in rows]])
+        return "\n".join(["   " + " ".join("abcdef"[: self.size]), *[row.lower() for row in rows]])
 
     def cells(self, state: int, mover: int) -> list[str]:
         rows = []
         for row in range(self.size):
             places = range(row * self.size, (row + 1) * self.size - row)
-            marks = ["X" if state >> i & 1 else "o" if state >> self.size**2 + i & 1 else "." for i in places]
+            marks = ["X" if state >> i & 1 else "o" if state >> self._bits() + i & 1 else "." for i in places]
             rows.append("".join(marks) + " " * row)
         return rows
 
@@ -95,8 +95,12 @@ class Y(NamedTuple):
         near = ((1, 0), (0, 1), (-1, 1))
         ends = [(x, y, x + right, y + down) for x, y in cells for right, down in near if x + y < size]
         lines = [[y * size + x, row * size + i] for x, y, i, row in ends if i >= 0 and i + row < size]
-        names = ["abcde"[x] + str(y + 1) for x, y in cells]
+        names = ["abcdef"[x] + str(y + 1) for x, y in cells]
         return {"board": "points", "at": at, "lines": lines, "sides": ["red", "blue"], "names": names}
+
+    def _bits(self) -> int:
+        """Bits of a player's stones."""
+        return self.size * (self.size - 1) + 1
 
     def _board(self) -> int:
         """All cells."""
@@ -133,8 +137,8 @@ class Y(NamedTuple):
         """Rows and columns exchanged."""
         size = self.size
         result = 0
-        for cell in range(size * size):
-            result |= (state >> cell & (1 | 1 << size * size)) << cell % size * size + cell // size
+        for cell in range(self._bits()):
+            result |= (state >> cell & (1 | 1 << self._bits())) << cell % size * size + cell // size
         return result
 
     def _turned(self, state: int) -> int:
@@ -143,6 +147,6 @@ class Y(NamedTuple):
         result = 0
         for row in range(size):
             for column in range(size - row):
-                both = state >> row * size + column & (1 | 1 << size * size)
+                both = state >> row * size + column & (1 | 1 << self._bits())
                 result |= both << column * size + size - 1 - row - column
         return result
