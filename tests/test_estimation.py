@@ -3,6 +3,7 @@
 import collections
 import itertools
 import types
+from pathlib import Path
 
 import pytest
 
@@ -23,10 +24,11 @@ np = pytest.importorskip("numpy")
 pytest.importorskip("numba")
 
 from solver.base.parallel import Workers  # noqa: E402
+from solver.book import writer  # noqa: E402
 from solver.compiled.edges import CompiledMoves  # noqa: E402
-from solver.store import runs  # noqa: E402
+from solver.store import column, runs  # noqa: E402
 from solver.store.work import Work  # noqa: E402
-from solver.sweep import exhaustive, expansion, expectation, inverse, projection, walking  # noqa: E402
+from solver.sweep import exhaustive, expansion, expectation, inverse, projection, thinning, walking  # noqa: E402
 from solver.sweep.forward import Forward  # noqa: E402
 from tests.interpreted import interpret  # noqa: E402
 
@@ -241,6 +243,121 @@ def test_estimates_of_ten_seconds_hold():
     near = [text for text, (ratio, _) in said.items() if 0.75 <= ratio <= 1.25]
     holding = [text for text, (_, holds) in said.items() if holds]
     assert len(near) >= 18 and len(holding) >= 19, said
+
+
+SKIRMISH = f"{Path(__file__).parent / 'skirmish.py'}::Skirmish"  # captures and cycles, no tiers
+SKIRMISH_STATES = 16_721_416  # unfinished, as solved
+
+
+def parts_of(text, seconds):
+    """What searches of parts of a game find, in so many seconds."""
+    with Work() as work, Steps(1) as team:
+        one = next(team.forward(load_game(text), work, symmetry=True))
+        searches = thinning.Thinning(one, team, 1 << 30, lambda *step: None)
+        searches.warm()
+        return searches.parts(seconds)
+
+
+def test_a_search_of_all_parts_finds_all_states(small):
+    game = load_game(f"{SKIRMISH}:3,2,2")
+    states = [state for state in naive.enumerate_states(game) if not game.is_terminal(state)]
+    whole = parts_of(f"{SKIRMISH}:3,2,2", 60.0)[-1]
+    assert (whole.share, whole.reached) == (1, len(states))
+
+
+def test_a_part_tells_of_the_states_that_it_missed(small, monkeypatch):
+    monkeypatch.setattr(thinning, "SEEDS", 20)
+    game = load_game(f"{SKIRMISH}:3,3,2")
+    states = [state for state in naive.enumerate_states(game) if not game.is_terminal(state)]
+    for part in parts_of(f"{SKIRMISH}:3,3,2", 60.0)[-2:]:
+        assert part.reached <= 1.2 * part.share * len(states)
+        assert part.estimate == pytest.approx(len(states), rel=0.25)
+
+
+@pytest.mark.parametrize(
+    ("part", "judgement"),
+    [
+        (thinning.Part(0.25, 250_000, 1_200_000.0), thinning.Thinned(1_200_000, 952_381, 1_728_000)),
+        (thinning.Part(1.0, 7, 7.0), thinning.Thinned(7, 7, 7)),
+        (thinning.Part(0.25, 250_000, 1_600_000.0), None),  # it missed too much
+        (thinning.Part(0.25, 250_000, 1_000_000.0), None),  # more were found already
+        (thinning.Part(0.25, 2_500, 12_000.0), None),
+    ],
+)
+def test_a_part_is_judged_by_the_states_that_it_missed(part, judgement):
+    assert thinning.judged([part], 1_100_000 if part.share < 1 else 0) == judgement
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [20.0, 60.0])
+def test_a_game_of_captures_and_cycles_is_estimated(seconds):
+    """Its true size by solving."""
+    found = estimation.of_sweep(load_game(SKIRMISH), seconds=seconds)
+    assert found.stored == pytest.approx(SKIRMISH_STATES, rel=0.25)
+    assert found.least <= SKIRMISH_STATES <= found.most <= 2 * found.stored
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (1_242_405, 123_599_820, "1.2 to 130 million"),
+        (999_999, 1_000_001, "990,000 to 1.1 million"),
+        (5, 5, "5 to 5"),
+        (1_005, 2_111, "1,000 to 2,200"),
+        (2 * 10**9, 3 * 10**12, "2 billion to 3 trillion"),
+    ],
+)
+def test_ranges_are_round(low, high, text):
+    assert estimates.between(low, high) == text
+
+
+def disk_of(text, folder, monkeypatch, memory):
+    """The bytes on disk of a solve at its peak, as the system counts them."""
+    used = [0]
+
+    def look():
+        sizes = [file.stat().st_blocks * 512 for file in folder.rglob("*") if file.is_file()]
+        used.append(sum(sizes))
+
+    write, copy = column.Column._write, writer._copy
+    monkeypatch.setattr(column.Column, "_write", lambda *one: (write(*one), look()))
+    monkeypatch.setattr(writer, "_copy", lambda *one: (copy(*one), look()))
+    monkeypatch.setattr(plain, "SMALL", 0)
+    with pipeline.solve(load_game(text), folder / "book.lmdb", memory=memory):
+        return max(used)
+
+
+# kinds of games whose peaks have other reasons: tiers, margins, one tier with cycles, an index in files
+FILED = 768 << 20
+
+
+@pytest.mark.parametrize(
+    ("text", "memory"),
+    [
+        ("connect-four:4,5", None),
+        ("breakthrough:3,5,2", None),
+        ("kalah:4,2", None),
+        ("dao", None),
+        ("chess-ending:KPK", None),
+        *(
+            pytest.param(text, memory, marks=pytest.mark.slow)
+            for text, memory in (
+                ("connect-four:5,5", FILED + (64 << 20)), ("quixo:4", FILED), ("teeko", 1 << 30), ("kalah:4,3", None),
+                ("neutreeko", None), ("fox-and-hounds", None), ("bagh-chal", None),
+            )
+        ),
+    ],
+)  # fmt: skip
+def test_disk_at_its_peak_is_within_a_fifth(tmp_path, monkeypatch, text, memory):
+    expected = estimation.of_sweep(load_game(text), memory=memory, seconds=60.0)
+    assert expected.counted
+    assert expected.disk == pytest.approx(disk_of(text, tmp_path, monkeypatch, memory), rel=0.2)
+
+
+def test_memory_that_is_too_little_is_named():
+    facts = facts_of(estimation.of_sweep(load_game("dao"), memory=768 << 20))
+    text = estimates.sweep({**facts, "least_memory": 2 << 30})
+    assert "memory   about 2,048 MiB are needed, 768 MiB are allowed: give more with --memory" in text
 
 
 @pytest.mark.parametrize("text", ["breakthrough:3,3,1", *slow("tic-tac-toe", "quixo:3", "three-mens-morris")])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from solver.base import extras
 from solver.base.errors import BudgetExceeded, MethodError
-from solver.base.memory import working_memory
+from solver.base.memory import PROCESS, working_memory
 from solver.base.progress import Progress, silent
 from solver.rules import placements
 from solver.rules.game import STATE_LIMIT, Game, Rules
@@ -22,6 +22,7 @@ from solver.solving.ways import opening
 
 if TYPE_CHECKING:
     from solver.compiled.exact.searcher import Searcher
+    from solver.sweep.projection import Census
 
 # Measured on connect-four 5x5 to 6x5 and animal shogi; other games differ, kalah 4,3 by a factor of two
 OPENING_BYTES = 5.0  # of an opening book, which is sparser
@@ -54,9 +55,10 @@ class Sweep(NamedTuple):
     likely from `least` to `most`; `states` are all that are reached, finished ones too.
 
     `whole`: the estimate came to the last tier in its time; else there are more states than `stored`. `memory` is what
-    it takes where there is enough, `disk` what the work folder and the book need together. `by_state`: arrays by state
-    take the game, as long as it has that memory; with less its states are sorted, which takes longer. `placements` are
-    all positions that the rules number, None where they number none: no more than these are stored.
+    the solve takes of the memory that it is given, `least_memory` what it needs of it; `disk` is the most that the work
+    folder and the book take at a time, with that memory. `by_state`: arrays by state take the game, as long as it has
+    that memory; with less its states are sorted, which takes longer. `placements` are all positions that the rules
+    number, None where they number none: no more than these are stored.
     """
 
     stored: int
@@ -73,6 +75,8 @@ class Sweep(NamedTuple):
     book_bytes: int
     by_state: bool
     placements: Placements | None = None
+    least_memory: int = 0
+    given_memory: int = 0
 
 
 def of_opening(
@@ -180,14 +184,16 @@ def of_sweep(
     *,
     symmetry: bool = True,
     workers: int | None = None,
+    memory: int | None = None,
     seconds: float = 60.0,
     progress: Progress = silent,
 ) -> Sweep:
     """Count the states tier by tier for most of that time, compiling apart, and estimate from samples what is left.
 
-    Raises MethodError without the extra [solve].
+    `memory`: the bytes that the solve may take, as in `solve`. Raises MethodError without the extra [solve],
+    ResourceError for memory that is too little for any solve.
     """
-    rules = Rules(game, symmetry)
+    rules, budget = Rules(game, symmetry), working_memory(memory)
     need_kernels(rules)
     from solver.base.parallel import cores
     from solver.compiled.edges import CompiledMoves
@@ -200,21 +206,55 @@ def of_sweep(
         reached = round(census.reached * min(1, placed.most / stored))
         stored = min(stored, placed.most)
         census = census._replace(least=least, most=placed.most, reached=reached)
-    memory, disk = demand.needs(rules, stored, census.cyclic, census.packed, narrowed=census.narrowed)
     times = CYCLIC_WHOLE if census.cyclic else WHOLE
-    book = demand.sizes(rules, census.cyclic).book
+    book = demand.book_bytes(rules, census.cyclic, census.keys)
     took = times * census.seconds * stored / max(1, census.in_seconds)
+    needs = _needs(rules, census, stored, book, budget, took)
     needed = demand.by_state(rules, rules.tiered and not census.cyclic)
-    by_state = needed is not None and needed[1] <= working_memory(None)
+    by_state = needed is not None and needed[1] <= budget
     if needed is not None and by_state:
         size, arrays = needed
         stored, book = min(stored, size), demand.DENSE_BOOK_BYTES
         took = DENSE_WHOLE * stored * projection.pace(CompiledMoves(rules)).state / (workers or cores())
-        memory, disk = (150 << 20) + arrays, round(2 * book * stored)
+        needs = Needs((150 << 20) + arrays, 0, round(2 * book * stored))
         census = census._replace(least=min(census.least, size), most=min(census.most, size))
     counted, whole, cyclic, tiers = census.counted, census.whole, census.cyclic, len(census.sizes)
     sizes = stored, census.least, census.most, max(stored, census.reached)
-    return Sweep(*sizes, counted, whole, cyclic, tiers, took, memory, disk, round(book * stored), by_state, placed)
+    whole_book = demand.BOOK + round(book * stored)
+    taken = took, needs.memory, needs.disk, whole_book
+    limits = needs.least_memory, budget + PROCESS
+    return Sweep(*sizes, counted, whole, cyclic, tiers, *taken, by_state, placed, *limits)
+
+
+class Needs(NamedTuple):
+    """Bytes that a solve takes of the memory that it may, that it must have, and of disk at its peak."""
+
+    memory: int
+    least_memory: int
+    disk: int
+
+
+def _needs(rules: Rules, census: Census, stored: int, book: float, budget: int, seconds: float) -> Needs:
+    """What a sorted sweep takes, with so many bytes of memory, in so many seconds."""
+    from solver.solving.ways.sweep import CHECKPOINT
+    from solver.sweep import demand
+
+    each = demand.sizes(rules, census.cyclic)
+    memory = demand.needs(rules, stored, census.cyclic, census.packed, narrowed=census.narrowed)[0]
+    least, states = 0, 0.0
+    kept = index = 0
+    if census.cycle is not None:
+        cycle = census.cycle
+        memory = (150 << 20) + round(2 * cycle.states * (8 + 8 * cycle.moves))
+        least = PROCESS + 16 * cycle.states
+        kept, index = demand.index_files(cycle, rules.alternates, budget // 2)
+        states = demand.CHECKPOINT * cycle.states if seconds > CHECKPOINT else 0.0
+    elif census.narrowed:
+        least = PROCESS + 2 * census.narrowed
+    seen = 2 * census.packed * census.reached if census.cyclic else 0.0  # two files of states are merged
+    packed = census.packed * stored
+    written = packed + each.work * stored + 2 * (demand.BOOK + book * stored)
+    return Needs(min(memory, budget + PROCESS), least, round(max(seen, packed + kept + index + states, written)))
 
 
 def need_kernels(rules: Rules) -> None:

@@ -11,15 +11,14 @@ from solver.report.words import table
 def sweep(facts: dict[str, Any]) -> str:
     """An exhaustive solve."""
     tiers = "some tier has cycles" if facts["cyclic"] else f"{facts['tiers']:,} tiers"
-    less = "less with --memory" + (", and then more time and disk" if facts["by_state"] else "")
     return "\n".join(
         [
-            f"stored   {_about(facts)}{facts['stored']:,} states, {tiers}, {_from(facts)}",
+            f"stored   {_stored(facts)} states, {tiers}, {_from(facts)}",
             *_range(facts),
             *_placements(facts),
             f"time     about {duration(facts['seconds'])} on this machine",
-            f"memory   about {facts['memory'] / 2**20:,.0f} MiB, {less}",
-            f"disk     about {facts['disk'] / 2**20:,.0f} MiB, the book's included",
+            f"memory   {_memory(facts)}",
+            f"disk     about {facts['disk'] / 2**20:,.0f} MiB at its peak, the book's included",
             f"book     about {facts['book_bytes']:,} bytes",
         ]
     )
@@ -65,12 +64,47 @@ def plan(facts: dict[str, Any]) -> str:
     )
 
 
+def _memory(facts: dict[str, Any]) -> str:
+    """What a solve takes, or that it is more than there is."""
+    needed, given = (facts[name] / 2**20 for name in ("least_memory", "given_memory"))
+    if needed > given:
+        return f"about {needed:,.0f} MiB are needed, {given:,.0f} MiB are allowed: give more with --memory"
+    more = ", and then more time and disk" if facts["by_state"] or facts["least_memory"] else ""
+    return f"about {facts['memory'] / 2**20:,.0f} MiB, less with --memory{more}"
+
+
 def _range(facts: dict[str, Any]) -> list[str]:
-    """How far an estimate may be off."""
+    """How far an estimate may be off, in round numbers."""
     if facts["counted"] or not facts["whole"]:
         return []
-    limits = f"most likely from {facts['least']:,} to {facts['most']:,}"
-    return [f"         {limits}; {facts['states']:,} with finished ones"]
+    low, high = facts["least"], facts["most"]
+    return [f"         most likely {between(low, high)}; {rounded(facts['states'])} with finished ones"]
+
+
+def between(low: int, high: int) -> str:
+    """A range in two figures, rounded outwards: 1.2 to 120 million."""
+    first, last = (number(_two_figures(count, up)) for count, up in ((low, False), (high, True)))
+    unit = last.partition(" ")[2]
+    return f"{first.removesuffix(f' {unit}') if unit else first} to {last}"
+
+
+def rounded(count: int) -> str:
+    """A number to two figures."""
+    return number(int(float(f"{count:.1e}")))
+
+
+def number(count: int) -> str:
+    """A round number in words from a million on: 1.2 million."""
+    for unit, size in (("trillion", 10**12), ("billion", 10**9), ("million", 10**6)):
+        if count >= size:
+            return f"{count / size:,.10g} {unit}"
+    return f"{count:,}"
+
+
+def _two_figures(count: int, up: bool) -> int:
+    """A number rounded to two figures, up or down."""
+    step: int = 10 ** max(0, len(str(count)) - 2)
+    return -(-count // step) * step if up else count // step * step
 
 
 def _placements(facts: dict[str, Any]) -> list[str]:
@@ -79,6 +113,11 @@ def _placements(facts: dict[str, Any]) -> list[str]:
         return []
     numbered, unfinished = facts["placements"]["numbered"], facts["placements"]["unfinished"]
     return [f"placed   {numbered:,} by the rules, of which {unfinished:,} may be stored: play need not reach them"]
+
+
+def _stored(facts: dict[str, Any]) -> str:
+    """Exact where it was counted, else to two figures."""
+    return f"{facts['stored']:,}" if facts["counted"] else _about(facts) + rounded(facts["stored"])
 
 
 def _about(facts: dict[str, Any]) -> str:

@@ -19,15 +19,26 @@ class Sizes(NamedTuple):
 
     book: float
     value: int
-    work: int
+    work: float
     memory: int
+
+
+class Cycle(NamedTuple):
+    """A tier with cycles: how many states it has, and the moves of one that stay in it."""
+
+    states: int
+    moves: float
 
 
 PACKED = 2.5  # of a packed state, before some are: 0.8 to 2.3
 SHARES = {"compact": 0.4, "ranked": 0.2}  # of an instant book: 0.17 to 0.23 and 0.06 to 0.09 of 100,000 states and more
-OF_MERITS = Sizes(2.1, 1, 1, 12)  # 12 as long as --memory allows it, beside 150 MiB of the process
-OF_CYCLES = Sizes(4.0, 2, 12, 60)  # of books between quixo 4x4 (2.6) and animal shogi (5.7); KBNK takes 1.3
-OF_CHANCE = Sizes(6.0, 8, 9, 16)  # of books of pig to 100 4.2, of bearing off 3 checkers 5.9
+VALUES = 0.5  # bytes of a value in an instant book: 0.26 to 0.58 of outcomes
+MARGINS = 0.8  # the same of margins: 0.55 of dots and boxes, 1.02 of kalah
+BOOK = 16 << 10  # bytes of any book
+OF_MERITS = Sizes(2.1, 1, 0.5, 12)  # 12 as long as --memory allows it, beside 150 MiB of the process
+OF_CYCLES = Sizes(4.0, 2, 0.5, 60)  # of books between quixo 4x4 (2.6) and animal shogi (5.7); KBNK takes 1.3
+OF_CHANCE = Sizes(5.0, 8, 6.5, 16)  # of books of pig to 100 4.2, of bearing off 3 checkers 5.9
+CHECKPOINT = 8  # bytes of a state of a tier with cycles that a checkpoint has, beside the index
 SIZES = {  # by the method that solves the game; with cycles all the memory is needed, whatever --memory says
     "minimax": OF_MERITS, "nimbers": OF_MERITS, "retrograde": OF_CYCLES, "expectiminimax": OF_CHANCE,
     "value-iteration": OF_CHANCE._replace(memory=110),  # where nobody counts the moves that stay in a tier
@@ -67,6 +78,35 @@ def needs(
     each = sizes(rules, cyclic, codec)
     memory = OF_CHANCE.memory * stored + narrowed if narrowed else each.memory * stored
     return (150 << 20) + memory, round((packed + each.work + 2 * each.book) * stored)
+
+
+def book_bytes(rules: Rules, cyclic: bool, keys: float) -> float:
+    """Bytes of a state in an instant book whose keys take so many, or in one of expectations."""
+    each = sizes(rules, cyclic)
+    return each.book if each.value > DENSE_VALUE else keys + (MARGINS if rules.margins else VALUES)
+
+
+def moves_in_memory(memory: int, states: int) -> int:
+    """How many moves inside a tier of so many states may be kept in memory, and made an index there.
+
+    `memory`: bytes of the pass backward, half of what --memory leaves it.
+    """
+    return memory // 8 - states
+
+
+def index_in_memory(memory: int, states: int, entry: int) -> int:
+    """How many entries of so many bytes an index of the moves inside a tier may have in memory."""
+    return max(1, (memory - 8 * states) // entry)
+
+
+def index_files(cycle: Cycle, alternates: bool, memory: int) -> tuple[int, int]:
+    """Bytes of the files that retrograde analysis makes of a tier's moves, where memory is short: the moves as they
+    are counted, and their index."""
+    moves = round(cycle.states * cycle.moves)
+    places = cycle.states if alternates else 2 * cycle.states
+    entry = 4 if places < 1 << 32 else 8
+    kept = moves > moves_in_memory(memory, cycle.states) and 2 * cycle.states < 1 << 32
+    return 4 * moves * kept, entry * moves * (moves > index_in_memory(memory, cycle.states, entry))
 
 
 def refuse_beyond(memory: int, states: int, needed: int) -> None:

@@ -5,7 +5,7 @@ parents it says how many states there are. Elsewhere moves, and the share of fin
 the earlier tiers. The mean number of parents in earlier tiers is known of the tiers that were counted; it changes
 slowly from tier to tier and goes on along a damped trend. (It does not show in a sample: children of one parent have
 children in common far more often than others, so recaptures mislead.) States that only moves inside their tier lead to
-count as having none there.
+count as having none there. The states of a game without tiers are counted in parts of them, by `thinning`.
 """
 
 from __future__ import annotations
@@ -20,18 +20,23 @@ from numpy.typing import NDArray
 from solver.base.errors import ResourceError
 from solver.base.parallel import Workers
 from solver.base.progress import Progress, silent
+from solver.book.codecs.instant import GROUP
 from solver.check.conformance import check_game
 from solver.compiled.binding import compiling
 from solver.compiled.edges import ERROR, FIELDS, CompiledMoves, new_edges
 from solver.rules.game import STATE_LIMIT, Game, Rules
+from solver.store.packed import Table
+from solver.store.runs import joined, spans, splitters
 from solver.store.shared import shared
 from solver.store.sorting import sort_unique
 from solver.store.work import Work
 from solver.sweep import demand
 from solver.sweep.batch import next_edges
 from solver.sweep.expansion import COUNT, KEPT, LOWEST_TIER, Expansion, expand
-from solver.sweep.expectation import bytes_of, sample
+from solver.sweep.expectation import bytes_of, moves_inside, sample
 from solver.sweep.forward import Forward
+from solver.sweep.scale import WIN
+from solver.sweep.thinning import thinned
 from solver.sweep.walking import Tier, walked
 
 PLAYOUTS = 20  # random games whose states are paced
@@ -41,6 +46,7 @@ SORTED = 1 << 20  # keys sorted to see how long that takes
 COUNTED = 1 << 12  # states of a counted tier whose moves are counted, where asked for
 ROOM = 1 << 16  # moves listed at a time
 MOST_MOVES = 1 << 22  # from the sample of a tier
+PARTS, NEIGHBOURS = 16, 1 << 18  # pieces of the counted states whose keys are measured, and states of one
 SHARE = 2 / 3  # of the time goes into counting
 TREND = 12  # counted tiers from which the trend of parents is taken
 DAMPED = 0.85  # what is left of the trend from one tier to the next
@@ -62,7 +68,8 @@ class Census(NamedTuple):
     with cycles under way are one. `reached`: all states, the finished ones too. `least`, `most`: unfinished states, and
     how many more or fewer there may be, by twice the standard error. `packed`: bytes of one, of those counted.
     `narrowed`: bytes of memory for the bounds of the largest tier with cycles of a game of chance, by a sample of its
-    moves; 0 of other games."""
+    moves; 0 of other games. `keys`: bytes of a state's key in an instant book. `cycle`: the largest tier with cycles,
+    where retrograde analysis takes the game."""
 
     sizes: list[int]
     counted: bool
@@ -76,6 +83,8 @@ class Census(NamedTuple):
     most: int
     packed: float
     narrowed: int
+    keys: float
+    cycle: demand.Cycle | None
 
 
 @shared
@@ -125,16 +134,59 @@ def census(
         found = counted_so_far(forward) if counted else beyond(forward, team, max(1.0, seconds - taken), progress)
         known = with_moves(forward) if tiers else []
         narrowed = of_bounds(forward, found) if rules.kind.cyclic == "value-iteration" else 0
+        cycle = cycle_of(forward, found) if rules.kind.cyclic == "retrograde" else None
+        keys = key_bytes(forward, sum(found.sizes))
     least, most = interval(forward, found)
     reached = sum(layer.reached for layer in forward.layers) + sum(tier.reached for tier in found.tiers)
     taken_in = forward.found - earlier
     packed = forward.states.bytes_each(demand.PACKED)
     whole, cyclic, known = found.whole, found.cyclic, known + found.tiers
-    return Census(found.sizes, counted, whole, cyclic, taken, taken_in, known, reached, least, most, packed, narrowed)
+    sizes = found.sizes, counted, whole, cyclic, taken, taken_in, known, reached, least, most, packed, narrowed
+    return Census(*sizes, keys, cycle)
 
 
 def of_bounds(forward: Forward, found: Estimate) -> int:
     """Bytes that the bounds of the largest tier with cycles take, by the moves of the largest one that was met."""
+    met = _largest_cycle(forward, found)
+    return 0 if met is None else bytes_of(met[0], forward.compiled.valued(1), *met[1:])
+
+
+def cycle_of(forward: Forward, found: Estimate) -> demand.Cycle | None:
+    """The largest tier with cycles, with the moves of some states of the largest one that was met."""
+    met = _largest_cycle(forward, found)
+    if met is None:
+        return None
+    size, some, tier = met
+    return demand.Cycle(size, int(moves_inside(forward.compiled.valued(WIN), some, tier)) / max(1, len(some)))
+
+
+def key_bytes(forward: Forward, stored: int) -> float:
+    """Bytes of a key in an instant book of so many states, by the distance of neighbours among those counted.
+
+    A group of the book has GROUP states in a row, whatever their tiers.
+    """
+    met = forward.met()
+    runs = Table(
+        [forward.section(layer) for layer in forward.layers if layer.begin < layer.end] or list(met[1:] if met else [])
+    )
+    if len(runs) == 0:
+        return 0.0
+    together = max(2, round(GROUP * min(1.0, len(runs) / max(1, stored))))  # of them where the book has a group
+    parts = spans(splitters(runs, min(NEIGHBOURS, max(GROUP, len(runs) // PARTS))))
+    taken, groups = 0.0, 0
+    for low, high in parts[:: max(1, len(parts) // PARTS)]:
+        states = joined(runs, low, high)
+        firsts = np.arange(0, max(1, len(states) - together + 1), together)
+        distance = states[np.minimum(firsts + together - 1, len(states) - 1)] - states[firsts]
+        widths = np.select([distance < 1 << 8, distance < 1 << 16, distance < 1 << 32], [1, 2, 4], 8)
+        taken += float(np.minimum(distance / 8 / GROUP, widths).sum())
+        groups += len(firsts)
+    return taken / groups
+
+
+def _largest_cycle(forward: Forward, found: Estimate) -> tuple[int, States, int] | None:
+    """How many states the largest tier with cycles has, some unfinished ones of the largest that was met, and its
+    number; None where no tier has cycles."""
     layers = [layer for layer in forward.layers if layer.cyclic]
     sizes = [layer.end - layer.begin for layer in layers]
     met = forward.met()
@@ -142,11 +194,10 @@ def of_bounds(forward: Forward, found: Estimate) -> int:
         layer = layers[int(np.argmax(sizes))]
         met = layer.tier, forward.section(layer)
     if met is None:
-        return 0
+        return None
     tier, states = met
     kept = forward.expansion.keep(sample(states))[0]
-    largest = max(sizes + [ahead.kept for ahead in found.tiers if ahead.cyclic])
-    return bytes_of(largest, forward.compiled.valued(1), kept, tier)
+    return max(sizes + [ahead.kept for ahead in found.tiers if ahead.cyclic]), kept, tier
 
 
 def interval(forward: Forward, found: Estimate) -> tuple[int, int]:
@@ -223,6 +274,12 @@ def beyond(forward: Forward, team: Workers, seconds: float, progress: Progress =
     """Unfinished states of all tiers, those that `forward` has not reached from samples, in so many seconds."""
     known = counted_so_far(forward)
     if forward.closing and len(forward.layers) < LAYERS:
+        parts = thinned(forward, team, seconds, progress)
+        if parts is not None:
+            ahead = max(1, parts.states - sum(known.sizes))
+            tier = Tier(0, round(ahead / forward.unfinished), ahead, 0, 1, True)
+            error = math.log(max(parts.most / parts.states, parts.states / parts.least)) / 2
+            return Estimate([*known.sizes, ahead], True, True, [tier], error)
         key = forward.runs.first()
         waiting = len(forward.runs.of(key)) if key and not forward.generations else 0  # starts, not all gone through
         generations = continued(forward.generations) or [max(waiting, forward.found - sum(known.sizes))]

@@ -38,7 +38,7 @@ from solver.store.runs import PIECE, merged
 from solver.store.sorting import sort_unique
 from solver.store.work import Work
 from solver.sweep.batch import TOO_WIDE, refuse
-from solver.sweep.demand import refuse_beyond
+from solver.sweep.demand import index_in_memory, moves_in_memory, refuse_beyond
 from solver.sweep.inside import BITS, CHUNK, EACH, FILE, Inside
 from solver.sweep.parents import (
     CROWDED,
@@ -159,7 +159,7 @@ class Resolver:
         """The children of every state that are still open, and its place in the reverse index."""
 
         counted = Counted(self.endless, self.begins, self.left, self.merits)  # whatever a thread comes late with
-        room = self.memory // 8 - self.size  # for so many moves, and for the index that is made of them
+        room = moves_in_memory(self.memory, self.size)
         keeping = begin == 0 and 2 * self.size < 1 << 32
         self._inside = Inside(self.size, room, self.work) if keeping else None
 
@@ -199,7 +199,7 @@ class Resolver:
         size, moves = self.size, int(self.begins[-1])
         places = size if self.rules.alternates else 2 * size
         kind = np.dtype(np.uint32 if places < 1 << 32 else np.int64)
-        most = max(1, (self.memory - 8 * size) // kind.itemsize)  # moves of one range
+        most = index_in_memory(self.memory, size, kind.itemsize)  # moves of one range
         column = self._kept.get("parents")
         if column is None and moves - offset > max(most, len(self.parents)):
             column = self._kept["parents"] = self.work.column("parents", kind, numbered=True)

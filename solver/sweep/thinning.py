@@ -1,0 +1,237 @@
+"""How many states a game with cycles has, from searches that follow only a part of them.
+
+A search keeps the states whose hash is below a threshold, so each state is kept or left out for good, whatever move
+leads to it. A kept state is missed if no kept state leads to it. How many those are is told by the states that were
+reached once, and twice: f1 ** 2 / (2 * f2) at least (Chao, Nonparametric Estimation of the Number of Classes in a
+Population, 1984). Small parts miss whole regions, so the part is doubled as long as there is time.
+
+Cost: 9 bytes for each of twice to four times the states kept, and the listing of their moves.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple
+
+import numpy as np
+from numba.extending import register_jitable
+from numpy.typing import NDArray
+
+from solver.base.memory import working_memory
+from solver.base.parallel import Workers
+from solver.base.progress import Progress
+from solver.compiled.edges import OPEN, new_edges
+from solver.store.shared import shared
+from solver.sweep.batch import next_edges
+from solver.sweep.expansion import Expansion
+from solver.sweep.forward import Forward, starts_of
+
+BITS = 20  # of a hash that say whether a state is kept
+HALVINGS = 6  # the first part is one in 64
+SEEDS = 20_000  # states that are followed whole, before a part of the others is
+CHUNK = 1 << 13  # states whose moves are listed in one call
+ROOM = 1 << 16  # moves listed at a time
+FIRST_TABLE = 1 << 16
+EACH = 9  # bytes of a place in the table
+LEAST = 1 << 15  # states of a part that say anything
+MISSED = 1.5  # times the states counted: an estimate beyond it says too little
+SPREAD = 1.05  # of any estimate, up and down
+MEMORY = 1 << 30  # bytes of the table, at most
+States = NDArray[np.int64]
+
+
+class Seen(NamedTuple):
+    """The unfinished states that a search of a part has kept: a hash table of them, -1 where there is none, and how
+    often each was reached, to 255 times."""
+
+    keys: States
+    times: NDArray[np.uint8]
+
+
+class Part(NamedTuple):
+    """A search to its end: the part of all states followed, those reached, and how many there are in all."""
+
+    share: float
+    reached: int
+    estimate: float
+
+
+class Thinned(NamedTuple):
+    """Unfinished states of a game, and the fewest and the most that there may be."""
+
+    states: int
+    least: int
+    most: int
+
+
+@register_jitable
+def hashed(state):
+    """A hash of 63 bits. No product leaves 63 bits, so plain Python says the same."""
+    mixed = (state & 0xFFFFFFFF) * 0x5BD1E995 ^ (state >> 32) * 0x2C1B3C6D
+    mixed ^= mixed >> 31
+    mixed = (mixed & 0xFFFFFFFF) * 0x45D9F3B7 ^ mixed >> 32
+    return mixed ^ mixed >> 29
+
+
+@shared
+def list_kept(moves, states, begin, end, below, listed):
+    """List the unfinished children of unfinished states[begin:end] whose hash is below a threshold, each once for each
+    parent, as far as they fit: the arrays, or larger ones, how many, and the first state left over."""
+    listed, count, done = next_edges(moves, states, begin, end, listed)
+    if count < 0:
+        done += 1  # the solve will say what is wrong with the state
+    keys, owners, merits = listed.keys, listed.owners, listed.merits
+    left = mark = 0
+    for i in range(count):
+        if i and owners[i] >> 1 != owners[i - 1] >> 1:
+            mark = left
+        if merits[i] == OPEN and hashed(keys[i]) >> 32 & (1 << BITS) - 1 < below:
+            doubled = False
+            for j in range(mark, left):
+                doubled = doubled or keys[j] == keys[i]
+            if not doubled:
+                keys[left] = keys[i]
+                left += 1
+    return listed, left, done
+
+
+@shared
+def enter(seen, states, fresh):
+    """Count the states as reached once more; how many are new, which go into `fresh`."""
+    keys, times = seen
+    last, new = len(keys) - 1, 0
+    for state in states:
+        at = hashed(state) & last
+        while keys[at] >= 0 and keys[at] != state:
+            at = at + 1 & last
+        if keys[at] < 0:
+            keys[at] = state
+            fresh[new] = state
+            new += 1
+        if times[at] < 255:
+            times[at] += 1
+    return new
+
+
+@shared
+def grow(seen, larger):
+    """Enter what was seen into a larger table."""
+    last = len(larger.keys) - 1
+    for i in range(len(seen.keys)):
+        if seen.keys[i] >= 0:
+            at = hashed(seen.keys[i]) & last
+            while larger.keys[at] >= 0:
+                at = at + 1 & last
+            larger.keys[at], larger.times[at] = seen.keys[i], seen.times[i]
+
+
+@shared
+def frequencies(seen, below):
+    """How many states whose hash is below the threshold were seen, once, and twice."""
+    found = once = twice = 0
+    for i in range(len(seen.keys)):
+        if seen.keys[i] >= 0 and hashed(seen.keys[i]) >> 32 & (1 << BITS) - 1 < below:
+            found += 1
+            once += seen.times[i] == 1
+            twice += seen.times[i] == 2
+    return found, once, twice
+
+
+def table_of(size: int) -> Seen:
+    """An empty table."""
+    return Seen(np.full(size, -1, np.int64), np.zeros(size, np.uint8))
+
+
+class Thinning:
+    """Searches of parts of a game, each twice as large as the last."""
+
+    def __init__(self, forward: Forward, team: Workers, memory: int, progress: Progress) -> None:
+        self.compiled, self.expansion = forward.compiled, Expansion(forward.compiled)
+        self.moves = forward.compiled.valued(1)
+        self.team, self.memory, self.progress = team, memory, progress
+
+    def warm(self) -> None:
+        """Compile, or load from the cache, what a search needs."""
+        self._children(np.empty(0, np.int64), 0)
+        seen = table_of(2)
+        enter(seen, np.empty(0, np.int64), np.empty(0, np.int64))
+        grow(seen, table_of(2))
+        frequencies(seen, 0)
+
+    def parts(self, seconds: float) -> list[Part]:
+        """The searches that came to their end in so many seconds, the largest last."""
+        begun, parts = time.monotonic(), list[Part]()
+        for halvings in range(HALVINGS, -1, -1):
+            first = time.monotonic()
+            part = self._search(1 << BITS - halvings, begun + seconds)
+            if part is None:
+                break
+            parts.append(part)
+            if time.monotonic() + 2 * (time.monotonic() - first) > begun + seconds:
+                break
+        return parts
+
+    def _search(self, below: int, deadline: float) -> Part | None:
+        """Follow the states whose hash is below a threshold; None where time or memory ends first."""
+        seen, reached = table_of(FIRST_TABLE), 0
+        waiting = [self.expansion.keep(np.unique(keys))[0] for keys, _ in starts_of(self.compiled, 1 << 22)]
+        front, seen = self._entered(seen, reached, np.unique(np.concatenate(waiting)))
+        while len(front):
+            reached += len(front)
+            kept = below if reached > SEEDS else 1 << BITS
+            parts: list[States] = []
+
+            def children(begin: int, front: States = front, kept: int = kept) -> States:
+                return self._children(front[begin : begin + CHUNK], kept)
+
+            for states in self.team.map(children, range(0, len(front), CHUNK)):
+                new, seen = self._entered(seen, reached + sum(map(len, parts)), states)
+                parts.append(new)
+                if time.monotonic() > deadline or EACH * len(seen.keys) > self.memory:
+                    return None
+            self.progress("sample", reached, None)
+            front = np.concatenate(parts)
+        found, once, twice = frequencies(seen, below)
+        share = below / (1 << BITS)
+        return Part(share, found, (found + (once * once / (2 * max(1, twice)) if share < 1 else 0)) / share)
+
+    def _entered(self, seen: Seen, known: int, states: States) -> tuple[States, Seen]:
+        """The states that are new, and the table, larger if it would be more than half full."""
+        while 2 * (known + len(states)) > len(seen.keys):
+            larger = table_of(2 * len(seen.keys))
+            grow(seen, larger)
+            seen = larger
+        fresh = np.empty(len(states), np.int64)
+        return fresh[: enter(seen, states, fresh)], seen
+
+    def _children(self, states: States, below: int) -> States:
+        """The unfinished children of unfinished states whose hash is below a threshold."""
+        listed, at, parts = new_edges(ROOM), 0, [np.empty(0, np.int64)]
+        while at < len(states) or not len(states):
+            listed, count, at = list_kept(self.moves, states, at, len(states), below, listed)
+            parts.append(listed.keys[:count].copy())
+            if not len(states):
+                break
+        return np.concatenate(parts)
+
+
+def thinned(forward: Forward, team: Workers, seconds: float, progress: Progress) -> Thinned | None:
+    """The states of a game by searches of its parts, in about so many seconds, compiling apart; None where they tell
+    too little."""
+    thinning = Thinning(forward, team, min(MEMORY, working_memory(None) // 2), progress)
+    thinning.warm()
+    return judged(thinning.parts(seconds), forward.found)
+
+
+def judged(parts: list[Part], found: int) -> Thinned | None:
+    """What the largest part says of the whole, of which so many states were found already."""
+    if not parts:
+        return None
+    last = parts[-1]
+    if last.share == 1:
+        return Thinned(last.reached, last.reached, last.reached)
+    counted = last.reached / last.share
+    missed = last.estimate / counted
+    if last.reached < LEAST or missed > MISSED or last.estimate < found:
+        return None
+    return Thinned(round(last.estimate), round(counted / SPREAD), round(last.estimate * max(missed**2, SPREAD)))
