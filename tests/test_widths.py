@@ -163,7 +163,7 @@ def test_tiers_far_apart_in_all_are_refused(monkeypatch):
 
 
 def test_plain_python_names_margins_that_are_too_large():
-    with pytest.raises(GameError, match="margins of 2\\*\\*60 or more"):
+    with pytest.raises(GameError, match="a margin of 2\\*\\*60 or more"):
         minimax.solve(Margins(worth=1 << 61))
 
 

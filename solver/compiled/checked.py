@@ -36,6 +36,7 @@ from solver.compiled.tracing import (
     MODULAR,
     OVERFLOWING,
     SIGNS,
+    TRUSTED,
     Trace,
     has_flag,
     has_no_value,
@@ -346,10 +347,10 @@ class CheckedLower(Lower):
         if isinstance(kind, types.BoundFunction):
             is_known = not isinstance(kind.this, (types.Array, types.Set))
         elif isinstance(called, FunctionType):
-            is_known = getattr(called, "is_checked", False)
+            is_known = getattr(called, "is_checked", False) or called in TRUSTED
         else:
-            is_known = isinstance(kind, types.ExceptionClass) or getattr(called, "is_checked", False)
-            is_known = is_known or called in BUILTINS
+            is_known = isinstance(kind, types.ExceptionClass) or called in BUILTINS
+            is_known = is_known or getattr(called, "is_checked", False)
         if not is_known:
             name = getattr(called, "__name__", str(kind))
             if name == "mark_try_block":

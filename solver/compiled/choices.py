@@ -12,6 +12,7 @@ import numpy as np
 from numba.extending import overload
 
 from solver.compiled.inlining import PART
+from solver.compiled.tracing import TRUSTED
 from solver.games.common import choices
 
 MOST = 64  # bits of a state, and one more than its cells; all numbers of the table fit 63 bits
@@ -53,7 +54,7 @@ def _taught(twin: Any) -> Any:
     plain = getattr(choices, twin.__name__)
     options: Any = {"forceinline": True, **PART}
     overload(plain, strict=False, jit_options=options)(lambda *given: twin)
-    plain.is_checked = True  # rules that are checked may call it: it raises where its numbers end
+    TRUSTED.add(plain)
     return plain
 
 

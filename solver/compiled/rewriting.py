@@ -29,6 +29,7 @@ import numpy as np
 from solver.base.errors import GameError
 from solver.compiled.known import Known
 from solver.compiled.reductions import REDUCTIONS, Fold, body_of, fold_of, listed
+from solver.compiled.tracing import TRUSTED
 from solver.compiled.widening import is_large, large, widened
 from solver.rules.meaning import MISSING, Names, cells_of, known_to, names_in
 from solver.rules.sources import inner, source_of
@@ -159,10 +160,12 @@ class Rewriter:
             return REFUSED
         if self.is_checked and isinstance(getattr(item, "py_func", None), types.FunctionType):
             item = item.py_func  # a function that the user compiles, which Numba would not check
-        if hasattr(item, "py_func") or isinstance(item, type) or getattr(item, "is_checked", False):
+        if hasattr(item, "py_func") or isinstance(item, type):
             return item
         function = inner(item)
-        return self.rewritten(function) if isinstance(function, types.FunctionType) else item
+        if not isinstance(function, types.FunctionType) or (self.is_checked and function in TRUSTED):
+            return item
+        return self.rewritten(function)
 
 
 class _Rewrite(ast.NodeTransformer):

@@ -19,6 +19,8 @@ BITWISE = {operator.and_: "and_", operator.or_: "or_", operator.xor: "xor", oper
 # operators whose lowest bits depend on the lowest bits of their operands alone
 MODULAR = {*OVERFLOWING, *BITWISE, operator.lshift}
 SIGNS = {operator.add: "+", operator.sub: "-", operator.neg: "-", operator.mul: "*", operator.lshift: "<<"}
+# functions of the package that rules may call; their compiled forms raise where 64 bits end
+TRUSTED: set[Any] = set()
 TO_PYTHON = {bool, float, int, len, range}  # give Python's numbers for NumPy's
 
 
