@@ -256,13 +256,16 @@ def test_learn_and_match_from_the_command_line(tmp_path):
     path = tmp_path / "a.eval"
     done = run("learn", "connect-four:4,3", "-o", path, "--states", 2000, "-q")
     assert done.exit_code == 0 and "sign" in done.output and "evaluate" in done.output
-    facts = json.loads(run("learn", "connect-four:4,3", "-o", path, "--states", 2000, "-q", "--json").output)
+    done = run("learn", "connect-four:4,3", "-o", path, "--states", 2000, "-q", "--json")
+    assert done.exit_code == 0, done.output
+    facts = json.loads(done.stdout)
     assert facts["features"] == read(path).features and facts["training"]["states"] == 2000
     games = tmp_path / "games.txt"
     done = run(
         *("match", path, "evaluate@1", "--games", 20, "--book", "connect-four:4,3", "--json", "-q", "--save", games)
     )
-    found = json.loads(done.output)
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
     assert found["games"] == 20 == found["wins"] + found["draws"] + found["losses"]
     assert found["low"] <= found["share"] <= found["high"]
     assert all(0 < graded["share_kept"] <= 1 for graded in found["grades"])

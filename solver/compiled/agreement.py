@@ -40,7 +40,6 @@ from solver.compiled.edges import (
 )
 from solver.compiled.states import more_of, new_states, packed, unpacked
 from solver.rules.game import Game, Rules, own_method
-from solver.rules.sources import source_of
 from solver.rules.vanishing import edges
 from solver.search.derive import derived
 
@@ -129,12 +128,12 @@ class Twins:
         return list(zip(*(unpacked(array[: max(0, count)]) for array in lists), strict=True))
 
     def difference(self, state: int, plain: Any, compiled: Any) -> str:
-        """One line about a state: the first rule whose answers differ, and the likely cause."""
+        """One line about a state: the first rule whose answers differ."""
         name = self.rules.name
         for rule, arguments, mine, theirs in self._answers(state):
             if mine != theirs:
                 call = f"{rule}({', '.join(map(str, arguments))})"
-                return f"{name}: {call} is {mine} in Python and {theirs} compiled: {_cause(self.rules.game, rule)}"
+                return f"{name}: {call} is {mine} in Python and {theirs} compiled"
         return f"{name}: state {state} leads to {_short(plain)} in Python and {_short(compiled)} compiled: {OTHERWISE}"
 
     def _answers(self, state: int) -> Iterable[tuple[str, tuple[int, ...], Any, Any]]:
@@ -150,7 +149,7 @@ class Twins:
                 theirs = getattr(compiled, rule)(*arguments)
                 theirs = theirs.tolist() if rule == "actions" else theirs
             except Exception as error:
-                theirs = type(error).__name__
+                theirs = told(error)
             if rule == "actions":
                 mine = list(mine)
             return rule, arguments, mine, type(mine)(theirs) if isinstance(mine, bool) and theirs in (0, 1) else theirs
@@ -169,25 +168,6 @@ class Twins:
             for rule in ("canonical", "tier"):
                 if own_method(game, rule):
                     yield both(rule, child)
-
-
-CAUSES = {
-    "<<": "a shift beyond 63 bits, or by a negative distance",
-    ">>": "a shift by 64 or more, or by a negative distance",
-    "**": "a power beyond 63 bits, or with a negative exponent",
-    "[": "an index out of range",
-    "*": "a product beyond 63 bits",
-    "/": "a division of negative numbers or by 0, or a fraction",
-}
-
-
-def _cause(game: Any, rule: str) -> str:
-    """What in the source of a rule is most likely to differ."""
-    text = ""
-    with contextlib.suppress(GameError):
-        text = source_of(own_method(type(game), rule))
-    found = [cause for sign, cause in CAUSES.items() if sign in text]
-    return found[0] if found else OTHERWISE
 
 
 def _short(what: Any) -> str:
