@@ -133,7 +133,8 @@ class Twins:
         for rule, arguments, mine, theirs in self._answers(state):
             if mine != theirs:
                 call = f"{rule}({', '.join(map(str, arguments))})"
-                return f"{name}: {call} is {mine} in Python and {theirs} compiled"
+                answer = theirs if isinstance(theirs, str) else f"is {theirs}"
+                return f"{name}: {call} is {mine} in Python; compiled, it {answer}"
         return f"{name}: state {state} leads to {_short(plain)} in Python and {_short(compiled)} compiled: {OTHERWISE}"
 
     def _answers(self, state: int) -> Iterable[tuple[str, tuple[int, ...], Any, Any]]:
@@ -149,7 +150,7 @@ class Twins:
                 theirs = getattr(compiled, rule)(*arguments)
                 theirs = theirs.tolist() if rule == "actions" else theirs
             except Exception as error:
-                theirs = told(error)
+                theirs = f"raises {told(error)}"
             if rule == "actions":
                 mine = list(mine)
             return rule, arguments, mine, type(mine)(theirs) if isinstance(mine, bool) and theirs in (0, 1) else theirs
