@@ -151,7 +151,9 @@ def are_same(plain, fast):
     """Tell whether two results are the same to rules: equal numbers, or tuples of them."""
     if isinstance(plain, (tuple, list)):
         return isinstance(fast, (tuple, list)) and len(plain) == len(fast) and all(map(are_same, plain, fast))
-    return isinstance(plain, MemoryError) or (not isinstance(plain, Exception) and plain == fast)
+    # Python gives up on a shift by 2**62, whatever masks it
+    gave_up = isinstance(plain, MemoryError) or "too many digits" in str(plain)
+    return gave_up or (not isinstance(plain, Exception) and plain == fast)
 
 
 def fits_int64(item):
