@@ -1,9 +1,12 @@
 """Our games and books in OpenSpiel and PettingZoo, with the real libraries where they are installed."""
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 import pytest
 
 import solver
-from solver.base.errors import GameError, PositionError
+from solver.base.errors import GameError, PositionError, UncompiledRules
 from solver.export.planes import Planes, planes_of, surveyed
 from solver.rules.game import Rules, load_game
 
@@ -169,3 +172,89 @@ def test_a_training_set_has_what_every_move_gives_away(tmp_path):
             export(book, tmp_path / "hexapawn.csv", training=True)
     shares = [split_of(state) for state in range(2000)]
     assert 1500 < shares.count("train") < 1700 and 130 < shares.count("test") < 270
+
+
+class Overflowing(NamedTuple):
+    """Take 1 or 2 of ten counters; who takes the last wins. Its actions compute beyond 64 bits for some states."""
+
+    def initial(self) -> int:
+        return 10
+
+    def actions(self, state: int) -> Iterator[int]:
+        for taken in range(1, 3):
+            if taken <= state and (state + 3) ** 20 > taken:
+                yield taken
+
+    def result(self, state: int, action: int) -> int:
+        return state - action
+
+    def is_terminal(self, state: int) -> bool:
+        return state == 0
+
+    def utility(self, state: int) -> int:
+        return -1
+
+    def tier(self, state: int) -> int:
+        return 10 - state
+
+
+def training_set(book, path, monkeypatch, many):
+    """The bytes of a training set, made by compiled rules from so many states on."""
+    from solver.export import export, training
+
+    monkeypatch.setattr(training, "MANY", many)
+    export(book, path, training=True)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("game", "options"),
+    [
+        ("hexapawn", {}),
+        ("hexapawn", {"symmetry": False}),
+        ("connect-four:3,3,3", {"codec": "ranked"}),
+        ("dots-and-boxes:2", {}),
+        ("pong-hau-ki", {}),
+        ("chopsticks", {}),
+        ("pig:5", {}),
+        (Overflowing(), {}),
+    ],
+)
+def test_compiled_training_sets_are_those_of_plain_python(game, options, tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    with solver.solve(game, tmp_path / "book.lmdb", **options) as book:
+        plain = training_set(book, tmp_path / "plain.parquet", monkeypatch, 1 << 60)
+        assert training_set(book, tmp_path / "compiled.parquet", monkeypatch, 0) == plain
+
+
+def test_compiled_training_sets_of_books_without_distances(tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    from solver.book.trim import Trim
+    from solver.edit.trimming import trim
+
+    solver.solve("hexapawn", tmp_path / "book.lmdb").close()
+    trim(tmp_path / "book.lmdb", tmp_path / "wdl.lmdb", Trim(), wdl=True)
+    with solver.Book(tmp_path / "wdl.lmdb") as book:
+        plain = training_set(book, tmp_path / "plain.parquet", monkeypatch, 1 << 60)
+        assert training_set(book, tmp_path / "compiled.parquet", monkeypatch, 0) == plain
+
+
+@pytest.mark.parametrize("name", ["columns", "actions"])
+def test_plain_python_makes_the_rows_that_compiled_rules_refuse(name, tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    from solver.export import batches, training
+
+    monkeypatch.setattr(training, "ROW_GROUP", 16)
+    usual, calls = getattr(batches.Batches, name), []
+
+    def refusing(self, begin, *rest):
+        calls.append(begin)
+        if begin == 16:
+            raise UncompiledRules("refused")
+        return usual(self, begin, *rest)
+
+    with solver.solve("hexapawn", tmp_path / "book.lmdb") as book:
+        plain = training_set(book, tmp_path / "plain.parquet", monkeypatch, 1 << 60)
+        monkeypatch.setattr(batches.Batches, name, refusing)
+        assert training_set(book, tmp_path / "compiled.parquet", monkeypatch, 0) == plain
+    assert 16 in calls

@@ -69,21 +69,33 @@ def _only(symbol: str) -> bytes:
     return bytes(chr(byte) == symbol for byte in range(256))
 
 
-def planes_of(rules: Rules, states: Iterable[int]) -> Planes:
-    """The layout for these states and their moves."""
+def planes_of(
+    rules: Rules, states: Iterable[int], actions: int | None = None, boards: list[str] | None = None
+) -> Planes:
+    """Return the layout for these states and their moves.
+
+    Args:
+        rules: those of the game.
+        states: all states that the layout must have a place for.
+        actions: how many there are, if that is known; else the moves tell.
+        boards: a list to which the board of each state is added, if the rules draw them, in one line.
+    """
     symbols: set[str] = set()
-    height = width = actions = 0
+    height = width = most = 0
     drawn = is_drawn(rules.game)
     for state in states:
         if drawn:
             rows = board_of(rules.game, state, rules.mover(state))
             height, width = len(rows), len(rows[0])
-            symbols.update(*rows)
-        if not rules.is_terminal(state):
-            actions = max(actions, *rules.actions(state), -1)
+            board = "".join(rows)
+            symbols.update(board)
+            if boards is not None:
+                boards.append(board)
+        if actions is None and not rules.is_terminal(state):
+            most = max(most, *rules.actions(state), -1)
     if not drawn:
         height, width = 1, rules.bits
-    return Planes("".join(sorted(symbols - {EMPTY})), height, width, actions + 1)
+    return Planes("".join(sorted(symbols - {EMPTY})), height, width, most + 1 if actions is None else actions)
 
 
 def surveyed(rules: Rules, actions: int | None = None) -> Planes:

@@ -11,30 +11,38 @@
     distances   for each action the plies to the end after it, itself included; nothing where that means nothing
 
 The metadata have the shape of the planes and what each is. A pass over the book tells the layout, a second one writes.
+Compiled rules make the rows of large books (`batches`), plain Python those of all others.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from solver.base.errors import BookError, DamagedBook, MethodError
+from solver.base import extras
+from solver.base.errors import BookError, DamagedBook, GameError, MethodError
+from solver.base.memory import working_memory
 from solver.base.progress import Progress
 from solver.base.value import Value
 from solver.book import Book
 from solver.export.columns import AT_HAND
 from solver.export.planes import Planes, planes_of
+from solver.export.records import board_of
 from solver.play.player import Player
 from solver.rules.game import Rules
 
 ROW_GROUP = 1 << 14  # rows that the file keeps together
 STEP = 1024  # rows between two reports
 SPLITS = (("train", 0.8), ("validation", 0.9), ("test", 1.0))  # and the shares up to which they go
+MANY = 20_000  # states that are worth compiling the rules for
+BOARD_BYTES = 160  # of memory for a board, of a hundred cells at most
 Row = tuple[Any, ...]
+Columns = list[Any]  # tuples of entries, or the arrays of `batches`
 
 
 def split_of(state: int) -> str:
@@ -54,14 +62,45 @@ def write_training(book: Book, path: Path, progress: Progress) -> None:
         raise MethodError(f"{book.path} holds estimates, which are no truth to learn from: take a solved book")
     book.header.kind.refuse("learn", book.path.name)
     rules = Rules(book.game, book.header.symmetry)
-    layout = planes_of(rules, iter(book))
+    batches = _batches(book, rules)
+    layout, boards = _surveyed(book, rules, batches)
     schema = _schema(pyarrow, book, layout)
-    rows = _rows(book, rules, layout, progress)
+    rows = Rows(book, rules, layout, progress)
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
-        while some := list(islice(rows, ROW_GROUP)):
-            pairs = zip(zip(*some, strict=True), schema, strict=True)
-            columns = [_array(pyarrow, column, field.type) for column, field in pairs]
-            writer.write_table(pyarrow.Table.from_arrays(columns, schema=schema))
+        for columns in rows.plain() if batches is None else rows.compiled(batches, boards):
+            pairs = zip(columns, schema, strict=True)
+            arrays = [_array(pyarrow, column, field.type) for column, field in pairs]
+            writer.write_table(pyarrow.Table.from_arrays(arrays, schema=schema))
+
+
+def _batches(book: Book, rules: Rules) -> Any:
+    """The book as arrays and its compiled rules; None where rows are few or plain Python has to make them."""
+    if len(book) < MANY or rules.plain_only or not extras.has_kernels():
+        return None
+    from solver.export.batches import Batches
+
+    if not Batches.can_take(book, rules):
+        return None
+    try:
+        batches = Batches(book, rules, SPLITS)
+        batches.actions(0, 1)
+    except GameError:
+        return None
+    return batches
+
+
+def _surveyed(book: Book, rules: Rules, batches: Any) -> tuple[Planes, list[str]]:
+    """The layout of a book, and the boards of its states where it has few enough to keep them."""
+    if batches is None:
+        return planes_of(rules, iter(book)), []
+    try:
+        ends = range(0, len(book), ROW_GROUP)
+        actions = max(batches.actions(begin, begin + ROW_GROUP) for begin in ends)
+    except GameError:
+        actions = None
+    boards: list[str] = []
+    are_kept = BOARD_BYTES * len(book) < working_memory(None) // 4
+    return planes_of(rules, iter(book), actions, boards if are_kept else None), boards
 
 
 def _schema(pyarrow: Any, book: Book, layout: Planes) -> Any:
@@ -90,8 +129,10 @@ def _schema(pyarrow: Any, book: Book, layout: Planes) -> Any:
     return pyarrow.schema(list(fields.items()), metadata=about)
 
 
-def _array(pyarrow: Any, column: tuple[Any, ...], kind: Any) -> Any:
-    """A column of some rows; bytes become lists of them in one piece."""
+def _array(pyarrow: Any, column: Any, kind: Any) -> Any:
+    """A column of some rows; bytes become lists of them in one piece, as do arrays."""
+    if not isinstance(column, tuple):
+        return column.array(pyarrow, kind)
     if isinstance(column[0], (bytes, bytearray)):
         flat = pyarrow.py_buffer(b"".join(column))
         values = pyarrow.Array.from_buffers(pyarrow.uint8(), len(flat), [None, flat])
@@ -101,24 +142,63 @@ def _array(pyarrow: Any, column: tuple[Any, ...], kind: Any) -> Any:
     return pyarrow.array(column, kind)
 
 
-def _rows(book: Book, rules: Rules, layout: Planes, progress: Progress) -> Iterator[Row]:
-    known: Any = dict(book.items()) if len(book) <= AT_HAND and not rules.folds else book
-    player = Player(known, book.game, live=False) if known is not book else Player(book, live=False)
-    done = 0
-    for state, value in book.items():
-        try:
-            row = _row(player, layout, state, value, bool(book.header.state_bytes))
-        except (BookError, MemoryError):
-            raise
-        except Exception as error:  # rules need not bear numbers that are no states
-            name = type(error).__name__
-            raise DamagedBook(f"{book.path}: {state} is no state of its game ({name}): solve it again") from None
-        if row is not None:
-            yield row
-        done += 1
-        if done % STEP == 0:
-            progress("export", done, len(book))
-    progress("export", done, len(book))
+class Rows:
+    """The rows of a book, as the columns of one row group after the other."""
+
+    def __init__(self, book: Book, rules: Rules, layout: Planes, progress: Progress) -> None:
+        self._book, self._rules, self._layout, self._progress = book, rules, layout, progress
+        self._done = 0
+
+    def plain(self) -> Iterator[Columns]:
+        """Every row by plain Python."""
+        rows = self._rows(self._book.items())
+        while some := list(islice(rows, ROW_GROUP)):
+            yield list(zip(*some, strict=True))
+        self._progress("export", self._done, len(self._book))
+
+    def compiled(self, batches: Any, boards: list[str]) -> Iterator[Columns]:
+        """Every row by arrays, those of a group that compiled rules do not bear by plain Python."""
+        for begin in range(0, len(self._book), ROW_GROUP):
+            states = batches.states[begin : begin + ROW_GROUP].tolist()
+            try:
+                drawn = boards[begin : begin + ROW_GROUP] or self._drawn(states)
+                columns = batches.columns(begin, begin + len(states), self._layout, drawn)
+            except GameError:
+                columns = None
+            if columns is None:
+                rows = list(self._rows((state, self._book[state]) for state in states))
+                columns = list(zip(*rows, strict=True))
+            else:
+                self._done += len(states)
+                self._progress("export", self._done, len(self._book))
+            yield columns
+
+    def _drawn(self, states: list[int]) -> list[str]:
+        game, mover = self._rules.game, self._rules.mover
+        return ["".join(board_of(game, state, mover(state))) for state in states] if self._layout.symbols else []
+
+    @functools.cached_property
+    def _player(self) -> Player:
+        book = self._book
+        if len(book) <= AT_HAND and not self._rules.folds:
+            return Player(dict(book.items()), book.game, live=False)
+        return Player(book, live=False)
+
+    def _rows(self, pairs: Iterable[tuple[int, Value]]) -> Iterator[Row]:
+        book, layout = self._book, self._layout
+        for state, value in pairs:
+            try:
+                row = _row(self._player, layout, state, value, bool(book.header.state_bytes))
+            except (BookError, MemoryError):
+                raise
+            except Exception as error:  # rules need not bear numbers that are no states
+                name = type(error).__name__
+                raise DamagedBook(f"{book.path}: {state} is no state of its game ({name}): solve it again") from None
+            if row is not None:
+                yield row
+            self._done += 1
+            if self._done % STEP == 0:
+                self._progress("export", self._done, len(book))
 
 
 def _row(player: Player, layout: Planes, state: int, value: Value, wide: bool) -> Row | None:
