@@ -376,7 +376,6 @@ class Taking(NamedTuple):
         return self.coins - state
 """
 DIFFERENT = {  # rules that compile to others
-    "a bit count": "(3 - state).bit_count() % 2",
     "a shift": "1 << (62 + state % 4) > 0",
     "a product": "state * (1 << 60) % 7 == 3",
     "a sum": "sum(x * (1 << 61) for x in (state, 3)) % 5 < 2",
