@@ -14,7 +14,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import lmdb
 
@@ -34,16 +34,7 @@ class Mapped:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.environment = lmdb.open(
-            os.fsencode(path),
-            subdir=False,
-            readonly=True,
-            lock=False,
-            create=False,
-            readahead=False,
-            max_dbs=0,
-            max_spare_txns=0,
-        )
+        self.environment = open_environment(path, readonly=True, create=False, readahead=False, max_spare_txns=0)
         self.transaction = self.environment.begin(buffers=True)
         self.header = self._read_header()
         self.values = self.header.values
@@ -139,6 +130,16 @@ class _Registered:
 
 _registered: dict[tuple[int, int], _Registered] = {}
 _opening = threading.RLock()  # reentrant: while one book is opened, a garbage collection may let go of another
+
+
+def open_environment(path: Path, **options: Any) -> Any:
+    """Open a file by LMDB, not while another thread closes a book.
+
+    A book that was replaced gives its inode free when it is closed. A new file may get that inode before LMDB has
+    forgotten it, and LMDB opens no file twice in a process.
+    """
+    with _opening:
+        return lmdb.open(os.fsencode(path), subdir=False, lock=False, max_dbs=0, **options)
 
 
 def _renew_lock() -> None:

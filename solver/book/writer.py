@@ -24,6 +24,7 @@ from solver.base.files import sweep_up, sync_folder
 from solver.base.progress import Progress, silent
 from solver.book.codecs import CODECS
 from solver.book.format import DIRECTORY_PART, HEADER_KEY, Header
+from solver.book.mapping import open_environment
 from solver.book.palettes import MOST_VALUES
 from solver.book.sealing import BODY, SEGMENT_SIZE, directory_key, game_key, seal, segment_key
 from solver.book.segments import packed, states_packed
@@ -152,9 +153,7 @@ def _build(path: Path, header: Header, groups: Iterable[tuple[int, bytes]], game
     digest = hashlib.sha256()
     # an upper bound: map_size costs nothing, and a full map would lose the transaction
     map_size = 2 * CODECS[header.codec].bound(header.stored, header.index_bytes) + (64 << 20) + 2 * len(game)
-    with lmdb.open(
-        os.fsencode(path), map_size=map_size, subdir=False, sync=False, lock=False, max_dbs=0, lib_version=0, mode=0o666
-    ) as environment:
+    with open_environment(path, map_size=map_size, sync=False, lib_version=0, mode=0o666) as environment:
 
         def put(records: list[tuple[bytes, bytes]], counted: bool = True) -> None:
             with environment.begin(write=True) as transaction, transaction.cursor() as cursor:
@@ -195,7 +194,7 @@ def _count(digest: Any, records: list[tuple[bytes, bytes]]) -> None:
 def _copy(build: Path, finished: Path) -> None:
     """A compact, synced copy: its bytes depend on the records alone."""
     with (
-        lmdb.open(os.fsencode(build), subdir=False, readonly=True, lock=False, max_dbs=0) as environment,
+        open_environment(build, readonly=True) as environment,
         open(finished, "xb") as file,
     ):
         environment.copyfd(file.fileno(), compact=True)
@@ -205,7 +204,7 @@ def _copy(build: Path, finished: Path) -> None:
 def _read_back(finished: Path, header: Header) -> None:
     """Read the header of a finished file. Raises BookError if no reader would take it, or read another one."""
     with (
-        lmdb.open(os.fsencode(finished), subdir=False, readonly=True, lock=False, max_dbs=0) as environment,
+        open_environment(finished, readonly=True) as environment,
         environment.begin() as transaction,
     ):
         try:
