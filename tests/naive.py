@@ -116,7 +116,8 @@ def _thresholds(game, children):
             for state in inside
         }  # fmt: skip
         found = dict.fromkeys(inside, 0)
-        for margin in range(1, 1 + max((abs(one) for many in out.values() for one in many), default=0)):
+        # between two margins of moves that leave the tier nothing changes
+        for margin in sorted({abs(one) for many in out.values() for one in many} - {0}):
             won, lost, before = set(), set(), -1
             while before != len(won) + len(lost):
                 before = len(won) + len(lost)

@@ -2,6 +2,7 @@
 
 import json
 import sys
+import threading
 from collections import Counter
 from pathlib import Path
 
@@ -144,14 +145,16 @@ def counted(tmp_path, monkeypatch):
     from solver.solving import pipeline
 
     monkeypatch.setattr(shards, "NEAR", -1)
-    found = Counter()
+    found, lock = Counter(), threading.Lock()
 
     class Counting(Threads):
         def submit(self, task, *arguments, returns=1, memory=0):
             def once(*known):
                 made = task(*known)
-                found[task.__name__, "tasks"] += 1
-                found[task.__name__, "bytes"] += bytes_of(made)
+                size = bytes_of(made)
+                with lock:
+                    found[task.__name__, "tasks"] += 1
+                    found[task.__name__, "bytes"] += size
                 return made
 
             return super().submit(once, *arguments, returns=returns, memory=memory)
