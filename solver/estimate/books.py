@@ -1,8 +1,8 @@
 """How long work on a complete book takes once it is solved: `verify`, `trim` and `pack`.
 
 `verify` reaches every move again, as the solve did, so that it takes a multiple of the solve. The others read and write
-values, so that they take a time for each stored state. The rates below are medians of the games of
-`scripts/bench_estimate.py`, which prints them: renew them when one of these commands becomes faster.
+values, so that they take a time for each stored state. Each rate below is the geometric middle between the least and the
+most of a few games. `scripts/bench_estimate.py` prints them: renew them when one of these commands becomes faster.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from solver.rules.game import Rules
 
-VERIFY = 0.75  # times of the solve
-TRIM = 0.56e-6  # CPU seconds of a stored state, of `trim --wdl --codec ranked`
-PACK = 0.10e-6  # the same of `pack`, to the codec compact
+VERIFY = 0.8  # times of the solve
+TRIM = 0.85e-6  # CPU seconds of a stored state, of `trim --wdl --codec ranked`
+PACK = 0.07e-6  # the same of `pack`, to the codec compact
 
 
 class BookTimes(NamedTuple):
