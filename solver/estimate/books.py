@@ -1,8 +1,8 @@
 """How long work on a complete book takes once it is solved: `verify`, `trim` and `pack`.
 
 `verify` reaches every move again, as the solve did, so that it takes a multiple of the solve. The others read and write
-values, so that they take a time for each stored state. Each rate below is the geometric middle between the least and the
-most of a few games. `scripts/bench_estimate.py` prints them: renew them when one of these commands becomes faster.
+values, so that they take a time for each stored state. Each rate below is the geometric middle between the least and
+the most of a few games. `scripts/bench_estimate.py` prints them: renew them when one of these commands becomes faster.
 """
 
 from __future__ import annotations
