@@ -195,6 +195,8 @@ def test_estimates_count_what_they_can():
     assert (opening["sample"], opening["unfinished"], opening["margin"]) == (8, 0, 0)
     cyclic = json.loads(ok("estimate", "mu-torere", "--json", "--seconds", "60"))
     assert (cyclic["stored"], cyclic["counted"], cyclic["cyclic"]) == (80, True, True)
+    assert set(sweep["book_times"]) == {"verify", "trim", "pack"} and min(sweep["book_times"].values()) > 0
+    assert cyclic["book_times"]["trim"] is None  # no wins without distances where play may go round
 
 
 def test_verify_and_its_refusal(book, tmp_path):

@@ -9,7 +9,7 @@ import pytest
 
 from solver.base.errors import MethodError
 from solver.base.options import Options
-from solver.estimate import estimation
+from solver.estimate import books, estimation
 from solver.report import estimates
 from solver.report.facts import facts_of
 from solver.rules import placements
@@ -368,3 +368,26 @@ def test_no_more_states_are_stored_than_the_rules_number(text):
     assert len(stored) <= placed.unfinished <= placed.most <= placed.numbered == rules.numbering.diagram.size
     some = placements.of(Rules(load_game("breakthrough:4,4,2")))
     assert 0 < some.unfinished < some.most and some.numbered == 3_282_496
+
+
+def test_work_on_a_book_takes_its_share_of_the_solve():
+    rules = Rules(load_game("connect-four:4,3"))
+    small, large = (books.times(rules, stored, False, seconds, 2) for stored, seconds in ((1_000, 1.0), (5_000, 5.0)))
+    assert large == pytest.approx([5 * seconds for seconds in small]) and min(small) > 0
+    alone = books.times(rules, 1_000, False, 2.0, 1)
+    assert alone == pytest.approx([2 * seconds for seconds in small])
+
+
+@pytest.mark.parametrize(
+    ("text", "cyclic"), [("kalah:2,3", False), ("mu-torere", True), ("pig:4", False), ("connect-four:4,3", True)]
+)
+def test_no_trim_is_told_of_a_game_without_such_a_book(text, cyclic):
+    assert books.times(Rules(load_game(text)), 1_000, cyclic, 1.0, 2).trim is None
+
+
+def test_the_times_of_work_on_the_book_have_a_line():
+    sizes = (5, 5, 5, 5, True, True, False, 2, 100.0, 1, 1, 1, False)
+    for trim, words in ((300.0, "verify 50 seconds, trim --wdl --codec ranked 5.0 minutes, pack 2 seconds"),
+                        (None, "verify 50 seconds, pack 2 seconds")):  # fmt: skip
+        sweep = estimation.Sweep(*sizes, book_times=books.BookTimes(50.0, trim, 2.0))
+        assert f"then about: {words}" in estimates.sweep(facts_of(sweep))

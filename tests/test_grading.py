@@ -90,3 +90,10 @@ def test_the_command_counts_lines_and_names_the_wrong_one(tmp_path):
     assert "0 moves judged" in ok("grade", book, "-", stdin="\n")
     with pytest.raises(errors.PositionError, match="line 1: move 2"), Book(book) as opened:
         grade(Player(opened), ["a1 a1"])
+
+
+def test_progress_counts_the_moves(tmp_path):
+    steps = []
+    with solve("tic-tac-toe", tmp_path / "book.lmdb") as book:
+        grade(book, ["a1 b2 c3", "", "a1 b2"], progress=lambda *step: steps.append(step))
+    assert steps == [("grade", moves, None) for moves in range(1, 6)]

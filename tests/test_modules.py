@@ -258,7 +258,10 @@ def test_what_is_shipped_is_what_is_built_now(name):
     from solver.compiled.module.building import build
 
     rules, chance = Rules(load_game(name)), random.Random(4)
-    built, native = Module(build(rules), rules), Searcher(rules)
+    steps = []
+    data = build(rules, progress=lambda *step: steps.append(step[0]))
+    assert set(steps) == {"compile", "link"}
+    built, native = Module(data, rules), Searcher(rules)
     shipped = module_of(name)
     assert built.facts == shipped.facts
     for _ in range(100):

@@ -49,7 +49,8 @@ def command(
     With --max-ply the plies are enumerated for half the given time and a random sample of the deepest is searched.
     Without it the states are counted for most of the time, and what is left is estimated from samples. Disk is what
     the solve takes at its peak: of a game with cycles several times as much where memory is short, so give the same
-    --memory as to solve.
+    --memory as to solve. The line below the time of the solve is for work on its book: `verify`, `pack` and, if the
+    game has such a book, `trim --wdl --codec ranked`. These are rough, by rates measured on a few games.
 
     With --cluster it is the time of a solve on so many nodes, tier by tier: cores and memory of a node, the bits a
     second of its network, and if they are given the bytes a second of the store (storage=40G) and the price of a node

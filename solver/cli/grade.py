@@ -9,7 +9,7 @@ import click
 
 from solver.base.errors import BookError, PositionError
 from solver.base.text import TextError, file_lines, text_lines
-from solver.cli.common import game_option, json_option, open_book, quiet_option, tell
+from solver.cli.common import Bars, game_option, json_option, open_book, quiet_option, tell
 from solver.play.grading import grade
 from solver.play.player import Player
 from solver.report import grades
@@ -32,9 +32,9 @@ def command(source: str, games: str, as_json: bool, own: str | None, quiet: bool
     solver grade connect-four-5x5.lmdb games.txt
     solver grade connect-four-5x5.lmdb - --json < games.txt
     """
-    with open_book(source, own, quiet=quiet) as opened:
+    with open_book(source, own, quiet=quiet) as opened, Bars(quiet) as bars:
         player = Player(opened, live=False)
-        found = grade(player, _lines(games))
+        found = grade(player, _lines(games), progress=bars)
     tell(grades.facts(found), lambda facts: grades.text(facts, player.rules), as_json)
 
 

@@ -14,6 +14,8 @@ from solver.base import extras
 from solver.base.errors import BudgetExceeded, MethodError
 from solver.base.memory import PROCESS, working_memory
 from solver.base.progress import Progress, silent
+from solver.estimate import books
+from solver.estimate.books import BookTimes
 from solver.rules import placements
 from solver.rules.game import STATE_LIMIT, Game, Rules
 from solver.rules.placements import Placements
@@ -58,7 +60,7 @@ class Sweep(NamedTuple):
     the solve takes of the memory that it is given, `least_memory` what it needs of it; `disk` is the most that the work
     folder and the book take at a time, with that memory. `by_state`: arrays by state take the game, as long as it has
     that memory; with less its states are sorted, which takes longer. `placements` are all positions that the rules
-    number, None where they number none: no more than these are stored.
+    number, None where they number none: no more than these are stored. `book_times` are those of work on the book.
     """
 
     stored: int
@@ -77,6 +79,7 @@ class Sweep(NamedTuple):
     placements: Placements | None = None
     least_memory: int = 0
     given_memory: int = 0
+    book_times: BookTimes | None = None
 
 
 def of_opening(
@@ -223,7 +226,8 @@ def of_sweep(
     whole_book = demand.BOOK + round(book * stored)
     taken = took, needs.memory, needs.disk, whole_book
     limits = needs.least_memory, budget + PROCESS
-    return Sweep(*sizes, counted, whole, cyclic, tiers, *taken, by_state, placed, *limits)
+    later = books.times(rules, stored, cyclic, took, workers or cores())
+    return Sweep(*sizes, counted, whole, cyclic, tiers, *taken, by_state, placed, *limits, later)
 
 
 class Needs(NamedTuple):

@@ -7,18 +7,21 @@ import os
 from solver.base import extras
 from solver.base.errors import MethodError, ResourceError
 from solver.base.files import replacing
+from solver.base.progress import Progress, silent
 from solver.book import check_target
 from solver.check.conformance import check_game
 from solver.rules.game import Rules, is_built_in
 
 
-def write(rules: Rules, path: str | os.PathLike[str], ranks: bool = False) -> int:
+def write(
+    rules: Rules, path: str | os.PathLike[str], ranks: bool = False, *, progress: Progress = silent
+) -> int:
     """Build the module of a game into a file; its size in bytes.
 
     Raises what `built` does; BookError, ResourceError for what is no place.
     """
     target = check_target(path)
-    data = built(rules, ranks)
+    data = built(rules, ranks, progress=progress)
     try:
         with replacing(target) as partial:
             partial.write_bytes(data)
@@ -27,7 +30,7 @@ def write(rules: Rules, path: str | os.PathLike[str], ranks: bool = False) -> in
     return len(data)
 
 
-def built(rules: Rules, ranks: bool = False) -> bytes:
+def built(rules: Rules, ranks: bool = False, *, progress: Progress = silent) -> bytes:
     """The module of a game, whose rules are checked as before a solve. `ranks`: with what ranked books ask of them.
 
     Raises MethodError for a game that has none, and without Numba; GameError for rules that break the protocol,
@@ -39,5 +42,6 @@ def built(rules: Rules, ranks: bool = False) -> bytes:
     from solver.compiled.module.building import build
 
     if not is_built_in(rules.name) and not rules.plain_only:
+        progress("check", 0, 0)
         agreement.compare(rules.game, check_game(rules.game), symmetry=rules.symmetry)
-    return build(rules, ranks)
+    return build(rules, ranks, progress=progress)

@@ -175,7 +175,7 @@ def _told(rules: Rules, refused: MethodError, ranks: bool, progress: Progress) -
         )
     progress("building the rules", 0, 0)
     try:
-        return building.built(rules, ranks)
+        return building.built(rules, ranks, progress=progress)
     except SolverError as error:
         raise MethodError(f"{refused}, and {error}") from None
 

@@ -116,7 +116,7 @@ def module_of(rules: Rules, book: Book | None, progress: Progress) -> bytes | No
         return shipped
     progress("building the search", 0, 0)
     try:
-        return building.built(rules)
+        return building.built(rules, progress=progress)
     except (SolverError, RuntimeError):  # of rules that do not compile; of an LLVM without WebAssembly
         if book is None:
             raise

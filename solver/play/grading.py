@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from solver.base.errors import PositionError
+from solver.base.progress import Progress, silent
 from solver.base.value import Value
 from solver.book.doors import Source
 from solver.play.player import Player
@@ -63,7 +64,7 @@ class Grades(NamedTuple):
     blunders: list[Graded]
 
 
-def grade(player: Player | Source, games: Iterable[str]) -> Grades:
+def grade(player: Player | Source, games: Iterable[str], *, progress: Progress = silent) -> Grades:
     """Judge every move of some games by a player's values.
 
     A move is perfect if it keeps value and distance. It keeps the value if a win stays a win and a draw a draw, or if
@@ -72,6 +73,7 @@ def grade(player: Player | Source, games: Iterable[str]) -> Grades:
     Args:
         player: Where the values come from: a player, or a book or its path, which is asked without a live search.
         games: Lines of text: the moves of a game from its start. Empty lines are skipped.
+        progress: Called after each move with the number of moves so far.
 
     Returns:
         `Grades`: the number of games, the moves of unknown value, tallies in all and for each side (0 moves first), and
@@ -81,13 +83,15 @@ def grade(player: Player | Source, games: Iterable[str]) -> Grades:
         PositionError: A line has an illegal move. The message names the line.
     """
     player = Player.of(player, live=False)
-    played = unknown = 0
+    played = unknown = judged = 0
     tallies: dict[int | None, Tally] = {}
     blunders: list[Graded] = []
     for number, line in enumerate(games, 1):
         played += bool(line.strip())
         try:
             for move in graded(player, number, line.strip()):
+                judged += 1
+                progress("grade", judged, None)
                 if move.before is None:
                     unknown += 1
                     continue

@@ -17,6 +17,7 @@ def sweep(facts: dict[str, Any]) -> str:
             *_range(facts),
             *_placements(facts),
             f"time     about {duration(facts['seconds'])} on this machine",
+            *_book_times(facts),
             f"memory   {_memory(facts)}",
             f"disk     about {facts['disk'] / 2**20:,.0f} MiB at its peak, the book's included",
             f"book     about {facts['book_bytes']:,} bytes",
@@ -71,6 +72,16 @@ def _memory(facts: dict[str, Any]) -> str:
         return f"about {needed:,.0f} MiB are needed, {given:,.0f} MiB are allowed: give more with --memory"
     more = ", and then more time and disk" if facts["by_state"] or facts["least_memory"] else ""
     return f"about {facts['memory'] / 2**20:,.0f} MiB, less with --memory{more}"
+
+
+def _book_times(facts: dict[str, Any]) -> list[str]:
+    """How long work on the book takes, beside the solve."""
+    if facts["book_times"] is None:
+        return []
+    names = {"verify": "verify", "trim": "trim --wdl --codec ranked", "pack": "pack"}
+    seconds = {name: facts["book_times"][key] for key, name in names.items()}
+    times = [f"{name} {duration(took)}" for name, took in seconds.items() if took is not None]
+    return [f"         then about: {', '.join(times)}"]
 
 
 def _range(facts: dict[str, Any]) -> list[str]:

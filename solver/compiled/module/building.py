@@ -15,6 +15,7 @@ import llvmlite.binding as llvm
 from numba import types as nb
 
 from solver.base.errors import MethodError
+from solver.base.progress import Progress, silent
 from solver.compiled.binding import bind, compiling
 from solver.compiled.exact.table import LIMIT, WIN
 from solver.compiled.module import depth, exact
@@ -32,8 +33,8 @@ FEATURES = "+bulk-memory,+sign-ext,+nontrapping-fptoint"
 EMPTY = r"define linkonce_odr void @\1(ptr %owner) { ret void }"
 
 
-def build(rules: Rules, ranks: bool = False) -> bytes:
-    """The module of a game; `ranks`: with what its ranked books ask.
+def build(rules: Rules, ranks: bool = False, *, progress: Progress = silent) -> bytes:
+    """Build the module of a game, with the functions that ranked books need if `ranks`.
 
     Raises MethodError for a game that has none, UncompiledRules.
     """
@@ -43,11 +44,12 @@ def build(rules: Rules, ranks: bool = False) -> bytes:
         what = "a module with ranks" if ranks else "that of a game of chance"
         refuse_wide(rules.name, rules.bits, what, "where Numba is, live search takes it as it is")
     with compiling(rules.game):
-        parts = [_Part(of_rules, rules, _exported(rules, ranks))]
+        parts = [_Part(of_rules, rules, _exported(rules, ranks), progress)]
         if searches(rules):
-            parts.append(_Part(exact, rules, layout.EXACT))
+            parts.append(_Part(exact, rules, layout.EXACT, progress))
         if rules.chance is None:
-            parts.append(_Part(depth, rules, layout.DEPTH))
+            parts.append(_Part(depth, rules, layout.DEPTH, progress))
+        progress("link", 0, 0)
         code = _linked(parts)
     names = [name for part in parts for name in part.names]
     return finished(code, names, facts(rules), layout.DESK, 2, layout.MOST_PAGES)
@@ -78,12 +80,13 @@ def _exported(rules: Rules, ranks: bool) -> dict[str, int]:
 class _Part:
     """The code of some kernels of a module of kernels."""
 
-    def __init__(self, home: Any, rules: Rules, names: dict[str, int]) -> None:
+    def __init__(self, home: Any, rules: Rules, names: dict[str, int], progress: Progress) -> None:
         self.names = names
         kernels = bind(sys.modules[home.__name__], rules.game, rules.symmetry, cached=False)
         state = Wide(width_of(more_of(rules.bits))) if rules.bits > USUAL else nb.int64
         self.texts, self.wrappers = [], []
         for name, count in names.items():
+            progress("compile", 0, 0, name)
             first = (state,) if name in layout.TAKING else ()
             kernel, kinds = getattr(kernels, name), first + (nb.int64,) * (count - len(first))
             kernel.compile(kinds)
