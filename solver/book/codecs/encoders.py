@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.base.errors import UncompiledRules
+from solver.base.parallel import Workers
 from solver.book import Header
 from solver.book.codecs import compact, fixed, instant
 from solver.book.codecs.keys import States
@@ -51,10 +52,12 @@ ENCODERS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
-def prepared(header: Header, keys: States, pieces: Iterable[Any]) -> tuple[Iterable[Any], Callable[..., Any]] | None:
-    """What `write_book` takes for this header: parts of the pieces, and the encoder.
+def prepared(
+    header: Header, keys: States, pieces: Iterable[Any], team: Workers
+) -> tuple[Iterable[Any], Callable[..., Any]] | None:
+    """Prepare what `write_book` takes for this header: parts of the pieces, and the encoder.
 
-    None where the codec has no compiled one, or what the keys ask of the rules does not compile.
+    None where the codec has no compiled one, or the methods that the keys ask of the rules do not compile.
     """
     if not isinstance(keys, Ranks):
         return (parts(pieces), ENCODERS[header.codec]) if header.codec in ENCODERS else None
@@ -62,7 +65,7 @@ def prepared(header: Header, keys: States, pieces: Iterable[Any]) -> tuple[Itera
         compiled_ranks = Compiled(keys)
     except UncompiledRules:
         return None
-    return compiled_ranks.parts(pieces, CHUNK), compiled_ranks.encode
+    return parts(compiled_ranks.parts(pieces, header.stored, CHUNK, team)), compiled_ranks.encode
 
 
 def parts(pieces: Iterable[Any]) -> Iterator[tuple[NDArray[np.int64], NDArray[Any]]]:
