@@ -15,6 +15,7 @@ from solver.book.codecs import compact, fixed, instant
 from solver.book.codecs.keys import States
 from solver.book.codecs.ranked import Ranks
 from solver.book.codecs.ranked_kernels import Compiled
+from solver.book.codecs.reading import tally_values
 from solver.book.writer import CHUNK
 from solver.store.shared import compiled
 
@@ -89,6 +90,28 @@ def as_arrays(states: Any, indices: Any) -> tuple[NDArray[np.int64], NDArray[Any
     """A part as arrays, from lists or arrays."""
     dtype = getattr(indices, "dtype", np.int32)
     return np.asarray(states, np.int64), np.asarray(indices, dtype)
+
+
+def tallied(states: Any, indices: Any, values: int) -> tuple[list[int], list[int]]:
+    """Count ascending states by their indices, all below `values`.
+
+    Args:
+        states: A buffer of int64.
+        indices: A buffer of int32, of the same length.
+        values: The number of indices.
+
+    Returns:
+        How many states have each index, and the first state that has it, 0 if none has.
+    """
+    numbers, firsts = np.zeros(values, np.int64), np.zeros(values, np.int64)
+    columns = np.frombuffer(states, np.int64), np.frombuffer(indices, np.int32)
+    tally_values(*columns, len(states), -1, values, numbers, firsts)
+    return numbers.tolist(), firsts.tolist()
+
+
+def taken(table: list[int], indices: Any) -> NDArray[np.int32]:
+    """What a table has for each of some indices."""
+    return np.array(table, np.int32)[np.asarray(indices, np.int32)]
 
 
 def _new_bytes(size: int) -> NDArray[np.uint8]:
