@@ -1,7 +1,7 @@
 """Ranks of many states, compiled: what `ranked.Ranks` says of one.
 
 Cost, connect-four 5x5, CPU: 0.1 us for the rank of a state, as much for the state of a rank. The states of a book are
-sorted by rank on all cores: 22 bytes of memory a state. Back to their own order they take 40.
+sorted by rank on all cores: 23 bytes of memory a state. Reading them back takes one core and 85 bytes a state.
 """
 
 from __future__ import annotations
