@@ -10,10 +10,9 @@ import pytest
 from solver import Player, solve, verify
 from solver.base import extras
 from solver.base.errors import BookError, DamagedBook, ForeignBook, GameError
-from solver.base.value import Value
+from solver.base.value import WIN, Value, value_of
 from solver.book import Book, check_book, packing, streaming
 from solver.book.codecs import CODECS, ranked
-from solver.book.codecs.ranked import TOLD
 from solver.book.sealing import seal
 from solver.book.segments import segment_of
 from solver.book.trim import Trim
@@ -130,12 +129,60 @@ def test_compiled_choices_are_those_of_the_rules():
         twins.choose(64, 2)
 
 
-def test_ranks_beyond_what_one_number_holds_are_sorted_all_the_same():
-    np = pytest.importorskip("numpy")
-    in_order = pytest.importorskip("solver.book.codecs.ranked_kernels").in_order
-    for last in (9, 1 << 61):
-        ranks, indices = in_order(np.array([7, last, 3]), np.array([2, TOLD, 0], np.int32), 3)
-        assert (ranks.tolist(), indices.tolist(), indices.dtype) == ([3, 7, last], [0, 2, TOLD], np.int32)
+STACK = """
+from typing import NamedTuple
+
+class Stack(NamedTuple):
+    stones: int = 9
+    def initial(self): return self.stones
+    def actions(self, state):
+        for some in range(1, min(2, state) + 1):
+            yield some
+    def result(self, state, action): return state - action
+    def is_terminal(self, state): return state == 0
+    def utility(self, state): return -1
+    def tier(self, state): return -state
+    def size(self): return self.stones + 1
+    def rank(self, state): return (99 - state) * STEP if LEAST < state else -1
+    def unrank(self, rank): return 99 - rank // STEP if rank % STEP == 0 and 0 < 99 - rank // STEP < 99 else -1
+"""
+
+
+@pytest.fixture(params=[1, 2])
+def compiled_ranks(request, tmp_path):
+    """A function that orders the states 1 to 60 by rank, cut into parts and tasks of seven, on one thread or two."""
+    pytest.importorskip("numba")
+    from solver.base.parallel import Workers
+    from solver.book.codecs.ranked_kernels import Compiled
+
+    def ordered(step, least=0, merits=(WIN - 1, 2 - WIN), left=0, extra=""):
+        path = tmp_path / "stack.py"
+        path.write_text(STACK.replace("STEP", str(step)).replace("LEAST", str(least)) + extra)
+        rules = Rules(load_game(f"{path}::Stack"))
+        parts = [([*range(begin, min(begin + 7, 61))], [begin % 2] * min(7, 61 - begin)) for begin in range(1, 61, 7)]
+        with Workers(request.param) as team:
+            pieces = [*Compiled(ranked.Ranks(rules, [*map(value_of, merits)], left)).parts(parts, 60, 7, team)]
+        assert {indices.dtype.str for _, indices in pieces} == {"<i4"}
+        ranks, indices = ([int(item) for column in columns for item in column] for columns in zip(*pieces, strict=True))
+        return parts, ranks, indices
+
+    return ordered
+
+
+@pytest.mark.parametrize("step", [1, 1 << 56])
+def test_states_are_sorted_by_rank_even_beyond_ranks_that_one_number_holds(compiled_ranks, step):
+    parts, ranks, indices = compiled_ranks(step)
+    truth = {(99 - state) * step: index for part in parts for state, index in zip(*part, strict=True)}
+    assert dict(zip(ranks, indices, strict=True)) == truth
+    assert ranks == sorted(truth)
+
+
+def test_the_first_wrong_state_is_named_whatever_the_threads(compiled_ranks):
+    with pytest.raises(GameError, match="state 1, which play reaches, has no number"):
+        compiled_ranks(1, least=20)
+    told = "    def outlook(self, state): return 1 if state in (33, 18, 50) else 0\n"
+    with pytest.raises(GameError, match="state 18 has another value"):
+        compiled_ranks(1, merits=(2 - WIN, 4 - WIN), left=1, extra=told)
 
 
 def test_the_fingerprint_of_the_rules_is_that_without_ranks(tmp_path):

@@ -1,10 +1,13 @@
 """Choices of cells, compiled: what `solver.games.common.choices` says, from a table of binomials in place of divisions.
 
-Connect-four 5x4, CPU: 0.16 us for the rank of a state, which took 0.69, and 0.20 us for the state of a rank.
+The last cells of a choice come from a table as well: their branches cannot be predicted.
+
+Connect-four 5x5, CPU: 0.1 us for the rank of a state, and as much for the state of a rank.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -17,6 +20,20 @@ from solver.games.common import choices
 
 MOST = 64  # bits of a state, and one more than its cells; all numbers of the table fit 63 bits
 WAYS = np.array([[math.comb(items, some) for some in range(MOST)] for items in range(MOST)], np.int64)
+
+LOW = 10  # cells that are chosen all at once
+
+
+def _patterns() -> Any:
+    """The choices of `some` of the LOW lowest cells in order: row `some`, a column for each place."""
+    patterns = np.zeros((LOW + 1, math.comb(LOW, LOW // 2)), np.int64)
+    for some in range(LOW + 1):
+        chosen = sorted(sum(1 << cell for cell in cells) for cells in itertools.combinations(range(LOW), some))
+        patterns[some, : len(chosen)] = chosen
+    return patterns
+
+
+PATTERNS = _patterns()
 
 
 def choose(items, some):
@@ -38,7 +55,7 @@ def place_of(chosen, cells):
 def choice_at(place, some, cells):
     left = cells.bit_count()
     chosen = 0
-    while some > 0 and left > 0:
+    while some > 0 and left > 0 and (left > LOW or not 0 <= place < WAYS[left, some]):
         cell = 1 << cells.bit_length() - 1
         left -= 1
         if place >= WAYS[left, some]:
@@ -46,6 +63,13 @@ def choice_at(place, some, cells):
             chosen |= cell
             some -= 1
         cells ^= cell
+    if some > 0 and left > 0:
+        pattern = PATTERNS[some, place]
+        while pattern:
+            cell = cells & -cells
+            chosen |= cell & -(pattern & 1)
+            pattern >>= 1
+            cells ^= cell
     return chosen
 
 

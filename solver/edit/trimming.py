@@ -11,7 +11,7 @@ import itertools
 import os
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, MutableSequence, Sequence
+from collections.abc import Callable, Iterable, Iterator, MutableSequence, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -93,12 +93,15 @@ def trim(
         rules = Rules(book.game, header.symmetry, wdl or header.wdl)
         _refuse(header, rules, wanted, wdl)
         wanted = wanted._replace(source=header.digest, scope=header.scope)
-        kept = _kept(book, rules, wanted, workers, progress)
         codec = codec or header.codec
         check_codec(codec, rules, header.scope)
         small = _header(header, wanted, rules.wdl)._replace(codec=codec, rules=rules_of(book.game, codec))
         if wanted.max_bytes is None:
-            return _write(target, small, rules, header.palette, kept, workers, progress)
+            # no name for the states here, so that their memory is free as soon as they are copied
+            return _write(
+                target, small, rules, header.palette, _kept(book, rules, wanted, workers, progress), workers, progress
+            )
+        kept = _kept(book, rules, wanted, workers, progress)
         order = _by_tier(rules, kept.states)
         with replacing(Path(target)) as partial:
             return _fitted(partial, small, rules, header.palette, kept, order, workers, progress)
@@ -200,8 +203,7 @@ def _unsettled(
     """What a search of so many plies does not settle of a book, or of these states in it."""
     found = None if keys is None else _found(book, rules, keys)
     merits = [merit_of(rules.kind.kept(value)) for value in book.header.palette]
-    few = len(book if found is None else found.states) <= FEW
-    if few or rules.plain_only or rules.bits > USUAL or not extras.has_kernels():
+    if _runs_plainly(rules, len(book if found is None else found.states)):
         parts: Iterable[Part] = streaming.lists(book, progress) if found is None else [found]
         for states, indices in parts:
             kept = [_is_kept(book, rules, plies, state, merits[i]) for state, i in zip(states, indices, strict=True)]
@@ -219,6 +221,11 @@ def _unsettled(
             if wrong >= 0:
                 raise _wrong(book, wrong)
             yield from _as_machine_numbers([left])
+
+
+def _runs_plainly(rules: Rules, count: int) -> bool:
+    """Whether plain Python looks at so many states."""
+    return count <= FEW or rules.plain_only or rules.bits > USUAL or not extras.has_kernels()
 
 
 def _as_machine_numbers(parts: Iterable[Any]) -> Iterator[Part]:
@@ -256,34 +263,62 @@ def _write(
     workers: int | None,
     progress: Progress,
 ) -> Header:
-    """Write what was kept, whose indices are into this palette."""
-    states, numbers = kept.states, Counter(kept.indices)
+    """Write the states left, whose indices are into this palette."""
     values = list(map(header.kind.kept, palette))
     stored: Counter[Value] = Counter()
-    for index, number in numbers.items():
-        stored[values[index]] += number
+    examples: dict[Value, int] = {}
+    numbers, firsts = _tallied(rules, kept, len(palette))
+    for index in sorted((index for index, number in enumerate(numbers) if number), key=firsts.__getitem__):
+        stored[values[index]] += numbers[index]
+        examples.setdefault(values[index], firsts[index])
     ordered = sorted(stored, key=merit_of, reverse=True)
     places = {value: place for place, value in enumerate(ordered)}
-    indices = array("i", map([places.get(value, 0) for value in values].__getitem__, kept.indices))
     slowest = max(((value.distance or 0, place) for value, place in places.items() if value.is_win), default=None)
-    longest = None
-    if slowest is not None:
-        longest = slowest[0], states[indices.index(slowest[1])]
+    longest = None if slowest is None else (slowest[0], examples[ordered[slowest[1]]])
     header = header._replace(
-        palette=ordered, numbers=[stored[value] for value in ordered], stored=len(states), longest=longest
+        palette=ordered, numbers=[stored[value] for value in ordered], stored=len(kept.states), longest=longest
     )
     if header.trim is not None:
         outcomes: Counter[str] = Counter()
         for value, number in stored.items():
             outcomes[value.leaning] += number
         header = header._replace(counts={name: outcomes[name] for name in ("win", "draw", "loss")})
-    parts = ((states[at : at + CHUNK], indices[at : at + CHUNK]) for at in range(0, max(1, len(states)), CHUNK))
+    parts = _renumbered(rules, kept, [places.get(value, 0) for value in values])
+    del kept  # the parts have them, until all are copied
     return streaming.write(target, header, parts, rules, workers=workers, progress=progress)
+
+
+def _tallied(rules: Rules, kept: Kept, values: int) -> tuple[list[int], list[int]]:
+    """Of each index below `values` how many states have it, and the first of them, 0 if there is none."""
+    numbers, firsts = [0] * values, [0] * values
+    if not _runs_plainly(rules, len(kept.states)):
+        from solver.book.codecs.encoders import tallied
+
+        return tallied(kept.states, kept.indices, values)
+    for state, index in zip(kept.states, kept.indices, strict=True):
+        if not numbers[index]:
+            firsts[index] = state
+        numbers[index] += 1
+    return numbers, firsts
+
+
+def _renumbered(rules: Rules, kept: Kept, table: list[int]) -> Iterator[Part]:
+    """The states, some at a time, and what the table has for their indices."""
+    take: Callable[[list[int], Any], Any] = _taken
+    if not _runs_plainly(rules, len(kept.states)):
+        from solver.book.codecs.encoders import taken as take
+    for begin in range(0, max(1, len(kept.states)), CHUNK):
+        yield kept.states[begin : begin + CHUNK], take(table, kept.indices[begin : begin + CHUNK])
+
+
+def _taken(table: list[int], indices: Iterable[int]) -> Sequence[int]:
+    """The numbers that a table has for indices."""
+    return array("i", map(table.__getitem__, indices))
 
 
 def _by_tier(rules: Rules, states: Sequence[int]) -> list[int]:
     """The places of the states, those of the first tiers first."""
-    if len(states) <= FEW or rules.plain_only or rules.bits > USUAL or not extras.has_kernels():
+    if _runs_plainly(rules, len(states)):
         tiers = [rules.tier(state) for state in states]
         return sorted(range(len(states)), key=tiers.__getitem__)
     from solver.compiled.exact.settling import Settling

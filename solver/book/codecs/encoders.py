@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.base.errors import UncompiledRules
+from solver.base.parallel import Workers
 from solver.book import Header
 from solver.book.codecs import compact, fixed, instant
 from solver.book.codecs.keys import States
 from solver.book.codecs.ranked import Ranks
 from solver.book.codecs.ranked_kernels import Compiled
+from solver.book.codecs.reading import tally_values
 from solver.book.writer import CHUNK
 from solver.store.shared import compiled
 
@@ -51,10 +53,12 @@ ENCODERS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
-def prepared(header: Header, keys: States, pieces: Iterable[Any]) -> tuple[Iterable[Any], Callable[..., Any]] | None:
-    """What `write_book` takes for this header: parts of the pieces, and the encoder.
+def prepared(
+    header: Header, keys: States, pieces: Iterable[Any], team: Workers
+) -> tuple[Iterable[Any], Callable[..., Any]] | None:
+    """Prepare what `write_book` takes for this header: parts of the pieces, and the encoder.
 
-    None where the codec has no compiled one, or what the keys ask of the rules does not compile.
+    None where the codec has no compiled one, or the methods that the keys ask of the rules do not compile.
     """
     if not isinstance(keys, Ranks):
         return (parts(pieces), ENCODERS[header.codec]) if header.codec in ENCODERS else None
@@ -62,7 +66,7 @@ def prepared(header: Header, keys: States, pieces: Iterable[Any]) -> tuple[Itera
         compiled_ranks = Compiled(keys)
     except UncompiledRules:
         return None
-    return compiled_ranks.parts(pieces, CHUNK), compiled_ranks.encode
+    return parts(compiled_ranks.parts(pieces, header.stored, CHUNK, team)), compiled_ranks.encode
 
 
 def parts(pieces: Iterable[Any]) -> Iterator[tuple[NDArray[np.int64], NDArray[Any]]]:
@@ -86,6 +90,28 @@ def as_arrays(states: Any, indices: Any) -> tuple[NDArray[np.int64], NDArray[Any
     """A part as arrays, from lists or arrays."""
     dtype = getattr(indices, "dtype", np.int32)
     return np.asarray(states, np.int64), np.asarray(indices, dtype)
+
+
+def tallied(states: Any, indices: Any, values: int) -> tuple[list[int], list[int]]:
+    """Count ascending states by their indices, all below `values`.
+
+    Args:
+        states: A buffer of int64.
+        indices: A buffer of int32, of the same length.
+        values: The number of indices.
+
+    Returns:
+        How many states have each index, and the first state that has it, 0 if none has.
+    """
+    numbers, firsts = np.zeros(values, np.int64), np.zeros(values, np.int64)
+    columns = np.frombuffer(states, np.int64), np.frombuffer(indices, np.int32)
+    tally_values(*columns, len(states), -1, values, numbers, firsts)
+    return numbers.tolist(), firsts.tolist()
+
+
+def taken(table: list[int], indices: Any) -> NDArray[np.int32]:
+    """What a table has for each of some indices."""
+    return np.array(table, np.int32)[np.asarray(indices, np.int32)]
 
 
 def _new_bytes(size: int) -> NDArray[np.uint8]:
