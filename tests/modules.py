@@ -33,6 +33,18 @@ GREEDY = bytes([0, 0x41, 0xFF, 0xFF, 0, 0x40, 0, 0xAC, 0x0B])  # i32.const 16383
 IDLE = bytes([0, 0x42, 0, 0x0B])  # i64.const 0
 NAN = bytes([0, 0x44, *(0, 0, 0, 0, 0, 0, 0xF8, 0x7F), 0x0B])  # f64.const nan
 
+FACTS = {
+    "a list": "[]",
+    "a number": "7",
+    "nothing": "null",
+    "brackets": "[" * 100_000,
+    "brackets in an object": '{"win": 1, "game": ' + "[" * 100_000 + "]" * 100_000 + "}",
+    "a list in an object": '{"win": 1, "game": [1]}',
+    "a fraction": '{"win": 1.0}',
+    "no number": '{"win": NaN}',
+    "too large a number": '{"win": 1' + "0" * 5000 + "}",
+}
+
 
 def nested(depth=5000):
     """A body of so many loops, one in the other, and as many locals that the innermost uses: gigabytes, a minute."""

@@ -32,7 +32,7 @@ from solver.wasm import binary
 from solver.wasm.binary import MOST_BYTES, SEAL_BYTES, Reader, facts_of, sealed, text
 from solver.wasm.host import Module
 from tests import naive
-from tests.modules import FOR_EVER, GREEDY, IDLE, NAN, crowded, forged, mutants, nested, with_sections
+from tests.modules import FACTS, FOR_EVER, GREEDY, IDLE, NAN, crowded, forged, mutants, nested, with_sections
 from tests.test_alphabeta import pons, scored
 from tests.test_cli import ok, run
 from tests.ways import slow
@@ -154,19 +154,6 @@ def test_a_module_has_the_memory_that_its_host_allows():
         assert module.ask("settled", 0, 0) == -1 and module.value(rules.game.initial()) == Value(0)
     with pytest.raises(DamagedBook, match="does not start"):
         Module(forged(data, memory=bytes([1, 0, *(255, 255, 3)])), rules)
-
-
-FACTS = {
-    "a list": "[]",
-    "a number": "7",
-    "nothing": "null",
-    "brackets": "[" * 100_000,
-    "brackets in an object": '{"win": 1, "game": ' + "[" * 100_000 + "]" * 100_000 + "}",
-    "a list in an object": '{"win": 1, "game": [1]}',
-    "a fraction": '{"win": 1.0}',
-    "no number": '{"win": NaN}',
-    "too large a number": '{"win": 1' + "0" * 5000 + "}",
-}
 
 
 @pytest.mark.parametrize("facts", FACTS.values(), ids=FACTS)
