@@ -77,11 +77,13 @@ export function remote(url, { most = MOST_WHOLE, ...options } = {}) {
   return source;
 }
 
+const nameOf = ({ url }) => url.slice(0, 200); // data: URLs are as long as what they hold
+
 /** The body of an answer. Throws DamagedBook as soon as it has more bytes than `most`, and takes in no more. */
 async function bodyOf(response, most) {
   const body = growing();
   for await (const chunk of chunksOf(response)) {
-    if (body.size + chunk.length > most) throw new DamagedBook(`${response.url}: more was sent than ${most} bytes: fetch the book again`);
+    if (body.size + chunk.length > most) throw new DamagedBook(`${nameOf(response)}: more was sent than ${most} bytes: fetch the book again`);
     body.add(chunk);
   }
   return body.bytes();
@@ -95,7 +97,7 @@ async function wholeOf(response, most) {
     body.add(chunk.subarray(0, 1 + (size ?? most) - body.size));
     if (size === undefined && body.size >= PREFIX) ({ size } = prefixOf(body.bytes()));
     if (Math.max(size ?? 0, body.size) > most) {
-      throw new RangeError(`${response.url} has more than ${most} bytes, and its server knows no ranges: serve it by one that does`);
+      throw new RangeError(`${nameOf(response)} has more than ${most} bytes, and its server knows no ranges: serve it by one that does`);
     }
     if (body.size > size) break; // said by who opens it
   }

@@ -62,10 +62,20 @@ async function bytesOf(source) {
   }
   const response = await fetch(url);
   if (!response.ok) throw new Error(`${url}: HTTP ${response.status}`);
-  const reader = response.body.getReader();
+  return streamed(response.body);
+}
+
+/** What a stream holds, but for what lies behind the most bytes that a module has. */
+async function streamed(body) {
+  const reader = body?.getReader();
   const parts = [];
-  for (let size = 0, next; size <= MOST_BYTES && !(next = await reader.read()).done; size += next.value.length) parts.push(next.value);
-  reader.cancel().catch(() => {});
+  let size = 0;
+  for (let next = await reader?.read(); next && !next.done; next = await reader.read()) {
+    parts.push(next.value);
+    size += next.value.length;
+    if (size > MOST_BYTES) break;
+  }
+  reader?.cancel().catch(() => {});
   return new Uint8Array(await new Blob(parts).arrayBuffer());
 }
 
