@@ -193,6 +193,19 @@ def test_sections_that_no_module_of_ours_has_are_refused():
         Module(data + bytes(MOST_BYTES), rules)
 
 
+def test_no_module_is_built_that_hosts_refuse():
+    """Objects of no function, whose constants make modules of the most bytes, and of one more."""
+
+    def built(constants):
+        parts = {binary.DATA: bytes(constants), binary.CUSTOM: text("linking") + bytes([2])}
+        return binary.finished(binary.joined(parts), [], {"game": "coins"}, 1 << 16, 2, 4)
+
+    most = 2 * MOST_BYTES - 1000 - len(built(MOST_BYTES - 1000))
+    assert len(built(most)) == MOST_BYTES
+    with pytest.raises(MethodError, match="of coins has 262,145 bytes, and hosts take 262,144: shorten its rules"):
+        built(most + 1)
+
+
 def test_an_export_of_another_kind_is_no_memory(monkeypatch):
     """Tables grow, too."""
     monkeypatch.setattr(binary, "OURS", {*range(13)})

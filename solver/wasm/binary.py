@@ -169,7 +169,7 @@ def finished(
     """The module of an object: it has its own memory of so many pages at first, of at most `most`, and a stack that
     grows down from `stack`; it exports that memory and the functions named, and says `facts` of itself.
 
-    Raises MethodError where the object wants functions of a host, or its constants leave no room for the stack.
+    Raises MethodError where the object wants functions of a host, or is larger than hosts take.
     """
     parts, linking = {}, b""
     for kind, contents in sections(compiled):
@@ -190,7 +190,12 @@ def finished(
     listed = [text(name) + bytes([OF_FUNCTION]) + number(places[name]) for name in exports]
     parts[EXPORT] = vector([text("memory") + bytes([OF_MEMORY, 0]), *listed])
     parts[CUSTOM] = text(FACTS) + json.dumps(facts, separators=(",", ":"), sort_keys=True).encode()
-    return sealed(joined(parts))
+    module = sealed(joined(parts))
+    if len(module) > MOST_BYTES:
+        raise MethodError(
+            f"the module of {facts['game']} has {len(module):,} bytes, and hosts take {MOST_BYTES:,}: shorten its rules"
+        )
+    return module
 
 
 def sealed(module: bytes) -> bytes:
