@@ -10,10 +10,14 @@ import zlib
 from collections import Counter
 
 import lmdb
+import msgpack
 
+from solver import load_game, solve
 from solver.base.expectations import Expectation
 from solver.base.value import Value, merit_of
 from solver.book import Header, write_book
+from solver.book.format import HEADER_KEY
+from solver.book.sealing import seal
 
 KEYED_BY_STATE = ("instant", "compact")  # the codecs that take any states and values; ranked ones are of a game
 EVERY_KEYED = (*KEYED_BY_STATE, "fixed", "wide")  # and expectations, and states of more than 63 bits
@@ -141,6 +145,84 @@ def rewritten(path, target, change):
             if record is not None:
                 transaction.put(key, record)
     return target
+
+
+RINGS = '''
+from typing import NamedTuple
+
+
+class Ring(NamedTuple):
+    """A stone goes round in a ring for ever. Who leaves the ring lets the other side win at once."""
+
+    size: int = 5
+
+    def initial(self):
+        return 0
+
+    def actions(self, state):
+        yield 0
+        if state < self.size:
+            yield 1
+
+    def result(self, state, action):
+        if action == 0:
+            return self.size + (state == self.size)
+        return (state + 1) % self.size
+
+    def is_terminal(self, state):
+        return state > self.size
+
+    def utility(self, state):
+        return -1
+
+    def rank(self, state):
+        return state if state <= self.size else -1
+
+    def unrank(self, rank):
+        return rank if rank <= self.size else -1
+
+
+class Tiered(NamedTuple):
+    size: int = 5
+
+    def tier(self, state):
+        return 2 * self.is_terminal(state)
+
+
+class Forced(NamedTuple):
+    size: int = 5
+
+    def replies(self, state):
+        return 2 if state < self.size else 1
+
+
+for other in (Tiered, Forced):
+    for name in ("initial", "actions", "result", "is_terminal", "utility", "rank", "unrank"):
+        setattr(other, name, getattr(Ring, name))
+'''
+
+
+def with_header(path, target, **changes):
+    """A copy of a book whose header says other things, its checksum right; "absent" removes a field."""
+
+    def change(key, record):
+        if key != HEADER_KEY:
+            return record
+        fields = {**msgpack.unpackb(record[4:]), **changes}
+        fields = {name: value for name, value in fields.items() if value != "absent"}
+        return seal(fields.get("book_id", b""), 0, msgpack.packb(fields))
+
+    return rewritten(path, target, change)
+
+
+def called_acyclic(folder, name, sparse):
+    """The rules of a game with cycles, and its ranked book, whose header says that there are none and what it lacks."""
+    (folder / "rings.py").write_text(RINGS)
+    game = load_game(f"{folder}/rings.py::{name}")
+    solve(game, folder / "honest.lmdb", codec="ranked").close()
+    bare = {"wdl": True, "version": 2, "sparse": sparse, "palette": [[1, None], [0, None]], "longest": None}
+    changes = {"method": "minimax", **(bare if sparse else {})}
+    return game, with_header(folder / "honest.lmdb", folder / "forged.lmdb", **changes)
 
 
 def looked_up(book, states):

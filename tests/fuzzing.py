@@ -334,7 +334,7 @@ def _value(chance: random.Random, parameter, folder: Path) -> str:
         )
     if name in ("positions", "position", "start"):
         return chance.choice(POSITIONS)
-    if name in ("file", "games", "evaluate"):
+    if name in ("file", "games", "evaluate", "module"):
         return chance.choice([*files, "/dev/null", "/proc/self/mem", "-"])
     if name == "columns":
         return chance.choice(("state", "state,score", "board,best", "tier", "state,state", "", ",", "nosuch"))

@@ -31,6 +31,46 @@ def module_of(tmp_path_factory):
 FOR_EVER = bytes([0, 0x03, 0x40, 0x0C, 0, 0x0B, 0x42, 0, 0x0B])  # no locals; loop br 0 end; i64.const 0
 GREEDY = bytes([0, 0x41, 0xFF, 0xFF, 0, 0x40, 0, 0xAC, 0x0B])  # i32.const 16383, memory.grow, i64.extend_i32_s
 IDLE = bytes([0, 0x42, 0, 0x0B])  # i64.const 0
+NAN = bytes([0, 0x44, *(0, 0, 0, 0, 0, 0, 0xF8, 0x7F), 0x0B])  # f64.const nan
+
+FACTS = {
+    "a list": "[]",
+    "a number": "7",
+    "nothing": "null",
+    "brackets": "[" * 100_000,
+    "brackets in an object": '{"win": 1, "game": ' + "[" * 100_000 + "]" * 100_000 + "}",
+    "a list in an object": '{"win": 1, "game": [1]}',
+    "a fraction": '{"win": 1.0}',
+    "no number": '{"win": NaN}',
+    "too large a number": '{"win": 1' + "0" * 5000 + "}",
+}
+
+
+def nested(depth=5000):
+    """A body of so many loops, one in the other, and as many locals that the innermost uses: gigabytes, a minute."""
+    places = map(binary.number, range(depth))
+    use = b"".join(bytes([0x20]) + place + bytes([0x21]) + place for place in places)  # local.get, local.set
+    loops = bytes([0x03, 0x40]) * depth + use + bytes([0x41, 0, 0x0D, 0, 0x0B]) * depth  # i32.const 0, br_if 0, end
+    return binary.vector([binary.number(depth) + bytes([0x7E])]) + loops + bytes([0x42, 0, 0x0B])
+
+
+def with_sections(data, **changes):
+    """A module with sections of other contents, by their names; None leaves one out; sealed anew."""
+    parts = {kind: contents for kind, contents in binary.sections(data[: -binary.SEAL_BYTES - 7])}
+    for name, contents in changes.items():
+        parts[getattr(binary, name)] = contents
+    return binary.sealed(binary.joined({kind: contents for kind, contents in parts.items() if contents is not None}))
+
+
+def crowded(data, count=5000):
+    """A module of so many functions more, all empty, which nobody calls."""
+    parts = dict(binary.sections(data[: -binary.SEAL_BYTES - 7]))
+    added = {}
+    for name, more in (("FUNCTION", bytes([0])), ("CODE", bytes([4, 0, 0x42, 0, 0x0B]))):  # of the first type
+        reader = binary.Reader(parts[getattr(binary, name)])
+        number = reader.number()
+        added[name] = binary.number(number + count) + reader.data[reader.at :] + more * count
+    return with_sections(data, **added)
 
 
 def forged(data, bodies=None, memory=None, facts=None):
@@ -47,8 +87,8 @@ def forged(data, bodies=None, memory=None, facts=None):
         functions[places[name]] = body
     parts[binary.CODE] = binary.vector([binary.number(len(body)) + body for body in functions])
     parts[binary.MEMORY] = memory or parts[binary.MEMORY]
-    told = binary.facts_of(data) | (facts or {})
-    parts[binary.CUSTOM] = binary.text(binary.FACTS) + json.dumps(told).encode()
+    told = facts if isinstance(facts, str) else json.dumps(binary.facts_of(data) | (facts or {}))
+    parts[binary.CUSTOM] = binary.text(binary.FACTS) + told.encode()
     return binary.sealed(binary.joined(parts))
 
 

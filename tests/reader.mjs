@@ -125,6 +125,20 @@ const commands = {
     return right;
   },
 
+  /** What opening ends with. */
+  async opening() {
+    return Book.open(bytes, { rules }).then(() => "open", (error) => `${error.name}: ${error.message}`);
+  },
+
+  /** What each of some states is said to be worth, or the name of the error. */
+  async each() {
+    const book = await Book.open(bytes, { rules }).catch((error) => error);
+    if (book instanceof Error) return `${book.name}: ${book.message}`;
+    const found = [];
+    for (const state of JSON.parse(more)) found.push(await book.get(state).then((value) => value?.score ?? null, (error) => error.name));
+    return found;
+  },
+
   /** What opening says without the rules. */
   async ruleless() {
     return Book.open(bytes).catch((error) => `${error.name}: ${error.message}`);
@@ -161,6 +175,32 @@ const commands = {
     result.again = (await book.get(rows.at(-1)[0])).score === rows.at(-1)[1];
     server.close();
     return result;
+  },
+
+  /** What opening says to answers that never end: to a range, as a whole, of zeros or behind a book; and to too large a one. */
+  async endless() {
+    const zeros = new Uint8Array(1 << 16);
+    const server = createServer((request, response) => {
+      const [, status, kind] = request.url.split("/");
+      response.writeHead(Number(status));
+      if (kind === "book") response.write(bytes);
+      const send = () => {
+        while (!response.destroyed && response.write(zeros));
+      };
+      response.on("drain", send);
+      send();
+    });
+    await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const address = `http://127.0.0.1:${server.address().port}`;
+    const said = {};
+    for (const [name, options] of [["206/zeros"], ["200/zeros"], ["200/book"], ["200/book", { most: 1000 }]]) {
+      const source = remote(`${address}/${name}`, options);
+      const error = await Book.open(source).catch((error) => error);
+      said[options ? "large" : name] = `${error.name}: ${error.message.replace(address, "")}`;
+    }
+    server.closeAllConnections();
+    server.close();
+    return { ...said, megabytes: Math.round(process.resourceUsage().maxRSS / 1024) };
   },
 
   /** The groups of the documentation: offsets and indices, the indices found at offsets 0 to 9, of cut copies errors. */

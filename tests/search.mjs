@@ -1,6 +1,7 @@
 // What pytest asks of the search for JavaScript: node search.mjs COMMAND FILE.wasm [MORE]; prints JSON.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { Background, Search, sha256 } from "../solver/web/reader/search.js";
 
 const [command, path, more, patience] = process.argv.slice(2);
@@ -116,6 +117,38 @@ const commands = {
     };
     await Promise.all([next(), next(), next(), next()]);
     return ends;
+  },
+
+  /** What opening each of a list of modules ends with, and the memory that the last took. */
+  async openings() {
+    const copies = JSON.parse(readFileSync(more, "utf8")).map((text) => Uint8Array.from(Buffer.from(text, "base64")));
+    const ends = [];
+    for (const copy of copies) ends.push(await outcome(copy));
+    return [ends, process.resourceUsage().maxRSS >> 10];
+  },
+
+  /** What opening files says that are none, and answers that never end. */
+  async files() {
+    const server = createServer((request, response) => {
+      const send = () => {
+        while (!response.destroyed && response.write(new Uint8Array(1 << 16)));
+      };
+      response.on("drain", send);
+      send();
+    });
+    await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const paths = [...JSON.parse(readFileSync(more, "utf8")), `http://127.0.0.1:${server.address().port}/`];
+    const ends = [];
+    for (const one of paths) ends.push((await outcome(one)).replaceAll(one, "IT"));
+    server.closeAllConnections();
+    server.close();
+    return [ends, process.resourceUsage().maxRSS >> 10];
+  },
+
+  /** What a module whose `utility` grows its memory gets, of hosts with small tables and with large ones. */
+  async greed() {
+    const opened = [await Search.open(bytes, { table: 1 << 17 }), await Search.open(bytes, { table: 1 << 31 })];
+    return opened.map(({ rules }) => Number(rules.utility(0n)));
   },
 
   /** What opening says to rules, symmetry and checksums of others, and to damaged bytes. */

@@ -12,18 +12,7 @@ from solver.book import Book, write_book
 from solver.book.format import HEADER_KEY
 from solver.book.sealing import seal
 from solver.games import CATALOGUE, FROM_FILES
-from tests.books import header_of, records_of, rewritten, sample_values, write_values
-
-
-def with_header(path, target, **changes):
-    def change(key, record):
-        if key != HEADER_KEY:
-            return record
-        fields = {**msgpack.unpackb(record[4:]), **changes}
-        fields = {name: value for name, value in fields.items() if value != "absent"}
-        return seal(fields.get("book_id", b""), 0, msgpack.packb(fields))
-
-    return rewritten(path, target, change)
+from tests.books import header_of, records_of, rewritten, sample_values, with_header, write_values
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from solver.book.codecs.instant import GROUP
 from solver.rules.game import load_game
 from solver.solving import pipeline
 from tests.books import KEYED_BY_STATE, sample_values, write_sample, write_values
-from tests.exports import FORMAT, SIMPLE, VECTOR, every_codec, exported, needs_node, node, resealed, small
+from tests.exports import FORMAT, SIMPLE, VECTOR, every_codec, exported, needs_node, node, resealed, small, with_facts
 from tests.ways import slow
 
 __all__ = ["small"]  # a fixture
@@ -161,3 +161,30 @@ def test_javascript_reads_over_http(small, tmp_path):
         "changed": "DamagedBook",
         "again": True,
     }
+
+
+@needs_node
+def test_answers_without_end_are_not_taken_in(small, tmp_path):
+    target = exported(small, tmp_path / "b.bin")
+    said = node("endless", target)
+    size = target.stat().st_size
+    assert said.pop("megabytes") < 500
+    assert said == {
+        "206/zeros": "DamagedBook: /206/zeros: more was sent than 65536 bytes: fetch the book again",
+        "200/zeros": "DamagedBook: the file is no .bin book",
+        "200/book": f"DamagedBook: the file has more than {size} bytes: fetch it again",
+        "large": "RangeError: /200/book has more than 1000 bytes, and its server knows no ranges: serve it by one that"
+        " does",
+    }
+
+
+@needs_node
+@pytest.mark.parametrize(("step", "error"), [(1e308, 0.5), (3.0, 2.0), (0.3, 0.2), (0.5, 0.1), (0.5, 1.0), (-0.5, 0.5)])
+def test_steps_that_are_none_are_refused_as_in_python(tmp_path, step, error):
+    """Values are whole numbers of steps: of 1e308 they were infinite."""
+    write_sample(tmp_path / "b.lmdb", sample_values(9), "fixed")
+    data = exported(tmp_path / "b.lmdb", tmp_path / "b.bin").read_bytes()
+    for steps, said in (((2.0**-30, 2.0**-31), "open"), ((step, error), "DamagedBook")):
+        facts = {"expectation": {"of": "utility", "step": steps[0], "error": steps[1]}}
+        (tmp_path / "b.bin").write_bytes(with_facts(data, facts))
+        assert node("opening", tmp_path / "b.bin").split(":")[0] == said

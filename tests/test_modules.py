@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import pickle
 import random
 import shutil
@@ -14,15 +15,24 @@ import pytest
 
 from solver import Player, load_game
 from solver.base import extras
-from solver.base.errors import BookError, BudgetExceeded, DamagedBook, ForeignBook, MethodError, UncompiledRules
+from solver.base.errors import (
+    BookError,
+    BudgetExceeded,
+    DamagedBook,
+    ForeignBook,
+    MethodError,
+    ResourceError,
+    UncompiledRules,
+)
 from solver.base.value import Value, lift_value, merit_of
 from solver.play import modules
 from solver.rules.game import Rules
 from solver.search import Budget, heuristic
-from solver.wasm.binary import SEAL_BYTES, facts_of, sealed, text
+from solver.wasm import binary
+from solver.wasm.binary import MOST_BYTES, SEAL_BYTES, Reader, facts_of, sealed, text
 from solver.wasm.host import Module
 from tests import naive
-from tests.modules import FOR_EVER, GREEDY, IDLE, forged, mutants
+from tests.modules import FACTS, FOR_EVER, GREEDY, IDLE, NAN, crowded, forged, mutants, nested, with_sections
 from tests.test_alphabeta import pons, scored
 from tests.test_cli import ok, run
 from tests.ways import slow
@@ -146,6 +156,89 @@ def test_a_module_has_the_memory_that_its_host_allows():
         Module(forged(data, memory=bytes([1, 0, *(255, 255, 3)])), rules)
 
 
+@pytest.mark.parametrize("facts", FACTS.values(), ids=FACTS)
+def test_facts_that_are_none_are_refused(facts):
+    with pytest.raises(DamagedBook, match="no module as `solver build` writes them"):
+        facts_of(forged(data_of("tic-tac-toe"), facts=facts))
+
+
+def test_facts_of_others_are_said_in_a_line():
+    data, rules = data_of("tic-tac-toe"), Rules(load_game("tic-tac-toe"))
+    with pytest.raises(ForeignBook) as refusal:
+        Module(forged(data, facts={"rules": "\x1b[2J\n" * 1000}), rules)
+    assert str(refusal.value).isprintable() and len(str(refusal.value)) < 500
+
+
+def test_numbers_have_ten_bytes_at_most():
+    assert Reader(bytes([255] * 9 + [1])).number() == (1 << 64) - 1
+    with pytest.raises(ValueError, match="more than ten bytes"):
+        Reader(bytes([128] * 1000 + [0])).number()
+
+
+def test_sections_that_no_module_of_ours_has_are_refused():
+    data, rules = data_of("tic-tac-toe"), Rules(load_game("tic-tac-toe"))
+    table = bytes([1, 0x70, 0, 1])  # of one function at least
+    exported = bytes([1]) + text("memory") + bytes([1, 0])
+    for altered in (
+        with_sections(data, START=bytes([0])),
+        with_sections(data, TABLE=table),
+        with_sections(data, TABLE=table, MEMORY=None, EXPORT=exported),
+        with_sections(data, IMPORT=bytes([0])),
+        with_sections(data, ELEMENT=bytes([0])),
+        crowded(data),
+    ):
+        with pytest.raises(DamagedBook, match="no module as `solver build` writes them"):
+            Module(altered, rules)
+    with pytest.raises(DamagedBook, match="262,144 at most"):
+        Module(data + bytes(MOST_BYTES), rules)
+
+
+def test_no_module_is_built_that_hosts_refuse():
+    """Objects of no function, whose constants make modules of the most bytes, and of one more."""
+
+    def built(constants):
+        parts = {binary.DATA: bytes(constants), binary.CUSTOM: text("linking") + bytes([2])}
+        return binary.finished(binary.joined(parts), [], {"game": "coins"}, 1 << 16, 2, 4)
+
+    most = 2 * MOST_BYTES - 1000 - len(built(MOST_BYTES - 1000))
+    assert len(built(most)) == MOST_BYTES
+    with pytest.raises(MethodError, match="of coins has 262,145 bytes, and hosts take 262,144: shorten its rules"):
+        built(most + 1)
+
+
+def test_an_export_of_another_kind_is_no_memory(monkeypatch):
+    """Tables grow, too."""
+    monkeypatch.setattr(binary, "OURS", {*range(13)})
+    data, rules = data_of("tic-tac-toe"), Rules(load_game("tic-tac-toe"))
+    reader = Reader(dict(binary.sections(data[: -SEAL_BYTES - 7]))[binary.EXPORT])
+    count = reader.number()
+    reader.take(len(text("memory")) + 2)
+    exports = binary.number(count) + text("memory") + bytes([1, 0]) + reader.data[reader.at :]
+    with pytest.raises(DamagedBook, match="the module lacks a memory: build it again"):
+        Module(with_sections(data, TABLE=bytes([1, 0x70, 0, 1]), EXPORT=exports), rules)
+
+
+def test_what_takes_too_much_to_compile_is_ended(monkeypatch):
+    """A minute and gigabytes for 40 KB: another process compiles, which has limits, and this one hears signals."""
+    data, rules = data_of("tic-tac-toe"), Rules(load_game("tic-tac-toe"))
+    with pytest.raises(DamagedBook, match="takes more than (5 seconds|512 MB) to compile: build it again"):
+        Module(forged(data, {"utility": nested()}), rules)
+    with pytest.raises(DamagedBook, match="does not compile: build it again"):
+        Module(forged(data, {"utility": b"\0\x0b"}), rules)
+    monkeypatch.setattr("solver.wasm.watch.SECONDS", 0.001)
+    with pytest.raises(DamagedBook, match=r"takes more than 0\.001 seconds to compile: build it again"):
+        Module(forged(data, {"utility": FOR_EVER}), rules)
+    monkeypatch.setattr("sys.executable", "/no/python")
+    with pytest.raises(ResourceError, match=r"/no/python does not start \(No such file"):
+        Module(forged(data, {"utility": IDLE}), rules)
+
+
+def test_estimates_that_are_no_numbers_are_refused():
+    data, rules = data_of("tic-tac-toe"), Rules(load_game("tic-tac-toe"))
+    with pytest.raises(UncompiledRules, match="no number"):
+        Module(forged(data, {"merit": NAN}), rules).look(rules.game.initial(), 3)
+
+
 def test_modules_that_lack_a_function_are_said():
     data, rules = data_of("coins"), Rules(load_game("coins"))
     for name in ("begin", "cut", "utility"):
@@ -168,7 +261,7 @@ def test_altered_modules_sealed_anew_do_no_harm(count, monkeypatch):
     monkeypatch.setattr("solver.wasm.host.PATIENCE", 0.5)
     for altered in mutants(data, count):
         try:
-            module = Module(altered, rules)
+            module = Module(altered, rules, is_ours=count > 10)  # a process for each would take ten minutes
             module.patience = 0.2
             found = module.value(state, seconds=1.0), module.look(state, 9, None, Budget(seconds=1.0)).value
             ends["right" if found == (Value(0), Value(0)) else "wrong"] += 1
@@ -216,6 +309,12 @@ def test_query_line_and_play_take_a_module(own, monkeypatch):
     assert "searching live" in ok("play", name, "--module", path, stdin="quit\n")
     assert "build it again: solver build" in said(5, "query", "coins:20", "start", "--live", "--module", path)
     assert "--module has no part in it" in said(2, "query", name, "start", "--book-only", "--module", path)
+    fifo, large = path.with_name("fifo"), path.with_name("large")
+    os.mkfifo(fifo)
+    large.touch()
+    os.truncate(large, 1 << 40)
+    for other in (fifo, "/dev/zero", large):
+        assert "cannot be read (" in said(2, "query", name, "1 2", "--module", other)
     path.write_bytes(path.read_bytes()[:-1])
     assert "or it is damaged: build it again" in said(5, "line", name, "--module", path)
     monkeypatch.setattr(extras, "has_live", lambda: False)

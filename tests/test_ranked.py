@@ -21,7 +21,7 @@ from solver.edit.trimming import trim
 from solver.games.common import choices
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import Rules, load_game
-from tests.books import corrupt, deflated
+from tests.books import called_acyclic, corrupt, deflated
 from tests.games import EDGE_GAMES, SMALL_GAMES
 from tests.test_cli import ok, run
 from tests.ways import slow, slowly
@@ -340,6 +340,38 @@ def test_a_book_without_distances_leaves_out_what_moves_tell(tmp_path, monkeypat
             one, other = (each.lookup(asked, missing="mask") for each in (book, found))
             assert all((left == right).all() for left, right in zip(one, other, strict=True))
     assert verify(paths[2], game=game).states == len(book)
+
+
+@pytest.mark.parametrize("name", ["Ring", "Tiered", "Forced"])
+@pytest.mark.parametrize("sparse", [0, 1, 2])
+def test_a_header_that_denies_the_cycles_of_a_game_is_refused_in_one_line(tmp_path, name, sparse):
+    """The rules tell what the header says is left out by values that rest on each other, for ever."""
+    game, path = called_acyclic(tmp_path, name, sparse)
+    text = f"{tmp_path}/rings.py::{name}"
+    if sparse < 2 and name != "Forced":  # nothing rests on anything: the values are right, their method is not
+        with Book(path, game) as book:
+            assert [book[state].score for state in range(6)] == [0, 0, 0, 0, 0, 1]
+        return
+    with Book(path, game) as book, pytest.raises(DamagedBook) as refusal:
+        book.get(0)
+    assert "solve again" in str(refusal.value).lower() and "\n" not in str(refusal.value)
+    for asked in (("query", path, "#0"), ("export", path, "-o", f"{tmp_path}/site/"), ("verify", path)):
+        code, out, err = run(*asked, "--game", text)
+        assert (code, err.count("\n")) == (5, 1) and err.startswith("Error: "), err
+    assert not (tmp_path / "site").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sparse", [0, 1])
+def test_compiled_look_ups_refuse_it_too(tmp_path, monkeypatch, sparse):
+    pytest.importorskip("numba")
+    monkeypatch.setattr("solver.book.bulk.MANY", 0)
+    monkeypatch.setattr(streaming, "FEW", 0)
+    game, path = called_acyclic(tmp_path, "Forced", sparse)
+    with Book(path, game) as book:
+        for ask in (lambda: book.lookup([0, 1, 5]), lambda: [*streaming.pieces(book)]):
+            with pytest.raises(DamagedBook, match="outside the palette"):
+                ask()
 
 
 @pytest.mark.slow

@@ -15,7 +15,8 @@ from solver.edit.trimming import trim
 from solver.export import export, script, site
 from solver.export.records import sampled
 from solver.rules.game import Rules, load_game
-from tests.exports import SIMPLE, exported, needs_node, node, resealed
+from tests.books import called_acyclic
+from tests.exports import SIMPLE, exported, needs_node, node, resealed, with_facts
 from tests.pages import named, positions_of
 from tests.pages import node as page_node
 from tests.test_ranked import RANKS, reachable, write_rules
@@ -107,6 +108,58 @@ def test_every_damaged_byte_is_refused(ranked):
     page = ranked("tic-tac-toe") / "site"
     size = (page / "book.bin").stat().st_size
     assert node("damage", page / "book.bin", "", page / "game.js") == {"DamagedBook": 2 * size + 1}
+
+
+RING = """
+export const rules = {
+  is_terminal: (state) => state > 5n,
+  rank: (state) => (state <= 5n ? state : -1n),
+  unrank: (rank) => (rank <= 5n ? rank : -1n),
+  utility: () => -1n,
+  actions: (state) => (state < 5n ? [0n, 1n] : [0n]),
+  result: (state, action) => (action ? (state + 1n) % 5n : state === 5n ? 6n : 5n),
+  MORE
+};
+"""
+HALVED = "tier: (state) => (state > 5n ? 2n : 0n)"  # all in even tiers: each is told by others, for ever
+FORCED = "replies: (state) => (state < 5n ? 2n : 1n)"
+TURNS = "tier: (state) => 0n, to_move: (state) => state % 2n"
+ENDLESS, STORED = [*["DamagedBook"] * 5, 1], [0, 0, 0, 0, 0, 1]
+
+
+@needs_node
+@pytest.mark.parametrize(
+    ("sparse", "more", "said"),
+    [
+        (2, HALVED, ENDLESS), (1, FORCED, ENDLESS), (0, FORCED, ENDLESS), (1, "", STORED), (0, HALVED, STORED),
+        (1, TURNS, "DamagedBook: the facts leave out what these rules do not tell: solve the book again"),
+        (2, "", "TypeError: the book leaves out what moves tell: give rules with actions, result, utility and tier"),
+    ],
+)  # fmt: skip
+def test_a_book_that_denies_the_cycles_of_its_game_does_not_hang(tmp_path, sparse, more, said):
+    """Values that rest on each other are refused, and no other error."""
+    _, path = called_acyclic(tmp_path, "Ring" if sparse < 2 else "Tiered", sparse)
+    target = exported(path, tmp_path / "b.bin")
+    (tmp_path / "ring.mjs").write_text(RING.replace("MORE", more))
+    found = node("each", target, json.dumps([0, 1, 2, 3, 4, 5]), tmp_path / "ring.mjs")
+    assert found == said
+
+
+@needs_node
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"sparse": 0}, {"sparse": 3}, {"sparse": "2"}, {"sparse": True}, {"wdl": False}, {"method": "retrograde"},
+        {"scope": "ply 3"}, {"codec": "compact"}, {"estimate": {"depth": 1}},
+    ],
+)  # fmt: skip
+def test_facts_that_contradict_each_other_are_refused(tmp_path, changes):
+    _, path = called_acyclic(tmp_path, "Tiered", 1)
+    data = exported(path, tmp_path / "b.bin").read_bytes()
+    (tmp_path / "ring.mjs").write_text(RING.replace("MORE", HALVED))
+    for facts, said in (({}, "open"), (changes, "DamagedBook: the facts contradict each other, or the version")):
+        (tmp_path / "b.bin").write_bytes(with_facts(data, facts))
+        assert node("opening", tmp_path / "b.bin", "", tmp_path / "ring.mjs") == said
 
 
 @needs_node

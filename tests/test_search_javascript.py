@@ -3,6 +3,7 @@
 import base64
 import gzip
 import json
+import os
 import random
 import re
 import shutil
@@ -20,9 +21,10 @@ from solver.export import export, site
 from solver.play import modules
 from solver.rules.game import Rules, load_game
 from solver.solving import pipeline
+from solver.wasm import binary
 from tests import naive
 from tests.exports import needs_node
-from tests.modules import FOR_EVER, IDLE, forged, module_of, mutants, node
+from tests.modules import FACTS, FOR_EVER, GREEDY, IDLE, NAN, crowded, forged, module_of, mutants, node, with_sections
 from tests.pages import node as port
 from tests.test_cli import ok, run
 from tests.test_player import THIRD
@@ -145,7 +147,65 @@ def test_what_does_not_end_is_ended_with_its_worker(module_of, tmp_path):
     idle, unbounded = harm(tmp_path, lazy)
     assert set(harm(tmp_path, loops, 200)) == {"Error: the module does not end what it was asked, and was ended"}
     assert idle == f"Error: {QUICK}: the module does not get on"
-    assert unbounded == "ForeignModule: the module does not start: its memory has no bound"
+    assert unbounded == "draw draw"  # the host bounds it
+
+
+def openings(folder, modules):
+    path = folder / "modules"
+    path.write_text(json.dumps([base64.b64encode(module).decode() for module in modules]))
+    return node("openings", path, path)
+
+
+def test_what_no_module_of_ours_has_is_refused_before_it_is_compiled(module_of, tmp_path):
+    """Node took 2.4 GB for 64 KB of blocks behind a high stack, and ended for want of memory."""
+    data = module_of(QUICK).read_bytes()
+    high = bytes([0]) + bytes([0x42, 0]) * 8000 + bytes([0x41, 0, 0x04, 0x40, 0x0B]) * 8000 + bytes([0x0F, 0x0B])
+    locals_ = binary.vector([binary.number(50_000) + bytes([0x7E])]) + bytes([0x42, 0, 0x0B])
+    start = "ForeignModule: the module does not start: "
+    said = {
+        start + "a function is too large": forged(data, {"utility": high}),
+        start + "a function has more than 4000 locals": forged(data, {"utility": locals_}),
+        start + "it has more than 1000 functions": crowded(data),
+        start + "it has sections that no module of ours has": with_sections(data, START=bytes([0])),
+        start + "a number is too long": with_sections(data, TYPE=bytes([128] * 1000 + [0])),
+        start + "it is cut off": with_sections(data, TYPE=bytes([255, 255, 255, 255, 15])),
+        start + "it wants 16384 pages of memory, of 1408 at most": forged(
+            data, memory=bytes([1, 1, 128, 128, 1, 255, 255, 1])
+        ),
+        start + "it has no memory such as ours": forged(data, memory=bytes([1, 3, 2, 4])),
+        start + "it has instructions that no module of ours has": forged(data, {"utility": bytes([0, 0xFD, 0x0B])}),
+        "ForeignModule: the module has more than 262144 bytes: build it again": data + bytes(1 << 18),
+    }
+    ends, megabytes = openings(tmp_path, said.values())
+    assert ends == [*said] and megabytes < 500
+
+
+@pytest.mark.parametrize("facts", FACTS.values(), ids=FACTS)
+def test_facts_that_are_none_are_refused(module_of, tmp_path, facts):
+    ((end,), _) = openings(tmp_path, [forged(module_of(QUICK).read_bytes(), facts=facts)])
+    what = "the module's format is undefined, not 1" if facts == FACTS["a fraction"] else "this is no module as"
+    assert end.startswith(f"ForeignModule: {what}") and end.endswith("build it again")
+
+
+def test_files_and_answers_without_end_are_no_modules(module_of, tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "large").touch()
+    os.truncate(tmp_path / "large", 1 << 40)
+    (tmp_path / "paths").write_text(json.dumps([f"{tmp_path}/fifo", "/dev/zero", f"{tmp_path}/large"]))
+    ends, megabytes = node("files", module_of(QUICK), tmp_path / "paths")
+    file = "ForeignModule: IT is no regular file: name one that `solver build` wrote"
+    many = "ForeignModule: the module has more than 262144 bytes: build it again"
+    assert ends == [file, file, many, many] and megabytes < 500
+
+
+def test_a_module_has_the_memory_that_its_host_allows(module_of, tmp_path):
+    """Whatever it says of itself, up to 1 GiB; and none where its estimates are no numbers."""
+    data = module_of(QUICK).read_bytes()
+    for memory in (None, bytes([1, 0, 2]), bytes([1, 1, 2, 255, 255, 1])):
+        (tmp_path / "greedy.wasm").write_bytes(forged(data, {"utility": GREEDY}, memory))
+        assert node("greed", tmp_path / "greedy.wasm") == [-1, -1]
+    (end,) = harm(tmp_path, [forged(data, {"merit": NAN})])
+    assert end == f"Error: {QUICK}: the module's estimate is no number"
 
 
 @pytest.mark.parametrize("count", [10, *slow(2000)])
@@ -205,7 +265,7 @@ def test_modules_tell_a_page_the_rules(tmp_path, names):
         (tmp_path / name).mkdir()
         (tmp_path / name / "game.js").write_text(made.text)
         (tmp_path / name / "game.wasm").write_bytes(made.module)
-        for file in ("site/python.js", "site/rules.js", "reader/search.js"):
+        for file in ("site/python.js", "site/rules.js", "reader/search.js", "reader/limits.js"):
             shutil.copy(site.WEB / file, tmp_path / name)
     shutil.copy(site.WEB / "package.json", tmp_path)
     assert port("differences", *sorted(tmp_path.glob("*/game.js"))) == {}

@@ -158,7 +158,12 @@ class Header(NamedTuple):
         return 1 if symbols <= 1 << 8 else 2 if symbols <= 1 << 16 else 4
 
     def keys(self, rules: Rules | None) -> States:
-        """What the codec knows states by; rules are needed where it asks them. Raises BookError."""
+        """What the codec knows states by; rules are needed where it asks them. Raises BookError.
+
+        Raises DamagedBook where the game cannot tell what the book leaves out.
+        """
+        if self.sparse and rules is not None:
+            ranked.Ranks.check_left_out(rules, self.sparse)
         return keys_of(self.codec)(rules, self.palette, self.sparse if self.wdl else int(self._is_acyclic))
 
     def sparsely(self, rules: Rules | None) -> Header:

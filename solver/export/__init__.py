@@ -133,6 +133,8 @@ def _write_page(source: Book | Game, target: Path, progress: Progress) -> list[s
     book = source if isinstance(source, Book) else None
     rules = Rules(source) if book is None else Rules(book.game, book.header.symmetry)
     site.check_folder(target)
+    if book is not None:
+        book.get(rules.roots()[0])  # a book that cannot even say what the start is worth makes no page
     script = site.script_of(rules, book, progress)
     with replacing_folder(target) as folder:
         site.write(script, rules.game, book, folder, progress)

@@ -15,9 +15,10 @@ from pathlib import Path
 
 from solver.base import extras
 from solver.base.errors import BookError, MethodError
+from solver.base.files import read_input
 from solver.book import shipped
 from solver.rules.game import Rules, is_built_in
-from solver.wasm.binary import facts_of
+from solver.wasm.binary import MOST_BYTES, facts_of
 from solver.wasm.host import Module, check_facts
 
 FOLDER = shipped.FOLDER / "modules"
@@ -49,7 +50,7 @@ def given(source: str | os.PathLike[str] | bytes, rules: Rules) -> bytes:
     if not extras.has_live():
         raise MethodError(extras.LIVE)
     try:
-        data = source if isinstance(source, bytes) else Path(source).read_bytes()
+        data = source if isinstance(source, bytes) else read_input(source, MOST_BYTES)
     except OSError as error:
         reason = error.strerror or error
         raise BookError(f"{source!s} cannot be read ({reason}): name a file that `solver build` wrote") from None
@@ -63,7 +64,7 @@ def find(rules: Rules) -> Module | None:
         return None
     data = data_of(rules)
     with contextlib.suppress(BookError):
-        return None if data is None else Module(data, rules)
+        return None if data is None else Module(data, rules, is_ours=True)
     return None
 
 

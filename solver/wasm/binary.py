@@ -24,6 +24,10 @@ UNDEFINED, EXPLICIT_NAME = 0x10, 0x40  # flags of a symbol
 I32, MUTABLE, I32_CONST, END = 0x7F, 1, 0x41, 0x0B
 FACTS = "solver"  # the custom section that says what the module is
 SEAL, SEAL_BYTES = "seal", 32  # the last one
+OURS = {TYPE, FUNCTION, MEMORY, GLOBAL, EXPORT, CODE, DATA, DATA_COUNT, CUSTOM}  # the sections that `finished` writes
+# limits of what is compiled at all; our largest module has 34 KB and 26 functions
+MOST_BYTES, MOST_FUNCTIONS = 1 << 18, 1000
+MOST_BITS = 70  # of a LEB128 number: ten bytes
 
 
 class Reader:
@@ -38,14 +42,14 @@ class Reader:
         return self.data[self.at - 1]
 
     def number(self) -> int:
-        """An unsigned LEB128 number."""
-        result = shift = 0
-        while True:
+        """An unsigned LEB128 number. Raises ValueError where it has more than ten bytes."""
+        result = 0
+        for shift in range(0, MOST_BITS, 7):
             byte = self.byte()
             result |= (byte & 127) << shift
-            shift += 7
             if byte < 128:
                 return result
+        raise ValueError("a number of more than ten bytes")
 
     def take(self, size: int) -> bytes:
         """So many bytes. Raises IndexError where there are fewer."""
@@ -165,7 +169,7 @@ def finished(
     """The module of an object: it has its own memory of so many pages at first, of at most `most`, and a stack that
     grows down from `stack`; it exports that memory and the functions named, and says `facts` of itself.
 
-    Raises MethodError where the object wants functions of a host, or its constants leave no room for the stack.
+    Raises MethodError where the object wants functions of a host, or is larger than hosts take.
     """
     parts, linking = {}, b""
     for kind, contents in sections(compiled):
@@ -186,7 +190,12 @@ def finished(
     listed = [text(name) + bytes([OF_FUNCTION]) + number(places[name]) for name in exports]
     parts[EXPORT] = vector([text("memory") + bytes([OF_MEMORY, 0]), *listed])
     parts[CUSTOM] = text(FACTS) + json.dumps(facts, separators=(",", ":"), sort_keys=True).encode()
-    return sealed(joined(parts))
+    module = sealed(joined(parts))
+    if len(module) > MOST_BYTES:
+        raise MethodError(
+            f"the module of {facts['game']} has {len(module):,} bytes, and hosts take {MOST_BYTES:,}: shorten its rules"
+        )
+    return module
 
 
 def sealed(module: bytes) -> bytes:
@@ -196,13 +205,30 @@ def sealed(module: bytes) -> bytes:
 
 
 def facts_of(data: bytes) -> dict[str, Any]:
-    """What a module says of itself. Raises DamagedBook for an altered one, and what is no module of this program's."""
-    with contextlib.suppress(IndexError, ValueError):
+    """Return what a module says of itself, before anything of it is compiled.
+
+    Raises:
+        DamagedBook: The bytes are altered, no module of this program's, or more than it ever writes.
+    """
+    if len(data) > MOST_BYTES:
+        raise DamagedBook(f"the module has {len(data):,} bytes, of {MOST_BYTES:,} at most: build it again")
+    with contextlib.suppress(IndexError, ValueError, RecursionError):
         if hashlib.sha256(data[:-SEAL_BYTES]).digest() == data[-SEAL_BYTES:]:
-            for kind, contents in sections(data):
-                reader = Reader(contents)
-                if kind == CUSTOM and reader.name() == FACTS:
-                    facts = {**json.loads(contents[reader.at :])}
-                    if type(facts.get("win")) is int and 0 < facts["win"] < 1 << 62:
-                        return facts
+            facts = _facts_in(data)
+            if facts is not None:
+                return facts
     raise DamagedBook("this is no module as `solver build` writes them, or it is damaged: build it again")
+
+
+def _facts_in(data: bytes) -> dict[str, Any] | None:
+    """The facts of a module of sections such as ours; None without. Raises IndexError, ValueError, RecursionError."""
+    facts: Any = None
+    for kind, contents in sections(data):
+        reader = Reader(contents)
+        if kind not in OURS or (kind == FUNCTION and reader.number() > MOST_FUNCTIONS):
+            return None
+        if kind == CUSTOM and facts is None and reader.name() == FACTS:
+            facts = json.loads(contents[reader.at :])
+    if type(facts) is not dict or any(type(fact) not in (str, int, bool) for fact in facts.values()):
+        return None
+    return facts if type(facts.get("win")) is int and 0 < facts["win"] < 1 << 62 else None

@@ -6,11 +6,13 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from typing import Any
 
 from solver.base.errors import BudgetExceeded, DamagedBook, ForeignBook, UncompiledRules
+from solver.base.text import printable
 from solver.base.value import Value, merit_of, value_of
 from solver.rules.game import Rules
 from solver.rules.width import words_of
@@ -29,7 +31,7 @@ REASONS = {  # of traps
     "interrupt": "it does not end",
     "wasm `unreachable` instruction executed": "the rules raise an error, or a number leaves 64 bits",
 }
-PATIENCE = 5.0  # seconds that a call may take, which is for milliseconds of work
+PATIENCE = 5.0  # seconds that a call may take, or the start, which are for milliseconds of work
 PAUSED, DONE, CROWDED = range(3)  # what `go_on` and `look_on` return
 
 
@@ -38,20 +40,22 @@ def check_facts(facts: dict[str, Any], rules: Rules) -> None:
     wanted = {"rules": rules.fingerprint, "symmetry": rules.folds}
     for name, value in (layout.shape_of(rules.bits) | wanted).items():
         if facts.get(name) != value:
-            raise ForeignBook(f"the module's {name} is {facts.get(name)}, not {value}: build it again: solver build")
+            told = printable(str(facts.get(name))[:80])
+            raise ForeignBook(f"the module's {name} is {told}, not {value}: build it again: solver build")
 
 
 class Module:
     """The module of a game, in a memory of its own, for one thread.
 
     Raises ForeignBook for one of other rules, DamagedBook for one that is not what `solver build` writes. What a module
-    does cannot harm: it has its own memory, of a size that is bounded, and is ended where it does not end by itself.
+    does cannot harm: it is compiled within limits, unless it `is_ours` and comes with the package; it has its own
+    memory, of a size that is bounded, and is ended where it does not end by itself.
     """
 
-    def __init__(self, data: bytes, rules: Rules, table: int = TABLE) -> None:
+    def __init__(self, data: bytes, rules: Rules, table: int = TABLE, *, is_ours: bool = False) -> None:
         self.rules, self.facts = rules, facts_of(data)
         check_facts(self.facts, rules)
-        self._data, self._table = data, table
+        self._data, self._table, self._is_ours = data, table, is_ours
         self._state_bytes = 8 * words_of(rules.bits)
         self.patience = PATIENCE
         self._nodes = 0
@@ -64,14 +68,15 @@ class Module:
         self._watch = watch()
         self._trap = wasmtime.WasmtimeError, wasmtime.Trap
         try:
-            code = self._watch.compiled(self._data)
+            code = self._watch.compiled(self._data, is_ours=self._is_ours)
             self._store = wasmtime.Store(self._watch.engine)
             self._store.set_limits(self._table + LOOK_TABLE + SPARE, 1 << 10, 1, 1, 1)
+            deadline = time.monotonic() + PATIENCE
             with self._watch.ends(self._store, PATIENCE):
                 instance = wasmtime.Instance(self._store, code, [])
             self._exports: Mapping[str, Any] = instance.exports(self._store)
             self._check_exports()
-            self._lay_out()
+            self._lay_out(deadline)
         except self._trap as error:
             raise DamagedBook(f"the module does not start: {_reason(error)}: build it again: solver build") from None
 
@@ -80,27 +85,36 @@ class Module:
         wanted = dict(layout.REQUIRED)
         for part, first in ((layout.EXACT, "lay_out"), (layout.DEPTH, "lay_out_look")):
             wanted |= part if first in self._exports else {}
+        import wasmtime
+
         lacks = [name for name, count in wanted.items() if not self._has(name, count)]
-        if lacks or not hasattr(self._exports.get("memory"), "grow"):
+        if lacks or not isinstance(self._exports.get("memory"), wasmtime.Memory):
             raise DamagedBook(f"the module lacks {', '.join(lacks) or 'a memory'}: build it again: solver build")
 
     def _has(self, name: str, count: int) -> bool:
         """Whether it exports a function of so many whole numbers."""
+        import wasmtime
+
         function = self._exports.get(name)
-        if not callable(function):
+        if not isinstance(function, wasmtime.Func):
             return False
         kinds = function.type(self._store)
         result = "f64" if name in layout.FLOATS else "i64"
         return list(map(str, kinds.params)) == ["i64"] * count and list(map(str, kinds.results)) == [result]
 
-    def _lay_out(self) -> None:
+    def _lay_out(self, deadline: float) -> None:
+        """Make room for the searches; together the calls end by the deadline."""
+
+        def call(name: str, *numbers: int) -> Any:
+            return self._call(max(0.0, deadline - time.monotonic()), name, *numbers)
+
         self._grow(end := layout.HEAP)
         if self.searches:
-            end = self._call(PATIENCE, "lay_out", PLIES, ROWS, _words(self._table))
+            end = call("lay_out", PLIES, ROWS, _words(self._table))
             self._grow(end)
-            self._call(PATIENCE, "forget")
+            call("forget")
         if self.looks:
-            self._grow(self._call(PATIENCE, "lay_out_look", end, LOOK_PLIES, LOOK_ROWS, _words(LOOK_TABLE)))
+            self._grow(call("lay_out_look", end, LOOK_PLIES, LOOK_ROWS, _words(LOOK_TABLE)))
 
     @property
     def searches(self) -> bool:
@@ -215,6 +229,8 @@ class Module:
             self._check_progress(before, spent)
         self._nodes += spent
         best = self.ask("merit")
+        if not math.isfinite(best):
+            raise UncompiledRules(f"{rules.name}: the module's estimate of {state} is no number")
         value = heuristic.estimated_value(best if -1 < best < 1 or best % 1 else int(best), rules.scores)
         exact = heuristic.is_exact(value, depth if self.ask("cut") else None)
         return Result(value, self.ask("choice"), exact, Counts(spent), {})
@@ -222,8 +238,8 @@ class Module:
 
 def _reason(error: Exception) -> str:
     """Why a call failed, in one line."""
-    reason = str(error).splitlines()[-1].rpartition("wasm trap: ")[2].strip()
-    return REASONS.get(reason, reason)
+    reason = "".join(str(error).splitlines()[-1:]).rpartition("wasm trap: ")[2].strip()
+    return REASONS.get(reason, printable(reason[:200]))
 
 
 def _words(size: int) -> int:

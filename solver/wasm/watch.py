@@ -1,4 +1,8 @@
-"""What runs modules, and a watchdog that ends those that do not end.
+"""What compiles and runs modules, and a watchdog that ends those that do not end.
+
+Compiling is where a stranger's module does most harm: 64 KB of nested loops take the compiler more than a minute and
+gigabytes, and no signal is heard meanwhile. So it is done apart, in a process of its own that has 5 seconds and 512 MB.
+That takes 0.3 seconds more; modules that come with the package are compiled here.
 
 Code of a module looks at its engine's epoch at every turn of a loop, which costs nothing that could be measured. While
 modules run, a thread raises the epoch by one a tick; who has set a deadline in its store is trapped then.
@@ -9,39 +13,92 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from typing import Any
 
+from solver.base.errors import DamagedBook, ResourceError
+
 TICK = 0.05  # seconds
 KEPT = 8  # modules whose machine code is kept
+# of the process that compiles: seconds, bytes of memory, and of machine code, of which our modules have 110 KB
+SECONDS, MEMORY, MOST_CODE = 5.0, 512 << 20, 32 << 20
+APART = "import sys; sys.path[:] = sys.argv[1:]; from solver.wasm import watch; watch.compile_apart()"
+REFUSED = 3  # the exit code of a module that does not compile
+
+
+def _engine() -> Any:
+    import wasmtime
+
+    config = wasmtime.Config()
+    config.epoch_interruption = True
+    config.parallel_compilation = False  # with which some damaged modules, in a row, never came back
+    return wasmtime.Engine(config)
+
+
+def compile_apart() -> None:
+    """Compile the module on standard input to machine code on standard output, within limits: in a child process."""
+    import wasmtime
+
+    with contextlib.suppress(ImportError):  # there are limits of memory on POSIX systems
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    try:
+        code = wasmtime.Module(_engine(), sys.stdin.buffer.read()).serialize()
+    except wasmtime.WasmtimeError:
+        sys.exit(REFUSED)
+    if len(code) > MOST_CODE:
+        raise MemoryError
+    sys.stdout.buffer.write(code)
+
+
+def _compiled_apart(data: bytes) -> bytes:
+    """The machine code of a module, made by a child process. Raises DamagedBook, ResourceError without Python."""
+    command = [sys.executable or "python3", "-c", APART, *map(str, sys.path)]
+    try:
+        done = subprocess.run(command, input=data, capture_output=True, timeout=SECONDS)
+    except OSError as error:
+        reason = error.strerror or error
+        raise ResourceError(f"{command[0]} does not start ({reason}): a module is compiled by another Python") from None
+    except subprocess.TimeoutExpired:
+        raise DamagedBook(f"the module takes more than {SECONDS:g} seconds to compile: build it again") from None
+    if done.returncode == REFUSED:
+        raise DamagedBook("the module does not compile: build it again: solver build")
+    if done.returncode:
+        raise DamagedBook(f"the module takes more than {MEMORY >> 20} MB to compile: build it again")
+    return done.stdout
 
 
 class Watch:
     """An engine for modules, and its epoch."""
 
     def __init__(self) -> None:
-        import wasmtime
-
-        config = wasmtime.Config()
-        config.epoch_interruption = True
-        config.parallel_compilation = False  # with which some damaged modules, in a row, never came back
-        self.engine = wasmtime.Engine(config)
+        self.engine = _engine()
         self._code: dict[bytes, Any] = {}
         self._compiling, self._lock = threading.Lock(), threading.Lock()
         self._running, self._is_wanted = 0, threading.Event()
         self._thread: threading.Thread | None = None
 
-    def compiled(self, data: bytes) -> Any:
-        """A module's machine code, for any number of instances. Raises wasmtime.WasmtimeError."""
+    def compiled(self, data: bytes, *, is_ours: bool) -> Any:
+        """A module's machine code, for any number of instances; `is_ours`: it comes with the package.
+
+        Raises DamagedBook, and wasmtime.WasmtimeError for one of ours.
+        """
         import wasmtime
 
         with self._compiling:
             if data not in self._code:
                 if len(self._code) == KEPT:
                     self._code.clear()
-                self._code[data] = wasmtime.Module(self.engine, data)
+                if is_ours:
+                    self._code[data] = wasmtime.Module(self.engine, data)
+                else:
+                    self._code[data] = wasmtime.Module.deserialize(self.engine, _compiled_apart(data))
             return self._code[data]
 
     @contextlib.contextmanager

@@ -56,6 +56,9 @@ BLOCK = 1 << 16
 HEAD = struct.Struct("<H")
 LEFT_OUT = TELLING, HALVED = 1, 2  # what a book leaves out: values that rules tell, and those of even tiers
 GAMES, MOST_PLIES = 20, 200
+FEW_GAMES = 2  # that show a reader whether a header tells the truth: the first of those that the writer looked at
+# of the way from a state to the stored values that tell its own: states, and forks one behind the other
+MOST_STEPS, MOST_FORKS = 1 << 16, 200
 TOLD = -1  # in place of the index of a value
 SLOTS = 61  # decoded groups that a book keeps: 4 MB at most; a prime
 
@@ -195,11 +198,19 @@ class Ranks(States):
         self.merits = [merit_of(value) for value in palette]
 
     @classmethod
-    def left_out(cls, rules: Rules) -> int:
-        """What a complete book without distances leaves out."""
+    def left_out(cls, rules: Rules, games: int = GAMES) -> int:
+        """What a complete book without distances leaves out, as far as so many random games show."""
         if not rules.alternates:
             return 0
-        return HALVED if rules.tiered and _turns(rules) else TELLING
+        return HALVED if rules.tiered and _turns(rules, games) else TELLING
+
+    @classmethod
+    def check_left_out(cls, rules: Rules, sparse: int) -> None:
+        """Raise DamagedBook where a book of these rules cannot leave out so much: its values would never be told."""
+        if sparse > cls.left_out(rules, FEW_GAMES):
+            raise DamagedBook(
+                f"the header leaves out values ({sparse}) that the moves of {rules.name} do not tell: solve again"
+            )
 
     @classmethod
     def check(cls, rules: Rules, scope: str) -> None:
@@ -233,29 +244,39 @@ class Ranks(States):
         index = find(rank) if rank >= 0 else None
         if index is None or not self.tells:
             return None if index is None else self.palette[index]
-        merit = self._merit(state, find)
+        merit = self._merit(state, find, iter(range(MOST_STEPS)), MOST_FORKS)
         return None if merit is None else value_of(merit, self.bare)
 
-    def _merit(self, state: int, find: Index) -> int | None:
-        """The merit of a state that play comes to from one of the book; None where the book lacks one that it takes."""
+    def _merit(self, state: int, find: Index, steps: Iterator[int], forks: int) -> int | None:
+        """The merit of a state that play comes to from one of the book; None where the book lacks one that it takes.
+
+        Raises DamagedBook where the way to stored values takes more than these steps and forks: a header that calls a
+        game with cycles one without makes it endless.
+        """
         plies = 0
         merit, children = self._told(state)
         while len(children) == 1:
             plies += 1
             state = children[0]
+            if next(steps, None) is None:
+                raise self._endless(state)
             merit, children = self._told(state)
         if children:
-            merit = self._best(children, find)
+            if not forks:
+                raise self._endless(state)
+            merit = self._best(children, find, steps, forks - 1)
         elif merit is None:
             index = find(self._rank(state))
             merit = None if index is None else self.merits[index]
         return merit if merit is None else lift(merit, plies % 2 == 0, self.bare, plies)
 
-    def _best(self, children: Iterable[int], find: Index) -> int | None:
+    def _best(self, children: Iterable[int], find: Index, steps: Iterator[int], forks: int) -> int | None:
         """The best that moves to these states give."""
         best = None
         for child in children:
-            merit = self._merit(child, find)
+            if next(steps, None) is None:
+                raise self._endless(child)
+            merit = self._merit(child, find, steps, forks)
             if merit is None:
                 return None
             merit = lift(merit, False, self.bare)
@@ -263,6 +284,12 @@ class Ranks(States):
             if self.bare and merit > 0:
                 break
         return best
+
+    def _endless(self, state: int) -> DamagedBook:
+        return DamagedBook(
+            f"state {state} of {self.rules.name} is too far from any stored value: play may come back to it, which the"
+            " header denies. Solve again"
+        )
 
     def index(self, state: int, find: Index) -> int:
         """The palette index of a state's value, beyond the palette if it is not of it; -1 for a state without one."""
@@ -343,10 +370,10 @@ class Ranks(States):
         return encode_chunk(ranks, indices, palette_size, index_bytes, lambda rank: self.state(rank) >= 0)
 
 
-def _turns(rules: Rules) -> bool:
-    """Whether moves lead from tiers of even numbers to odd ones and back, as far as some games show."""
+def _turns(rules: Rules, games: int) -> bool:
+    """Whether moves lead from tiers of even numbers to odd ones and back, as far as so many random games show."""
     chance = random.Random(1)
-    for _ in range(GAMES):
+    for _ in range(games):
         state, plies = rules.roots()[0], 0
         while plies < MOST_PLIES and not rules.is_terminal(state):
             child = rules.result(state, chance.choice([*rules.actions(state)]))

@@ -20,7 +20,7 @@ from solver.base.errors import UncompiledRules
 from solver.base.parallel import Workers
 from solver.base.value import WIN
 from solver.book.codecs import ranked
-from solver.book.codecs.ranked import TOLD, Ranks, unnumbered, untrue
+from solver.book.codecs.ranked import MOST_STEPS, TOLD, Ranks, unnumbered, untrue
 from solver.book.solution import Part
 from solver.compiled.binding import bind, compiling, inlined, kernel
 from solver.compiled.inlining import PART
@@ -179,18 +179,21 @@ def stored_index(rank, firsts, starts, symbols):
 def merit_of(state, bare, halves, firsts, starts, symbols, merits, path):
     """The merit of a state of a book: its own, or what rules and children tell, or LACKING.
 
+    LACKING, too, where the way to stored values takes more than MOST_STEPS: a forged header makes it endless.
     firsts (groups,) the first ranks of all groups, starts (groups + 1,) where their symbols begin. path (plies, 4) is
     room for the states on the way to stored ones: a state, its choices, how many of them were looked at, the best.
     """
     path[0, 0], path[0, 2] = state, 0
     depth = 0
-    while True:
+    for _ in range(MOST_STEPS):
         if path[depth, 2] == 0:
             merit, choices = told(path[depth, 0], bare, halves)
             path[depth, 1] = choices
         child = child_of(path[depth, 0], path[depth, 1], path[depth, 2]) if path[depth, 1] else -1
-        if child >= 0 and depth + 1 < len(path) and not (bare and path[depth, 2] and path[depth, 3] > 0):
+        if child >= 0 and not (bare and path[depth, 2] and path[depth, 3] > 0):
             depth += 1
+            if depth == len(path):
+                return LACKING
             path[depth, 0], path[depth, 2] = child, 0
             continue
         if path[depth, 2]:
@@ -204,6 +207,7 @@ def merit_of(state, bare, halves, firsts, starts, symbols, merits, path):
         merit = lift(merit, False, bare)
         path[depth, 3] = max(path[depth, 3], merit) if path[depth, 2] else merit
         path[depth, 2] += 1
+    return LACKING
 
 
 @kernel
@@ -228,6 +232,8 @@ def indices_of(states, tells, firsts, starts, symbols, merits, found):
             found[i] = stored_index(rank, firsts, starts, symbols)
         if found[i] >= 0:
             found[i] = index_of(state, found[i], tells, firsts, starts, symbols, merits, path)
+        if found[i] >= len(merits):  # the book is refused, and each of its states may take as long
+            return
 
 
 @kernel
@@ -247,6 +253,8 @@ def states_of(group, tells, firsts, starts, symbols, merits, states, indices):
         indices[count] = index_of(state, index, tells, firsts, starts, symbols, merits, path)
         states[count] = state
         count += 1
+        if indices[count - 1] >= len(merits):  # the book is refused, and each of its states may take as long
+            break
     return count
 
 

@@ -16,7 +16,8 @@ export type Rules = Record<string, (...numbers: bigint[]) => unknown>;
 
 export class DamagedBook extends Error {}
 
-export function remote(url: string | URL, options?: RequestInit): Source;
+/** `most`: the bytes that a server without range requests may send, 256 MB unless said; the rest is for `fetch`. */
+export function remote(url: string | URL, options?: RequestInit & { most?: number }): Source;
 
 export class Book {
   static open(source: ArrayBuffer | ArrayBufferView | Source, options?: { segments?: number; rules?: Rules }): Promise<Book>;

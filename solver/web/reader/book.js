@@ -21,7 +21,7 @@ import * as compact from "./compact.js";
 import * as fixed from "./fixed.js";
 import * as instant from "./instant.js";
 import * as ranked from "./ranked.js";
-import { Ranking } from "./ranking.js";
+import { Endless, Ranking, fits } from "./ranking.js";
 import * as wide from "./wide.js";
 
 /**
@@ -32,19 +32,26 @@ import * as wide from "./wide.js";
 const CODECS = new Map([instant, compact, ranked, fixed, wide].map((codec) => [codec.NUMBER, codec]));
 
 const MAGIC = [0x73, 0x6f, 0x6c, 0x76, 0x65, 0x72, 0x0d, 0x0a];
-const VERSIONS = [1, 2, 3]; // the second has estimates, the third leaves out what moves tell
+const [PLAIN, OF_ESTIMATES, SPARSE] = [1, 2, 3]; // versions: the last leaves out what moves tell
+const VERSIONS = [PLAIN, OF_ESTIMATES, SPARSE];
 const ESTIMATE = -2; // in place of the distance of one
 const PREFIX = 64;
 const FIRST_READ = 1 << 16;
 const SEGMENT_SIZE = 65520;
+const MOST_HEAD = 1 << 26; // bytes: the directory of 256 GB
+const MOST_VALUES = 1 << 21; // of a palette
+const MOST_WHOLE = 1 << 28; // bytes of a file that a server sends as a whole
 
 /** The file is truncated, altered, or no book. */
 export class DamagedBook extends Error {
   name = "DamagedBook";
 }
 
-/** A file on a web server, read by HTTP range requests; as a whole from a server that knows none. */
-export function remote(url, options = {}) {
+/**
+ * A file on a web server, read by HTTP range requests; as a whole, of at most `most` bytes, from a server that knows none.
+ * The other options are those of `fetch`: a `signal`, AbortSignal.timeout(10000), ends what takes too long.
+ */
+export function remote(url, { most = MOST_WHOLE, ...options } = {}) {
   let whole;
   const source = {
     size: undefined,
@@ -54,8 +61,9 @@ export function remote(url, options = {}) {
       headers.set("Range", `bytes=${begin}-${end - 1}`);
       const response = await fetch(url, { ...options, headers });
       if (response.status !== 200 && response.status !== 206) throw new Error(`${url}: HTTP ${response.status}`);
-      const bytes = new Uint8Array(await response.arrayBuffer());
-      if (response.status === 200) {
+      const isWhole = response.status === 200;
+      const bytes = await (isWhole ? wholeOf(response, most) : bodyOf(response, end - begin));
+      if (isWhole) {
         whole = bytes;
         source.size = bytes.length;
         return whole.subarray(begin, end);
@@ -67,6 +75,63 @@ export function remote(url, options = {}) {
     },
   };
   return source;
+}
+
+const nameOf = ({ url }) => url.slice(0, 200); // data: URLs are as long as what they hold
+
+/** The body of an answer. Throws DamagedBook as soon as it has more bytes than `most`, and takes in no more. */
+async function bodyOf(response, most) {
+  const body = growing();
+  for await (const chunk of chunksOf(response)) {
+    if (body.size + chunk.length > most) throw new DamagedBook(`${nameOf(response)}: more was sent than ${most} bytes: fetch the book again`);
+    body.add(chunk);
+  }
+  return body.bytes();
+}
+
+/** A whole book: its prefix says how long it is, and that it is one, before the rest is taken in. */
+async function wholeOf(response, most) {
+  const body = growing();
+  let size;
+  for await (const chunk of chunksOf(response)) {
+    body.add(chunk.subarray(0, 1 + (size ?? most) - body.size));
+    if (size === undefined && body.size >= PREFIX) ({ size } = prefixOf(body.bytes()));
+    if (Math.max(size ?? 0, body.size) > most) {
+      throw new RangeError(`${nameOf(response)} has more than ${most} bytes, and its server knows no ranges: serve it by one that does`);
+    }
+    if (body.size > size) break; // said by who opens it
+  }
+  return body.bytes();
+}
+
+/** The chunks of an answer; who breaks off cancels it. */
+async function* chunksOf({ body }) {
+  const reader = body?.getReader();
+  try {
+    for (let next = await reader?.read(); next && !next.done; next = await reader.read()) yield next.value;
+  } finally {
+    reader?.cancel().catch(() => {});
+  }
+}
+
+/** Bytes that come chunk by chunk. */
+function growing() {
+  let room = new Uint8Array(FIRST_READ);
+  return {
+    size: 0,
+    add(chunk) {
+      if (this.size + chunk.length > room.length) {
+        const larger = new Uint8Array(Math.max(this.size + chunk.length, 2 * room.length));
+        larger.set(room.subarray(0, this.size));
+        room = larger;
+      }
+      room.set(chunk, this.size);
+      this.size += chunk.length;
+    },
+    bytes() {
+      return room.subarray(0, this.size);
+    },
+  };
 }
 
 /** Bytes in memory: an ArrayBuffer, or a view of one. */
@@ -93,15 +158,17 @@ export class Book {
    */
   static async open(source, { segments = 256, rules } = {}) {
     const from = typeof source.read === "function" ? source : local(source);
-    return new Book(from, await readHead(from), Math.max(1, segments), rules);
+    const head = await readHead(from);
+    const ranking = async () => (head.codec === ranked.NUMBER ? new Ranking(rules, head.facts, head.palette) : undefined);
+    return new Book(from, head, Math.max(1, segments), await refusing(ranking()));
   }
 
-  constructor(source, head, most, rules) {
+  constructor(source, head, most, ranking) {
     this.#source = source;
     this.#head = head;
     this.#codec = CODECS.get(head.codec);
     this.#most = most;
-    this.#ranking = head.codec === ranked.NUMBER ? new Ranking(rules, head.facts, head.palette) : undefined;
+    this.#ranking = ranking;
     /** What the book says of itself: game, rules, method, scope, symmetry, counts, root, longest, digest. */
     this.facts = head.facts;
     /** How many states have a value in the book. */
@@ -112,7 +179,7 @@ export class Book {
   /** A promise of the value of a state, { score, distance, outcome }, or of undefined if the book lacks it. */
   async get(state) {
     const key = stateOf(state);
-    if (this.#ranking) return this.#ranking.value(key, (rank) => this.#index(rank));
+    if (this.#ranking) return refusing(this.#ranking.value(key, (rank) => this.#index(rank)));
     const index = await this.#index(key);
     return index === undefined ? undefined : this.#head.palette.at(index);
   }
@@ -233,6 +300,15 @@ async function guarded(number, action) {
   }
 }
 
+/** What a ranking is asked. Throws DamagedBook where the book contradicts its rules. */
+async function refusing(asked) {
+  try {
+    return await asked;
+  } catch (error) {
+    throw error instanceof Endless ? new DamagedBook(`${error.message}: solve the book again`) : error;
+  }
+}
+
 function malformed(number, what) {
   return new DamagedBook(`segment ${number} is malformed: ${what}`);
 }
@@ -251,9 +327,10 @@ async function readHead(source) {
   const sizes = [factsSize, 4 + 16 * values, 4 + (stateBytes + 8) * segments];
   const end = PREFIX + sizes[0] + sizes[1] + sizes[2];
   if (factsSize < 4 || end > size) throw new DamagedBook("the head does not fit into the file");
-  if ((source.size ?? size) !== size || bytes.length > size) {
-    throw new DamagedBook(`the file has ${source.size ?? bytes.length} bytes, it should have ${size}: fetch it again`);
-  }
+  if (end > MOST_HEAD || values > MOST_VALUES) throw new DamagedBook("the head is larger than that of any book");
+  const found = Math.max(source.size ?? 0, bytes.length);
+  if (found > size) throw new DamagedBook(`the file has more than ${size} bytes: fetch it again`);
+  if ((source.size ?? size) < size) throw new DamagedBook(`the file has ${found} bytes, it should have ${size}: fetch it again`);
   if (bytes.length < end) bytes = await readExactly(source, 0, end, "the head");
   const parts = [];
   let at = PREFIX;
@@ -308,6 +385,9 @@ function factsOf(body, head) {
   }
   if (facts === null || typeof facts !== "object" || facts.stored !== head.stored) {
     throw new DamagedBook("the facts differ from the prefix");
+  }
+  if (Boolean(facts.estimate) !== (head.version === OF_ESTIMATES) || !fits(facts, head.version === SPARSE)) {
+    throw new DamagedBook("the facts contradict each other, or the version");
   }
   return facts;
 }

@@ -20,8 +20,8 @@ export class Steps {
   #step;
 
   constructor({ of, step, error }) {
-    const isNumber = (part) => Number.isFinite(part) && part > 0;
-    if (!["utility", "margin"].includes(of) || !isNumber(step) || !isNumber(error)) {
+    const isPower = step > 0 && step <= 1 && step === 2 ** Math.round(Math.log2(step));
+    if (!["utility", "margin"].includes(of) || !isPower || !(error >= step / 2 && error < 1)) {
       throw new RangeError("expectations of an unknown kind");
     }
     this.#step = step;

@@ -10,7 +10,11 @@
 
 const WIN = 2 ** 40; // the merit of a win at once; a ply more takes one off, and a draw has none
 const STATE_LIMIT = 1n << 63n;
-const HALVED = 2; // `sparse` of a book without the values of even tiers
+const [NOTHING, TELLING, HALVED] = [0, 1, 2]; // `sparse`: the last is of a book without the values of even tiers
+const MOST_STEPS = 1 << 16; // states on the way from one to the stored values that tell its own, as in Python
+
+/** A book that leaves out what its rules do not tell: they are others, or it was written to deceive. */
+export class Endless extends Error {}
 
 export class Ranking {
   #rules;
@@ -20,7 +24,7 @@ export class Ranking {
   #halved;
   #palette;
 
-  /** The ranking of a book with these facts. Throws TypeError for rules without ranks. */
+  /** The ranking of a book with these facts. Throws TypeError for rules without ranks, Endless where sides do not alternate. */
   constructor(rules, facts, palette) {
     if (!rules?.rank || !rules.is_terminal) {
       throw new TypeError("the book is ranked, only its rules tell where a state is: Book.open(source, { rules })");
@@ -34,6 +38,7 @@ export class Ranking {
     if (this.#bare && !(rules.actions && rules.result && rules.utility && (rules.tier || !this.#halved))) {
       throw new TypeError("the book leaves out what moves tell: give rules with actions, result, utility and tier");
     }
+    if (this.#bare && (rules.to_move || rules.again)) throw new Endless("the facts leave out what these rules do not tell");
   }
 
   /** The rank of a state that the book may hold, else -1n. */
@@ -58,21 +63,21 @@ export class Ranking {
     const rank = this.rank(state);
     const index = rank >= 0n ? await find(rank) : undefined;
     if (index === undefined || !this.#tells) return this.#palette[index];
-    const merit = await this.#merit(state, find);
+    const merit = await this.#merit(state, find, { steps: 0 });
     return merit === undefined ? undefined : valueOf(merit, this.#bare);
   }
 
-  /** The merit of a state that play comes to from one of the book, or undefined. */
-  async #merit(state, find) {
-    let told = this.#told(state);
+  /** The merit of a state that play comes to from one of the book, or undefined; `way` counts the states on it. */
+  async #merit(state, find, way) {
+    let told = this.#told(state, way);
     let plies = 0;
     for (; told.children?.length === 1; plies++) {
       [state] = told.children;
-      told = this.#told(state);
+      told = this.#told(state, way);
     }
     let { merit } = told;
     if (told.children) {
-      merit = await this.#best(told.children, find);
+      merit = await this.#best(told.children, find, way);
     } else if (merit === undefined) {
       const value = this.#palette[await find(BigInt(this.#rules.rank(state)))];
       merit = value && this.#meritOf(value);
@@ -82,10 +87,10 @@ export class Ranking {
   }
 
   /** The best that moves to these states give, or undefined. */
-  async #best(children, find) {
+  async #best(children, find, way) {
     let best = -Infinity;
     for (const child of children) {
-      const merit = await this.#merit(child, find);
+      const merit = await this.#merit(child, find, way);
       if (merit === undefined) return undefined;
       best = Math.max(best, this.#lift(merit));
       if (this.#bare && best > 0) break;
@@ -102,7 +107,8 @@ export class Ranking {
   }
 
   /** The merit of a state, if the rules tell it, or the states whose merits do, or neither. */
-  #told(state) {
+  #told(state, way) {
+    if (way.steps++ > MOST_STEPS) throw new Endless(`state ${state} is too far from any stored value: play may come back to it`);
     const rules = this.#rules;
     if (rules.is_terminal(state)) {
       const utility = Number(rules.utility(state));
@@ -135,6 +141,13 @@ export class Ranking {
   #folded(child) {
     return this.#rules.is_terminal(child) ? child : this.#canonical(child);
   }
+}
+
+/** Whether a book with these facts may leave out what they say, if its file is sparse, or not; as `Header` in Python. */
+export function fits({ sparse = NOTHING, wdl, scope, method, codec }, isSparse) {
+  if (sparse === NOTHING) return !isSparse;
+  const leavesOut = [TELLING, HALVED].includes(sparse) && wdl === true && scope === "complete" && method === "minimax";
+  return isSparse && leavesOut && codec === "ranked";
 }
 
 /** Whether the rules tell some of the values of a book: exact ones, along lines of play that end in the book. */

@@ -13,12 +13,16 @@
  * is asked of one Search is answered in turn. Values are for the side to move; an estimate, of the outcome "estimate", lies
  * between -1 and 1, in score games among the margins.
  *
- * What a module does cannot harm: it has a memory of its own, of a bounded size. But a Search waits for each of its calls,
- * which is for milliseconds of work; one that does not end is ended in a Background alone.
+ * What a module does cannot harm: it is small enough to compile quickly (`limits.js`), and has a memory of its own, of the
+ * size of its tables and 16 MB. But a Search waits for each of its calls, which is for milliseconds of work; one that does
+ * not end is ended in a Background alone.
  */
+
+import { MOST_BYTES, bounded } from "./limits.js";
 
 const [FORMAT, OF_WIDE] = [1, 2]; // the second has states of several words
 const MOST_WORDS = 8;
+const MOST_NAME = 8192; // characters of a game's, as in books
 const PAGE = 1 << 16; // bytes; the layout of the memory is that of solver/wasm/layout.py
 const ROOM = PAGE + 4096;
 const ROOM_WORDS = 7 * 1024;
@@ -26,6 +30,7 @@ const MOST_PAGES = 1 << 14; // that a memory may grow to
 const PATH = [1024n, 1n << 15n]; // plies, moves of them
 const LOOK_PATH = [256n, 1n << 13n];
 const LOOK_WORDS = 1n << 20n;
+const SPARE = 16 << 20; // bytes of memory for paths and the rest
 const SEAL = 32; // bytes
 const [PAUSED, DONE] = [0n, 1n];
 const RULES = ["initial", "actions", "result", "is_terminal", "utility"];
@@ -47,22 +52,51 @@ export class ForeignModule extends Error {
   name = "ForeignModule";
 }
 
-/** The bytes of a module: they themselves, or what a URL, or in Node a path, leads to. */
+/** The bytes of a module: they themselves, or what a URL, or in Node a path, leads to; a few more than a module may have. */
 async function bytesOf(source) {
   if (ArrayBuffer.isView(source)) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
   if (source instanceof ArrayBuffer) return new Uint8Array(source);
   const url = String(source);
   if (globalThis.process?.versions?.node && !/^(https?|data|blob):/.test(url)) {
-    const { readFile } = await import("node:fs/promises");
-    return new Uint8Array(await readFile(url.startsWith("file:") ? new URL(url) : url));
+    return fileOf(url.startsWith("file:") ? new URL(url) : url);
   }
   const response = await fetch(url);
   if (!response.ok) throw new Error(`${url}: HTTP ${response.status}`);
-  return new Uint8Array(await response.arrayBuffer());
+  return streamed(response.body);
+}
+
+/** What a stream holds, but for what lies behind the most bytes that a module has. */
+async function streamed(body) {
+  const reader = body?.getReader();
+  const parts = [];
+  let size = 0;
+  for (let next = await reader?.read(); next && !next.done; next = await reader.read()) {
+    parts.push(next.value);
+    size += next.value.length;
+    if (size > MOST_BYTES) break;
+  }
+  reader?.cancel().catch(() => {});
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
+}
+
+/** The bytes of a file in Node: pipes would be waited for, and devices have no end. */
+async function fileOf(path) {
+  const { open, stat } = await import("node:fs/promises");
+  if (!(await stat(path)).isFile()) throw new ForeignModule(`${path} is no regular file: name one that \`solver build\` wrote`);
+  const file = await open(path);
+  try {
+    const bytes = new Uint8Array(MOST_BYTES + 1);
+    let size = 0;
+    for (let read = 1; read && size < bytes.length; size += read) read = (await file.read(bytes, size)).bytesRead;
+    return bytes.subarray(0, size);
+  } finally {
+    await file.close();
+  }
 }
 
 /** The last bytes of a module are the checksum of all before them. */
 async function checkSeal(bytes) {
+  if (bytes.length > MOST_BYTES) throw new ForeignModule(`the module has more than ${MOST_BYTES} bytes: build it again`);
   const seal = inHex(bytes.subarray(-SEAL));
   if (bytes.length > SEAL && (await checksum(bytes.subarray(0, -SEAL))) === seal) return;
   throw new ForeignModule("this is no module as `solver build` writes them, or it is damaged: build it again");
@@ -73,7 +107,10 @@ function factsOf(module) {
   try {
     const [section] = WebAssembly.Module.customSections(module, "solver");
     const facts = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(section));
-    const { win, words = 1 } = facts;
+    const { win, words = 1, game = "" } = facts;
+    const isFlat = Object.values(facts).every((fact) => ["string", "number", "boolean"].includes(typeof fact));
+    const isNamed = typeof game === "string" && game.length <= MOST_NAME && !/\p{C}/u.test(game);
+    if (!isFlat || !isNamed) throw new TypeError("facts of something else");
     if (Number.isSafeInteger(win) && win > 0 && Number.isSafeInteger(words) && words > 0 && words <= MOST_WORDS) return facts;
   } catch {
     // said below
@@ -151,32 +188,39 @@ export class Search {
    * ForeignModule.
    */
   static async open(source, { rules, symmetry, sha256: sum, table = 1 << 26 } = {}) {
-    const module = source instanceof WebAssembly.Module ? source : await Search.#compiled(source, sum);
+    const module = source instanceof WebAssembly.Module ? source : await Search.#compiled(source, sum, table);
     const facts = factsOf(module);
     for (const [name, wanted] of Object.entries({ format: facts.words > 1 ? OF_WIDE : FORMAT, rules, symmetry })) {
       if (wanted !== undefined && facts[name] !== wanted) {
-        throw new ForeignModule(`the module's ${name} is ${facts[name]}, not ${wanted}: build it again`);
+        const told = String(facts[name]).slice(0, 80).replaceAll(/\p{C}/gu, "?");
+        throw new ForeignModule(`the module's ${name} is ${told}, not ${wanted}: build it again`);
       }
     }
     return new Search(module, facts, table);
   }
 
-  static async #compiled(source, sum) {
+  static async #compiled(source, sum, table) {
     const bytes = await bytesOf(source);
     if (sum === undefined) await checkSeal(bytes);
     else if ((await checksum(bytes)) !== sum) throw new ForeignModule("the module fails its checksum: fetch it again");
-    return compiled(bytes);
+    const room = 8 * (wordsOf(table) + Number(LOOK_WORDS)) + SPARE;
+    return compiled(orForeign(() => bounded(bytes, Math.min(MOST_PAGES, room / PAGE))));
   }
 
   constructor(module, facts, table) {
     this.#module = module;
-    this.#table = BigInt(2 ** Math.floor(Math.log2(Math.max(1 << 14, table / 8))));
+    this.#table = BigInt(wordsOf(table));
     /** What the module says of itself. */
     this.facts = facts;
     this.#start();
     /** Whether it finds exact values, and whether it looks some plies ahead. */
     this.searches = Boolean(this.#exports.lay_out);
     this.looks = Boolean(this.#exports.lay_out_look);
+  }
+
+  /** The game in messages. */
+  get #name() {
+    return String(this.facts.game).slice(0, 200);
   }
 
   #start() {
@@ -188,7 +232,9 @@ export class Search {
       const wanted = [RULES, lay_out ? EXACT : [], lay_out_look ? AHEAD : []].flat();
       const lacks = wanted.filter((name) => typeof this.#exports[name] !== "function");
       if (lacks.length) throw new Error(`it lacks ${lacks.join(", ")}`);
-      if (grows(memory, MOST_PAGES)) throw new Error("its memory has no bound");
+      const pages = memory.buffer.byteLength / PAGE;
+      if (!(memory instanceof WebAssembly.Memory) || pages > MOST_PAGES) throw new Error("it has no memory such as ours");
+      if (grows(memory, MOST_PAGES + 1 - pages)) throw new Error("its memory has no bound");
     });
   }
 
@@ -303,7 +349,7 @@ export class Search {
     const mine = this.#turn.then(ready).then(task).catch((error) => {
       if (!(error instanceof WebAssembly.RuntimeError || error instanceof RangeError)) throw error; // a full stack is one
       this.#start();
-      throw new Error(`the rules of ${this.facts.game} raise an error there: ${error.message}`);
+      throw new Error(`the rules of ${this.#name} raise an error there: ${error.message}`);
     });
     this.#turn = mine.catch(() => undefined);
     return mine;
@@ -333,10 +379,10 @@ export class Search {
     if (!begin) return undefined;
     begin(state, BigInt(low), BigInt(high));
     const status = await this.#run(go_on, spent, budget, most);
-    if (status !== PAUSED && status !== DONE) throw new TooLong(`${this.facts.game}: the game goes on for too long for alpha-beta`);
+    if (status !== PAUSED && status !== DONE) throw new TooLong(`${this.#name}: the game goes on for too long for alpha-beta`);
     if (status !== DONE) return undefined;
     const merit = Number(found());
-    if (Math.abs(merit) > this.facts.win) throw new Error(`${this.facts.game}: the module finds what cannot be`);
+    if (Math.abs(merit) > this.facts.win) throw new Error(`${this.#name}: the module finds what cannot be`);
     return merit;
   }
 
@@ -348,6 +394,7 @@ export class Search {
     look(state, BigInt(depth), -1n);
     if ((await this.#run(look_on, looked, budget, most)) !== DONE) return undefined;
     const [best, isCut, { scores, win }] = [merit(), cut() !== 0n, this.facts];
+    if (!Number.isFinite(best)) throw new Error(`${this.#name}: the module's estimate is no number`);
     if (scores || (-1 < best && best < 1)) return { merit: best + 0, exact: !isCut };
     const distance = LOOK_WIN - Math.abs(best);
     return { merit: Math.sign(best) * (win - distance), exact: !isCut || distance <= depth + 1 };
@@ -364,7 +411,7 @@ export class Search {
       if (status !== PAUSED) return status;
       await budget.breathe();
       if (spent >= most || budget.isUsedUp) return PAUSED;
-      if (spent <= before) throw new Error(`${this.facts.game}: the module does not get on`);
+      if (spent <= before) throw new Error(`${this.#name}: the module does not get on`);
     }
   }
 
@@ -664,14 +711,17 @@ function widened(exports, words) {
   return functions;
 }
 
-/** Do what a module has to bear. Throws ForeignModule if it does not. */
+/** What comes of what a module has to bear. Throws ForeignModule if it does not. */
 function orForeign(task) {
   try {
-    task();
+    return task();
   } catch (error) {
-    throw new ForeignModule(`the module does not start: ${error.message}`);
+    throw new ForeignModule(`the module does not start: ${error.message.slice(0, 200)}`);
   }
 }
+
+/** The words of a table of so many bytes: a power of two. */
+const wordsOf = (table) => 2 ** Math.floor(Math.log2(Math.max(1 << 14, table / 8)));
 
 /** Whether a memory takes so many pages more: it then has them. */
 function grows(memory, pages) {
