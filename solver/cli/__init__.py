@@ -27,7 +27,7 @@ import click
 
 from solver import __version__
 from solver.base import errors, signals
-from solver.base.text import printable
+from solver.base.shown import printable
 
 COMMANDS = {
     "games": ("solver.cli.games", "List the games and their parameters."),

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise, repeat
 from typing import Any, NamedTuple
 
-from solver.base.text import printable
+from solver.base.shown import printable
 
 MOST_NODES = (1 << 32) - 2
 MOST_WORTH = 1 << 40
