@@ -1,15 +1,25 @@
 """Files of strangers: whatever they hold, one line within ten seconds and 500 MB."""
 
+import json
+import os
 import resource
 import subprocess
 import sys
+import tracemalloc
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
-from solver.base.errors import GameError
-from solver.games.common import description
+from solver.base.errors import GameError, ResourceError
+from solver.base.loading import listening
+from solver.base.numbers import exact, whole_weights
+from solver.base.options import quiet
+from solver.base.progress import silent
+from solver.games import tree
+from solver.games.common import description, table
 from solver.rules.game import load_game
+from tests.test_cli import run
 
 ROOT = Path(__file__).parent.parent
 RULES = """(role a) (role b) (init (at 0)) (legal a go) (legal b noop) (<= (next (at 1)) (true (at 0)))
@@ -94,3 +104,134 @@ def test_a_description_of_any_order_says_what_holds_everywhere(tmp_path):
     assert load_game(str(tmp_path / "chain.kif")).nodes.worths.tolist() == [0, -1]
     (tmp_path / "broken.kif").write_text(f"{told} (no 25) {chain} (z 50)".replace("goal b 0", "goal b 50"))
     assert load_game(str(tmp_path / "broken.kif")).nodes.worths.tolist() == [0, 0]
+
+
+HEADER = "state,next,reward,player,weight\n"
+DENOMINATORS = [10**17 + 2 * number + 1 for number in range(400)]
+TABLES = {
+    "an exponent": (HEADER + "a,b,1e999999999,,\n", "line 2: '1e999999999' is no reward"),
+    "a small exponent": (HEADER + "a,b,,x,1e-999999999\n", "line 2: '1e-999999999' is no weight"),
+    "digits": (HEADER + f"a,b,{'9' * 5000},,\n", "is no reward: give a whole number below 2**40"),
+    "zero": (HEADER + "a,b,1/0,,\n", "line 2: '1/0' is no reward"),
+    "denominators": (HEADER + "".join(f"a,b{n},,,1/{n}\n" for n in DENOMINATORS), "line 2: the weights of 'a' add up"),
+    "long denominators": (HEADER + f"a,b,,,1/{10**4000 + 1}\n", "is no weight: give nothing, or a number above 0"),
+    "a row without an end": (HEADER + '"a\n",' * 300_000, "a row of more than 1,048,576 characters: close the quotes"),
+    "a field without an end": (HEADER + '"' + "a" * 200_000, "quotes that do not match, or 131,072 characters"),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_numbers_of_a_table_are_text_before_they_are_numbers(tmp_path, name):
+    text, message = TABLES[name]
+    (tmp_path / "odd.csv").write_text(text)
+    with pytest.raises(GameError) as error:
+        load_game(str(tmp_path / "odd.csv"))
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["odd.csv", "odd.tsv", "odd.json", "odd.kif"])
+def test_a_file_without_measure_is_not_read(tmp_path, name):
+    with open(tmp_path / name, "wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(GameError, match="bytes, of .* at most"):
+        load_game(str(tmp_path / name))
+    (tmp_path / name).unlink()
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(GameError, match="it is no regular file"):
+        load_game(str(tmp_path / name))
+
+
+def test_a_table_larger_than_the_memory_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(table, "STEP", 4)
+    monkeypatch.setattr(table, "resident_memory", iter(range(0, 1 << 40, 1 << 30)).__next__)
+    (tmp_path / "large.csv").write_text("state,next\n" + "".join(f"{n},{n + 1}\n" for n in range(40)))
+    with listening(silent, quiet, 3 << 30), pytest.raises(ResourceError, match="more than 16 lines, .* 3.0 GiB"):
+        load_game(str(tmp_path / "large.csv"))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("2", 2),
+        ("-0.25", Fraction(-1, 4)),
+        ("+1/3", Fraction(1, 3)),
+        (".5", Fraction(1, 2)),
+        ("2.", 2),
+        ("1e99", 10**99),
+        ("25e-2", Fraction(1, 4)),
+        *((text, None) for text in ("", ".", "1/0", "1/3e5", "1e100", "1_000", " 1", "\u0663", "nan", "1" * 21, "0x1")),
+    ],
+)
+def test_numbers_are_exact_or_none(text, value):
+    assert exact(text) == value
+
+
+def test_whole_weights_are_in_proportion():
+    assert whole_weights([Fraction(1, 6), Fraction(1, 3), Fraction(1, 2)], 6) == [1, 2, 3]
+    assert whole_weights([Fraction(1, 6), Fraction(1, 3), Fraction(1, 2)], 5) is None
+    assert whole_weights([Fraction(1, 10**18)] * 3, 3) == [1, 1, 1]
+    assert whole_weights([], 1) == []
+
+
+DEEP = 20_000
+CHANCES = ",".join(f'["1/{number}",1]' for number in DENOMINATORS)
+TREES = {
+    "twice": ('{"MAX":[1],"MAX":[2]}', "an object has 'MAX' twice"),
+    "no commas": ("[1 2,,,3]", "line 1: no JSON from column 4 on"),
+    "no commas, deep": ("[" * DEEP + "1 2,,,3" + "]" * DEEP, "whole numbers, not '2,,,3]]]]]]]]]]]]...'"),
+    "a comma too many, deep": ("[" * DEEP + "1,\n]" + "]" * DEEP, "line 2: a deep tree"),
+    "behind the end, deep": ("[" * DEEP + "1" + "]" * DEEP + ",1", "whole numbers, not ',1'"),
+    "unclosed, deep": ("[" * DEEP + "1" + "]" * (DEEP - 1), "the brackets of the tree do not match"),
+    "objects, deep": ('{"MAX":[' * DEEP + "1" + "]}" * DEEP, "a deep tree holds lists"),
+    "an exponent": ("[1e999999999]", "'1e999999999' is no number of a tree"),
+    "digits": (f"[{'9' * 5000}]", "is no number of a tree"),
+    "denominators": (f'{{"chance":[{CHANCES}]}}', "the 400 probabilities of a node have no small common denominator"),
+    "a deep node": ('{"MAX":' + "[" * 800 + "1" + "]" * 800 + ',"MIN":[1]}', "not {'MAX': [[[[[[...]]]]]], "),
+    "a terminal's command": (r'["\u001b[31mred"]', r"'\x1b[31mred' is no number of a tree"),
+    "nodes": ("[" + "1," * 600_000 + "1]", "more than 524,288 nodes"),
+}
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_a_tree_is_refused_with_its_place(tmp_path, name):
+    text, message = TREES[name]
+    (tmp_path / "odd.json").write_text(text)
+    with pytest.raises(GameError) as error:
+        load_game(str(tmp_path / "odd.json"))
+    assert message in str(error.value) and str(error.value).isprintable()
+
+
+def test_a_deep_tree_is_read_as_a_flat_one_is():
+    for text in ("[[3, 12], [ -2 ,4],\n[14]]", "7", "[]"):
+        assert tree._parse_deep(text) == tree.parse(text) == json.loads(text)
+
+
+def test_a_deep_tree_is_gone_through_in_memory_that_grows_with_its_depth(tmp_path):
+    depth = 5000
+    (tmp_path / "deep.json").write_text("[" * depth + "1,2" + "]" * depth)
+    tracemalloc.start()
+    try:
+        code, output, error = run("solve", tmp_path / "deep.json", "--pruned")
+        assert tracemalloc.get_traced_memory()[1] < 40 << 20
+    finally:
+        tracemalloc.stop()
+    assert (code, output.splitlines()[0], error) == (0, "value 1, best move 1", "")  # at an even depth MIN chooses
+    code, output, error = run("solve", tmp_path / "deep.json", "--trace")
+    assert (code, output) == (2, "") and "5,002 nodes, up to 5,000 deep, too many to print each step" in error
+
+
+IMPORTS = {
+    "digits": (f'{{"state":{"9" * 5000},"score":1,"distance":1}}\n', "line 1: a number of 5,000 digits"),
+    "twice": ('{"state":1,"state":2,"score":0}\n', "line 1: an object has 'state' twice"),
+    "no JSON": ('{"state":0,"score":0}\n{"state":1,,}\n', "line 2: no JSON from character 12 on"),
+    "brackets": ('{"state":' + "[" * 100_000 + "\n", "line 1: brackets nested too deep"),
+    "no numbers": ('{"state":0,"score":1e999,"distance":NaN}\n', "line 1: score inf with distance nan is no value"),
+}
+
+
+@pytest.mark.parametrize("name", IMPORTS)
+def test_values_from_elsewhere_are_refused_with_their_line(tmp_path, name):
+    text, message = IMPORTS[name]
+    (tmp_path / "odd.jsonl").write_text(text)
+    code, output, error = run("import", tmp_path / "odd.jsonl", "tic-tac-toe", "-o", tmp_path / "odd.lmdb", "-q")
+    assert (code, output, error.count("\n")) == (2, "", 1) and message in error
