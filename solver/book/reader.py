@@ -329,7 +329,8 @@ class Book(Mapping[int, Value]):
         is_tree = rest[:1] != ":"
         file = rest.partition(",")[0] if is_tree else name
         folder = "" if os.path.isfile(file) else "PATH/"
-        rules = f"{name}{kind}{folder}{rest}" if is_tree else f"{folder}{self.header.game}"
+        own = name if name.endswith(".py") else f"{name}::{rest[1:].partition(':')[0]}"
+        rules = f"{name}{kind}{folder}{rest}" if is_tree else f"{folder}{own}"
         lies = "a tree in a file, which no book opens" if is_tree else "a game outside this package"
         others = "" if game is None else f", and {RULES} names those of {game_text(game)}"
         raise MissingRules(f"{self.path} is of {lies}{others}: name its rules", rules)

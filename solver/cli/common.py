@@ -281,7 +281,8 @@ game_option = click.option(
     "--game",
     "own",
     metavar="GAME",
-    help="Rules of a book made from your own file, my_game.py::Class. Default: SOLVER_GAME in the environment.",
+    help="Rules of a book of your own game: my_game.py. The book knows class and parameters. Default: SOLVER_GAME in"
+    " the environment.",
 )
 evaluate_option = click.option(
     "--evaluate",
