@@ -1,8 +1,13 @@
 """Files of strangers: whatever they hold, one line within ten seconds and 500 MB."""
 
+import errno
 import json
 import os
+import re
 import resource
+import shlex
+import shutil
+import signal
 import subprocess
 import sys
 import tracemalloc
@@ -11,15 +16,18 @@ from pathlib import Path
 
 import pytest
 
-from solver.base.errors import GameError, ResourceError
+from solver.base.errors import BookError, GameError, ResourceError
+from solver.base.files import replacing_folder, write_whole
 from solver.base.loading import listening
 from solver.base.numbers import exact, whole_weights
 from solver.base.options import quiet
 from solver.base.progress import silent
 from solver.games import tree
 from solver.games.common import description, table
+from solver.learning import engines
 from solver.rules.game import load_game
 from tests.test_cli import run
+from tests.ways import until
 
 ROOT = Path(__file__).parent.parent
 RULES = """(role a) (role b) (init (at 0)) (legal a go) (legal b noop) (<= (next (at 1)) (true (at 0)))
@@ -235,3 +243,113 @@ def test_values_from_elsewhere_are_refused_with_their_line(tmp_path, name):
     (tmp_path / "odd.jsonl").write_text(text)
     code, output, error = run("import", tmp_path / "odd.jsonl", "tic-tac-toe", "-o", tmp_path / "odd.lmdb", "-q")
     assert (code, output, error.count("\n")) == (2, "", 1) and message in error
+
+
+LINGERS = """
+import os, sys, time
+if os.fork() == 0:
+    os.setsid()  # it is in no group of the engine's, and keeps its pipe
+    print("child", os.getpid(), file=open(sys.argv[1], "w"))
+    time.sleep(600)
+for line in sys.stdin:
+    if line.startswith("ugi"): print("ugiok", flush=True)
+    if line.startswith("isready"): print("readyok", flush=True)
+    if line.startswith("quit"): break
+"""
+
+
+def test_an_engine_that_leaves_a_child_with_its_pipe_is_not_waited_for(tmp_path):
+    (tmp_path / "engine.py").write_text(LINGERS)
+    command = shlex.join([sys.executable, "-SE", str(tmp_path / "engine.py"), str(tmp_path / "child")])
+    script = f"from solver.learning.engines import Process; Process({command!r}).close(); print('closed')"
+    try:
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, cwd=ROOT)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "closed\n", "")
+    finally:
+        os.kill(int((tmp_path / "child").read_text().split()[1]), signal.SIGKILL)
+
+
+def test_an_engine_ends_with_its_children(tmp_path):
+    (tmp_path / "engine.py").write_text(LINGERS.replace("os.setsid()", "pass"))
+    process = engines.Process(shlex.join([sys.executable, "-SE", str(tmp_path / "engine.py"), str(tmp_path / "child")]))
+    process.close()
+    child = int((tmp_path / "child").read_text().split()[1])
+    until(lambda: not is_running(child))
+
+
+def is_running(number):
+    """Whether a process runs; one that has ended and that nobody has asked for does not."""
+    try:
+        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize(
+    ("number", "kind"), [(errno.ENOSPC, ResourceError), (errno.EIO, ResourceError), (errno.EACCES, BookError)]
+)
+def test_a_file_is_written_whole_or_left_alone(tmp_path, monkeypatch, number, kind):
+    def fail(*arguments):
+        raise OSError(number, os.strerror(number))
+
+    write_whole(tmp_path / "file", b"older")
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(kind, match=re.escape(f"file cannot be written ({os.strerror(number)})")):
+        write_whole(tmp_path / "file", b"newer")
+    with pytest.raises(BookError, match="none/file cannot be written .*: name another file"):
+        write_whole(tmp_path / "none" / "file", b"")
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("file", b"older")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EFBIG])
+def test_what_a_match_and_learning_write_is_whole_or_not_there(tmp_path, monkeypatch, number):
+    """On a disk that is full, or fails, as it is written, and as it is synced."""
+
+    def fail(*arguments):
+        raise OSError(number, os.strerror(number))
+
+    saved, learned = tmp_path / "games.txt", tmp_path / "game.eval"
+    saved.write_text("older\n")
+    monkeypatch.setattr(os, "fsync", fail)
+    for patched in ("fsync", "write"):
+        if patched == "write":
+            monkeypatch.setattr(Path, "write_bytes", fail)
+        for arguments in (
+            ("match", "random", "random", "--game", "tic-tac-toe", "--games", 2, "--save", saved),
+            ("learn", "tic-tac-toe", "--states", 100, "-o", learned),
+        ):
+            code, output, error = run(*arguments, "-q")
+            assert (code, output) == (6, ""), error
+            assert error == f"Error: {arguments[-1]} cannot be written ({os.strerror(number)}): make room, then again\n"
+    assert saved.read_text() == "older\n" and [path.name for path in tmp_path.iterdir()] == ["games.txt"]
+
+
+def test_exports_into_one_folder_at_the_same_time_all_succeed(tmp_path):
+    command = [sys.executable, "-m", "solver", "export", "tic-tac-toe", "-q", "-o", f"{tmp_path / 'site'}/"]
+    started = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT) for _ in range(3)]
+    assert [one.communicate()[1] for one in started] == [""] * 3 and [one.returncode for one in started] == [0] * 3
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+def test_folders_are_put_in_their_place_whatever_others_do(tmp_path, monkeypatch):
+    """Another writer's folder appears, and goes, between any two steps."""
+    target = tmp_path / "site"
+    rename, steps = os.rename, []
+
+    def other(source, aim):
+        steps.append(aim)
+        if len(steps) == 1:
+            shutil.rmtree(target)  # another has taken the older one away
+        elif len(steps) in (2, 4):
+            target.mkdir(exist_ok=True)
+            (target / "other").write_text("")
+        return rename(source, aim)
+
+    target.mkdir()
+    with replacing_folder(target) as folder:
+        folder.mkdir()
+        (folder / "ours").write_text("")
+        monkeypatch.setattr(os, "rename", other)
+    assert [path.name for path in target.iterdir()] == ["ours"]
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]

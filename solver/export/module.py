@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from solver.base import extras
-from solver.base.errors import MethodError, ResourceError
-from solver.base.files import replacing
+from solver.base.errors import MethodError
+from solver.base.files import write_whole
 from solver.book import check_target
 from solver.check.conformance import check_game
 from solver.rules.game import Rules, is_built_in
@@ -19,11 +19,7 @@ def write(rules: Rules, path: str | os.PathLike[str], ranks: bool = False) -> in
     """
     target = check_target(path)
     data = built(rules, ranks)
-    try:
-        with replacing(target) as partial:
-            partial.write_bytes(data)
-    except OSError as error:
-        raise ResourceError(f"{target} cannot be written ({error.strerror or error}): make room, then again") from None
+    write_whole(target, data)
     return len(data)
 
 
