@@ -40,7 +40,7 @@ def with_header(path, target, **changes):
         ({"palette": [[1.5, None]]}, DamagedBook, "no \\[score, distance\\]"),
         ({"stored": -1}, DamagedBook, "malformed"),
         ({"stored": "many"}, DamagedBook, "stored is no int"),
-        ({"root": "absent"}, DamagedBook, "malformed: KeyError"),
+        ({"root": "absent"}, DamagedBook, "malformed: a part is missing"),
         ({"method": "guessing"}, DamagedBook, "unknown method"),
         ({"book_id": b"short"}, DamagedBook, "no book id"),
     ],

@@ -3,25 +3,30 @@
 import errno
 import json
 import os
+import pickle
 import re
 import resource
 import shlex
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tracemalloc
+import zlib
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
+from solver.base import errors
 from solver.base.errors import BookError, GameError, ResourceError
 from solver.base.files import replacing_folder, write_whole
 from solver.base.loading import listening
 from solver.base.numbers import exact, whole_weights
 from solver.base.options import quiet
 from solver.base.progress import silent
+from solver.base.shown import excerpt, reason, shortened
 from solver.games import tree
 from solver.games.common import description, table
 from solver.learning import engines
@@ -353,3 +358,58 @@ def test_folders_are_put_in_their_place_whatever_others_do(tmp_path, monkeypatch
         monkeypatch.setattr(os, "rename", other)
     assert [path.name for path in target.iterdir()] == ["ours"]
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+def leaves(kind):
+    """A kind of error, and all that are derived from it."""
+    yield kind
+    for other in kind.__subclasses__():
+        if other.__module__ == errors.__name__:
+            yield from leaves(other)
+
+
+HOSTILE = "\x1b]0;title\x07red\u202e\x00\ud800\nnext"
+ESCAPED = r"\x1b]0;title\x07red\u202e\x00\ud800 next"
+
+
+@pytest.mark.parametrize("kind", [*leaves(errors.SolverError)], ids=lambda kind: kind.__name__)
+def test_every_error_is_a_line_that_may_be_printed(kind):
+    arguments = (HOSTILE,) if kind is not errors.MissingRules else (HOSTILE, "own.py")
+    for error in (kind(*arguments), pickle.loads(pickle.dumps(kind(*arguments)))):  # noqa: S301
+        assert str(error).startswith(ESCAPED) and str(error).isprintable()
+    long = kind("begin" + "x" * 100_000 + "end: remedy", *arguments[1:])
+    assert len(str(long)) <= 1000 and str(long).startswith("beginxxx") and "end: remedy" in str(long)
+
+
+def test_excerpts_are_short_and_escaped():
+    assert excerpt("a" * 50) == f"'{'a' * 37}...'" and excerpt("a" * 40) == f"'{'a' * 40}'"
+    assert excerpt(HOSTILE).isprintable() and shortened(HOSTILE).isprintable()
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert excerpt(deep) == "[[[[[[[...]]]]]]]" and excerpt([1] * 10**6) == "[1, 1, 1, 1, 1, 1, ...]"
+    assert excerpt(10**5000) == "a number of 16,610 bits" and excerpt({"a": None}) == "{'a': None}"
+    assert len(shortened("\x1b" * 1000)) == 200
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: int("9" * 5000), "a number or text of another form"),
+        (lambda: int("x"), "a number or text of another form"),
+        (lambda: (1).isdecimal(), "a part of another kind"),
+        (lambda: [][0], "a part is missing"),
+        (lambda: {}["key"], "a part is missing"),
+        (lambda: b"\xff".decode(), "no text in UTF-8"),
+        (lambda: json.loads("{"), "no JSON"),
+        (lambda: struct.unpack("<Q", b""), "a part ends early"),
+        (lambda: zlib.decompress(b"x"), "a part cannot be inflated"),
+        (lambda: (1 << 80).to_bytes(8, "little"), "a number out of range"),
+        (lambda: json.loads("[" * 100_000), "nested too deep"),
+        (lambda: (_ for _ in ()).throw(ValueError(f"unknown codec {HOSTILE}")), f"unknown codec {ESCAPED}"),
+    ],
+)
+def test_reasons_are_in_our_words(make, words):
+    with pytest.raises(Exception) as caught:  # noqa: B017, PT011
+        make()
+    assert reason(caught.value) == words.replace(" next", r"\nnext")

@@ -15,6 +15,7 @@ from typing import Any
 
 import click
 
+from solver.base import shown
 from solver.base.errors import BookError
 from solver.book.codecs import CHOICES
 from solver.book.doors import book_and_game
@@ -259,6 +260,7 @@ def note(message: str | None, quiet: bool) -> None:
     """A remark on stderr, above the bar if one is drawn."""
     if not message or quiet:
         return
+    message = shown.message(message)
     if "tqdm" in sys.modules and sys.stderr.isatty():
         sys.modules["tqdm"].tqdm.write(f"Note: {message}", file=sys.stderr)
     else:

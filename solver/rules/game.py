@@ -16,9 +16,10 @@ import typing
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
-from solver.base.errors import GameError
+from solver.base.errors import GameError, SolverError
 from solver.base.expectations import kind_of
 from solver.base.kinds import MARGIN
+from solver.base.shown import reason
 from solver.base.value import Value, lift, terminal_merit, value_of
 from solver.games import CATALOGUE, FROM_FILES, class_of, opened_by
 from solver.rules import parameters
@@ -342,8 +343,10 @@ def _made(text: str, cls: Any, values: str) -> Game:
         validate(game)
     except (ValueError, TypeError) as error:
         raise GameError(f"{text}: {error}") from None
-    except MemoryError:
+    except (MemoryError, SolverError):
         raise
+    except (OverflowError, RecursionError) as error:
+        raise GameError(f"{text}: {reason(error)}: take smaller parameters") from error
     except Exception as error:  # a user's `check`
         raise GameError(f"{text}: {type(error).__name__}: {error}") from error
     return typing.cast(Game, game)

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from solver.base.errors import BookError, DamagedBook, ForeignBook
 from solver.base.files import open_input, read_input, write_whole
+from solver.base.shown import reason
 from solver.check.soundness import MOST_FEATURES
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import RULES, Game, game_text, is_built_in, load_game, rules_at_hand
@@ -131,8 +132,7 @@ def read(path: str | os.PathLike[str]) -> Evaluation:
         evaluation = Evaluation(**{**fields, "layers": layers})
         _check(evaluation)
     except (ValueError, TypeError, KeyError, RecursionError, msgpack.UnpackException) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise DamagedBook(f"{name} is damaged ({reason}): learn it again") from None
+        raise DamagedBook(f"{name} is damaged ({reason(error)}): learn it again") from None
     return evaluation
 
 
