@@ -29,7 +29,7 @@ from tests.books import header_of, records_of, rewritten, sample_values, with_he
         ({"palette": [[1.5, None]]}, DamagedBook, "no \\[score, distance\\]"),
         ({"stored": -1}, DamagedBook, "malformed"),
         ({"stored": "many"}, DamagedBook, "stored is no int"),
-        ({"root": "absent"}, DamagedBook, "malformed: KeyError"),
+        ({"root": "absent"}, DamagedBook, "malformed: a part is missing"),
         ({"method": "guessing"}, DamagedBook, "unknown method"),
         ({"book_id": b"short"}, DamagedBook, "no book id"),
     ],

@@ -10,7 +10,7 @@ import solver
 from solver.base.errors import BookError, DamagedBook, GameError
 from solver.base.expectations import number_of
 from solver.base.options import Options
-from solver.base.text import printable
+from solver.base.shown import printable
 from solver.base.value import value_of
 from solver.book import streaming
 from solver.book.packing import pack
@@ -110,7 +110,7 @@ def test_chance_has_weights(tmp_path):
         ("state,next,player,weight\na,b,x,1\na,c,x,\n", "line 3: chance and a player both move"),
         ("state,next,player,weight,reward\na,b,x,1,1\n", "line 2: a reward where chance decides"),
         ("state,next,player,weight\na,b,x,0.33333\na,c,x,0.66667\n", "line 2: the weights of 'a' add up to more"),
-        ('state,next\na,"b\n', "line 2: unexpected end of data: mend the quotes"),
+        ('state,next\na,"b\n', "line 2: quotes that do not match, or 131,072 characters in a field: mend them"),
     ],
 )
 def test_a_bad_table_is_refused_with_the_line(tmp_path, text, message):

@@ -17,7 +17,7 @@ from solver.book import check_book, shipped
 from solver.book.doors import book_and_game, game_of
 from solver.book.naming import resolved
 from solver.export import export
-from solver.rules.game import RULES, game_text
+from solver.rules.game import RULES, game_text, rules_for
 from tests.test_cli import ok, run
 
 RACE = """
@@ -114,8 +114,9 @@ def test_rules_are_named_for_a_book_and_take_its_parameters(game):
 def test_a_class_that_reads_its_parameters_itself_gets_none_from_a_book(monkeypatch):
     method = "    @classmethod\n    def from_text(cls, text): return cls(*map(int, filter(None, text.split(','))))\n"
     Path("reader.py").write_text(RACE + method)
-    with pytest.raises(ForeignBook, match="was made by rules"):
+    with pytest.raises(GameError, match="a method of its own: name those of the book, reader.py::Race:12"):
         Book("race.lmdb", "reader.py")
+    assert Book("race.lmdb", "reader.py:12").game == Book("race.lmdb", "reader.py::Race:12").game == (12, 3)
 
 
 @pytest.mark.parametrize(
@@ -196,17 +197,37 @@ def test_check_game_takes_a_name():
 def test_a_book_of_ones_own_game_says_the_whole_command():
     with pytest.raises(MissingRules) as error:
         Book("race.lmdb").game  # noqa: B018
-    assert error.value.rules == "my_game.py::Race:12" and "--game my_game.py::Race:12" in str(error.value)
+    assert error.value.rules == "my_game.py" and "--game my_game.py, or" in str(error.value)
     copied = pickle.loads(pickle.dumps(error.value))  # noqa: S301
     assert str(copied) == str(error.value)
     code, out, err = run("query", "race.lmdb", "1 2", "--no-moves")
     assert (code, out) == (5, "")
-    command = "solver query --game my_game.py::Race:12 race.lmdb '1 2' --no-moves"
-    assert f"{command}, or for all commands: export SOLVER_GAME=my_game.py::Race:12" in err
-    assert "SOLVER_GAME=my_game.py::Race:12 solver solve race.lmdb" in run("solve", "race.lmdb")[2]
+    command = "solver query --game my_game.py race.lmdb '1 2' --no-moves"
+    assert f"{command}, or for all commands: export SOLVER_GAME=my_game.py" in err
+    assert "SOLVER_GAME=my_game.py solver solve race.lmdb" in run("solve", "race.lmdb")[2]
     os.mkdir("elsewhere")
     os.chdir("elsewhere")
-    assert "solver verify --game PATH/my_game.py::Race:12 ../race.lmdb" in run("verify", "../race.lmdb")[2]
+    assert "solver verify --game PATH/my_game.py ../race.lmdb" in run("verify", "../race.lmdb")[2]
+
+
+def test_the_file_alone_names_the_rules_of_a_book(monkeypatch):
+    """Of several classes of rules in it the header says which, and with which parameters."""
+    other = RACE.replace("class Race", "class Backwards").replace("-1", "1")
+    Path("my_game.py").write_text(f"{RACE}\n\n{other}\n\nclass Helper:\n    pass\n")
+    ok("solve", "my_game.py::Backwards:9", "-o", "backwards.lmdb", "-q")
+    for book, goal in (("race.lmdb", 12), ("backwards.lmdb", 9)):
+        for door in (lambda book: Book(book, "my_game.py").game, lambda book: book_and_game(book, "my_game.py")[1]):
+            assert door(book)[0] == goal
+        assert ok("verify", book, "--game", "my_game.py").startswith(f"{book}: proved")
+    monkeypatch.setenv(RULES, "my_game.py")
+    assert type(Book("backwards.lmdb").game).__name__ == "Backwards"
+    # what you name goes before the header, and a header names no class but of rules
+    with pytest.raises(ForeignBook, match="was made by rules"):
+        Book("race.lmdb", "my_game.py::Backwards")
+    with pytest.raises(GameError, match="several classes .* one of my_game.py::Race, my_game.py::Backwards"):
+        rules_for("my_game.py", "my_game.py::Helper")
+    with pytest.raises(GameError, match="several classes of rules"):
+        rules_for("my_game.py", "connect-four:5,4")
 
 
 def test_the_environment_names_the_rules_for_all_commands(monkeypatch):

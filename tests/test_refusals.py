@@ -199,7 +199,7 @@ def test_a_broken_installation_is_named_and_done_without(tmp_path, name, code, r
         ("match BOOK evaluate", 2, 5),
         ("match FILE evaluate", 2, 2),
         ("import FILE tic-tac-toe -o b.lmdb", 2, 2),
-        ("grade tic-tac-toe FILE", 2, 4),
+        ("grade tic-tac-toe FILE", 2, 2),
         ("solve tree:FILE", 2, 2),
         ("check FILE::Game", 2, 2),
     ],

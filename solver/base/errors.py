@@ -14,14 +14,20 @@
     ├── ResourceError (MemoryError)       memory or disk does not suffice
     └── BudgetExceeded                    a search was told to stop before it had an exact value
 
-Messages are one line, name the offending thing and, behind a colon, the remedy.
+Messages are one line, name the offending thing and, behind a colon, the remedy. Whatever a message takes from a file is
+escaped (`shown`), so that any error may be printed.
 """
 
 from __future__ import annotations
 
+from solver.base.shown import message
+
 
 class SolverError(Exception):
     """The root of the tree: catch it to catch everything expected."""
+
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*[message(one) if isinstance(one, str) else one for one in arguments])
 
 
 class GameError(SolverError, ValueError):

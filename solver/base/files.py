@@ -15,7 +15,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from solver.base.errors import ResourceError
+from solver.base.errors import BookError, ResourceError
+
+NO_PLACE = {
+    *(errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EACCES, errno.EPERM, errno.EROFS),
+    *(errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL),
+}
+ATTEMPTS = 100  # to put a folder in its place, which others may do at the same moment
 
 
 def open_input(path: str | os.PathLike[str], most: int | None = None, *, buffering: int = -1) -> BinaryIO:
@@ -69,12 +75,29 @@ def replacing(target: Path) -> Iterator[Path]:
         partial.unlink(missing_ok=True)
 
 
+def write_whole(target: str | os.PathLike[str], data: bytes) -> None:
+    """Write a file whole or not at all.
+
+    Raises:
+        BookError: No file can be there.
+        ResourceError: The disk is full, or fails.
+    """
+    try:
+        with replacing(Path(target)) as partial:
+            partial.write_bytes(data)
+    except OSError as error:
+        reason = f"{target} cannot be written ({error.strerror or error})"
+        if error.errno in NO_PLACE:
+            raise BookError(f"{reason}: name another file") from None
+        raise ResourceError(f"{reason}: make room, then again") from None
+
+
 @contextlib.contextmanager
 def replacing_folder(target: Path) -> Iterator[Path]:
     """The path of a folder to make beside `target`, which it then replaces, synced; on any error it is removed.
 
     Folders are not exchanged in one step: a kill between the two leaves the older one beside its
-    place, and the next writer puts it back.
+    place, and the next writer puts it back. Of several writers at the same time the last one's folder stays.
     """
     sweep_up(target)
     partial, older = (target.with_name(f".{target.name}.{os.getpid()}.{end}") for end in ("partial", "replaced"))
@@ -87,15 +110,28 @@ def replacing_folder(target: Path) -> Iterator[Path]:
             with open(path, "rb+") as file:
                 os.fsync(file.fileno())
         sync_folder(partial)
-        if target.exists():
-            os.rename(target, older)
-        os.rename(partial, target)
+        _exchange(partial, target, older)
         sync_folder(target.parent)
     finally:
         if older.exists() and not target.exists():
-            os.rename(older, target)
+            with contextlib.suppress(OSError):  # another writer's has come there meanwhile
+                os.rename(older, target)
         for path in (partial, older):
             shutil.rmtree(path, ignore_errors=True)
+
+
+def _exchange(partial: Path, target: Path, older: Path) -> None:
+    """Rename a folder to its place, and what is there to `older`. Other processes may do the same at any moment."""
+    for attempt in range(ATTEMPTS):
+        shutil.rmtree(older, ignore_errors=True)
+        with contextlib.suppress(FileNotFoundError):  # nothing is there, or another has taken it away
+            os.rename(target, older)
+        try:
+            os.rename(partial, target)
+            return
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST) or attempt == ATTEMPTS - 1:
+                raise
 
 
 def sweep_up(target: Path) -> None:
@@ -106,7 +142,8 @@ def sweep_up(target: Path) -> None:
         if not match or _is_alive(int(match[1])):
             continue
         if match[2] == "replaced" and not target.exists():
-            os.rename(path, target)
+            with contextlib.suppress(OSError):  # another writer was first
+                os.rename(path, target)
         elif path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
         else:

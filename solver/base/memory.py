@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,6 +29,15 @@ def free_memory(root: Path = Path("/")) -> int:
     except (OSError, KeyError, ValueError):
         free = round((2 << 30) / MEMORY_SHARE)
     return max(LEAST_MEMORY, int(MEMORY_SHARE * min([free, *_free_in_groups(root)])))
+
+
+def resident_memory() -> int:
+    """Bytes of memory that this process has; 0 where the system does not say."""
+    try:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError, AttributeError):
+        return 0
 
 
 def _free_in_groups(root: Path) -> Iterator[int]:

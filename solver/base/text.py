@@ -3,20 +3,22 @@
 The text is UTF-8, or UTF-16 or UTF-32 if it begins with a byte-order mark or, for UTF-16, has a zero byte in its
 first character. Byte-order marks are skipped, wherever a line begins. Lines end in LF, CRLF or CR.
 
-`printable` makes a stranger's text fit to be shown: it cannot move a cursor, retitle a window or turn a line round.
+`shown` makes such text fit to be shown.
 """
 
 from __future__ import annotations
 
 import codecs
+import csv
 import os
-import unicodedata
-from collections.abc import Iterator
-from typing import BinaryIO
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO
 
 from solver.base.files import open_input, read_input
+from solver.base.shown import excerpt
 
-MOST_LINE = 1 << 20  # bytes
+MOST_FILE = 1 << 34  # bytes
+MOST_LINE = 1 << 20  # bytes; of a row of a table, which may have several lines, characters
 BLOCK = 1 << 16  # bytes read at once
 MARKS = {  # UTF-32's little-endian mark begins with UTF-16's
     codecs.BOM_UTF32_LE: "utf-32-le",
@@ -51,10 +53,51 @@ def read_text(path: str | os.PathLike[str], most: int) -> str:
     return _with_newlines(text.lstrip(MARK))
 
 
-def file_lines(path: str | os.PathLike[str]) -> Iterator[str]:
-    """Yield the lines of a file, without their ends. Raises as `read_text` does, when it comes to the fault."""
-    with open_input(path) as file:
+def file_lines(path: str | os.PathLike[str], most: int = MOST_FILE) -> Iterator[str]:
+    """Yield the lines of a file of at most so many bytes, without their ends.
+
+    Raises as `read_text` does, when it comes to the fault.
+    """
+    with open_input(path, most) as file:
         yield from text_lines(file)
+
+
+def table_rows(lines: Iterable[str], delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a table, each with the number of its last line.
+
+    Raises:
+        TextError: Quotes do not match, or a row or a field has no end in sight. The message names the line.
+    """
+    size = 0
+
+    def counted() -> Iterator[str]:
+        nonlocal size
+        for number, line in enumerate(lines, 1):
+            size += len(line)
+            if size > MOST_LINE:
+                raise TextError(f"line {number}: a row of more than {MOST_LINE:,} characters: close the quotes")
+            yield f"{line}\n"
+
+    rows = csv.reader(counted(), delimiter=delimiter, strict=True)
+    try:
+        for row in rows:
+            yield rows.line_num, row
+            size = 0
+    except csv.Error:
+        reason = f"quotes that do not match, or {csv.field_size_limit():,} characters in a field: mend them"
+        raise TextError(f"line {rows.line_num}: {reason}") from None
+
+
+def fields_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the fields of a JSON object, an `object_pairs_hook`. Raises ValueError where a name comes twice."""
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                raise ValueError(f"an object has {excerpt(name)} twice: leave one out")
+            seen.add(name)
+    return fields
 
 
 def text_lines(stream: BinaryIO, errors: str = "strict") -> Iterator[str]:
@@ -146,27 +189,3 @@ def _no_text(number: int) -> TextError:
 
 def _with_newlines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def printable(text: str, kept: str = "") -> str:
-    r"""Escape what a terminal would obey rather than print: controls, marks of direction, halves of characters.
-
-    Args:
-        text: Anything. Letters of all scripts, symbols and spaces stay as they are.
-        kept: Further characters that stay, such as "\n" for a board of several rows.
-
-    Returns:
-        The text with escapes as Python writes them: `\x1b`, `\u202e`.
-    """
-    if text.isprintable():
-        return text
-    return "".join(sign if _is_safe(sign) or sign in kept else _escaped(sign) for sign in text)
-
-
-def _is_safe(sign: str) -> bool:
-    """Whether a character is shown, or is a space: of those Python calls only the usual one printable."""
-    return sign.isprintable() or unicodedata.category(sign) == "Zs"
-
-
-def _escaped(sign: str) -> str:
-    return sign.encode("unicode_escape").decode()

@@ -49,6 +49,7 @@ from solver.base.errors import DamagedBook, ForeignBook
 from solver.base.estimates import Estimate
 from solver.base.expectations import Expectation
 from solver.base.kinds import NIMBER, Kind, without_chance
+from solver.base.shown import excerpt, reason
 from solver.base.value import Value, merit_of
 from solver.book.codecs import CODECS, DEFAULT, fixed, keys_of, ranked, wide
 from solver.book.codecs.keys import States
@@ -216,7 +217,7 @@ class Header(NamedTuple):
             raise ForeignBook("the header has no mark of a book of this package")
         if fields.get("version") not in (VERSION, SPARSE_VERSION):
             raise ForeignBook(
-                f"the book has format version {str(fields.get('version'))[:20]}, this package reads {SPARSE_VERSION}:"
+                f"the book has format version {excerpt(fields.get('version'))}, this package reads {SPARSE_VERSION}:"
                 " install the package that wrote it, or solve again"
             )
         book_id = fields.get("book_id")
@@ -232,7 +233,7 @@ class Header(NamedTuple):
             check_facts(header)
             return header
         except (KeyError, TypeError, ValueError) as error:
-            raise DamagedBook(f"the header is malformed: {type(error).__name__} {str(error)[:80]}") from None
+            raise DamagedBook(f"the header is malformed: {reason(error)}") from None
 
     @classmethod
     def _checked(cls, fields: dict[str, Any]) -> Header:

@@ -26,6 +26,7 @@ from solver.base.errors import (
     SolverError,
 )
 from solver.base.expectations import Expectation
+from solver.base.shown import reason, shortened
 from solver.base.value import Value
 from solver.book import shipped
 from solver.book.codecs import OFTEN_WRONG, keys_of, rules_of
@@ -216,7 +217,7 @@ class Book(Mapping[int, Value]):
         return bulk.places(asked, mapped.directory, lambda one: segments[one] or load(one), mapped.codec.find_all)
 
     def _malformed(self, error: Exception) -> DamagedBook:
-        return DamagedBook(f"{self.path}: a segment is malformed ({error}): fetch or solve the book again")
+        return DamagedBook(f"{self.path}: a segment is malformed ({reason(error)}): fetch or solve the book again")
 
     def _open(self) -> Mapped:
         """The mapped file. Raises BookError after `close`."""
@@ -329,9 +330,10 @@ class Book(Mapping[int, Value]):
         is_tree = rest[:1] != ":"
         file = rest.partition(",")[0] if is_tree else name
         folder = "" if os.path.isfile(file) else "PATH/"
-        rules = f"{name}{kind}{folder}{rest}" if is_tree else f"{folder}{self.header.game}"
+        own = name if name.endswith(".py") else f"{name}::{rest[1:].partition(':')[0]}"
+        rules = f"{name}{kind}{folder}{rest}" if is_tree else f"{folder}{own}"
         lies = "a tree in a file, which no book opens" if is_tree else "a game outside this package"
-        others = "" if game is None else f", and {RULES} names those of {game_text(game)}"
+        others = "" if game is None else f", and {RULES} names those of {shortened(game_text(game))}"
         raise MissingRules(f"{self.path} is of {lies}{others}: name its rules", rules)
 
     def _made_by(self, game: Game) -> bool:
@@ -388,7 +390,7 @@ class Book(Mapping[int, Value]):
         if not self._made_by(game):
             rules = rules_of(game, self.header.codec)
             raise ForeignBook(
-                f"{self.path} was made by rules {self.header.rules[:8]} ({self.header.game}), these are"
+                f"{self.path} was made by rules {self.header.rules[:8]} ({shortened(self.header.game)}), these are"
                 f" {rules[:8]} ({game_text(game)}): solve again"
             )
 

@@ -26,8 +26,7 @@ from typing import IO, Any, NoReturn
 import click
 
 from solver import __version__
-from solver.base import errors, signals
-from solver.base.text import printable
+from solver.base import errors, shown, signals
 
 COMMANDS = {
     "games": ("solver.cli.games", "List the games and their parameters."),
@@ -165,7 +164,7 @@ def _told_of_system(error: OSError, output: IO[str]) -> int:
         reason = f"standard output cannot be written to: {reason}"
         _give_up(output)
     elif error.filename is not None:
-        reason = f"{str(error.filename)[:80]}: {reason}"
+        reason = f"{shown.shortened(str(error.filename))}: {reason}"
     return _say(reason, 6 if error.errno in RUN_OUT else 2 if error.errno in MISNAMED else 1)
 
 
@@ -227,7 +226,7 @@ def _how_to_go_on(typed: list[str]) -> str:
 
 def _say(message: str, code: int) -> int:
     with contextlib.suppress(OSError):  # stderr may be closed, or its reader gone
-        click.echo(f"Error: {printable(' '.join(message.split()))}", err=True)
+        click.echo(f"Error: {shown.message(message)}", err=True)
     return code
 
 

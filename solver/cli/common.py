@@ -15,6 +15,7 @@ from typing import Any
 
 import click
 
+from solver.base import shown
 from solver.base.errors import BookError
 from solver.book.codecs import CHOICES
 from solver.book.doors import book_and_game
@@ -259,6 +260,7 @@ def note(message: str | None, quiet: bool) -> None:
     """A remark on stderr, above the bar if one is drawn."""
     if not message or quiet:
         return
+    message = shown.message(message)
     if "tqdm" in sys.modules and sys.stderr.isatty():
         sys.modules["tqdm"].tqdm.write(f"Note: {message}", file=sys.stderr)
     else:
@@ -281,7 +283,8 @@ game_option = click.option(
     "--game",
     "own",
     metavar="GAME",
-    help="Rules of a book made from your own file, my_game.py::Class. Default: SOLVER_GAME in the environment.",
+    help="Rules of a book of your own game: my_game.py. The book knows class and parameters. Default: SOLVER_GAME in"
+    " the environment.",
 )
 evaluate_option = click.option(
     "--evaluate",

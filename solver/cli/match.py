@@ -9,6 +9,7 @@ import click
 
 from solver.base import extras
 from solver.base.errors import MethodError
+from solver.base.files import write_whole
 from solver.cli.common import Bars, Seconds, json_option, note, open_book, quiet_option, tell, workers_option
 from solver.report import matches
 from solver.rules.game import Rules
@@ -80,6 +81,9 @@ def command(first: str, second: str, as_json: bool, quiet: bool, **asked: Any) -
             book.check_rules(rules.game)
             tallies = judged(played, book)
     if asked["save"] is not None:
-        with click.open_file(asked["save"], "w") as file:
-            file.writelines(f"{line}\n" for line in played.games)
+        lines = "".join(f"{line}\n" for line in played.games)
+        if asked["save"] == "-":
+            click.echo(lines, nl=False)
+        else:
+            write_whole(asked["save"], lines.encode())
     tell(matches.facts(rules.name, (first, second), played, tallies), matches.text, as_json)

@@ -108,15 +108,16 @@ def _print_visit(game: Any, traced: bool, plot: str | None, as_json: bool) -> No
 
     if not isinstance(game, Tree):
         raise GameError(f"--{'trace' if traced else 'pruned'} is for explicit trees: tree:exercise.json")
+    if traced:
+        trees.check_steps(game)
     found = trace(game, game.payoff)
-    facts = trees.facts(game, found)
+    facts = trees.facts(game, found, traced)
     if plot is not None:
         from solver.report.charts import draw_tree
 
         draw_tree(game, found, plot)
     if as_json:
-        shown = facts if traced else {name: fact for name, fact in facts.items() if name != "steps"}
-        click.echo(json.dumps(shown))
+        click.echo(json.dumps(facts))
         return
     lines = [*trees.steps(game, found), "", *trees.drawing(game, found), ""] if traced else []
     click.echo("\n".join([*lines, *trees.text(facts), *([] if traced else trees.unseen(facts))]))

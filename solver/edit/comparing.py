@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from solver.base.errors import BookError, DamagedBook, ForeignBook
 from solver.base.options import Options
 from solver.base.progress import Progress, silent
+from solver.base.shown import shortened
 from solver.base.value import Value, merit_of
 from solver.book import Book, Header, check_codec, check_target, streaming
 from solver.book.doors import Source
@@ -119,8 +120,8 @@ def _check_alike(one: Book, other: Book) -> None:
     """Raise ForeignBook or BookError unless both are of one game, and folded alike."""
     if one.header.rules != other.header.rules:
         raise ForeignBook(
-            f"{one.path} was made by rules {one.header.rules[:8]} ({one.header.game}), {other.path} by"
-            f" {other.header.rules[:8]} ({other.header.game}): merge books of the same game and rules"
+            f"{one.path} was made by rules {one.header.rules[:8]} ({shortened(one.header.game)}), {other.path} by"
+            f" {other.header.rules[:8]} ({shortened(other.header.game)}): merge books of the same game and rules"
         )
     if one.header.symmetry != other.header.symmetry:
         folded, unfolded = (one, other) if one.header.symmetry else (other, one)

@@ -95,7 +95,7 @@ def check_folder(folder: Path) -> None:
         return
     site.refuse_place(folder)
     known = files([])
-    for path in sorted(folder.iterdir()):
+    for path in sorted(folder / name for name in site.names_in(folder)):
         is_own = site.is_ours(path / site.GAME) if path.is_dir() else path.name in known
         if not is_own or not site.is_ours(folder / GAMES):
             raise BookError(f"{folder} holds {path.name}: name a new folder, then move what is in it where you want it")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from solver.base import extras
-from solver.base.errors import MethodError, ResourceError
-from solver.base.files import replacing
+from solver.base.errors import MethodError
+from solver.base.files import write_whole
 from solver.base.progress import Progress, silent
 from solver.book import check_target
 from solver.check.conformance import check_game
@@ -22,11 +22,7 @@ def write(
     """
     target = check_target(path)
     data = built(rules, ranks, progress=progress)
-    try:
-        with replacing(target) as partial:
-            partial.write_bytes(data)
-    except OSError as error:
-        raise ResourceError(f"{target} cannot be written ({error.strerror or error}): make room, then again") from None
+    write_whole(target, data)
     return len(data)
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import html
 import inspect
+import os
 import re
 from importlib import resources
 from pathlib import Path
@@ -134,10 +135,18 @@ def _check_folder(folder: Path) -> None:
         check_target(folder)
         return
     refuse_place(folder)
-    names = {path.name for path in folder.iterdir()}
+    names = names_in(folder)
     if names and not (names <= {*files(), *WRITTEN} and is_ours(folder / GAME)):
         other = ", ".join(sorted(names - {*files(), *WRITTEN})[:3]) or "files that are no page"
         raise BookError(f"{folder} holds {other}: name a new folder, then move what is in it where you want it")
+
+
+def names_in(folder: Path) -> set[str]:
+    """The names in a folder; none if another process has just taken it away to put its own there."""
+    try:
+        return set(os.listdir(folder))
+    except FileNotFoundError:
+        return set()
 
 
 def refuse_place(folder: Path) -> None:

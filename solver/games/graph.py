@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from solver.base.text import printable
+from solver.base.shown import printable
 from solver.games import DESCRIPTIONS, OPENSPIEL
 from solver.games.common.nodes import Nodes, unpacked
 

@@ -20,12 +20,17 @@ from typing import Any, NamedTuple
 
 from solver.base.errors import GameError
 from solver.base.kinds import MARGIN
-from solver.base.text import read_text
+from solver.base.numbers import FORM, exact, whole_weights
+from solver.base.shown import excerpt
+from solver.base.text import fields_of, read_text
 
 GROUP = "files"
-MOST_BYTES = 1 << 26  # of a file
+MOST_BYTES = 1 << 23  # of a file
+MOST_NODES = 1 << 19
+MOST_DIGITS = 20  # of a whole number, with its sign
 NODES = 'a list of nodes, a number, {"MAX": [...]}, {"MIN": [...]} or {"chance": [[0.6, NODE], [0.4, NODE]]}'
-NUMBER = re.compile(r"-?[0-9]{1,20}(/[0-9]{1,18}|(\.[0-9]{1,18})?([eE][+-]?[0-9])?)", re.ASCII)
+TOKEN = re.compile(r"\s*(?:([][,])|(-?[0-9]+(?=[][,\s]|$)))", re.ASCII)
+FOLLOWERS = {"": "[0", "[": "[]0", "]": ",]", ",": "[0", "0": ",]"}  # what may stand behind what; 0 is any number
 
 
 class _Chances:
@@ -169,34 +174,49 @@ def written(number: Any) -> str:
 def parse(text: str) -> Any:
     """JSON of any depth: the library's parser recurses, so brackets nested deeper than it bears are read here."""
     try:
-        return json.loads(text, parse_float=_number)
+        return json.loads(text, parse_float=_number, parse_int=_whole, object_pairs_hook=fields_of)
     except RecursionError:
         return _parse_deep(text)
-    except ValueError as error:
-        raise ValueError(f"the file is no JSON: {error}") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"line {error.lineno}: no JSON from column {error.colno} on: mend it there") from None
 
 
 def _number(text: str) -> Fraction:
     """A decimal or p/q, exactly. Raises ValueError."""
-    if not NUMBER.fullmatch(text) or re.search("/0+$", text):
-        raise ValueError(f"{text[:40]!r} is no number of a tree: 2, 0.6, 1/3, at most 18 digits behind the point")
-    return Fraction(text)
+    number = exact(text)
+    if number is None:
+        raise ValueError(f"{text[:40]!r} is no number of a tree: write {FORM}")
+    return number
+
+
+def _whole(text: str) -> int:
+    """A whole number. Raises ValueError."""
+    if len(text) > MOST_DIGITS:
+        raise ValueError(f"{text[:40]!r} is no number of a tree: write {FORM}")
+    return int(text)
 
 
 def _parse_deep(text: str) -> Any:
-    """Nested lists of whole numbers, read with a stack."""
+    """Nested lists of whole numbers, read with a stack. Raises ValueError."""
     outer: list[Any] = []
     stack = [outer]
-    for word in text.replace("[", " [ ").replace("]", " ] ").replace(",", " ").split():
+    before, at, end = "", 0, len(text.rstrip())
+    while at < end:
+        match = TOKEN.match(text, at)
+        word = match[1] or "0" if match else ""
+        if match is None or word not in FOLLOWERS[before] or (before and len(stack) == 1):
+            rest = text[at:].lstrip()
+            line = text.count("\n", 0, len(text) - len(rest)) + 1
+            odd = excerpt(rest.rstrip(), 20)
+            raise ValueError(f"line {line}: a deep tree holds lists and whole numbers, not {odd}")
         if word == "[":
             stack[-1].append([])
             stack.append(stack[-1][-1])
-        elif word == "]" and len(stack) > 1:
+        elif word == "]":
             stack.pop()
-        elif word.lstrip("-").isdecimal():
-            stack[-1].append(int(word))
-        else:
-            raise ValueError(f"a deep tree holds lists and whole numbers, not {word[:20]!r}")
+        elif word == "0":
+            stack[-1].append(_whole(match[2]))
+        before, at = word, match.end()
     if len(stack) > 1 or len(outer) != 1:
         raise ValueError("the brackets of the tree do not match")
     return outer[0]
@@ -216,6 +236,8 @@ def _numbered(data: Any, first: int) -> tuple[Any, ...]:
         if parent >= 0:
             children[parent].append(number)
         mover, below, chances = _opened(node, mover)
+        if number + len(todo) + len(below) >= MOST_NODES:
+            raise ValueError(f"more than {MOST_NODES:,} nodes: take a smaller tree, or write its rules in Python")
         children.append([])
         depths.append(depth)
         movers.append(mover)
@@ -240,11 +262,11 @@ def _opened(node: Any, mover: int) -> tuple[int, list[Any], tuple[int, ...]]:
     (name, below), *others = node.items() or [("", None)]
     name = name.lower()
     if others or name not in ("max", "min", "chance") or not isinstance(below, list) or not below:
-        raise ValueError(f"a node is {NODES}, not {str(node)[:40]!r}")
+        raise ValueError(f"a node is {NODES}, not {excerpt(node)}")
     if name != "chance":
         return int(name == "min"), below, ()
     if not all(isinstance(pair, list) and len(pair) == 2 for pair in below):
-        raise ValueError(f'chance lists pairs: {{"chance": [[0.6, NODE], [0.4, NODE]]}}, not {str(below)[:40]!r}')
+        raise ValueError(f'chance lists pairs: {{"chance": [[0.6, NODE], [0.4, NODE]]}}, not {excerpt(below)}')
     return mover, [child for _, child in below], _weights([_exact(share) for share, _ in below])
 
 
@@ -253,16 +275,20 @@ def _weights(shares: list[Fraction | None]) -> tuple[int, ...]:
     known = [share for share in shares if share is not None and share > 0]
     if len(known) < len(shares):
         raise ValueError("a probability is a number above 0, 0.6 or \"1/3\", or a whole weight: leave out what is not")
-    total, denominator = sum(known), math.lcm(*(share.denominator for share in known))
-    if denominator > 1 and total != 1:
-        raise ValueError(f"the probabilities {', '.join(map(written, known))} add up to {written(total)}: make that 1")
-    return tuple(int(share * denominator) for share in known)
+    weights = whole_weights(known, MARGIN.most)
+    if weights is None:
+        raise ValueError(f"the {len(known):,} probabilities of a node have no small common denominator: round them")
+    total = sum(weights) * known[0] / weights[0]
+    if any(share.denominator > 1 for share in known) and total != 1:
+        shown = ", ".join(map(written, known[:10])) + (", ..." if len(known) > 10 else "")
+        raise ValueError(f"the probabilities {shown} add up to {written(total)}: make that 1")
+    return tuple(weights)
 
 
 def _payoff(node: Any) -> Fraction:
     value = _exact(node)
     if value is None or abs(value) >= MARGIN.most:
-        raise ValueError(f"a node is {NODES}, a number between -2**60 and 2**60, not {str(node)[:40]!r}")
+        raise ValueError(f"a node is {NODES}, a number between -2**60 and 2**60, not {excerpt(node)}")
     return value
 
 

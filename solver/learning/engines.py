@@ -8,8 +8,10 @@ where the engine ends, names no legal move, or says none in time; unless its mov
 from __future__ import annotations
 
 import contextlib
+import os
 import queue
 import shlex
+import signal
 import subprocess
 import threading
 import time
@@ -71,13 +73,21 @@ class Lost(Exception):
 
 
 class Process:
-    """A running engine. Raises MethodError where it does not start, or speaks another protocol."""
+    """A running engine, in a group of processes of its own.
+
+    Raises MethodError where it does not start, or speaks another protocol.
+    """
 
     def __init__(self, command: str) -> None:
         try:
             words = shlex.split(command) or [""]
             self._process = subprocess.Popen(
-                words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+                words,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                bufsize=0,
+                start_new_session=True,  # so that its children end with it
             )
         except (OSError, ValueError) as error:
             raise MethodError(f"engine:{command} cannot be started: {error}: name a program") from None
@@ -98,10 +108,20 @@ class Process:
             raise
 
     def _listen(self) -> None:
+        """Put down all lines, until nobody has the pipe any more: not even a child that outlives the engine.
+
+        Bytes are read without a buffer, whose lock would have `close`, and the interpreter's end, wait for that child.
+        """
         assert self._process.stdout is not None
-        with contextlib.suppress(OSError, ValueError):
-            while line := self._process.stdout.readline(LONGEST):
-                self._lines.put(line.decode(errors="replace").strip())
+        begun = b""
+        with self._process.stdout as pipe, contextlib.suppress(OSError, ValueError):
+            while block := os.read(pipe.fileno(), LONGEST):
+                *lines, begun = (begun + block).split(b"\n")
+                if len(begun) > LONGEST:
+                    lines, begun = [*lines, begun], b""
+                for line in lines:
+                    self._lines.put(line.decode(errors="replace").strip())
+        self._lines.put(begun.decode(errors="replace").strip())
         self._lines.put(None)
 
     def tell(self, line: str) -> None:
@@ -132,14 +152,27 @@ class Process:
         """End it, by force if it does not of itself."""
         with contextlib.suppress(Lost):
             self.tell("quit")
-        try:
-            self._process.wait(LAST)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout):
-            with contextlib.suppress(OSError, ValueError):
-                stream.close()  # type: ignore[union-attr]
+        self._end()
+        self._process.kill()
+        self._process.wait()
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError, ValueError):
+            self._process.stdin.close()
+
+
+    def _end(self) -> None:
+        """Wait until it ends, LAST seconds at most, then kill the children that it leaves, and itself."""
+        if not hasattr(os, "waitid"):  # not a POSIX system
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(LAST)
+            return
+        deadline = time.monotonic() + LAST
+        # it is not reaped before: until then no other group has its number
+        look = os.WEXITED | os.WNOWAIT | os.WNOHANG
+        with contextlib.suppress(OSError):
+            while not os.waitid(os.P_PID, self._process.pid, look) and time.monotonic() < deadline:
+                time.sleep(LAST / 100)
+            os.killpg(self._process.pid, signal.SIGKILL)
 
 
 class Engine:

@@ -5,16 +5,39 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from solver.base.errors import GameError
 from solver.games.tree import Tree, written
 from solver.search.trace import Node, Trace
 
 WIDTH = 120  # columns of a drawing
 DRAWN = 300  # nodes of one
+MOST_STEPS = 1 << 21  # nodes times the columns that the deepest takes, about
 
 
-def facts(tree: Tree, trace: Trace) -> dict[str, Any]:
-    """The facts of a visit: the value to MAX and a best move, the leaves and which of them were not looked at, the
-    steps."""
+def facts(tree: Tree, trace: Trace, stepwise: bool = True) -> dict[str, Any]:
+    """Return the facts of a visit: the value to MAX and a best move, the leaves and those that were not looked at.
+
+    Args:
+        tree: The tree.
+        trace: Its visit.
+        stepwise: Whether the steps are among the facts, each with its node named by the moves from the root.
+    """
+    found = _facts(tree, trace)
+    if stepwise:
+        found["steps"] = [_step(tree, node, entered) for node, entered in trace.steps]
+    return found
+
+
+def check_steps(tree: Tree) -> None:
+    """Raise GameError where the steps are too many to be printed, or too long: they name nodes by all moves to them."""
+    nodes, depth = len(tree.children), max(tree.depths)
+    if nodes * (depth + 20) > MOST_STEPS:
+        raise GameError(
+            f"{tree.file} has {nodes:,} nodes, up to {depth:,} deep, too many to print each step: --pruned prints less"
+        )
+
+
+def _facts(tree: Tree, trace: Trace) -> dict[str, Any]:
     root = trace.nodes[tree.initial()]
     leaves = list(tree.leaves())
     return {
@@ -26,7 +49,6 @@ def facts(tree: Tree, trace: Trace) -> dict[str, Any]:
             for place, leaf in enumerate(leaves, 1)
             if leaf not in trace.nodes
         ],
-        "steps": [_step(tree, node, entered) for node, entered in trace.steps],
     }
 
 
@@ -53,7 +75,7 @@ def steps(tree: Tree, trace: Trace) -> list[str]:
     for node, entered in trace.steps:
         number += entered
         alpha, beta = map(written, node.before if entered else node.after)
-        name = "  " * len(node.path) + _titled(node)
+        name = "  " * node.depth + _titled(node)
         worth = written(node.value) if node.player == "leaf" else "" if entered else worth_of(node)
         rows.append([str(number) if entered else "", name, alpha, beta, worth, "" if entered else _remark(tree, node)])
     ends = [max(len(row[column]) for row in rows) for column in range(5)]
@@ -146,7 +168,7 @@ def _titled(node: Node) -> str:
 
 def _remark(tree: Tree, node: Node) -> str:
     """What is to be said where a node is left: its best move at the root, what was cut off elsewhere."""
-    if not node.path:
+    if node.parent is None:
         best = _name(tree, node, node.best)
         return f"best move {best}" if best else ""
     if not node.cut:

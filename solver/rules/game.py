@@ -16,9 +16,10 @@ import typing
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
-from solver.base.errors import GameError
+from solver.base.errors import GameError, SolverError
 from solver.base.expectations import kind_of
 from solver.base.kinds import MARGIN
+from solver.base.shown import reason
 from solver.base.value import Value, lift, terminal_merit, value_of
 from solver.games import CATALOGUE, FROM_FILES, class_of, opened_by
 from solver.rules import parameters
@@ -269,17 +270,24 @@ def load_game(text: str | os.PathLike[str] | Game) -> Game:
 def rules_for(game: str | os.PathLike[str] | Game, stated: str) -> Game:
     """Return the rules that you name for a book or an evaluation whose header states its game.
 
-    If you name a class of yours without parameters, those that the header states are taken: numbers and words, which
-    the class's fields convert. A class that reads parameters by a method of its own, `from_text`, gets none from a
-    header.
+    If you name a file of yours alone, the header says which of its classes of rules. If you name no parameters, those
+    that the header states are taken: numbers and words, which the class's fields convert. A class that reads parameters
+    by a method of its own, `from_text`, gets none from a header.
+
+    Raises:
+        GameError: The rules cannot be loaded, or want parameters that only you may name.
     """
     if not isinstance(game, (str, os.PathLike)):
         return game
     text = opened_by(os.fspath(game))
-    cls, values = _class_and_values(text)
+    wanted, _, stated_values = stated.partition("::")[2].partition(":")
+    cls, values = _class_and_values(text, wanted)
     of_user = "::" in text or text.endswith(".py")
-    if of_user and not values and not own_method(cls, "from_text"):
-        values = stated.partition("::")[2].partition(":")[2]
+    if of_user and not values and stated_values:
+        if own_method(cls, "from_text"):
+            full = f"{text.partition('::')[0]}::{cls.__name__}:{stated_values}"
+            raise GameError(f"{text} reads parameters by a method of its own: name those of the book, {full}")
+        values = stated_values
     return _made(text, cls, values)
 
 
@@ -297,12 +305,15 @@ def rules_at_hand(stated: str) -> Game | None:
         raise GameError(f"{RULES}={text}: {error}") from None
 
 
-def _class_and_values(text: str) -> tuple[Any, str]:
-    """The class that a game's name tells, and the text of its parameters. Raises GameError."""
+def _class_and_values(text: str, wanted: str = "") -> tuple[Any, str]:
+    """The class that a game's name tells, and the text of its parameters. Raises GameError.
+
+    Of a file that is named alone the class is that of the name `wanted`, or the only one.
+    """
     source, own, rest = text.partition("::")
     name, _, values = (rest if own else text).partition(":")
     if own or name.endswith(".py"):
-        cls: Any = user_class(source if own else name, name if own else "")
+        cls: Any = user_class(source, name) if own else user_class(name, "", wanted)
         check_signatures(cls)
         return cls, values
     if name not in CATALOGUE:
@@ -332,8 +343,10 @@ def _made(text: str, cls: Any, values: str) -> Game:
         validate(game)
     except (ValueError, TypeError) as error:
         raise GameError(f"{text}: {error}") from None
-    except MemoryError:
+    except (MemoryError, SolverError):
         raise
+    except (OverflowError, RecursionError) as error:
+        raise GameError(f"{text}: {reason(error)}: take smaller parameters") from error
     except Exception as error:  # a user's `check`
         raise GameError(f"{text}: {type(error).__name__}: {error}") from error
     return typing.cast(Game, game)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from solver.base.errors import GameError
+from solver.base.shown import reason, shortened
 
 HOME = "solver.games.graph"
 
@@ -20,11 +21,11 @@ def game_kept(text: str, data: bytes) -> Any:
 
     name, _, source = text.partition(":")
     if name != "graph":
-        raise GameError(f"{text[:80]} is no graph: no book keeps it")
+        raise GameError(f"{shortened(text)} is no graph: no book keeps it")
     try:
         return Graph.from_bytes(source, data)
-    except (ValueError, TypeError, RecursionError) as error:
-        raise GameError(f"its game is malformed ({type(error).__name__}: {str(error)[:80]})") from None
+    except (ValueError, TypeError, LookupError, RecursionError) as error:
+        raise GameError(f"its game is malformed ({reason(error)})") from None
 
 
 def graph_in(game: Any) -> Any:

@@ -25,11 +25,11 @@ from solver.rules.sources import SOURCE
 MOST_BYTES = 1 << 24  # of a file of rules
 
 
-def user_class(source: str, name: str) -> type:
+def user_class(source: str, name: str, wanted: str = "") -> type:
     """A class of a user's file or module, which is imported, that is, run; anew if it has changed since.
 
-    Without a name the only class of rules in it. A file becomes a module of a name of its own, which Numba's cache
-    needs.
+    Without a name it is the class of rules that is called `wanted`, or the only one. A file becomes a module of a name
+    of its own, which Numba's cache needs.
     """
     if source.endswith(".py"):
         _check_file(source)
@@ -43,19 +43,20 @@ def user_class(source: str, name: str) -> type:
         place = _place_of(error, source)
         raise GameError(f"{source} cannot be imported: {type(error).__name__}{place}: {error}") from error
     if not name:
-        return _only_class(module, source)
+        return _rules_class(module, source, wanted)
     cls = getattr(module, name, None)
     if not isinstance(cls, type):
         raise GameError(f"{source} has no class {name!r}: name the class of the rules, {source}::Class")
     return cls
 
 
-def _only_class(module: types.ModuleType, source: str) -> type:
-    """The class of rules that a module defines: no other says how a game begins."""
+def _rules_class(module: types.ModuleType, source: str, wanted: str) -> type:
+    """The class of rules that a module defines: no other says how a game begins. Of several, that of a name."""
     own = [item for item in vars(module).values() if isinstance(item, type) and item.__module__ == module.__name__]
     found = [cls for cls in own if any("initial" in vars(base) for base in cls.__mro__)]
     if not found:
         raise GameError(f"{source} has no class of rules: give one a method initial(self)")
+    found = [cls for cls in found if cls.__name__ == wanted] or found
     if len(found) > 1:
         names = ", ".join(f"{source}::{cls.__name__}" for cls in found)
         raise GameError(f"{source} has several classes of rules: name one of {names}")

@@ -23,14 +23,17 @@ OPEN = (-math.inf, math.inf)
 class Node:
     """A node that was looked at: where it is, its window (alpha, beta) before and after, and what it is worth.
 
-    `path` are the moves that lead there, from 1 on; `player` is MAX, MIN or CHANCE, "leaf" of a leaf. The true value
+    `number` is that of the move that leads there from `parent`, from 1 on; `depth` counts such moves from the root.
+    `player` is MAX, MIN or CHANCE, "leaf" of a leaf. The true value
     lies between `low` and `high`; `value` is what the search found, one of them. `best` is the state that the best move
     leads to; `cut` are the states that were not looked at, since `value` lies outside the window; `share` is the
     probability of a chance node's child.
     """
 
     state: Any
-    path: tuple[int, ...]
+    parent: Node | None
+    number: int
+    depth: int
     player: str
     before: tuple[Any, Any]
     after: tuple[Any, Any]
@@ -40,6 +43,16 @@ class Node:
     best: Any = None
     cut: tuple[Any, ...] = ()
     share: Fraction | None = None
+
+    @property
+    def path(self) -> list[int]:
+        """The moves that lead there from the root. Each node holds its own alone: trees may be of any depth."""
+        moves: list[int] = []
+        node = self
+        while node.parent is not None:
+            moves.append(node.number)
+            node = node.parent
+        return moves[::-1]
 
 
 @dataclass
@@ -56,7 +69,7 @@ def trace(game: Any, payoff: Callable[[Any], Any]) -> Trace:
     Raises GameError at a node that is no leaf and has no children.
     """
     search = _Traced(Rules(game, symmetry=False), payoff)
-    search.run(search.visit(game.initial(), (), *OPEN))
+    search.run(search.visit(game.initial(), None, 0, *OPEN))
     return search.found
 
 
@@ -68,10 +81,11 @@ class _Traced(Search):
         self.payoff = payoff
         self.found = Trace({}, [])
 
-    def visit(self, state: Any, path: tuple[int, ...], alpha: Any, beta: Any) -> Visit:
+    def visit(self, state: Any, parent: Node | None, number: int, alpha: Any, beta: Any) -> Visit:
         """The node of a state, with its value."""
         self.count()
-        node = Node(state, path, self.player(state), (alpha, beta), (alpha, beta))
+        depth = 0 if parent is None else parent.depth + 1
+        node = Node(state, parent, number, depth, self.player(state), (alpha, beta), (alpha, beta))
         self.found.nodes[state] = node
         self.found.steps.append((node, True))
         if node.player == "leaf":
@@ -97,7 +111,7 @@ class _Traced(Search):
         alpha, beta = node.before
         below = [child for _, _, child in self.rules.children(node.state)]
         for number, state in enumerate(below, 1):
-            child = yield state, (*node.path, number), alpha, beta
+            child = yield state, node, number, alpha, beta
             seen.append(child)
             if node.value is None or better(child.value, node.value) != node.value:
                 node.value, node.best = child.value, state
@@ -117,7 +131,7 @@ class _Traced(Search):
         outcomes = list(self.rules.outcomes(node.state))
         mean, weights = Fraction(0), sum(weight for weight, _ in outcomes)
         for number, (weight, state) in enumerate(outcomes, 1):
-            child = yield state, (*node.path, number), *OPEN
+            child = yield state, node, number, *OPEN
             child.share = Fraction(weight, weights)
             mean += child.share * child.value
         node.value = node.low = node.high = int(mean) if mean.denominator == 1 else mean

@@ -26,6 +26,7 @@ from solver.base.kinds import NIMBER
 from solver.base.memory import working_memory
 from solver.base.options import Options
 from solver.base.progress import Progress, silent
+from solver.base.shown import shortened
 from solver.base.value import Value
 from solver.book import Book
 from solver.book.check import check_book
@@ -153,7 +154,8 @@ def _check_claims(book: Book, rules: Rules) -> None:
     """What the header says of the rules; their fingerprint is right."""
     header, text = book.header, rules.name
     if is_built_in(text) and not is_name_of(header.game, rules.game):
-        raise DamagedBook(f"{book.path}: its header says {header.game}, the rules are those of {text}: solve again")
+        said = shortened(header.game)
+        raise DamagedBook(f"{book.path}: its header says {said}, the rules are those of {text}: solve again")
     if header.score_game != is_score_game(rules.game):
         raise DamagedBook(f"{book.path}: its header says score_game {header.score_game}, the rules do not: solve again")
     if header.symmetry and not rules.folds:

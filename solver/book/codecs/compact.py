@@ -24,6 +24,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from solver.base.errors import DamagedBook
+from solver.base.shown import reason
 from solver.book.codecs import instant
 from solver.book.codecs.instant import POPULATION, population
 
@@ -316,7 +317,7 @@ def _opened(body: memoryview, index_bytes: int) -> tuple[int, int, bytes, bytes]
         keys = whole(body[HEAD.size : HEAD.size + packed], size)
         return mode, count, keys, whole(body[HEAD.size + packed :], count * index_bytes)
     except OFTEN_WRONG as error:
-        raise DamagedBook(f"a group is malformed ({error})") from None
+        raise DamagedBook(f"a group is malformed ({reason(error)})") from None
 
 
 def decode_all(segment: Any, states: Any, indices: Any, compiled: Callable[..., Any]) -> int:

@@ -27,6 +27,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from solver.base.errors import DamagedBook
+from solver.base.shown import reason
 from solver.book.codecs.instant import (
     BLOCK,
     GROUP,
@@ -259,7 +260,7 @@ def decode(body: memoryview, first: int, index_bytes: int) -> tuple[list[int], l
             parts = _unpacked(body[keys:lows], count, mode - 1)
             offsets = [offset - i << mode - 1 | low for i, (offset, low) in enumerate(zip(offsets, parts, strict=True))]
     except OFTEN_WRONG as error:
-        raise DamagedBook(f"a group is malformed ({error})") from None
+        raise DamagedBook(f"a group is malformed ({reason(error)})") from None
     if width > MOST_BITS or mode > MOST_MODE or lows >= len(body):
         raise DamagedBook("a group is malformed (it has another length than its head says)")
     if not offsets or offsets[0]:

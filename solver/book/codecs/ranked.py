@@ -43,6 +43,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from solver.base.errors import BookError, DamagedBook, GameError
+from solver.base.shown import reason
 from solver.base.value import WIN, Value, lift, merit_of, value_of
 from solver.book.codecs.compact import INDEX_FORMATS, OFTEN_WRONG, deflated, inflated, whole
 from solver.book.codecs.keys import Index, Lists, States
@@ -173,7 +174,7 @@ def symbols_of(body: memoryview, index_bytes: int) -> bytes:
     try:
         return whole(body[HEAD.size :], _count(body, 0, index_bytes) * index_bytes)
     except OFTEN_WRONG as error:
-        raise DamagedBook(f"a group is malformed ({error})") from None
+        raise DamagedBook(f"a group is malformed ({reason(error)})") from None
 
 
 class Ranks(States):

@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.base.errors import BookError, DamagedBook, ForeignBook
-from solver.base.files import open_input, read_input, replacing
+from solver.base.files import open_input, read_input, write_whole
+from solver.base.shown import reason
 from solver.check.soundness import MOST_FEATURES
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import RULES, Game, game_text, is_built_in, load_game, rules_at_hand
@@ -96,14 +97,10 @@ def game_of(evaluation: Evaluation, game: Game | None = None) -> Game:
 
 
 def write(path: str | os.PathLike[str], evaluation: Evaluation) -> None:
-    """Write an evaluation, whole or not at all; equal ones make equal bytes. Raises BookError."""
+    """Write an evaluation, whole or not at all; equal ones make equal bytes. Raises BookError, ResourceError."""
     _check(evaluation)
     body = msgpack.packb({**evaluation._asdict(), "layers": [_packed(*layer) for layer in evaluation.layers]})
-    try:
-        with replacing(Path(path)) as partial:
-            partial.write_bytes(HEAD.pack(MAGIC, VERSION, hashlib.sha256(body).digest()) + body)
-    except OSError as error:
-        raise BookError(f"{path} cannot be written ({error.strerror}): name another file, or make room") from None
+    write_whole(path, HEAD.pack(MAGIC, VERSION, hashlib.sha256(body).digest()) + body)
 
 
 def is_evaluation(path: str | os.PathLike[str]) -> bool:
@@ -135,8 +132,7 @@ def read(path: str | os.PathLike[str]) -> Evaluation:
         evaluation = Evaluation(**{**fields, "layers": layers})
         _check(evaluation)
     except (ValueError, TypeError, KeyError, RecursionError, msgpack.UnpackException) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise DamagedBook(f"{name} is damaged ({reason}): learn it again") from None
+        raise DamagedBook(f"{name} is damaged ({reason(error)}): learn it again") from None
     return evaluation
 
 

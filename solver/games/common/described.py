@@ -5,6 +5,8 @@ Cost: every rule without variables once a position, and those that need a move o
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import Any
 
 from solver.base.text import read_text
@@ -29,7 +31,12 @@ from solver.games.common.exploration import TERMINAL as OVER
 from solver.games.common.exploration import Exploration
 from solver.games.common.nodes import Nodes, short
 
-MOST_BYTES = 1 << 26  # of a description
+MOST_BYTES = 1 << 22  # of a description
+MOST_RELATIONS = 1000
+MOST_ATOMS = 1 << 15  # that a position decides
+MOST_MASK_BYTES = 1 << 28  # of all rules' masks
+MOST_LOOKS = 1 << 24  # at rules in one position: some 3 s
+GOALS = re.compile("[0-9]{1,2}|100", re.ASCII)
 IDLE = ("noop", "no-op", "nop", "wait", "idle", "skip")  # of who is not to move; asked only where all moves are forced
 Masks = tuple[int, int, int]  # of a rule: the bit of its head, the bits that it needs, and those that it must not have
 Step = tuple[bool, dict[int, list[Masks]]]
@@ -58,12 +65,13 @@ class Play:
     """
 
     def __init__(self, rules: list[Rule]) -> None:
-        groups = _groups(rules)
+        below = _below(rules)
+        groups = _groups(rules, below)
         names = {name for group in groups for name in group}
         ground = [*Grounding([rule for rule in rules if rule.head[0] in names]).rules]
         varying = {TRUE, DOES, LEGAL, TERMINAL, GOAL, NEXT}
-        static = [group for group in groups if not varying & (group | _below(rules, group))]
-        self.true = _fixed(static, ground)
+        static = [group for group in groups if not varying & group.union(*(below[name] for name in group))]
+        self.true = _fixed(static, _by_relation(ground))
         self.static = {name for group in static for name in group}
         self.roles = [rule.head[1] for rule in ground if rule.head in self.true and rule.head[0] == ROLE]
         self.roles = [*dict.fromkeys(self.roles)]
@@ -72,15 +80,21 @@ class Play:
         self.bits: dict[Term, int] = {}
         for rule in ground:
             self._number(rule.head)
+            if len(self.bits) > MOST_ATOMS:
+                raise ValueError(f"more than {MOST_ATOMS:,} atoms may hold in a position: describe a smaller game")
         kept = [rule for rule in ground if self._may_hold(rule)]
+        if 3 * len(kept) * len(self.bits) > 8 * MOST_MASK_BYTES:
+            raise ValueError(f"{len(kept):,} rules over {len(self.bits):,} atoms take too much memory: describe less")
         self.seen: list[Step] = []
         self.moved: list[Step] = []
+        by_relation = _by_relation(kept)
         for group in groups:
             if group not in static:
-                after = DOES in _below(rules, group) or NEXT in group
-                (self.moved if after else self.seen).append(self._step(kept, group, group <= _below(rules, group)))
+                needed = set[str]().union(*(below[name] for name in group))
+                after = DOES in needed or NEXT in group
+                (self.moved if after else self.seen).append(self._step(by_relation, group, group <= needed))
                 if after and group & {LEGAL, GOAL, TERMINAL}:
-                    raise ValueError(f"{[*group][0]} depends on the moves that are made: let it ask what is true")
+                    raise ValueError(f"{min(group)} depends on the moves that are made: let it ask what is true")
         self._ask()
 
     def _ask(self) -> None:
@@ -96,7 +110,7 @@ class Play:
                 self.legal[self.roles.index(atom[1])].append((bit, len(self.moves)))
                 self.moves.append((said(atom[2]), self.bits[(DOES, *atom[1:])]))
             elif atom[0] == GOAL and atom[1] in self.roles:
-                if not atom[2].isdecimal():
+                if not isinstance(atom[2], str) or not GOALS.fullmatch(atom[2]):
                     raise ValueError(f"{said(atom)[:60]} is no goal: they are numbers from 0 to 100")
                 self.goals[self.roles.index(atom[1])].append((bit, int(atom[2])))
         self.total: int | None = None
@@ -118,15 +132,14 @@ class Play:
             and not any(atom in self.true for atom in rule.nots)
         )
 
-    def _step(self, rules: list[Ground], group: frozenset[str], repeats: bool) -> Step:
+    def _step(self, rules: dict[str, list[Ground]], group: frozenset[str], repeats: bool) -> Step:
         step: dict[int, list[Masks]] = {}
-        for head, needs, nots in rules:
-            if head[0] in group:
-                head = (TRUE, head[1]) if head[0] == NEXT else head
-                needed = sum(self.bits[atom] for atom in set(needs) if atom[0] not in self.static)
-                never = sum(self.bits.get(atom, 0) for atom in set(nots))
-                move = next((self.bits[atom] for atom in needs if atom[0] == DOES), 0)
-                step.setdefault(move, []).append((self.bits[head], needed, never))
+        for head, needs, nots in (rule for name in sorted(group) for rule in rules.get(name, ())):
+            head = (TRUE, head[1]) if head[0] == NEXT else head
+            needed = sum(self.bits[atom] for atom in set(needs) if atom[0] not in self.static)
+            never = sum(self.bits.get(atom, 0) for atom in set(nots))
+            move = next((self.bits[atom] for atom in needs if atom[0] == DOES), 0)
+            step.setdefault(move, []).append((self.bits[head], needed, never))
         return repeats, step
 
     def new_initial_state(self) -> State:
@@ -159,9 +172,13 @@ class Play:
 
 
 def _run(repeats: bool, rules: Any, bits: int) -> int:
-    """The bits, and those of the rules that hold."""
+    """The bits, and those of the rules that hold. Raises ValueError where that takes too many rounds."""
+    looks = 0
     while True:
         before = bits
+        looks += len(rules)
+        if looks > MOST_LOOKS:
+            raise ValueError("what holds in a position takes too many steps to say: describe a smaller game")
         for head, needed, never in rules:
             if bits & needed == needed and not bits & never:
                 bits |= head
@@ -223,23 +240,39 @@ class State:
         return " ".join(text for text, bit in self.play.facts if self.bits & bit)
 
 
-def _below(rules: list[Rule], names: frozenset[str]) -> set[str]:
-    """All relations that some need, and those need in turn."""
-    below: set[str] = set()
-    fresh = set(names)
-    while fresh:
-        fresh = {atom[0] for rule in rules if rule.head[0] in fresh for atom in (*rule.needs, *rule.nots)} - below
-        below |= fresh
-    return below
+def _by_relation(rules: Iterable[Ground]) -> dict[str, list[Ground]]:
+    """The rules by the relations of their heads."""
+    found: dict[str, list[Ground]] = {}
+    for rule in rules:
+        found.setdefault(rule.head[0], []).append(rule)
+    return found
 
 
-def _groups(rules: list[Rule]) -> list[frozenset[str]]:
+def _below(rules: list[Rule]) -> dict[str, set[str]]:
+    """The relations that each one needs, and those need in turn. Raises ValueError."""
+    direct: dict[str, set[str]] = {}
+    for rule in rules:
+        needed = direct.setdefault(rule.head[0], set())
+        needed.update(atom[0] for atom in (*rule.needs, *rule.nots))
+    names = [*dict.fromkeys([*direct, *(name for needed in direct.values() for name in sorted(needed))])]
+    if len(names) > MOST_RELATIONS:
+        raise ValueError(f"more than {MOST_RELATIONS:,} relations: describe a smaller game")
+    places = {name: place for place, name in enumerate(names)}
+    # Warshall's closure, a row of the matrix in one number
+    rows = [sum(1 << places[other] for other in direct.get(name, ())) for name in names]
+    for place in range(len(names)):
+        for row in range(len(names)):
+            if rows[row] >> place & 1:
+                rows[row] |= rows[place]
+    return {name: {other for other in names if row >> places[other] & 1} for name, row in zip(names, rows, strict=True)}
+
+
+def _groups(rules: list[Rule], below: dict[str, set[str]]) -> list[frozenset[str]]:
     """Relations that need each other, those of a game that need any other behind it. Raises ValueError."""
     heads = {rule.head[0] for rule in rules}
     for name in (ROLE, INIT, LEGAL, NEXT, TERMINAL, GOAL):
         if name not in heads:
             raise ValueError(f"no rule says what {name} is: a game has role, init, legal, next, terminal and goal")
-    below = {name: _below(rules, frozenset({name})) for name in heads}
     if "sees" in heads:
         raise ValueError("it has hidden information (sees): what is solved here has players who see everything")
     wanted = set().union(*(below[name] | {name} for name in (ROLE, INIT, LEGAL, NEXT, TERMINAL, GOAL))) & heads
@@ -255,14 +288,28 @@ def _groups(rules: list[Rule]) -> list[frozenset[str]]:
     return [group for group in dict.fromkeys(groups) if NEXT not in group] + [frozenset({NEXT})]
 
 
-def _fixed(groups: list[frozenset[str]], rules: list[Ground]) -> set[Term]:
-    """What holds in all positions."""
+def _fixed(groups: list[frozenset[str]], rules: dict[str, list[Ground]]) -> set[Term]:
+    """The atoms that hold in all positions, from the rules by their relations."""
     true: set[Term] = set()
     for group in groups:
-        mine, before = [rule for rule in rules if rule.head[0] in group], -1
-        while len(true) > before:
-            before = len(true)
-            for head, needs, nots in mine:
-                if all(atom in true for atom in needs) and not any(atom in true for atom in nots):
-                    true.add(head)
+        fresh: list[Term] = []
+        waiting: dict[Term, list[int]] = {}  # the rules that still need an atom, by their places
+        heads: list[Term] = []
+        missing: list[int] = []
+        for head, needs, nots in (rule for name in sorted(group) for rule in rules.get(name, ())):
+            if true.isdisjoint(nots):
+                absent = {atom for atom in needs if atom not in true}
+                for atom in absent:
+                    waiting.setdefault(atom, []).append(len(heads))
+                heads.append(head)
+                missing.append(len(absent))
+                if not absent:
+                    fresh.append(head)
+        while fresh:
+            atom = fresh.pop()
+            true.add(atom)
+            for place in waiting.pop(atom, ()):
+                missing[place] -= 1
+                if not missing[place]:
+                    fresh.append(heads[place])
     return true

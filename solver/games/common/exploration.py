@@ -6,20 +6,18 @@ and the like of its states. Most of the cost is in those calls.
 
 from __future__ import annotations
 
-import os
 import random
-import re
 import time
 from collections.abc import Iterable
 from fractions import Fraction
 from itertools import repeat
-from math import lcm
 from typing import Any
 
 from solver.base.errors import GameError, ResourceError
 from solver.base.expectations import MOST_WEIGHT
 from solver.base.loading import listener
-from solver.base.memory import free_memory
+from solver.base.memory import free_memory, resident_memory
+from solver.base.numbers import whole_weights
 from solver.games.common.nodes import MOST_NODES, SPACE, Draft, Nodes, short
 
 STEP = 4096  # positions between two looks at the memory, or reports
@@ -45,7 +43,7 @@ class Exploration:
         self.doubles, self.next, self.stride = 0, 1, 1
         self.listener = listener()
         self.memory = self.listener.memory or free_memory()
-        self.begun = _resident()
+        self.begun = resident_memory()
 
     def run(self) -> Nodes:
         """The graph. Raises GameError, ResourceError."""
@@ -109,11 +107,11 @@ class Exploration:
             return [], (), None
         outcomes = state.chance_outcomes()
         shares = [Fraction(share).limit_denominator(MOST_WEIGHT) for _, share in outcomes]
-        whole = lcm(*(share.denominator for share in shares))
-        if whole > MOST_WEIGHT or sum(shares) != 1:
+        weights = whole_weights(shares, MOST_WEIGHT)
+        if weights is None or sum(shares) != 1:
             raise GameError(f"{self.text[:80]} has chances in more than {MOST_WEIGHT:,} parts: take coarser dice")
         actions = [action for action, _ in outcomes]
-        return actions, map(str, actions), [int(share * whole) for share in shares]
+        return actions, map(str, actions), weights
 
     def _remember(self, state: Any, node: int) -> None:
         """Keep some of the positions that were met twice, each about as likely as any other."""
@@ -127,7 +125,7 @@ class Exploration:
         """Say how far it is, and what it takes. Raises ResourceError."""
         size = len(self.draft.texts)
         self.listener.progress("explore", done, None)
-        taken = _resident() - self.begun if self.begun else GUESS * size
+        taken = resident_memory() - self.begun if self.begun else GUESS * size
         if done == MEASURED:
             each = max(1, taken // size)
             self.listener.say(
@@ -186,12 +184,3 @@ class Exploration:
             f"{self.text[:80]} has positions of one text that differ {what}, {short(nodes.texts[node])} for instance:"
             f" the text leaves out what came before: {NOTHING_MORE}"
         )
-
-
-def _resident() -> int:
-    """Bytes of memory that this process has; 0 where the system does not say."""
-    try:
-        with open("/proc/self/statm") as file:
-            return int(re.split(r"\s+", file.read())[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError, AttributeError):
-        return 0

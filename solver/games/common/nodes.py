@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise, repeat
 from typing import Any, NamedTuple
 
-from solver.base.text import printable
+from solver.base.shown import excerpt, printable
 
 MOST_NODES = (1 << 32) - 2
 MOST_WORTH = 1 << 40
@@ -183,8 +183,8 @@ def unpacked(data: bytes) -> Nodes:
     most = LITTLE + TIMES * len(data)
     try:
         whole = press.decompress(data, most)
-    except zlib.error as error:
-        raise ValueError(f"a graph that cannot be unpacked: {error}") from None
+    except zlib.error:
+        raise ValueError("a graph that cannot be unpacked") from None
     if len(whole) <= HEAD.size or not press.eof:
         raise ValueError("a graph that ends early, or is larger than any")
     size, moves, kinds, length = HEAD.unpack_from(whole)
@@ -232,8 +232,7 @@ def _check(nodes: Nodes) -> None:
 
 def short(text: str) -> str:
     """A position's text as a message has it."""
-    text = SPACE.sub(" ", text.strip())
-    return repr(text if len(text) <= 60 else text[:57] + "...")
+    return excerpt(SPACE.sub(" ", text.strip()), 60)
 
 
 def _fill(numbers: array[int], length: int) -> None:

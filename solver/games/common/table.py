@@ -5,15 +5,16 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from fractions import Fraction
-from math import lcm
 from typing import NamedTuple
 
+from solver.base.errors import ResourceError
 from solver.base.expectations import MOST_WEIGHT
 from solver.base.loading import listener
-from solver.base.text import TextError, file_lines
+from solver.base.memory import free_memory, resident_memory
+from solver.base.numbers import FORM, exact, whole_weights
+from solver.base.text import TextError, file_lines, table_rows
 from solver.games.common.nodes import MOST_WORTH, SPACE, Draft, Nodes, short
 
 COLUMNS = ("state", "action", "next", "reward", "player", "weight")
@@ -35,13 +36,19 @@ class Line(NamedTuple):
 
 
 def read(path: str) -> Nodes:
-    """The graph of a table. Raises ValueError, which names the line."""
+    """The graph of a table. Raises ValueError, which names the line, and ResourceError."""
+    memory, begun = listener().memory or free_memory(), resident_memory()
     try:
         reader = _Reader()
         for line in _lines(file_lines(path), "\t" if path.lower().endswith(TABS) else ","):
             reader.enter(line)
             if line.number % STEP == 0:
                 listener().progress("read", line.number, None)
+                if resident_memory() - begun > memory:
+                    raise ResourceError(
+                        f"{path} has more than {line.number:,} lines, which take {memory / 2**30:.1f} GiB of memory:"
+                        " raise --memory, or take a smaller table"
+                    )
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror}") from None
     return reader.nodes()
@@ -49,9 +56,9 @@ def read(path: str) -> Nodes:
 
 def _lines(lines: Iterator[str], delimiter: str) -> Iterator[Line]:
     """The lines below the header. Raises ValueError."""
-    rows = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter, strict=True)
+    rows, number = table_rows(lines, delimiter), 1
     try:
-        header = [name.strip().casefold() for name in next(rows, [])]
+        header = [name.strip().casefold() for name in next(rows, (1, []))[1]]
         for name in header:
             if name not in COLUMNS or header.count(name) > 1:
                 raise ValueError(f"no column {name[:40]!r}, or twice: the columns are {', '.join(COLUMNS)}")
@@ -59,19 +66,17 @@ def _lines(lines: Iterator[str], delimiter: str) -> Iterator[Line]:
             if name not in header:
                 raise ValueError(f"no column {name}: name the columns, state,action,next,reward")
         places = [header.index(name) if name in header else len(header) for name in COLUMNS]
-        for row in rows:
+        for number, row in rows:
             if not row:
                 continue
             if len(row) != len(header):
                 raise ValueError(f"{len(row)} fields under {len(header)} columns: put texts with commas into quotes")
             row.append("")
-            yield Line(rows.line_num, *[row[place].strip() for place in places])
+            yield Line(number, *[row[place].strip() for place in places])
     except TextError:
         raise
-    except csv.Error as error:
-        raise ValueError(f"line {rows.line_num}: {error}: mend the quotes") from None
     except ValueError as error:
-        raise ValueError(f"line {max(1, rows.line_num)}: {error}") from None
+        raise ValueError(f"line {number}: {error}") from None
 
 
 class _Reader:
@@ -165,14 +170,14 @@ class _Reader:
 
     def _weigh(self, node: int, shares: list[tuple[int, Fraction]]) -> None:
         """Whole weights in place of fractions."""
-        whole = lcm(*(weight.denominator for _, weight in shares))
-        for place, weight in shares:
-            self.draft.weights[place] = min(int(weight * whole), MOST_WEIGHT + 1)
-        if sum(self.draft.weights[place] for place, _ in shares) > MOST_WEIGHT:
+        weights = whole_weights((weight for _, weight in shares), MOST_WEIGHT)
+        if weights is None:
             raise ValueError(
                 f"line {self.begun[node]}: the weights of {short(self.draft.texts[node])} add up to more than"
                 f" {MOST_WEIGHT:,} in whole numbers: write 1/3 for 0.333, or take coarser ones"
             )
+        for (place, _), whole in zip(shares, weights, strict=True):
+            self.draft.weights[place] = whole
 
     def _give_rewards_to_ends(self) -> None:
         """Where only moves that end the game score, what they score is what its end is worth, to the other side.
@@ -201,10 +206,9 @@ def _whole(text: str) -> int:
     """A reward. Raises ValueError."""
     if not text:
         return 0
-    try:
-        reward = Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        raise ValueError(f"{text[:40]!r} is no reward: give a whole number, or nothing for 0") from None
+    reward = exact(text)
+    if reward is None:
+        raise ValueError(f"{text[:40]!r} is no reward: give a whole number below 2**40, or nothing for 0")
     if reward.denominator != 1:
         raise ValueError(f"{text[:40]!r} is no whole number: multiply all rewards")
     if abs(reward) >= MOST_WORTH:
@@ -216,10 +220,7 @@ def _weight(text: str) -> Fraction:
     """The weight of a move of chance, 0 of a player's. Raises ValueError."""
     if not text:
         return Fraction(0)
-    try:
-        weight = Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        weight = Fraction(0)
-    if weight <= 0:
-        raise ValueError(f"{text[:40]!r} is no weight: give a number above 0, 1/6 for instance, or nothing")
+    weight = exact(text)
+    if weight is None or weight <= 0:
+        raise ValueError(f"{text[:40]!r} is no weight: give nothing, or a number above 0 as {FORM}")
     return weight

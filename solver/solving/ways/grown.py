@@ -20,6 +20,7 @@ from solver.base.errors import BookError, BudgetExceeded, DamagedBook, ForeignBo
 from solver.base.estimates import Estimate
 from solver.base.kinds import Units
 from solver.base.parallel import Workers
+from solver.base.shown import shortened
 from solver.base.value import in_plies, merit_of
 from solver.book import Book
 from solver.book.codecs import rules_of
@@ -196,7 +197,8 @@ def _growing(book: Book, rules: Rules, kind: Estimate, depth: int | None) -> Est
     said = header.estimate
     if header.rules != rules_of(rules.game, header.codec):
         raise ForeignBook(
-            f"{path} was made by rules {header.rules[:8]} ({header.game}), these are of {rules.name}: {RESTART}"
+            f"{path} was made by rules {header.rules[:8]} ({shortened(header.game)}), these are of {rules.name}:"
+            f" {RESTART}"
         )
     if said is None or header.trim is not None:
         raise BookError(f"{path} is {'no' if said is None else 'a trimmed'} grown book: {RESTART}")

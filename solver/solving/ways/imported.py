@@ -6,9 +6,9 @@ moves are those of perfect play.
 
 from __future__ import annotations
 
-import csv
 import itertools
 import json
+import operator
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +17,8 @@ from typing import Any
 
 from solver.base.errors import BookError, DamagedBook, MethodError, ResourceError, SolverError
 from solver.base.progress import Progress
-from solver.base.text import TextError, file_lines
+from solver.base.shown import excerpt
+from solver.base.text import TextError, fields_of, file_lines, table_rows
 from solver.base.value import WIN, Value, merit_of
 from solver.rules.game import Rules
 from solver.search.derive import derived
@@ -27,6 +28,7 @@ from solver.solving.ways import plain
 
 STATE_BYTES = 300  # of memory for each state, finished ones that it leads to included
 MOST_MARGIN = 1 << 40
+MOST_DIGITS = 160  # of a state, as of those that are typed
 STEP = 1024  # states between two reports
 
 Table = dict[int, int]
@@ -99,27 +101,36 @@ def _records(lines: Iterator[str]) -> Iterator[tuple[int, Any]]:
         return
     for number, line in itertools.chain([first], numbered):
         try:
-            yield number, json.loads(line)
-        except (ValueError, RecursionError) as error:
+            yield number, json.loads(line, object_pairs_hook=fields_of, parse_int=_integer)
+        except json.JSONDecodeError as error:
+            raise _Fault(f"line {number}: no JSON from character {error.pos + 1} on") from None
+        except RecursionError:
+            raise _Fault(f"line {number}: brackets nested too deep") from None
+        except ValueError as error:
             raise _Fault(f"line {number}: {error}") from None
 
 
 def _rows(header: str, lines: Iterator[str], number: int) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows of a CSV whose header is line `number`, each by the names of the columns. Raises _Fault, TextError."""
-    rows = csv.reader((f"{line}\n" for line in itertools.chain([header], lines)), strict=True)
-    try:
-        names = [name.strip().casefold() for name in next(rows)]
-        if not {"state", "score"} <= {*names}:
-            raise _Fault(f"line {number}: neither a JSON object nor names of columns, state and score among them")
-        for row in filter(None, rows):
-            if len(row) != len(names):
-                raise _Fault(f"line {number + rows.line_num - 1}: {len(row)} fields under {len(names)} columns")
-            fields: dict[str, Any] = dict(zip(names, row, strict=True))
-            for name in {"score", "distance"} & fields.keys():
-                fields[name] = _number(fields[name])
-            yield number + rows.line_num - 1, fields
-    except csv.Error as error:
-        raise _Fault(f"line {number + rows.line_num - 1}: {error}") from None
+    rows = table_rows(itertools.chain(itertools.repeat("", number - 1), [header], lines))
+    _, head = next(filter(operator.itemgetter(1), rows))
+    names = [name.strip().casefold() for name in head]
+    if not {"state", "score"} <= {*names}:
+        raise _Fault(f"line {number}: neither a JSON object nor names of columns, state and score among them")
+    for number, row in filter(operator.itemgetter(1), rows):
+        if len(row) != len(names):
+            raise _Fault(f"line {number}: {len(row)} fields under {len(names)} columns")
+        fields: dict[str, Any] = dict(zip(names, row, strict=True))
+        for name in {"score", "distance"} & fields.keys():
+            fields[name] = _number(fields[name])
+        yield number, fields
+
+
+def _integer(text: str) -> int:
+    """A whole number of JSON. Raises ValueError for one that is longer than any state."""
+    if len(text) > MOST_DIGITS:
+        raise ValueError(f"a number of {len(text):,} digits")
+    return int(text)
 
 
 def _number(text: str) -> Any:
@@ -135,7 +146,7 @@ def _entry(rules: Rules, fields: Any) -> tuple[int, int]:
     if isinstance(state, str) and state.isdecimal() and state.isascii() and len(state) <= rules.bits:
         state = int(state)  # as JavaScript must write it
     if type(state) is not int or not 0 <= state < 1 << rules.bits:
-        raise ValueError(f"{json.dumps(state)[:40]} is no state")
+        raise ValueError(f"{excerpt(state)} is no state")
     if rules.scores:
         fits = type(score) is int and abs(score) < MOST_MARGIN and distance is None
     elif score in (1, -1):
@@ -143,7 +154,8 @@ def _entry(rules: Rules, fields: Any) -> tuple[int, int]:
     else:
         fits = type(score) is int and score == 0 and distance is None
     if not fits:
-        raise ValueError(f"score {json.dumps(score)[:40]} with distance {json.dumps(distance)[:40]} is no value")
+        far = "" if distance is None else f" with distance {excerpt(distance)}"
+        raise ValueError(f"score {excerpt(score)}{far} is no value")
     try:
         canonical = rules.canonical(state)
         if rules.is_terminal(canonical):
