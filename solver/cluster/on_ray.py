@@ -112,7 +112,10 @@ class RayEngine:
     def nodes(self) -> list[Node]:
         with self._explained():
             known = [one for one in self._ray.nodes() if one["Alive"] and one["Resources"].get("CPU")]
-        return [Node(one["NodeManagerHostname"], one["NodeID"]) for one in known]
+        hosts = [one["NodeManagerHostname"] for one in known]
+        names = [host if hosts.count(host) == 1 else f"{host} ({one['NodeManagerAddress']})"
+                 for host, one in zip(hosts, known, strict=True)]  # fmt: skip
+        return [Node(name, one["NodeID"]) for name, one in zip(names, known, strict=True)]
 
     def __enter__(self) -> RayEngine:
         return self
