@@ -135,7 +135,8 @@ def test_drivers_killed_on_ray(place):
         driver = place.start(MIDDLE, "--cluster", "local:2")
         assert until(lambda wanted=wanted: place.commits() > wanted)
         kill(driver)
-        assert until(lambda: not place.processes(but=HELPERS))
+        assert until(lambda: not place.processes())
+        assert not [path for path in place.temporary.iterdir() if path.name.startswith("solver-ray")]
         assert place.commits() >= reached
         reached = place.commits()
     assert place.solve(MIDDLE, "--cluster", "local:2") == (0, "")

@@ -27,7 +27,7 @@ from solver.base.errors import ResourceError, SolverError
 from solver.cluster.engine import Engine, Node
 
 LENGTH = struct.Struct("<Q")
-PATIENCE = 60.0  # seconds for the child to end what it started
+PATIENCE = 30.0  # seconds for the child to end what it started
 # isolated, since the folder of this process may hold files that are named like modules
 CHILD = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from solver.cluster.on_ray import host; host()"
 
@@ -144,14 +144,34 @@ class Host:
         self._count = 0
         self._stack = contextlib.ExitStack()
         self._engine: Any = None
+        self._ended = threading.Event()
+
+    def leave(self, number: int, frame: Any) -> None:
+        """End, as the handler of a signal; nothing interrupts the end itself."""
+        if not self._ended.is_set():
+            raise SystemExit
 
     def serve(self, inbox: IO[bytes], outbox: IO[bytes]) -> None:
         """Answer until the other side is gone; then end what was started."""
         waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-        threading.Thread(target=_listen, args=(inbox, waiting), daemon=True).start()
-        with self._stack, contextlib.suppress(BrokenPipeError):
+        threading.Thread(target=self._listen, args=(inbox, waiting), daemon=True).start()
+        with self._stack:
+            try:
+                while asked := waiting.get():
+                    _send(outbox, self._answer(asked))
+            except (SystemExit, BrokenPipeError):
+                pass
+            finally:
+                self._ended.set()
+
+    def _listen(self, inbox: IO[bytes], waiting: queue.SimpleQueue[bytes]) -> None:
+        """Pass questions on. At their end interrupt the main thread, which may be waiting for a task."""
+        with contextlib.suppress(OSError, EOFError):
             while True:
-                _send(outbox, self._answer(waiting.get()))
+                waiting.put(_receive(inbox))
+        waiting.put(b"")
+        while not self._ended.wait(0.5):  # again, since an exception is lost in a callback out of Ray
+            os.kill(os.getpid(), signal.SIGTERM)
 
     def _answer(self, asked: bytes) -> bytes:
         try:
@@ -189,14 +209,6 @@ class Host:
 
     def _result(self, number: int) -> Any:
         return self._engine.result(self._results[number])
-
-
-def _listen(inbox: IO[bytes], waiting: queue.SimpleQueue[bytes]) -> None:
-    """Pass questions on. At their end interrupt the main thread, which may be waiting for a task."""
-    with contextlib.suppress(OSError, EOFError):
-        while True:
-            waiting.put(_receive(inbox))
-    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _send(pipe: Any, data: bytes) -> None:

@@ -190,14 +190,9 @@ def host() -> None:
     for stream in (0, 1):  # what Ray prints is no answer
         os.dup2(nothing, stream)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, _leave)
-    Host(opened).serve(inbox, outbox)
-
-
-def _leave(number: int, frame: Any) -> None:
-    """End, and what was started with it; nothing interrupts that."""
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    raise SystemExit
+    served = Host(opened)
+    signal.signal(signal.SIGTERM, served.leave)
+    served.serve(inbox, outbox)
 
 
 def opened(where: str, memory: int | None, objects: int | None, modules: Sequence[str]) -> RayEngine:
