@@ -30,7 +30,6 @@ pytestmark = [pytest.mark.faults, pytest.mark.skipif(not Path("/proc/self/enviro
 
 PATHS = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
 SMALL, MIDDLE = "connect-four:4,4", "connect-four:5,4"
-HELPERS = ("ray::DashboardAgent", "ray::RuntimeEnvAgent")  # they try for a minute to tell whom nobody answers any more
 
 # tiers of some thousand states have several shards here, and some drivers run tasks on threads: they begin sooner
 SHARDED = """
@@ -72,14 +71,14 @@ class Place:
         _, error = process.communicate(timeout=300)
         return process.returncode, error
 
-    def processes(self, title="", but=()):
+    def processes(self, title=""):
         """Those that run and were started here, by what they are called."""
         found = []
         for place in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
                 if self.mark.encode() in (place / "environ").read_bytes():
                     name = (place / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-                    if name.startswith(title) and not name.startswith(but):
+                    if name.startswith(title):
                         found.append(int(place.name))
         return found
 
@@ -364,7 +363,7 @@ def test_a_store_on_s3(place):
                 refused, error = place.solve(*options, code=code)
                 assert refused == 6 and is_one_line(error) and f"is driven by process {driver.pid}" in error
             kill(driver)
-            assert until(lambda: not place.processes(but=HELPERS))
+            assert until(lambda: not place.processes())
         begun = commits()
         assert begun > 24
         code, error = place.solve("connect-four:4,3", *options[1:], code=ON_THREADS)
