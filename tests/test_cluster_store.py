@@ -21,7 +21,7 @@ from solver import __version__
 from solver.base import extras
 from solver.base.errors import GameError, MethodError, ResourceError
 from solver.book import streaming
-from solver.cluster import driver, on_ray, shards, solving, store, tasks
+from solver.cluster import driver, nodes, on_ray, shards, solving, store, tasks
 from solver.cluster.engine import Node, Threads
 from solver.cluster.store import Store
 from solver.cluster.tasks import Bench, Job
@@ -586,6 +586,7 @@ class Machines(Threads):
             "unlike": lambda *given: task(*given) | {"fingerprint": "f" * 64},
             "ruleless": lambda game, *given: task("nosuch.py::Game", *given),
             "broken": lambda *given: 1 // 0,
+            "silent": lambda *given: time.sleep(1),
         }
         return super().submit(answers.get(node, task), *arguments, returns=returns, memory=memory)
 
@@ -610,12 +611,15 @@ FAULTS = {
     "older": f"has solverbook 0.0.1, {HOST} has {__version__}: install the same on both",
     "unlike": "has other rules of tic-tac-toe: give all nodes the same files",
     "ruleless": "cannot load the rules (no file 'nosuch.py'",
-    "broken": "cannot be asked: ",
+    "broken": "cannot be asked: integer division",
+    "silent": "has not answered for 0.5 s: look into Ray's log there",
 }
 
 
 @pytest.mark.parametrize("host", FAULTS)
-def test_a_node_that_is_wrong_is_named(machines, host):
+def test_a_node_that_is_wrong_is_named(machines, host, monkeypatch):
+    if host == "silent":
+        monkeypatch.setattr(nodes, "PATIENCE", 0.5)
     store = machines("right", host)
     code, output, error = run("cluster", "check", "head:6379", "tic-tac-toe", "--store", store)
     rules = fingerprint(load_game("tic-tac-toe"))[:12]

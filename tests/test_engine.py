@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -50,6 +51,14 @@ def divide(number):
 
 def overwrite(numbers):
     numbers[0] = 1
+
+
+def host_name():
+    return socket.gethostname()
+
+
+def doze(seconds):
+    time.sleep(seconds)
 
 
 def die_once(folder, number):
@@ -129,6 +138,19 @@ def test_any_other_error_comes_too(engine):
         engine.result(engine.submit(deal, np.arange(9), 3, returns=2)[0])
 
 
+def test_what_takes_longer_than_asked_for(engine):
+    dozing = engine.submit(doze, 2)
+    with pytest.raises(TimeoutError):
+        engine.result(*dozing, 0.1)
+    assert engine.result(*dozing, 300) is None
+
+
+def test_a_task_runs_on_a_node(engine):
+    nodes = engine.nodes()
+    assert [node.host for node in nodes] == [socket.gethostname()]
+    assert engine.result(*engine.submit(host_name, node=nodes[0].id)) == socket.gethostname()
+
+
 def test_what_can_never_run_is_refused(engine):
     with pytest.raises(ResourceError, match="raise --memory"):
         engine.submit(add, 1, memory=MEMORY + 1)
@@ -164,7 +186,7 @@ def test_the_end_of_the_process_that_ray_ends_is_an_error():
         waiting = engine.submit(add, 1, 2)
         os.kill(engine._child.pid, signal.SIGKILL)
         for _ in range(2):
-            with pytest.raises(ResourceError, match="head or Ray on this machine has ended: start the cluster anew"):
+            with pytest.raises(ResourceError, match="Ray has ended, or was killed: the same command goes on"):
                 engine.result(*waiting)
 
 

@@ -49,8 +49,11 @@ class Engine(Protocol):
     def nodes(self) -> list[Node]:
         """The machines that run tasks now."""
 
-    def result(self, handle: Any) -> Any:
-        """What the task returned, once it has; raises what it raised. Arrays in it are read-only."""
+    def result(self, handle: Any, within: float | None = None) -> Any:
+        """What the task returned, once it has; raises what it raised. Arrays in it are read-only.
+
+        Raises TimeoutError if it has not returned `within` so many seconds.
+        """
 
     def results(self, handles: Iterable[Any]) -> Iterator[Any]:
         """`result` of each, in their order."""
@@ -91,8 +94,8 @@ class Threads:
         running.add_done_callback(lambda run: [handle.cancel() for handle in handles] if run.cancelled() else None)
         return handles
 
-    def result(self, handle: Future[Any]) -> Any:
-        return handle.result()
+    def result(self, handle: Future[Any], within: float | None = None) -> Any:
+        return handle.result(within)
 
     def results(self, handles: Iterable[Future[Any]]) -> Iterator[Any]:
         return map(self.result, handles)
@@ -148,7 +151,7 @@ class Here:
         made = task(*arguments)
         return [made] if returns == 1 else list(made)
 
-    def result(self, handle: Any) -> Any:
+    def result(self, handle: Any, within: float | None = None) -> Any:
         return handle
 
     def results(self, handles: Iterable[Any]) -> Iterator[Any]:

@@ -89,10 +89,10 @@ class Filing:
             return self.engine.submit(_called, url, task, *given, returns=returns, memory=memory, node=node)
         return self.engine.submit(task, *given, returns=returns, memory=memory, node=node)
 
-    def result(self, handle: Any) -> Any:
+    def result(self, handle: Any, within: float | None = None) -> Any:
         if isinstance(handle, Place):
             return _read(self.store, handle.made.slip(handle.number))
-        return self.engine.result(handle)
+        return self.engine.result(handle, within)
 
     def results(self, handles: Iterable[Any]) -> Iterator[Any]:
         return map(self.result, handles)

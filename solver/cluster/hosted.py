@@ -86,8 +86,8 @@ class Hosted:
         numbers = self._ask("submit", task, given, returns, memory, node)
         return [Handle(Reference(number), self._dropped) for number in numbers]
 
-    def result(self, handle: Handle) -> Any:
-        return self._ask("result", handle.reference.number)
+    def result(self, handle: Handle, within: float | None = None) -> Any:
+        return self._ask("result", handle.reference.number, within)
 
     def results(self, handles: Iterable[Handle]) -> Iterator[Any]:
         return map(self.result, handles)
@@ -129,6 +129,8 @@ class Hosted:
         raise answer from (None if isinstance(answer, SolverError) else RuntimeError(f"in the cluster:\n{origin}"))
 
     def _gone(self) -> ResourceError:
+        if self._where.startswith("local"):
+            return ResourceError("Ray has ended, or was killed: the same command goes on from the last commit")
         return ResourceError(
             f"the connection to the cluster {self._where} is lost, since its head or Ray on this machine has ended: "
             "start the cluster anew, then the same command goes on from the last commit"
@@ -207,8 +209,8 @@ class Host:
         self._count += len(handles)
         return list(numbers)
 
-    def _result(self, number: int) -> Any:
-        return self._engine.result(self._results[number])
+    def _result(self, number: int, within: float | None) -> Any:
+        return self._engine.result(self._results[number], within)
 
 
 def _send(pipe: Any, data: bytes) -> None:

@@ -102,9 +102,9 @@ class RayEngine:
             handles = begin(*arguments)
         return [handles] if returns == 1 else list(handles)
 
-    def result(self, handle: Any) -> Any:
+    def result(self, handle: Any, within: float | None = None) -> Any:
         with self._explained():
-            return self._ray.get(handle)
+            return self._ray.get(handle, timeout=within)
 
     def results(self, handles: Iterable[Any]) -> Iterator[Any]:
         return map(self.result, handles)
@@ -140,6 +140,8 @@ class RayEngine:
             cause: BaseException = error
             while isinstance(cause, self._ray.exceptions.RayTaskError):
                 cause = cause.cause
+            if isinstance(error, self._ray.exceptions.GetTimeoutError):
+                raise TimeoutError from None
             if isinstance(cause, self._ray.exceptions.RayError):
                 raise ResourceError(f"Ray: {one_line(cause)}: {REMEDIES.get(type(cause).__name__, AGAIN)}") from None
             if isinstance(cause, RuntimeError) and "failed to import on the worker" in str(cause):
