@@ -172,9 +172,9 @@ def test_restart_begins_anew(folder, tmp_path, clustered, monkeypatch):
         ({"method": "alphabeta"}, "--cluster means nothing to --method alphabeta"),
         ({"anyway": True}, "--anyway means nothing to a cluster"),
         ({"cluster": "head:6379"}, "name a folder or URL, --store"),
-        ({"cluster": "foo"}, "--cluster 'foo': no address of a cluster: say local"),
-        ({"cluster": ""}, "--cluster '': no address of a cluster: say local"),
-        ({"cluster": "nodes=4,cores=2,memory=4G"}, "it describes machines, for solver estimate"),
+        ({"cluster": "foo"}, "^'foo' is no address of a cluster: say local"),
+        ({"cluster": ""}, "^'' is no address of a cluster: say local"),
+        ({"cluster": "nodes=4,cores=2,memory=4G"}, "describes machines, for solver estimate"),
         ({"cluster": None, "store": "here"}, "--store means nothing to the sweep"),
     ],
 )

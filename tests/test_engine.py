@@ -259,12 +259,12 @@ assert "RAY_AUTH_MODE" not in os.environ and "ray" not in sys.modules
 
 @pytest.mark.parametrize("where", ["", "local:0", "here", "host", "http://host:1"])
 def test_no_such_cluster(where):
-    with pytest.raises(MethodError, match=f"^--cluster '{where}': no address of a cluster: say local, local:N, auto"):
+    with pytest.raises(MethodError, match=f"^'{where}' is no address of a cluster: say local, local:N, auto"):
         on_ray.connect(where)
 
 
 def test_machines_are_no_address():
-    with pytest.raises(MethodError, match="it describes machines, for solver estimate"):
+    with pytest.raises(MethodError, match="describes machines, for solver estimate"):
         on_ray.connect("nodes=4,cores=32")
 
 

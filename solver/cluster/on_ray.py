@@ -179,10 +179,10 @@ def connect(
 def refuse_address(where: str) -> None:
     """Raise MethodError for what is no address of a cluster."""
     if re.fullmatch(rf"{LOCAL_WORKERS}|auto|(?!local:)(ray://)?[^/\s]+:\d+", where) is None:
-        reason = "it describes machines, for solver estimate" if "=" in where else "no address of a cluster"
-        raise MethodError(f"--cluster {where[:80]!r}: {reason}: say local, local:N, auto, host:6379 or ray://host:10001")
+        reason = "describes machines, for solver estimate" if "=" in where else "is no address of a cluster"
+        raise MethodError(f"{where[:80]!r} {reason}: say local, local:N, auto, host:6379 or ray://host:10001")
     if where.startswith(CLIENT) and importlib.util.find_spec("grpc") is None:
-        raise MethodError(f"--cluster {where[:80]}: pip install 'ray[client]' brings grpcio, which ray:// needs")
+        raise MethodError(f"{where[:80]}: pip install 'ray[client]' brings grpcio, which ray:// needs")
 
 
 def host() -> None:
