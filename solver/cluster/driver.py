@@ -79,7 +79,7 @@ class Driver(Shards):
     def mend(self, damaged: Damaged) -> None:
         """Compute a shard file again from those before it."""
         self.ahead = {}  # the file may be why that fails
-        self.tell(f"{damaged.name} is damaged or lost, as {damaged.host} sees it: it is computed again")
+        self.tell(f"{damaged}: it is computed again")
         self.mending(functools.partial(mend, self, damaged.name))
 
     def mending(self, step: Callable[[], Result]) -> Result:

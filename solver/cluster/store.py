@@ -64,9 +64,8 @@ class Damaged(SolverError):
     def name(self) -> str:
         return str(self.args[0])
 
-    @property
-    def host(self) -> str:
-        return str(self.args[1])
+    def __str__(self) -> str:
+        return f"{self.name} is damaged or lost, as {self.args[1]} sees it"
 
 
 def bytes_of(array: NDArray[Any]) -> memoryview:
