@@ -172,6 +172,7 @@ def test_restart_begins_anew(folder, tmp_path, clustered, monkeypatch):
         ({"method": "alphabeta"}, "--cluster means nothing to --method alphabeta"),
         ({"anyway": True}, "--anyway means nothing to a cluster"),
         ({"cluster": "head:6379"}, "name a folder or URL, --store"),
+        ({"store": ""}, "^--store is empty: name a folder or URL"),
         ({"cluster": "foo"}, "^'foo' is no address of a cluster: say local"),
         ({"cluster": ""}, "^'' is no address of a cluster: say local"),
         ({"cluster": "nodes=4,cores=2,memory=4G"}, "describes machines, for solver estimate"),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from solver.cluster.nodes import Examined
 
 name = "a cluster (--cluster)"
+NO_STORE = "--store is empty: name a folder or URL that all nodes reach"
 heeds = {"cluster", "store", "memory", "workers", "restart", "checkpoint"}
 
 
@@ -24,6 +25,8 @@ def refuses(job: Job) -> str | None:
     reason = plain.refuses(job) or job.rules.kind.refusal("cluster", job.rules.name)
     if reason is None and not extras.has_cluster():
         return f"--cluster: {extras.cluster_remedy()}"
+    if reason is None and job.options.store == "":
+        return NO_STORE
     if reason is None and job.options.store is None and job.options.cluster.partition(":")[0] != "local":
         return "a cluster keeps what is done where all its nodes reach it: name a folder or URL, --store"
     return reason
@@ -55,6 +58,8 @@ def look(address: str, store: str, game: str | None) -> list[Examined]:
     """Look at the nodes of a cluster, for a solve of a game. Raises MethodError, GameError, ResourceError."""
     if not extras.has_cluster():
         raise MethodError(f"--cluster: {extras.cluster_remedy()}")
+    if not store:
+        raise MethodError(NO_STORE)
     from solver.cluster import nodes, on_ray
     from solver.cluster.store import Store
 
