@@ -268,6 +268,16 @@ def test_machines_are_no_address():
         on_ray.connect("nodes=4,cores=32")
 
 
+def test_a_client_sends_its_options_as_json(monkeypatch):
+    given = {}
+    monkeypatch.setattr(on_ray, "_knock", lambda where: None)
+    monkeypatch.setattr(on_ray, "_connected", lambda started, **options: given.update(options))
+    on_ray._join(contextlib.ExitStack(), "ray://host:10001")
+    assert json.loads(json.dumps(given)) == given
+    paths = given["runtime_env"]["env_vars"]["PYTHONPATH"].split(os.pathsep)
+    assert given["address"] == "ray://host:10001" and paths == [*on_ray._own_path(), "${PYTHONPATH}"]
+
+
 def test_grpc_is_not_installed(monkeypatch):
     find = importlib.util.find_spec
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "grpc" else find(name))

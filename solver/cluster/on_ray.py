@@ -176,6 +176,11 @@ def connect(
     return Hosted(where, memory=memory, objects=objects, modules=list(modules))
 
 
+def is_local(where: str) -> bool:
+    """Whether a cluster is started on this machine, which has the rules and the store of its driver."""
+    return re.fullmatch(LOCAL_WORKERS, where) is not None
+
+
 def refuse_address(where: str) -> None:
     """Raise MethodError for what is no address of a cluster."""
     if re.fullmatch(rf"{LOCAL_WORKERS}|auto|(?!local:)(ray://)?[^/\s]+:\d+", where) is None:

@@ -15,6 +15,7 @@ from solver.cluster import nodes
 from solver.cluster.driver import MENDED, Driver
 from solver.cluster.engine import Engine
 from solver.cluster.merged import Merged
+from solver.cluster.on_ray import is_local
 from solver.cluster.store import LEASE, Damaged, Store
 from solver.cluster.tasks import Job
 from solver.compiled import agreement
@@ -47,7 +48,7 @@ class Clustered:
         """The solution, which is in the files. Compiled rules are held against the plain ones as `exhaustive.solve`
         does. Raises what that does, and ResourceError where the store or the cluster fail."""
         begun, driver, rules = time.monotonic(), self.driver, self.rules
-        if not is_local(self.options.cluster):
+        if not is_local(self.options.cluster or ""):
             self._look()
         if self.options.restart:
             self.store.clear(but=(LEASE,))
@@ -104,11 +105,6 @@ class Clustered:
         """Let go of the store; a folder that has nothing in it goes."""
         self.lease.release()
         self.store.leave()
-
-
-def is_local(where: str | None) -> bool:
-    """Whether a cluster is started on this machine, which has the rules and the store of its driver."""
-    return (where or "").partition(":")[0] == "local"
 
 
 def url_of(rules: Rules, store: str) -> str:

@@ -21,13 +21,15 @@ heeds = {"cluster", "store", "memory", "workers", "restart", "checkpoint"}
 
 def refuses(job: Job) -> str | None:
     """What the method cannot take, and a cluster that is not there, or has no place to keep what is done."""
+    from solver.cluster import on_ray
+
     assert job.options.cluster is not None
     reason = plain.refuses(job) or job.rules.kind.refusal("cluster", job.rules.name)
     if reason is None and not extras.has_cluster():
         return f"--cluster: {extras.cluster_remedy()}"
     if reason is None and job.options.store == "":
         return NO_STORE
-    if reason is None and job.options.store is None and job.options.cluster.partition(":")[0] != "local":
+    if reason is None and job.options.store is None and not on_ray.is_local(job.options.cluster):
         return "a cluster keeps what is done where all its nodes reach it: name a folder or URL, --store"
     return reason
 
