@@ -1,5 +1,6 @@
 """The command line: what it prints, what it refuses, and its exit codes."""
 
+import importlib
 import json
 import os
 import select
@@ -12,6 +13,7 @@ from click.testing import CliRunner
 from solver import Book, Player, __version__, load_game
 from solver.base.errors import PositionError
 from solver.base.kinds import OUTCOME
+from solver.base.loading import listener
 from solver.base.value import Value
 from solver.cli import COMMANDS, main
 from solver.games import CATALOGUE
@@ -395,3 +397,24 @@ def test_a_chart_of_a_book(book, tmp_path, name):
     assert path.read_bytes()[:5] in (b"<?xml", b"\x89PNG\r")
     code, _, err = run("info", book, "--plot", tmp_path / "chart.txt")
     assert code == 2 and ".svg" in err
+
+
+@pytest.mark.parametrize(
+    ("module", "opening", "arguments"),
+    [
+        ("check", "game_of", ("check", "nim:2,3", "--quick")),
+        ("compare", "game_of", ("compare", "nim:2,3")),
+        ("common", "book_and_game", ("query", "nim:2,3", "start")),
+    ],
+)
+def test_commands_say_how_far_a_game_is_that_loads(module, opening, arguments, monkeypatch):
+    commands = importlib.import_module(f"solver.cli.{module}")
+    open_it = getattr(commands, opening)
+
+    def slowly(*given, **options):
+        listener().say("a third of it is explored")
+        return open_it(*given, **options)
+
+    monkeypatch.setattr(commands, opening, slowly)
+    assert "Note: a third of it is explored" in run(*arguments)[2]
+    assert "a third" not in run(*arguments, "-q")[2]

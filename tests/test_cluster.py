@@ -168,10 +168,14 @@ def test_restart_begins_anew(folder, tmp_path, clustered, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "refusal"),
     [
-        ({"max_ply": 2}, "--cluster means nothing to an opening book"),
+        ({"max_ply": 2}, r"an opening book \(--max-ply\): one machine does that, leave it out"),
         ({"method": "alphabeta"}, "--cluster means nothing to --method alphabeta"),
         ({"anyway": True}, "--anyway means nothing to a cluster"),
         ({"cluster": "head:6379"}, "name a folder or URL, --store"),
+        ({"store": ""}, "^--store is empty: name a folder or URL"),
+        ({"cluster": "foo"}, "^'foo' is no address of a cluster: say local"),
+        ({"cluster": ""}, "^'' is no address of a cluster: say local"),
+        ({"cluster": "nodes=4,cores=2,memory=4G"}, "describes machines, for solver estimate"),
         ({"cluster": None, "store": "here"}, "--store means nothing to the sweep"),
     ],
 )
@@ -180,6 +184,12 @@ def test_what_cannot_be_done_is_refused(options, refusal, tmp_path, monkeypatch)
     with pytest.raises(MethodError, match=refusal):
         pipeline.solve("tic-tac-toe", tmp_path / "book.lmdb", **{"cluster": "local", **options})
     assert not list(tmp_path.iterdir())
+
+
+def test_a_graph_is_solved_on_one_machine(tmp_path):
+    (tmp_path / "moves.csv").write_text("state,action,next,reward\na,l,b,\nb,,,-1\n")
+    with pytest.raises(MethodError, match="^--cluster means nothing to a graph: one machine does that, leave it out$"):
+        pipeline.solve(str(tmp_path / "moves.csv"), tmp_path / "book.lmdb", cluster="local:2")
 
 
 def test_a_cluster_writes_a_book():

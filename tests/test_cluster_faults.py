@@ -5,6 +5,7 @@ the table of what holds.
 """
 
 import contextlib
+import importlib.util
 import json
 import os
 import random
@@ -27,8 +28,8 @@ if not extras.has_cluster():
     pytest.skip("the extra [cluster] is not installed", allow_module_level=True)
 pytestmark = [pytest.mark.faults, pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux")]
 
+PATHS = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
 SMALL, MIDDLE = "connect-four:4,4", "connect-four:5,4"
-HELPERS = ("ray::DashboardAgent", "ray::RuntimeEnvAgent")  # they try for a minute to tell whom nobody answers any more
 
 # tiers of some thousand states have several shards here, and some drivers run tasks on threads: they begin sooner
 SHARDED = """
@@ -52,7 +53,7 @@ class Place:
 
     def start(self, game, *options, code=SHARDED):
         command = [sys.executable, "-c", code + RUN, "solve", game, "-q", "-o", str(self.book), *map(str, options)]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(self.temporary), "FAULTS": self.mark}
+        environment = {**os.environ, "PYTHONPATH": PATHS, "TMPDIR": str(self.temporary), "FAULTS": self.mark}
         return subprocess.Popen(
             command,
             env={**environment, **self.settings},
@@ -70,14 +71,14 @@ class Place:
         _, error = process.communicate(timeout=300)
         return process.returncode, error
 
-    def processes(self, title="", but=()):
+    def processes(self, title=""):
         """Those that run and were started here, by what they are called."""
         found = []
         for place in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
                 if self.mark.encode() in (place / "environ").read_bytes():
                     name = (place / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-                    if name.startswith(title) and not name.startswith(but):
+                    if name.startswith(title):
                         found.append(int(place.name))
         return found
 
@@ -133,7 +134,8 @@ def test_drivers_killed_on_ray(place):
         driver = place.start(MIDDLE, "--cluster", "local:2")
         assert until(lambda wanted=wanted: place.commits() > wanted)
         kill(driver)
-        assert until(lambda: not place.processes(but=HELPERS))
+        assert until(lambda: not place.processes())
+        assert not [path for path in place.temporary.iterdir() if path.name.startswith("solver-ray")]
         assert place.commits() >= reached
         reached = place.commits()
     assert place.solve(MIDDLE, "--cluster", "local:2") == (0, "")
@@ -200,8 +202,12 @@ def test_one_of_two_drivers_is_refused(place):
 
 def test_an_object_store_smaller_than_what_tasks_pass_on(place):
     """Ray keeps the rest in files."""
-    small = "import ray._private.ray_constants as constants; constants.OBJECT_STORE_MINIMUM_MEMORY_BYTES = 1 << 20\n"
-    small += "on_ray.LEAST_OBJECTS, on_ray.OBJECTS = 3 << 20, 0.0\n"
+    child = (
+        "from solver.cluster import on_ray; on_ray.LEAST_OBJECTS, on_ray.OBJECTS = 3 << 20, 0.0; "
+        "from ray._private import ray_constants; ray_constants.OBJECT_STORE_MINIMUM_MEMORY_BYTES = 1 << 20; "
+    )
+    small = "from solver.cluster import hosted\n"
+    small += f"hosted.CHILD = hosted.CHILD.replace('from solver', {child!r} + 'from solver', 1)\n"
     driver = place.start("connect-four:5,4", "--cluster", "local:2", code=SHARDED + small)
     spilled = until(lambda: driver.poll() is not None or any(place.temporary.glob("*/*/*spilled*/*")))
     assert spilled and driver.poll() is None, place.ended(driver)
@@ -215,29 +221,76 @@ def test_an_object_store_smaller_than_what_tasks_pass_on(place):
 NODES = """
 import json, os, sys
 from ray.cluster_utils import Cluster
-cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "object_store_memory": 90 << 20})
-add = lambda: cluster.add_node(num_cpus=1, object_store_memory=90 << 20)
+options = {"num_cpus": 1, "object_store_memory": 90 << 20}
+cluster = Cluster(initialize_head=True, head_node_args=options | json.loads(sys.argv[1]))
+add = lambda: cluster.add_node(**options)
 nodes = [add()]
-print(json.dumps([cluster.address, nodes[0].all_processes["raylet"][0].process.pid]), flush=True)
+process = lambda node, kind: node.all_processes[kind][0].process.pid
+pids = process(nodes[0], "raylet"), process(cluster.head_node, "raylet"), process(cluster.head_node, "gcs_server")
+print(json.dumps([cluster.address, *pids]), flush=True)
 for line in sys.stdin:
     nodes.append(add())
     print(json.dumps("added"), flush=True)
 """
 
 
+@contextlib.contextmanager
+def two_machines(place, **head):
+    """Two machines, with options for the head; yields their process and what it says of them, and makes the store."""
+    environment = {**os.environ, "PYTHONPATH": PATHS, "TMPDIR": str(place.temporary), "FAULTS": place.mark}
+    (place.folder / "store").mkdir()
+    with subprocess.Popen(
+        [sys.executable, "-c", NODES, json.dumps(head)], env={**environment, "RAY_USAGE_STATS_ENABLED": "0"},
+        text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    ) as machines:  # fmt: skip
+        try:
+            yield machines, *json.loads(machines.stdout.readline())
+        finally:
+            machines.kill()
+
+
+def under_way(place, driver):
+    """Wait until a solve is in the middle of its tiers."""
+    found = until(lambda: place.commits() > 14 or driver.poll() is not None)
+    assert found and driver.poll() is None, (place.commits(), driver.poll() is None or place.ended(driver))
+
+
+@pytest.mark.parametrize("which", ["raylet", "head"])
+def test_what_the_driver_is_connected_to_dies(place, which):
+    """Ray ends its process from C++ then: the command says so in a line all the same, and lets the store go."""
+    place.settings["RAY_gcs_rpc_server_reconnect_timeout_s"] = "5"  # of 60
+    with two_machines(place) as (_, address, _, raylet, head):
+        options = (MIDDLE, "--cluster", address, "--store", place.folder / "store")
+        driver = place.start(*options)
+        under_way(place, driver)
+        os.kill({"raylet": raylet, "head": head}[which], signal.SIGKILL)
+        code, error = place.ended(driver)
+    assert code == 6 and is_one_line(error), (code, error)
+    assert "then the same command goes on" in error or "the same command goes on from what is kept" in error
+    assert place.commits() > 14 and not list(place.folder.rglob("lease"))
+    assert place.solve(MIDDLE, "--cluster", "local:2", "--store", place.folder / "store") == (0, "")
+    assert digest(place.book) == truth(MIDDLE)[0]
+
+
+def test_a_cluster_joined_from_outside(place):
+    """By Ray's client, ray://."""
+    if importlib.util.find_spec("grpc") is None:
+        pytest.skip("grpcio is not installed")
+    with socket.socket() as some:
+        some.bind(("127.0.0.1", 0))
+        port = some.getsockname()[1]
+    with two_machines(place, ray_client_server_port=port):
+        address = f"ray://127.0.0.1:{port}"
+        assert place.solve(MIDDLE, "--cluster", address, "--store", place.folder / "store") == (0, "")
+    assert digest(place.book) == truth(MIDDLE)[0]
+
+
 def test_one_of_two_machines_dies_and_another_comes(place):
     """With all its processes and what they had in memory, in the middle of a tier."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(place.temporary), "FAULTS": place.mark}
-    with subprocess.Popen(
-        [sys.executable, "-c", NODES], env={**environment, "RAY_USAGE_STATS_ENABLED": "0"}, text=True,
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-    ) as machines:  # fmt: skip
-        address, raylet = json.loads(machines.stdout.readline())
+    with two_machines(place) as (machines, address, raylet, _, _):
         store = place.folder / "store"
-        store.mkdir()
         driver = place.start(MIDDLE, "--cluster", address, "--store", store)
-        found = until(lambda: place.commits() > 14 or driver.poll() is not None)
-        assert found and driver.poll() is None, (place.commits(), driver.poll() is None or place.ended(driver))
+        under_way(place, driver)
         import psutil
 
         victim = psutil.Process(raylet)
@@ -250,7 +303,6 @@ def test_one_of_two_machines_dies_and_another_comes(place):
         assert place.ended(driver) == (0, "")
         assert digest(place.book) == truth(MIDDLE)[0]
         assert not any(store.iterdir())
-        machines.kill()
 
 
 # S3
@@ -311,7 +363,7 @@ def test_a_store_on_s3(place):
                 refused, error = place.solve(*options, code=code)
                 assert refused == 6 and is_one_line(error) and f"is driven by process {driver.pid}" in error
             kill(driver)
-            assert until(lambda: not place.processes(but=HELPERS))
+            assert until(lambda: not place.processes())
         begun = commits()
         assert begun > 24
         code, error = place.solve("connect-four:4,3", *options[1:], code=ON_THREADS)

@@ -17,16 +17,18 @@ from pathlib import Path
 
 import pytest
 
+from solver import __version__
 from solver.base import extras
 from solver.base.errors import GameError, MethodError, ResourceError
 from solver.book import streaming
-from solver.cluster import driver, on_ray, shards, solving, store
-from solver.cluster.engine import Threads
+from solver.cluster import driver, nodes, on_ray, shards, solving, store, tasks
+from solver.cluster.engine import Node, Threads
 from solver.cluster.store import Store
 from solver.cluster.tasks import Bench, Job
 from solver.rules.fingerprint import fingerprint
 from solver.rules.game import load_game
 from solver.solving import pipeline
+from tests.test_cli import run
 from tests.ways import slow, until
 
 fsspec = pytest.importorskip("fsspec")
@@ -36,6 +38,7 @@ LocalFileSystem = pytest.importorskip("fsspec.implementations.local").LocalFileS
 MemoryFileSystem = pytest.importorskip("fsspec.implementations.memory").MemoryFileSystem
 pytestmark = pytest.mark.interpreted
 
+HOST = socket.gethostname()
 GAME = "connect-four:3,3"
 LAST = 21  # commit of a solve of it: the starts, ten tiers, the scale, ten tiers
 
@@ -392,7 +395,10 @@ def test_a_damaged_shard_file_is_computed_again(tmp_path, truth, monkeypatch, ki
     book, said = solve(tmp_path / "b.lmdb")
     assert book == truth(GAME)
     found = [line for line in said if "damaged" in line]
-    assert all(line.startswith(kind) and line.endswith("is damaged, or lost: it is computed again") for line in found)
+    assert all(
+        line.startswith(kind) and line.endswith(f"is damaged or lost, as {HOST} sees it: it is computed again")
+        for line in found
+    )
     assert len(found) > 1
     assert not any(tmp_path.iterdir())
 
@@ -553,5 +559,111 @@ def test_a_node_that_has_other_rules_is_refused(tmp_path):
     file = tmp_path / "countdown.py"
     file.write_text(COUNTDOWN)
     game = load_game(f"{file}::Countdown")
-    with pytest.raises(GameError, match="a node of the cluster has other rules"):
+    with pytest.raises(
+        GameError, match=f"the node {HOST} of the cluster, with solverbook {__version__}, has other rul"
+    ):
         Bench(Job("tic-tac-toe", fingerprint(game), True, True, str(tmp_path)))
+
+
+# Nodes, looked at before they get work
+
+
+class Machines(Threads):
+    """A cluster whose nodes differ by their names from what this machine is."""
+
+    hosts = ("right",)
+    elsewhere = ""
+
+    def nodes(self):
+        return [Node(host, host) for host in self.hosts]
+
+    def submit(self, task, *arguments, returns=1, memory=0, node=""):
+        answers = {
+            "blind": lambda game, wanted, url, *file: task(game, wanted, self.elsewhere, *file),
+            "older": lambda *given: task(*given) | {"version": "0.0.1"},
+            "late": lambda *given: task(*given) | {"clock": time.time() - 100},
+            "early": lambda *given: task(*given) | {"clock": time.time() + 100},
+            "unlike": lambda *given: task(*given) | {"fingerprint": "f" * 64},
+            "ruleless": lambda game, *given: task("nosuch.py::Game", *given),
+            "broken": lambda *given: 1 // 0,
+            "silent": lambda *given: time.sleep(1),
+        }
+        return super().submit(answers.get(node, task), *arguments, returns=returns, memory=memory)
+
+
+@pytest.fixture
+def machines(monkeypatch, tmp_path):
+    """Have a cluster of nodes of these names; a store for it."""
+    folder, elsewhere = tmp_path / "store", tmp_path / "elsewhere"
+    folder.mkdir(), elsewhere.mkdir()
+
+    def have(*hosts):
+        monkeypatch.setattr(Machines, "hosts", hosts)
+        monkeypatch.setattr(Machines, "elsewhere", str(elsewhere))
+        monkeypatch.setattr(on_ray, "connect", lambda *_, **__: Machines(2))
+        return folder
+
+    return have
+
+
+FAULTS = {
+    "blind": f"does not see what {HOST} writes to ",
+    "older": f"has solverbook 0.0.1, {HOST} has {__version__}: install the same on both",
+    "unlike": "has other rules of tic-tac-toe: give all nodes the same files",
+    "ruleless": "cannot load the rules (no file 'nosuch.py'",
+    "broken": "cannot be asked: integer division",
+    "silent": "has not answered for 0.5 s: look into Ray's log there",
+}
+
+
+@pytest.mark.parametrize("host", FAULTS)
+def test_a_node_that_is_wrong_is_named(machines, host, monkeypatch):
+    if host == "silent":
+        monkeypatch.setattr(nodes, "PATIENCE", 0.5)
+    store = machines("right", host)
+    code, output, error = run("cluster", "check", "head:6379", "tic-tac-toe", "--store", store)
+    rules = fingerprint(load_game("tic-tac-toe"))[:12]
+    right, wrong = output.splitlines()
+    assert right.startswith(f"node right: solverbook {__version__}, rules {rules}, sees the store, writes ")
+    assert right.endswith(" GB of memory free, clock right")
+    assert wrong.startswith(f"node {host}") and FAULTS[host] in wrong
+    assert code == 6 and error.startswith(f"Error: node {host} {FAULTS[host]}") and len(error.splitlines()) == 1
+    assert not list(store.iterdir())
+
+
+def test_nodes_that_are_right_and_their_clocks(machines):
+    store = machines("right", "late", "early")
+    code, output, error = run("cluster", "check", "head:6379", "--store", store, "--json")
+    found = json.loads(output)
+    assert (code, error) == (0, "")
+    assert [node["host"] for node in found] == ["right", "late", "early"]
+    assert [round(node["ahead"], -1) for node in found] == [0, -100, 100]
+    assert all(node["sees_store"] and node["version"] == __version__ and not node["faults"] for node in found)
+    assert all(node["memory"] > 1 << 20 and node["written"] > 0 for node in found)
+    output = run("cluster", "check", "head:6379", "--store", store)[1]
+    assert "its clock is 100 s behind of this machine's: let both follow one time server" in output
+
+
+def test_what_cannot_be_checked_is_refused(machines, tmp_path):
+    machines()
+    code, _, error = run("cluster", "check", "head:6379", "--store", tmp_path / "absent")
+    assert code == 6 and f"there is no folder {tmp_path / 'absent'}: make it where all nodes see it" in error
+    code, _, error = run("cluster", "check", "head:6379", "--store", tmp_path)
+    assert code == 6 and "no node of the cluster runs tasks" in error
+
+
+def test_a_solve_looks_at_the_nodes_first(machines, tmp_path):
+    store, said = machines("right", "late"), []
+    pipeline.solve(GAME, tmp_path / "b.lmdb", cluster="head:6379", store=str(store), say=said.append)
+    assert [line.partition(":")[0] for line in said[:2]] == ["node right", "node late"]
+    machines("right", "blind", "older")
+    with pytest.raises(ResourceError, match=r"^node blind does not see .* \(older cannot take part either\)$"):
+        pipeline.solve(GAME, tmp_path / "c.lmdb", cluster="head:6379", store=str(store))
+    assert not list(store.iterdir()) and not (tmp_path / "c.lmdb").exists()
+
+
+def test_a_slow_tier_names_the_node_of_its_slowest_task(tmp_path, monkeypatch):
+    monkeypatch.setattr(driver, "TOLD", 0.0)
+    monkeypatch.setattr(tasks, "spent", lambda begun: tasks.Spent("node-3", 1.5))
+    said = [line for line in solve(tmp_path / "b.lmdb")[1] if ", tier" in line and ": 0 states" not in line]
+    assert said and all(line.endswith(" s, the slowest task 1.5 s on node-3") for line in said)

@@ -1,6 +1,7 @@
 """Both engines run the same tasks alike: threads of this process, and Ray on this machine."""
 
 import contextlib
+import importlib.util
 import json
 import os
 import signal
@@ -8,6 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +53,14 @@ def overwrite(numbers):
     numbers[0] = 1
 
 
+def host_name():
+    return socket.gethostname()
+
+
+def doze(seconds):
+    time.sleep(seconds)
+
+
 def die_once(folder, number):
     mark = Path(folder, "killed")
     if not mark.exists():
@@ -63,6 +73,10 @@ def loaded(folder, name):
     Path(folder, str(os.getpid())).touch()
     until(lambda: len(os.listdir(folder)) == 2)  # each worker has been asked
     return os.getpid(), name in sys.modules
+
+
+def setting(name):
+    return os.environ.get(name)
 
 
 @contextlib.contextmanager
@@ -124,6 +138,19 @@ def test_any_other_error_comes_too(engine):
         engine.result(engine.submit(deal, np.arange(9), 3, returns=2)[0])
 
 
+def test_what_takes_longer_than_asked_for(engine):
+    dozing = engine.submit(doze, 2)
+    with pytest.raises(TimeoutError):
+        engine.result(*dozing, 0.1)
+    assert engine.result(*dozing, 300) is None
+
+
+def test_a_task_runs_on_a_node(engine):
+    nodes = engine.nodes()
+    assert [node.host for node in nodes] == [socket.gethostname()]
+    assert engine.result(*engine.submit(host_name, node=nodes[0].id)) == socket.gethostname()
+
+
 def test_what_can_never_run_is_refused(engine):
     with pytest.raises(ResourceError, match="raise --memory"):
         engine.submit(add, 1, memory=MEMORY + 1)
@@ -141,6 +168,26 @@ def test_a_worker_that_is_killed_costs_its_task_only(engine, tmp_path):
 def test_more_than_the_object_store_holds(engine):
     numbers = [engine.submit(np.full, 5_000_000, number)[0] for number in range(12)]  # 480 MB; it has 307
     assert [int(engine.result(handle).sum()) for handle in numbers] == [number * 5_000_000 for number in range(12)]
+
+
+@pytest.mark.parametrize("engine", [ray], indirect=True, ids=["ray"])
+def test_results_that_nobody_wants_are_let_go(engine):
+    kept = engine.submit(add, 1, 2)
+    for _ in range(3):
+        engine.submit(np.full, 1000, 0)
+    assert engine.result(*engine.submit(add, *kept, 1)) == 4
+    assert len(engine._dropped) <= 1  # what came before went with the last question
+    assert engine.result(*kept) == 3
+
+
+def test_the_end_of_the_process_that_ray_ends_is_an_error():
+    """As where its raylet or the head dies."""
+    with ray() as engine:
+        waiting = engine.submit(add, 1, 2)
+        os.kill(engine._child.pid, signal.SIGKILL)
+        for _ in range(2):
+            with pytest.raises(ResourceError, match="Ray has ended, or was killed: the same command goes on"):
+                engine.result(*waiting)
 
 
 def test_closing_gives_up_what_has_not_begun():
@@ -188,12 +235,12 @@ def gone(process):
 def test_a_cluster_is_quiet_and_leaves_nothing_behind(tmp_path):
     script = """
 import json, os, sys
-from tests.test_engine import loaded, ray
+from tests.test_engine import loaded, ray, setting
 with ray() as engine:
     handles = [engine.submit(loaded, sys.argv[1], "solver.store.sorting")[0] for _ in range(6)]
     print(json.dumps(list(engine.results(handles))))
-    print(os.environ["RAY_AUTH_MODE"])
-assert "RAY_AUTH_MODE" not in os.environ
+    print(engine.result(engine.submit(setting, "RAY_AUTH_MODE")[0]))
+assert "RAY_AUTH_MODE" not in os.environ and "ray" not in sys.modules
 """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
     home, here, asked = tmp_path / "home", tmp_path / "here", tmp_path / "asked"
@@ -212,8 +259,30 @@ assert "RAY_AUTH_MODE" not in os.environ
 
 @pytest.mark.parametrize("where", ["", "local:0", "here", "host", "http://host:1"])
 def test_no_such_cluster(where):
-    with pytest.raises(MethodError, match="say local"):
+    with pytest.raises(MethodError, match=f"^'{where}' is no address of a cluster: say local, local:N, auto"):
         on_ray.connect(where)
+
+
+def test_machines_are_no_address():
+    with pytest.raises(MethodError, match="describes machines, for solver estimate"):
+        on_ray.connect("nodes=4,cores=32")
+
+
+def test_a_client_sends_its_options_as_json(monkeypatch):
+    given = {}
+    monkeypatch.setattr(on_ray, "_knock", lambda where: None)
+    monkeypatch.setattr(on_ray, "_connected", lambda started, **options: given.update(options))
+    on_ray._join(contextlib.ExitStack(), "ray://host:10001")
+    assert json.loads(json.dumps(given)) == given
+    paths = given["runtime_env"]["env_vars"]["PYTHONPATH"].split(os.pathsep)
+    assert given["address"] == "ray://host:10001" and paths == [*on_ray._own_path(), "${PYTHONPATH}"]
+
+
+def test_grpc_is_not_installed(monkeypatch):
+    find = importlib.util.find_spec
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "grpc" else find(name))
+    with pytest.raises(MethodError, match=r"pip install 'ray\[client\]' brings grpcio"):
+        on_ray.connect("ray://host:10001")
 
 
 def test_nobody_answers():

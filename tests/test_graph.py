@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import solver
-from solver.base.errors import BookError, DamagedBook, GameError
+from solver.base.errors import BookError, DamagedBook, GameError, ResourceError
 from solver.base.expectations import number_of
 from solver.base.options import Options
 from solver.base.shown import printable
@@ -283,6 +283,62 @@ def test_a_text_that_leaves_history_out_is_refused():
     exploration = Exploration("forgetful", Forgetful())
     with pytest.raises(GameError, match="positions of one text that differ in how they end"):
         exploration.compare(exploration.run())
+
+
+class Walk:
+    """Steps in several directions, as a game; the text of a position is the order of the steps, or their counts."""
+
+    def __init__(self, length, is_ordered, past=()):
+        self.length, self.is_ordered, self.past = length, is_ordered, past
+
+    def new_initial_state(self):
+        return Walk(self.length, self.is_ordered)
+
+    def is_terminal(self):
+        return len(self.past) == self.length
+
+    def current_player(self):
+        return -4 if self.is_terminal() else len(self.past) % 2
+
+    def legal_actions(self):
+        return list(range(5))
+
+    def action_to_string(self, player, action):
+        return str(action)
+
+    def child(self, action):
+        return Walk(self.length, self.is_ordered, (*self.past, action))
+
+    def player_return(self, player):
+        return 0
+
+    def __str__(self):
+        return str(self.past if self.is_ordered else [self.past.count(action) for action in range(5)])
+
+
+def explored(monkeypatch, game, most):
+    """A game explored with memory for so many positions; how many it has, and what was reported meanwhile."""
+    from solver.base.loading import listening
+    from solver.games.common import exploration
+
+    monkeypatch.setattr(exploration, "_resident", lambda: 0)
+    monkeypatch.setattr(exploration, "STEP", 64)
+    monkeypatch.setattr(exploration, "MEASURED", 256)
+    steps = []
+    with listening(lambda step, *_: steps.append(step), steps.append, most * exploration.GUESS):
+        return len(exploration.Exploration("walk", game).run().texts), steps
+
+
+def test_a_game_that_is_far_too_large_is_refused_early(monkeypatch):
+    """A tree of 5**40 leaves; a thousand games that are all different after 20 of 40 moves prove more than 50,000."""
+    with pytest.raises(ResourceError, match="different ones after 20 moves, and .* GiB of memory hold 50,000:"):
+        explored(monkeypatch, Walk(40, True), 50_000)
+
+
+def test_a_game_that_fits_is_explored_whole(monkeypatch):
+    """As many as there are ways to part n into five numbers, for n from 0 to 13: 18 over 5."""
+    assert explored(monkeypatch, Walk(13, False), 9_000)[0] == 8_568
+    assert explored(monkeypatch, Walk(5, True), 4_000)[0] == sum(5**ply for ply in range(6))
 
 
 def test_tic_tac_toe_of_openspiel_is_ours():

@@ -43,7 +43,7 @@ ALLOWED = {  # third-party packages and other rooms that each may import anywher
     "serve": {"anyio", "starlette", "uvicorn", "base", "rules", "book", "play", "export", "report"},
     "cli": {
         "click", "tqdm", "base", "games", "rules", "search", "check", "compiled", "book", "play", "export", "learning",
-        "verifying", "solving", "edit", "estimate", "report", "serve",
+        "verifying", "cluster", "solving", "edit", "estimate", "report", "serve",
     },
     "adapters": {
         "gymnasium", "numpy", "open_spiel", "pettingzoo", "pyspiel", "base", "games", "rules", "book", "play", "export",

@@ -49,14 +49,22 @@ ONE = "cores=1,memory=1G"
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "reason"),
     [
-        "", "64", "local:0", "nodes=64", f"nodes=0,{ONE}", f"nodes=1,nodes=2,{ONE}", f"nodes=-1,{ONE}",
-        f"nodes=1,{ONE},colour=3", f"nodes=1,{ONE},network=0",
+        ("", "^'' is no size: write nodes=64"),
+        ("64", "^'64' is no size: write nodes=64"),
+        ("head:6379", "^'head:6379' is where a cluster is, and an estimate needs none, only its size: write nodes=64"),
+        ("nodes=64", "lacks cores and memory: add cores=32,memory=256G, for instance$"),
+        ("nodes=50,cores=32", "^'nodes=50,cores=32' lacks memory: add memory=256G, for instance$"),
+        (f"nodes=0,{ONE}", "has no nodes: give at least one"),
+        (f"nodes=1,nodes=2,{ONE}", "says something twice: write nodes=64"),
+        (f"nodes=-1,{ONE}", "^'nodes=-1' says nothing of a cluster: write nodes=64"),
+        (f"nodes=1,{ONE},colour=3", "^'colour=3' says nothing of a cluster: write nodes=64"),
+        (f"nodes=1,{ONE},network=0", "has no network: give at least one, or leave network and storage out"),
     ],
-)  # fmt: skip
-def test_what_is_no_cluster_is_refused_with_the_form(text):
-    with pytest.raises(ValueError, match="write nodes=64"):
+)
+def test_what_is_no_cluster_is_refused_with_the_reason(text, reason):
+    with pytest.raises(ValueError, match=reason):
         parse_cluster(text)
 
 
@@ -148,7 +156,7 @@ def counted(tmp_path, monkeypatch):
     found, lock = Counter(), threading.Lock()
 
     class Counting(Threads):
-        def submit(self, task, *arguments, returns=1, memory=0):
+        def submit(self, task, *arguments, returns=1, memory=0, node=""):
             def once(*known):
                 made = task(*known)
                 size = bytes_of(made)

@@ -93,5 +93,5 @@ def test_without_names_of_rays_own_a_cluster_runs(monkeypatch):
 
     monkeypatch.setattr(on_ray, "_lean", lambda nodes: iter(()))
     monkeypatch.setattr(on_ray, "_instead", lambda *wanted: contextlib.nullcontext())
-    with on_ray.connect("local:1", 1 << 30) as engine:
+    with on_ray.opened("local:1", 1 << 30, None, ()) as engine:
         assert engine.result(engine.submit(add, 1, 2)[0]) == 3

@@ -33,6 +33,7 @@ COMMANDS = {
     "books": ("solver.cli.books", "List the books that come with the package."),
     "check": ("solver.cli.check", "Check rules without solving."),
     "solve": ("solver.cli.solve", "Solve a game and write its book."),
+    "cluster": ("solver.cli.cluster", "Check the nodes of a cluster before a solve."),
     "estimate": ("solver.cli.estimate", "Say beforehand what solving a game will take."),
     "grow": ("solver.cli.grow", "Grow an opening book of a game too large to solve."),
     "pack": ("solver.cli.pack", "Write a book in another codec."),

@@ -11,7 +11,7 @@ from solver.base import extras
 from solver.base.errors import UncompiledRules
 from solver.book.doors import game_of
 from solver.check.playouts import RandomGame, endless, states_of
-from solver.cli.common import Bars, json_option, note, quiet_option, tell
+from solver.cli.common import Bars, json_option, loading, note, quiet_option, tell
 from solver.report import checks
 from solver.rules.game import Rules
 from solver.rules.width import USUAL
@@ -44,7 +44,8 @@ def command(game: str, seed: int, quick: bool, boards: bool, as_json: bool, quie
 
     if boards and as_json:
         raise click.UsageError("--show prints boards: leave --json out")
-    rules = Rules(game_of(game))
+    with loading(quiet):
+        rules = Rules(game_of(game))
     with Bars(quiet) as progress:
         # wide states are in opening books alone
         job = Job(rules, None, Options(progress=progress, max_ply=1 if rules.bits > USUAL else None))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import re
@@ -17,6 +18,7 @@ import click
 
 from solver.base import shown
 from solver.base.errors import BookError
+from solver.base.loading import listening
 from solver.book.codecs import CHOICES
 from solver.book.doors import book_and_game
 from solver.book.naming import resolved
@@ -103,7 +105,8 @@ def open_source(
         raise BookError(f"{source} is a book: --live goes with a game's name")
     if not is_book and own is not None:
         raise BookError(f"there is no book {source}: --game goes with a book")
-    book, game = book_and_game(source, own, shipped_book=not live)
+    with loading(quiet):
+        book, game = book_and_game(source, own, shipped_book=not live)
     if book is None and own_method(game, "chance"):
         chance = chance or f"not searched live: solver solve {source} -o BOOK, name that"
         raise BookError(f"{source} is a game of chance, {chance}")
@@ -112,6 +115,13 @@ def open_source(
     elif not is_book:
         _note_shipped(book, quiet)
     return book, game
+
+
+@contextlib.contextmanager
+def loading(quiet: bool) -> Iterator[None]:
+    """Say how far a game is that takes long to load: one that is explored, or read from a table."""
+    with Bars(quiet) as bars, listening(bars, functools.partial(note, quiet=quiet), None):
+        yield
 
 
 def _note_shipped(book: Book, quiet: bool) -> None:

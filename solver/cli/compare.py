@@ -6,7 +6,7 @@ import click
 
 from solver.base.errors import PositionError
 from solver.book.doors import game_of
-from solver.cli.common import Bars, json_option, quiet_option, tell, try_out
+from solver.cli.common import Bars, json_option, loading, quiet_option, tell, try_out
 from solver.report import comparisons
 from solver.rules.game import Rules
 from solver.rules.notation import parse_position
@@ -45,7 +45,8 @@ def command(game: str, position: str, depth: int | None, nodes: int, as_json: bo
     solver compare tree:exercise.json
     solver compare tic-tac-toe "b2 a2" --depth 5
     """
-    loaded = game_of(game)
+    with loading(quiet):
+        loaded = game_of(game)
     try_out(game, loaded)
     rules = Rules(loaded)
     state = parse_position(loaded, position).state

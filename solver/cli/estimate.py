@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from solver.book.doors import game_of
-from solver.cli.common import Bars, Seconds, Size, json_option, quiet_option, tell, workers_option
+from solver.cli.common import Bars, Seconds, Size, json_option, loading, quiet_option, tell, workers_option
 from solver.estimate.phases import Cluster, parse_cluster
 from solver.report import estimates
 from solver.report.facts import facts_of
@@ -69,7 +69,8 @@ def command(
         raise click.UsageError("an opening book is made on one machine: leave --cluster or --max-ply out")
     if memory is not None and (cluster is not None or max_ply is not None):
         raise click.UsageError("--memory is that of an exhaustive solve on one machine: leave it out")
-    rules = game_of(game)
+    with loading(quiet):
+        rules = game_of(game)
     with Bars(quiet) as bars:
         options: dict[str, Any] = {
             "symmetry": not no_symmetry,

@@ -46,7 +46,7 @@ from solver.cli.info import report
 @click.option(
     "--cluster",
     metavar="WHERE",
-    help="Solve on Ray: local or local:N workers of this machine, auto, or an address, host:6379.",
+    help="Solve on Ray: local or local:N workers of this machine, auto, host:6379 or ray://host:10001.",
 )
 @click.option("--store", metavar="URL", help="Where a cluster keeps what is done: a folder or URL for all its nodes.")
 @click.option("--pruned", is_flag=True, help="For a tree: print the leaves that alpha-beta never looks at.")

@@ -6,6 +6,7 @@ Forward, `explore` takes a shard one generation further, and `close` ends it whe
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -27,6 +28,7 @@ from solver.cluster.tasks import (
     labelled,
     read_segments,
     sample_of,
+    spent,
     valued,
 )
 from solver.compiled.binding import compiling
@@ -108,14 +110,14 @@ def explore(
 def close(job: Job, tier: int, shard: tuple[int, int], seen: Sequence[Segment], bits: int, leads: bool) -> list[Any]:
     """A shard, (bits, owner), of which all states have been seen: what `advance` returns, without children that stay
     in the tier. `leads`: whether there are others at all."""
-    bench = bench_of(job)
+    bench, begun = bench_of(job), time.monotonic()
     with compiling(bench.game):
         states = read_segments(bench.store, seen, *shard)
         kept, report = bench.expansion.keep(states)
         runs = bench.expansion.later(bench.compiled.moves, tier, kept) if leads else []
     file = bench.store.put(labelled("states", tier, shard), kept)
     ends = report[WINS : LOSSES + 1].tolist()
-    facts = Advanced(file, len(states), ends, int(report[LARGEST]), tier, sample_of(kept))
+    facts = Advanced(file, len(states), ends, int(report[LARGEST]), tier, sample_of(kept), spent(begun))
     return [facts, *blocks_of(by_tiers(runs), bits)]
 
 

@@ -7,6 +7,7 @@ them, on another cluster as well: how many shards a tier has is decided when its
 from __future__ import annotations
 
 import functools
+import socket
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -21,7 +22,7 @@ from solver.cluster.mending import mend
 from solver.cluster.resolving import LISTING, by_rounds
 from solver.cluster.shards import AHEAD, BYTES, Shards
 from solver.cluster.store import Damaged, File
-from solver.cluster.tasks import Advanced, Run, advance, begin, warm
+from solver.cluster.tasks import Advanced, Run, Spent, advance, begin, warm
 from solver.cluster.valuing import valued
 from solver.sweep.backward import by_outcome, refuse_long
 from solver.sweep.expansion import Stays
@@ -78,7 +79,7 @@ class Driver(Shards):
     def mend(self, damaged: Damaged) -> None:
         """Compute a shard file again from those before it."""
         self.ahead = {}  # the file may be why that fails
-        self.tell(f"{damaged.name} is damaged, or lost: it is computed again")
+        self.tell(f"{damaged}: it is computed again")
         self.mending(functools.partial(mend, self, damaged.name))
 
     def mending(self, step: Callable[[], Result]) -> Result:
@@ -142,7 +143,7 @@ class Driver(Shards):
         largest = max(one.largest for one in found)
         self.done(told_forward(tier, runs, largest, led / max(1, tier.reached)))
         self.progress("forward", self.course.stored, None)
-        self._tell("forward", tier, started)
+        self._tell("forward", tier, started, [one.spent for one in found])
 
     def _solve(self, tier: Tier) -> None:
         """Find the values of a tier."""
@@ -159,11 +160,17 @@ class Driver(Shards):
             values[place] = one.values
         self.done(told_backward(values, found, tally, by_outcome(tally), gap))
         self.progress("backward", sum(map(sum, course.counts)), course.stored)
-        self._tell("backward", tier, started)
+        self._tell("backward", tier, started, [one.spent for one in found])
 
-    def _tell(self, step: str, tier: Tier, started: float) -> None:
-        """A line about a tier that took a while."""
+    def _tell(self, step: str, tier: Tier, started: float, spent: list[Spent | None]) -> None:
+        """A line about a tier that took a while, and the node of its slowest task, unless that is this one."""
         seconds, shards = time.monotonic() - started, 1 << tier.bits
-        if seconds >= TOLD:
-            shares = "1 shard" if shards == 1 else f"{shards:,} shards"
-            self.tell(f"{step}, tier {tier.number}: {tier.stored:,} states in {shares}, {seconds:.1f} s")
+        if seconds < TOLD:
+            return
+        shares = "1 shard" if shards == 1 else f"{shards:,} shards"
+        known = [one for one in spent if one is not None]
+        slowest = max(known, key=lambda one: one.seconds, default=None)
+        where = ""
+        if slowest is not None and {one.host for one in known} != {socket.gethostname()}:
+            where = f", the slowest task {slowest.seconds:.1f} s on {slowest.host}"
+        self.tell(f"{step}, tier {tier.number}: {tier.stored:,} states in {shares}, {seconds:.1f} s{where}")

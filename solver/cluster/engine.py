@@ -7,14 +7,22 @@ task may run more than once, and anywhere, so it must give the same each time. `
 from __future__ import annotations
 
 import contextlib
+import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from solver.base.errors import ResourceError
 from solver.base.memory import free_memory
 from solver.base.parallel import cores
+
+
+class Node(NamedTuple):
+    """A machine that runs tasks: its host's name or address, and its id, by which `submit` knows it."""
+
+    host: str
+    id: str
 
 
 class Engine(Protocol):
@@ -28,15 +36,24 @@ class Engine(Protocol):
     def memory(self) -> int:
         """Bytes that each of so many tasks may take."""
 
-    def submit(self, task: Callable[..., Any], *arguments: Any, returns: int = 1, memory: int = 0) -> list[Any]:
+    def submit(
+        self, task: Callable[..., Any], *arguments: Any, returns: int = 1, memory: int = 0, node: str = ""
+    ) -> list[Any]:
         """Begin a task; the handles of its results, `returns` of them: a task of several returns a sequence of so many.
 
         An argument that is a handle itself stands for its result, which is then read-only. The task waits until
-        `memory` bytes are free. Raises ResourceError if they never are.
+        `memory` bytes are free. Raises ResourceError if they never are. A task for the `node` of an id runs there at
+        once, beside others.
         """
 
-    def result(self, handle: Any) -> Any:
-        """What the task returned, once it has; raises what it raised. Arrays in it are read-only."""
+    def nodes(self) -> list[Node]:
+        """The machines that run tasks now."""
+
+    def result(self, handle: Any, within: float | None = None) -> Any:
+        """What the task returned, once it has; raises what it raised. Arrays in it are read-only.
+
+        Raises TimeoutError if it has not returned `within` so many seconds.
+        """
 
     def results(self, handles: Iterable[Any]) -> Iterator[Any]:
         """`result` of each, in their order."""
@@ -64,7 +81,9 @@ class Threads:
     def memory(self) -> int:
         return self._total // self.workers
 
-    def submit(self, task: Callable[..., Any], *arguments: Any, returns: int = 1, memory: int = 0) -> list[Future[Any]]:
+    def submit(
+        self, task: Callable[..., Any], *arguments: Any, returns: int = 1, memory: int = 0, node: str = ""
+    ) -> list[Future[Any]]:
         if memory > self._total:
             raise too_large(memory, self._total)
         handles: list[Future[Any]] = [Future() for _ in range(returns)]
@@ -75,11 +94,14 @@ class Threads:
         running.add_done_callback(lambda run: [handle.cancel() for handle in handles] if run.cancelled() else None)
         return handles
 
-    def result(self, handle: Future[Any]) -> Any:
-        return handle.result()
+    def result(self, handle: Future[Any], within: float | None = None) -> Any:
+        return handle.result(within)
 
     def results(self, handles: Iterable[Future[Any]]) -> Iterator[Any]:
         return map(self.result, handles)
+
+    def nodes(self) -> list[Node]:
+        return [Node(socket.gethostname(), "")]
 
     def __enter__(self) -> Threads:
         return self
@@ -123,15 +145,20 @@ class Here:
 
     workers, memory = 1, 1 << 62
 
-    def submit(self, task: Callable[..., Any], *arguments: Any, returns: int = 1, memory: int = 0) -> list[Any]:
+    def submit(
+        self, task: Callable[..., Any], *arguments: Any, returns: int = 1, memory: int = 0, node: str = ""
+    ) -> list[Any]:
         made = task(*arguments)
         return [made] if returns == 1 else list(made)
 
-    def result(self, handle: Any) -> Any:
+    def result(self, handle: Any, within: float | None = None) -> Any:
         return handle
 
     def results(self, handles: Iterable[Any]) -> Iterator[Any]:
         return iter(handles)
+
+    def nodes(self) -> list[Node]:
+        return [Node(socket.gethostname(), "")]
 
     def __enter__(self) -> Here:
         return self

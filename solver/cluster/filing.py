@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.cluster.engine import Engine
+from solver.cluster.engine import Engine, Node
 from solver.cluster.store import Store, digest_of, store_at
 
 MAIL = "mail"  # what such files are called
@@ -76,24 +76,29 @@ class Filing:
     def memory(self) -> int:
         return self.engine.memory
 
-    def submit(self, task: Callable[..., Any], *arguments: Any, returns: int = 1, memory: int = 0) -> list[Any]:
+    def submit(
+        self, task: Callable[..., Any], *arguments: Any, returns: int = 1, memory: int = 0, node: str = ""
+    ) -> list[Any]:
         given = [one.made.slip(one.number) if isinstance(one, Place) else one for one in arguments]
         url = self.store.url
         if self.files and returns > 1:
-            first, handle = self.engine.submit(_filed, url, task, *given, returns=2, memory=memory)
+            first, handle = self.engine.submit(_filed, url, task, *given, returns=2, memory=memory, node=node)
             self._made.append(Made(self.engine, handle))
             return [first, *(Place(self._made[-1], number) for number in range(returns - 1))]
         if any(isinstance(one, Slip) for one in given):
-            return self.engine.submit(_called, url, task, *given, returns=returns, memory=memory)
-        return self.engine.submit(task, *given, returns=returns, memory=memory)
+            return self.engine.submit(_called, url, task, *given, returns=returns, memory=memory, node=node)
+        return self.engine.submit(task, *given, returns=returns, memory=memory, node=node)
 
-    def result(self, handle: Any) -> Any:
+    def result(self, handle: Any, within: float | None = None) -> Any:
         if isinstance(handle, Place):
             return _read(self.store, handle.made.slip(handle.number))
-        return self.engine.result(handle)
+        return self.engine.result(handle, within)
 
     def results(self, handles: Iterable[Any]) -> Iterator[Any]:
         return map(self.result, handles)
+
+    def nodes(self) -> list[Node]:
+        return self.engine.nodes()
 
     def step(self) -> None:
         """A step of the solve is done: nothing is wanted any more that was made before the last one was."""

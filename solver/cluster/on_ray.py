@@ -1,8 +1,9 @@
 """The engine that runs tasks on Ray: on workers started here, or on a cluster that is there.
 
-Nothing else imports Ray. Tasks are plain remote functions of one processor each, no actors: Ray runs them again when a
-worker or a machine dies, and what they raise themselves is final. A cluster started here listens on the loopback only,
-wants a token of each connection, and its files go away with it. Its processes end with the thread that started it.
+Nothing else imports Ray, and only a child of the process that solves does (`hosted`), since Ray may end its process.
+Tasks are plain remote functions of one processor each, no actors: Ray runs them again when a worker or a machine dies,
+and what they raise themselves is final. A cluster started here listens on the loopback only, wants a token of each
+connection, and its files go away with it. Its processes end with the thread that started it.
 
 What begins with an underscore is Ray's own, as of 2.60.0, with which this was tried. Names that another
 version lacks are left alone: it starts later, or says a line of its own.
@@ -34,9 +35,12 @@ from solver.base.extras import CLUSTER
 from solver.base.files import lock
 from solver.base.memory import free_memory
 from solver.base.parallel import cores
-from solver.cluster.engine import too_large
+from solver.cluster.engine import Node, too_large
+from solver.cluster.hosted import Host, Hosted
 
 TASKS = ("solver.cluster.tasks",)
+LOCAL_WORKERS = r"local(?::([1-9]\d*))?"
+CLIENT = "ray://"
 RETRIES = 100  # a few are soon used up where machines come and go: ray#28906
 OBJECTS = 0.3  # of the memory, for what tasks pass on; more goes to files
 LEAST_OBJECTS = 80 << 20  # bytes; Ray takes no fewer
@@ -79,23 +83,39 @@ class RayEngine:
         shares = [node["memory"] / max(1, node["CPU"]) for node in self._nodes() if node.get("CPU")]
         return int(min(shares, default=free_memory()))
 
-    def submit(self, task: Callable[..., Any], *arguments: Any, returns: int = 1, memory: int = 0) -> list[Any]:
-        most = max((int(node["memory"]) for node in self._nodes()), default=0)
+    def submit(
+        self, task: Callable[..., Any], *arguments: Any, returns: int = 1, memory: int = 0, node: str = ""
+    ) -> list[Any]:
+        most = max((int(one["memory"]) for one in self._nodes()), default=0)
         if memory > most:
             raise too_large(memory, most)
         if task not in self._remote:
             self._remote[task] = self._ray.remote(num_cpus=1, max_retries=RETRIES, retry_exceptions=False)(task)
-        begin = self._remote[task].options(num_returns=returns, memory=memory or None).remote
+        options: dict[str, Any] = {"num_returns": returns, "memory": memory or None}
+        if node:
+            from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+            there = NodeAffinitySchedulingStrategy(node, soft=False)
+            options |= {"scheduling_strategy": there, "num_cpus": 0, "max_retries": 0}
+        begin = self._remote[task].options(**options).remote
         with self._explained():
             handles = begin(*arguments)
         return [handles] if returns == 1 else list(handles)
 
-    def result(self, handle: Any) -> Any:
+    def result(self, handle: Any, within: float | None = None) -> Any:
         with self._explained():
-            return self._ray.get(handle)
+            return self._ray.get(handle, timeout=within)
 
     def results(self, handles: Iterable[Any]) -> Iterator[Any]:
         return map(self.result, handles)
+
+    def nodes(self) -> list[Node]:
+        with self._explained():
+            known = [one for one in self._ray.nodes() if one["Alive"] and one["Resources"].get("CPU")]
+        hosts = [one["NodeManagerHostname"] for one in known]
+        names = [host if hosts.count(host) == 1 else f"{host} ({one['NodeManagerAddress']})"
+                 for host, one in zip(hosts, known, strict=True)]  # fmt: skip
+        return [Node(name, one["NodeID"]) for name, one in zip(names, known, strict=True)]
 
     def __enter__(self) -> RayEngine:
         return self
@@ -120,11 +140,15 @@ class RayEngine:
             cause: BaseException = error
             while isinstance(cause, self._ray.exceptions.RayTaskError):
                 cause = cause.cause
+            if isinstance(error, self._ray.exceptions.GetTimeoutError):
+                raise TimeoutError from None
             if isinstance(cause, self._ray.exceptions.RayError):
                 raise ResourceError(f"Ray: {one_line(cause)}: {REMEDIES.get(type(cause).__name__, AGAIN)}") from None
             if isinstance(cause, RuntimeError) and "failed to import on the worker" in str(cause):
                 raise MethodError(f"workers of the cluster cannot import what this process does: {ALIKE}") from None
             raise cause from (None if isinstance(cause, SolverError) else error)
+        except ConnectionError as error:  # of ray://
+            raise ResourceError(f"Ray: {one_line(error)}: {AGAIN}") from None
 
 
 ALIKE = "install the same version of solverbook and Python on all machines"
@@ -138,7 +162,7 @@ REMEDIES = {
 
 def connect(
     where: str, memory: int | None = None, *, objects: int | None = None, modules: Sequence[str] = TASKS
-) -> RayEngine:
+) -> Hosted:
     """An engine on `local` or `local:N` workers of this machine, on `auto`, the cluster of the environment, or on the
     one at an address (`host:6379`, `ray://host:10001`).
 
@@ -148,13 +172,45 @@ def connect(
     """
     if importlib.util.find_spec("ray") is None:
         raise MethodError(CLUSTER)
+    refuse_address(where)
+    return Hosted(where, memory=memory, objects=objects, modules=list(modules))
+
+
+def is_local(where: str) -> bool:
+    """Whether a cluster is started on this machine, which has the rules and the store of its driver."""
+    return re.fullmatch(LOCAL_WORKERS, where) is not None
+
+
+def refuse_address(where: str) -> None:
+    """Raise MethodError for what is no address of a cluster."""
+    if re.fullmatch(rf"{LOCAL_WORKERS}|auto|(?!local:)(ray://)?[^/\s]+:\d+", where) is None:
+        reason = "describes machines, for solver estimate" if "=" in where else "is no address of a cluster"
+        raise MethodError(f"{where[:80]!r} {reason}: say local, local:N, auto, host:6379 or ray://host:10001")
+    if where.startswith(CLIENT) and importlib.util.find_spec("grpc") is None:
+        raise MethodError(f"{where[:80]}: pip install 'ray[client]' brings grpcio, which ray:// needs")
+
+
+def host() -> None:
+    """Be the child of `connect`: answer on standard output what is asked on standard input."""
+    inbox, outbox = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1):  # what Ray prints is no answer
+        os.dup2(nothing, stream)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    served = Host(opened)
+    signal.signal(signal.SIGTERM, served.leave)
+    served.serve(inbox, outbox)
+
+
+def opened(where: str, memory: int | None, objects: int | None, modules: Sequence[str]) -> RayEngine:
+    """The engine of `connect`, in this process."""
+    for module in modules:  # answers are of their types; Ray's start is mostly waiting
+        threading.Thread(target=importlib.import_module, args=(module,), daemon=True).start()
     with contextlib.ExitStack() as started:
-        if count := re.fullmatch(r"local(?::([1-9]\d*))?", where):
+        if count := re.fullmatch(LOCAL_WORKERS, where):
             ray = _start(started, int(count[1] or cores()), memory or free_memory(), objects, modules)
-        elif where == "auto" or re.fullmatch(r"(?!local:)(ray://)?[^/\s]+:\d+", where):
-            ray = _join(started, where)
         else:
-            raise MethodError(f"no cluster {where!r}: say local, local:N, auto, host:6379 or ray://host:10001")
+            ray = _join(started, where)
         return RayEngine(ray, started.pop_all())
 
 
@@ -188,15 +244,19 @@ def _join(started: contextlib.ExitStack, where: str) -> Any:
     with _environment({**QUIET, "RAY_py_gcs_connect_timeout_s": str(PATIENCE)}):
         from ray.job_config import JobConfig
 
+        paths: dict[str, Any] = {"job_config": JobConfig(_py_driver_sys_path=_own_path())}
+        if where.startswith(CLIENT):  # the options go there as JSON
+            own = os.pathsep.join([*_own_path(), "${PYTHONPATH}"])
+            paths = {"runtime_env": {"env_vars": {"PYTHONPATH": own}}}
         try:
-            return _connected(started, address=where, job_config=JobConfig(_py_driver_sys_path=_own_path()))
+            return _connected(started, address=where, **paths)
         except (OSError, RuntimeError, ValueError, ImportError) as error:
             raise ResourceError(f"no cluster at {where}: {one_line(error)}") from None
 
 
 def _knock(where: str) -> None:
     """Raise ResourceError where nobody answers as gRPC does, which begins with HTTP/2: Ray tries for minutes."""
-    host, _, port = where.removeprefix("ray://").rpartition(":")
+    host, _, port = where.removeprefix(CLIENT).rpartition(":")
     try:
         with socket.create_connection((host.strip("[]"), int(port)), PATIENCE) as door:
             door.settimeout(PATIENCE)

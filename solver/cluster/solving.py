@@ -11,9 +11,11 @@ from solver.base.errors import ResourceError, SolverError
 from solver.base.kinds import NIMBER
 from solver.base.options import Options
 from solver.book.solution import Solved
+from solver.cluster import nodes
 from solver.cluster.driver import MENDED, Driver
 from solver.cluster.engine import Engine
 from solver.cluster.merged import Merged
+from solver.cluster.on_ray import is_local
 from solver.cluster.store import LEASE, Damaged, Store
 from solver.cluster.tasks import Job
 from solver.compiled import agreement
@@ -46,6 +48,8 @@ class Clustered:
         """The solution, which is in the files. Compiled rules are held against the plain ones as `exhaustive.solve`
         does. Raises what that does, and ResourceError where the store or the cluster fail."""
         begun, driver, rules = time.monotonic(), self.driver, self.rules
+        if not is_local(self.options.cluster or ""):
+            self._look()
         if self.options.restart:
             self.store.clear(but=(LEASE,))
         if driver.resume(f"{rules.name} {driver.job.fingerprint} {self.options.method} symmetry {rules.symmetry}"):
@@ -55,6 +59,14 @@ class Clustered:
             driver.inspect(list(states))
         driver.run()
         return driver.mending(partial(self._solved, begun))
+
+    def _look(self) -> None:
+        """Say a line about each node. Raises ResourceError if one can take no part."""
+        job = self.driver.job
+        found = nodes.look(self.driver.engine, nodes.Wanted(job.game, job.fingerprint, self.store.url))
+        for node in found:
+            self.options.say(nodes.line(node))
+        nodes.refuse(found)
 
     def _solved(self, begun: float) -> Solved:
         start, merged = self.rules.canonical(self.rules.game.initial()), self._merged()

@@ -58,11 +58,14 @@ class File(NamedTuple):
 
 
 class Damaged(SolverError):
-    """A shard file is missing, or is not what its name says; its name."""
+    """A shard file is missing, or is not what its name says: its name, and the host that finds it so."""
 
     @property
     def name(self) -> str:
         return str(self.args[0])
+
+    def __str__(self) -> str:
+        return f"{self.name} is damaged or lost, as {self.args[1]} sees it"
 
 
 def bytes_of(array: NDArray[Any]) -> memoryview:
@@ -150,7 +153,7 @@ class Store:
         try:
             return self._patiently(once)
         except (FileNotFoundError, EOFError):
-            raise Damaged(name) from None
+            raise Damaged(name, socket.gethostname()) from None
 
     def remove(self, names: Sequence[str]) -> None:
         """Remove files that nobody needs any more, where they are still there."""
@@ -183,12 +186,15 @@ class Store:
         except EOFError:
             raise ResourceError(f"{self.url}/{name} is damaged: --restart discards what was done") from None
 
+    def require(self, folder: str) -> None:
+        """Raise ResourceError if there are folders, and not this one."""
+        if self.renames and not self._patiently(functools.partial(self.files.isdir, folder)):
+            raise ResourceError(f"{self.url}: there is no folder {folder}: make it where all nodes see it")
+
     def hold(self) -> Lease:
         """The lease of the solve, ours until it is released. Raises ResourceError if another process has it."""
         if self.renames:  # elsewhere there are no folders
-            above = self.root.rpartition("/")[0] or "/"
-            if not self._patiently(functools.partial(self.files.isdir, above)):
-                raise ResourceError(f"{self.url}: there is no folder {above}: make it where all nodes see it")
+            self.require(self.root.rpartition("/")[0] or "/")
             self._surely(functools.partial(self.files.makedirs, self.root, exist_ok=True))
         self._lease = Lease(self)
         return self._lease
@@ -243,7 +249,8 @@ class Store:
             raise self._failed(error) from error
 
     def _failed(self, error: Exception) -> ResourceError:
-        return ResourceError(f"{self.url}: {one_line(error)}: mend it, then the same command goes on")
+        where = f"{self.url} on {socket.gethostname()}"
+        return ResourceError(f"{where}: {one_line(error)}: mend it, then the same command goes on")
 
 
 class Lease:

@@ -9,13 +9,16 @@ writes the same files.
 from __future__ import annotations
 
 import re
+import socket
 import threading
+import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from solver import __version__
 from solver.base.errors import GameError
 from solver.base.expectations import MIDDLE, number_of
 from solver.cluster.blocks import Block, States, blocks_of, by_tiers, own, several, united
@@ -71,9 +74,16 @@ class Run(NamedTuple):
     segments: dict[int, Segment]
 
 
+class Spent(NamedTuple):
+    """The seconds that a task took, and the host that ran it."""
+
+    host: str
+    seconds: float
+
+
 class Advanced(NamedTuple):
     """A shard of a tier: the file of its unfinished states; how many it has of all kinds, the finished ones by outcome
-    and their largest margin; the highest tier led to, and some of its states."""
+    and their largest margin; the highest tier led to, some of its states, and who took how long."""
 
     states: File
     reached: int
@@ -81,16 +91,18 @@ class Advanced(NamedTuple):
     largest: int
     highest: int
     sample: list[int]
+    spent: Spent
 
 
 class Folded(NamedTuple):
     """The values of a shard: their file, how many there are of each (of each sign, in a game of chance), the slowest
-    win and its first state, and some of its states."""
+    win and its first state, some of its states, and who took how long, if one task did."""
 
     values: File
     tally: dict[int, int]
     slowest: tuple[int, int] | None
     sample: list[int]
+    spent: Spent | None = None
 
 
 class Bench:
@@ -99,7 +111,10 @@ class Bench:
     def __init__(self, job: Job) -> None:
         game = load_game(job.game)
         if fingerprint(game) != job.fingerprint:
-            raise GameError(f"{job.game}: a node of the cluster has other rules: give all of them the same files")
+            raise GameError(
+                f"{job.game}: the node {socket.gethostname()} of the cluster, with solverbook {__version__}, has other"
+                " rules: give all nodes the same files and the same version"
+            )
         self.job, self.game = job, game
         self.rules = Rules(game, job.symmetry, nimbers=job.nimbers)
         with compiling(game):
@@ -144,14 +159,16 @@ def begin(job: Job, bits: int) -> Any:
 
 def advance(job: Job, tier: int, shard: tuple[int, int], segments: Sequence[Segment], bits: int) -> list[Any]:
     """A shard, (bits, owner), of a tier: what `Advanced` says, and blocks of children for 2**`bits` shards."""
-    bench = bench_of(job)
+    bench, begun = bench_of(job), time.monotonic()
     with compiling(bench.game):
         states = read_segments(bench.store, segments, *shard)
         found = bench.expansion.expand(tier, states, False)
         kept = np.concatenate(found.states) if found.states else states[:0]
         runs = [*found.runs, *gathered(found.scattered)]
     file = bench.store.put(labelled("states", tier, shard), kept)
-    facts = Advanced(file, found.reached, found.terminal.tolist(), found.largest, found.highest, sample_of(kept))
+    facts = Advanced(
+        file, found.reached, found.terminal.tolist(), found.largest, found.highest, sample_of(kept), spent(begun)
+    )
     return [facts, *blocks_of(by_tiers(runs), bits)]
 
 
@@ -230,7 +247,7 @@ def fold(
     job: Job, tier: int, shard: tuple[int, int], states: File, scale: Scale, children: Block, bits: int, *answers: Any
 ) -> Folded:
     """The values of the states of a file, by those of their children, which 2**`bits` shards have answered."""
-    bench, kind = bench_of(job), np.dtype(scale.kind)
+    bench, kind, begun = bench_of(job), np.dtype(scale.kind), time.monotonic()
     own_states = bench.store.get(states, np.int64)
     known = miniature(tier, own_states, children, bits, answers, kind)
     values = np.full(len(own_states), np.iinfo(kind).min, kind)
@@ -238,7 +255,12 @@ def fold(
         for begin in range(0, len(values), CHUNK):
             end = min(begin + CHUNK, len(values))
             refuse(bench.game, _raise(bench, known, begin, end, scale, values[begin:end]))
-    return valued(bench, tier, shard, scale, own_states, values)
+    return valued(bench, tier, shard, scale, own_states, values)._replace(spent=spent(begun))
+
+
+def spent(begun: float) -> Spent:
+    """What this task has taken since it began."""
+    return Spent(socket.gethostname(), time.monotonic() - begun)
 
 
 def valued(

@@ -34,6 +34,7 @@ BYTES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 FIELD = re.compile(r"(nodes|cores|memory|network|storage|price)=([0-9]{1,12}(?:\.[0-9]{1,6})?)([KMGT]?)")
 LOCAL = re.compile(r"local(?::([1-9][0-9]{0,3}))?")
+NEEDED = {"nodes": "nodes=64", "cores": "cores=32", "memory": "memory=256G"}  # and examples
 FORM = "write nodes=64,cores=32,memory=256G,network=25G, with storage=40G and price=1.6 if you like, or local:2"
 
 
@@ -168,12 +169,21 @@ def parse_cluster(text: str) -> Cluster:
     local = LOCAL.fullmatch(text)
     if local:
         return Cluster(1, int(local[1] or cores()), free_memory())
-    parts = [FIELD.fullmatch(part.strip()) for part in text.split(",")]
-    found = {part[1]: float(part[2]) * (BYTES if part[1] == "memory" else UNITS)[part[3]] for part in parts if part}
-    if len(found) < len(parts) or not {"nodes", "cores", "memory"} <= set(found):
-        raise ValueError(f"{text[:80]!r} describes no cluster: {FORM}")
-    if not all(found[name] >= 1 for name in found if name != "price"):
-        raise ValueError(f"{text[:80]!r} is a cluster of nothing: {FORM}")
+    if "=" not in text:
+        where = "is where a cluster is, and an estimate needs none, only its size" if ":" in text else "is no size"
+        raise ValueError(f"{text[:80]!r} {where}: {FORM}")
+    parts = [part.strip() for part in text.split(",")]
+    if wrong := [part for part in parts if FIELD.fullmatch(part) is None]:
+        raise ValueError(f"{wrong[0][:80]!r} says nothing of a cluster: {FORM}")
+    fields = [part for part in map(FIELD.fullmatch, parts) if part is not None]
+    found = {part[1]: float(part[2]) * (BYTES if part[1] == "memory" else UNITS)[part[3]] for part in fields}
+    if len(found) < len(fields):
+        raise ValueError(f"{text[:80]!r} says something twice: {FORM}")
+    if missing := [name for name in NEEDED if name not in found]:
+        examples = ",".join(NEEDED[name] for name in missing)
+        raise ValueError(f"{text[:80]!r} lacks {' and '.join(missing)}: add {examples}, for instance")
+    if few := [name for name in found if name != "price" and found[name] < 1]:
+        raise ValueError(f"{text[:80]!r} has no {few[0]}: give at least one, or leave network and storage out")
     nodes, each, memory = (int(found[name]) for name in ("nodes", "cores", "memory"))
     network, storage, price = (found.get(name, 0.0) for name in ("network", "storage", "price"))
     return Cluster(nodes, each, memory, network, storage, price)

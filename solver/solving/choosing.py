@@ -36,6 +36,8 @@ def refuse(job: Job, way: Way) -> None:
     rules, options = job.rules, job.options
     if options.method not in ("auto", *plain.METHODS):
         raise MethodError(f"no method {options.method!r}: choose one of {', '.join(('auto', *plain.METHODS))}")
+    if options.cluster is not None:
+        cluster.refuse_address(options.cluster)
     if options.max_ply is not None and options.method not in ("auto", "alphabeta"):
         raise MethodError(f"an opening book is made by alpha-beta: --method alphabeta, not {options.method}")
     if rules.kind is NIMBER:
@@ -63,6 +65,8 @@ def refuse_ignored(name: str, heeds: set[str], keeps: bool, given: Mapping[str, 
         if value is None or value is False:
             continue
         option = f"--{asked.replace('_', '-')}"
+        if asked == "cluster" and asked not in heeds:
+            raise MethodError(f"{option} means nothing to {name}: one machine does that, leave it out")
         if asked not in heeds:
             ways = [way.name for way in WAYS if asked in way.heeds]
             where = f"; it is for {' and '.join(ways)}" if ways else ""

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import random
 import time
+from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
 from itertools import repeat
+from math import sqrt
 from typing import Any
 
 from solver.base.errors import GameError, ResourceError
@@ -26,6 +28,11 @@ GUESS = 1500  # bytes of a position, where the system does not tell
 CHANCE, TERMINAL = -1, -4  # in place of a player
 PLAYED_SECONDS = 2.0
 PLAYOUTS = 200
+HOPELESS_SECONDS = 5.0  # of random games, to see whether there are too many positions
+MEASURED_GAMES = 31  # whose lengths say where most positions are, about
+LONGEST = 400  # moves of them
+SURELY = 10  # equal positions that may have been missed by bad luck
+ENOUGH = 100  # of them: there are not so many positions, or more games are needed than there is time for
 AGAIN = 1000  # positions met twice that are looked at, at most
 SECOND = " (second player to move)"  # behind a text that both sides have
 NOTHING_MORE = "take a game whose text says all that matters"
@@ -132,11 +139,47 @@ class Exploration:
                 f"a position takes about {each:,} bytes of memory: {self.memory / 2**30:.1f} GiB hold"
                 f" {self.memory // each:,} of them"
             )
+            self._refuse_hopeless(self.memory // each)
         if taken > self.memory or size > MOST_NODES:
             raise ResourceError(
                 f"{self.text[:80]} has more than {size:,} positions, which take {self.memory / 2**30:.1f} GiB of"
                 " memory: raise --memory, or take smaller parameters"
             )
+
+    def _refuse_hopeless(self, most: int) -> None:
+        """Raise ResourceError if random games show that there are more than `most` positions.
+
+        This is the birthday problem: of n positions after equally many moves, n (n - 1) / 2 pairs, a share of at least
+        one in so many as there are of them is equal. So few equal pairs prove many positions, however unevenly random
+        games meet them. To be wrong once in 20,000 times, none counts as ten.
+        """
+        chance, deadline = random.Random(0), time.monotonic() + HOPELESS_SECONDS
+        ply = sorted(self._walk(chance, LONGEST)[1] for _ in range(MEASURED_GAMES))[MEASURED_GAMES // 2] // 2
+        met, equal, count = Counter[str](), 0, 0
+        while equal < ENOUGH and time.monotonic() < deadline:
+            text, length = self._walk(chance, ply)
+            if length < ply:
+                continue
+            equal, count = equal + met[text], count + 1
+            met[text] += 1
+            least = int(count * (count - 1) / 2 / (equal + 3 * sqrt(equal) + SURELY))
+            if least > most:
+                raise ResourceError(
+                    f"{self.text[:80]} has more than {least:,} positions, since {count:,} random games are at"
+                    f" {len(met):,} different ones after {ply} moves, and {self.memory / 2**30:.1f} GiB of memory hold"
+                    f" {most:,}: take smaller parameters, or raise --memory"
+                )
+            if count % STEP == 0:
+                self.listener.progress("random games", count, None)
+
+    def _walk(self, chance: random.Random, most: int) -> tuple[str, int]:
+        """The position of a random game after so many moves, or at its end, and its ply."""
+        state = self.game.new_initial_state()
+        for ply in range(most):
+            if state.current_player() == TERMINAL:
+                return "", ply
+            state = state.child(chance.choice(self._moves(state)[0]))
+        return f"{state.current_player()} {state}", most
 
     def _name_twins(self) -> None:
         """Equal texts of both sides say which side moves."""

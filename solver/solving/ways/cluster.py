@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from solver.base import extras
+from solver.base.errors import MethodError
+from solver.rules.fingerprint import fingerprint
+from solver.rules.game import load_game, located
 from solver.solving.job import Job, Outcome
 from solver.solving.ways import plain
 
+if TYPE_CHECKING:
+    from solver.cluster.nodes import Examined
+
 name = "a cluster (--cluster)"
+NO_STORE = "--store is empty: name a folder or URL that all nodes reach"
 heeds = {"cluster", "store", "memory", "workers", "restart", "checkpoint"}
 
 
 def refuses(job: Job) -> str | None:
     """What the method cannot take, and a cluster that is not there, or has no place to keep what is done."""
+    from solver.cluster import on_ray
+
+    assert job.options.cluster is not None
     reason = plain.refuses(job) or job.rules.kind.refusal("cluster", job.rules.name)
     if reason is None and not extras.has_cluster():
         return f"--cluster: {extras.cluster_remedy()}"
-    if reason is None and job.options.store is None and not _is_local(job):
+    if reason is None and job.options.store == "":
+        return NO_STORE
+    if reason is None and job.options.store is None and not on_ray.is_local(job.options.cluster):
         return "a cluster keeps what is done where all its nodes reach it: name a folder or URL, --store"
     return reason
 
@@ -35,5 +49,24 @@ def solve(job: Job) -> Outcome:
     return Outcome(solved, solved.method, "complete", clustered.remove, clustered.mend)
 
 
-def _is_local(job: Job) -> bool:
-    return (job.options.cluster or "").partition(":")[0] == "local"
+def refuse_address(address: str) -> None:
+    """Raise MethodError for what is no address of a cluster."""
+    from solver.cluster import on_ray
+
+    on_ray.refuse_address(address)
+
+
+def look(address: str, store: str, game: str | None) -> list[Examined]:
+    """Look at the nodes of a cluster, for a solve of a game. Raises MethodError, GameError, ResourceError."""
+    if not extras.has_cluster():
+        raise MethodError(f"--cluster: {extras.cluster_remedy()}")
+    if not store:
+        raise MethodError(NO_STORE)
+    from solver.cluster import nodes, on_ray
+    from solver.cluster.store import Store
+
+    rules = None if game is None else load_game(game)
+    wanted = ("", "") if rules is None else (located(rules), fingerprint(rules))
+    url = Store(store).url
+    with on_ray.connect(address) as engine:
+        return nodes.look(engine, nodes.Wanted(*wanted, url))

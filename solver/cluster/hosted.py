@@ -1,0 +1,231 @@
+"""An engine in a process of its own, whose end is not ours.
+
+Ray ends the process of a driver from C++, without a word, once its raylet or the head is gone for good. So a child
+connects to Ray, and this process, which drives the solve, passes it tasks over two pipes. If the child dies, the next
+question raises ResourceError. If this process dies, the child reads the end of the pipe, and ends what it started.
+
+A question and its answer are a pickle each, behind its length. An answer takes some 0.1 ms more than in one process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pickle
+import queue
+import signal
+import struct
+import subprocess
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from typing import IO, Any, NamedTuple
+
+from solver.base.errors import ResourceError, SolverError
+from solver.cluster.engine import Engine, Node
+
+LENGTH = struct.Struct("<Q")
+PATIENCE = 30.0  # seconds for the child to end what it started
+# isolated, since the folder of this process may hold files that are named like modules
+CHILD = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from solver.cluster.on_ray import host; host()"
+
+
+class Reference(NamedTuple):
+    """The number by which the child knows a result."""
+
+    number: int
+
+
+class Handle:
+    """A result in the child, which lets go of it when nobody here has its handle any more."""
+
+    __slots__ = ("_dropped", "reference")
+
+    def __init__(self, reference: Reference, dropped: list[int]) -> None:
+        self.reference, self._dropped = reference, dropped
+
+    def __del__(self) -> None:
+        self._dropped.append(self.reference.number)
+
+
+class Hosted:
+    """An engine whose tasks a child runs on the engine that `on_ray.host` opens there with these options."""
+
+    def __init__(self, where: str, **options: Any) -> None:
+        self._where = where
+        self._dropped: list[int] = []
+        self._lock = threading.Lock()
+        self._is_asking = False
+        self._child = subprocess.Popen(
+            [sys.executable, "-I", "-c", CHILD, json.dumps(sys.path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # the keys of a terminal are for this process
+        )
+        try:
+            self._ask("open", where, options)
+        except BaseException:
+            self.__exit__()
+            raise
+
+    @property
+    def workers(self) -> int:
+        return int(self._ask("workers"))
+
+    @property
+    def memory(self) -> int:
+        return int(self._ask("memory"))
+
+    def submit(
+        self, task: Callable[..., Any], *arguments: Any, returns: int = 1, memory: int = 0, node: str = ""
+    ) -> list[Handle]:
+        given = [one.reference if isinstance(one, Handle) else one for one in arguments]
+        numbers = self._ask("submit", task, given, returns, memory, node)
+        return [Handle(Reference(number), self._dropped) for number in numbers]
+
+    def result(self, handle: Handle, within: float | None = None) -> Any:
+        return self._ask("result", handle.reference.number, within)
+
+    def results(self, handles: Iterable[Handle]) -> Iterator[Any]:
+        return map(self.result, handles)
+
+    def nodes(self) -> list[Node]:
+        return [Node(*one) for one in self._ask("nodes")]
+
+    def __enter__(self) -> Hosted:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        child, self._is_asking = self._child, True
+        for pipe in (child.stdin, child.stdout):
+            with contextlib.suppress(OSError):
+                pipe.close()  # type: ignore[union-attr]
+        try:
+            child.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+
+    def _ask(self, *question: Any) -> Any:
+        """The child's answer; raises what it raised."""
+        with self._lock:
+            if self._is_asking:  # what interrupted the last question left its answer in the pipe
+                raise self._gone()
+            dropped = [self._dropped.pop() for _ in range(len(self._dropped))]
+            sent = pickle.dumps((dropped, question), pickle.HIGHEST_PROTOCOL)
+            self._is_asking = True
+            try:
+                _send(self._child.stdin, sent)
+                received = _receive(self._child.stdout)
+            except (OSError, EOFError):
+                raise self._gone() from None
+            self._is_asking = False
+        is_answer, answer, origin = pickle.loads(received)  # noqa: S301  # of our own child
+        if is_answer:
+            return answer
+        raise answer from (None if isinstance(answer, SolverError) else RuntimeError(f"in the cluster:\n{origin}"))
+
+    def _gone(self) -> ResourceError:
+        if self._where.startswith("local"):
+            return ResourceError("Ray has ended, or was killed: the same command goes on from the last commit")
+        return ResourceError(
+            f"the connection to the cluster {self._where} is lost, since its head or Ray on this machine has ended: "
+            "start the cluster anew, then the same command goes on from the last commit"
+        )
+
+
+class Host:
+    """The child's side: answers questions by an engine that `opening` opens."""
+
+    def __init__(self, opening: Callable[..., Engine]) -> None:
+        self._opening = opening
+        self._results: dict[int, Any] = {}
+        self._count = 0
+        self._stack = contextlib.ExitStack()
+        self._engine: Any = None
+        self._ended = threading.Event()
+
+    def leave(self, number: int, frame: Any) -> None:
+        """End, as the handler of a signal; nothing interrupts the end itself."""
+        if not self._ended.is_set():
+            raise SystemExit
+
+    def serve(self, inbox: IO[bytes], outbox: IO[bytes]) -> None:
+        """Answer until the other side is gone; then end what was started."""
+        waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        threading.Thread(target=self._listen, args=(inbox, waiting), daemon=True).start()
+        with self._stack:
+            try:
+                while asked := waiting.get():
+                    _send(outbox, self._answer(asked))
+            except (SystemExit, BrokenPipeError):
+                pass
+            finally:
+                self._ended.set()
+
+    def _listen(self, inbox: IO[bytes], waiting: queue.SimpleQueue[bytes]) -> None:
+        """Pass questions on. At their end interrupt the main thread, which may be waiting for a task."""
+        with contextlib.suppress(OSError, EOFError):
+            while True:
+                waiting.put(_receive(inbox))
+        waiting.put(b"")
+        while not self._ended.wait(0.5):  # again, since an exception is lost in a callback out of Ray
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    def _answer(self, asked: bytes) -> bytes:
+        try:
+            dropped, (name, *given) = pickle.loads(asked)  # noqa: S301  # of our own parent
+            for number in dropped:
+                del self._results[number]
+            return pickle.dumps((True, getattr(self, f"_{name}")(*given), ""), pickle.HIGHEST_PROTOCOL)
+        except Exception as error:
+            origin = "".join(traceback.format_exception(error))
+            with contextlib.suppress(Exception):
+                made = pickle.dumps((False, error, origin))
+                pickle.loads(made)  # noqa: S301  # some can be written, and not be read
+                return made
+            return pickle.dumps((False, RuntimeError(f"{type(error).__name__}: {error}"), origin))
+
+    def _open(self, where: str, options: dict[str, Any]) -> None:
+        self._engine = self._stack.enter_context(self._opening(where, **options))
+
+    def _workers(self) -> int:
+        return int(self._engine.workers)
+
+    def _memory(self) -> int:
+        return int(self._engine.memory)
+
+    def _nodes(self) -> list[Node]:
+        return list(self._engine.nodes())
+
+    def _submit(self, task: Callable[..., Any], given: list[Any], returns: int, memory: int, node: str) -> list[int]:
+        arguments = [self._results[one.number] if isinstance(one, Reference) else one for one in given]
+        handles = self._engine.submit(task, *arguments, returns=returns, memory=memory, node=node)
+        numbers = range(self._count, self._count + len(handles))
+        self._results.update(zip(numbers, handles, strict=True))
+        self._count += len(handles)
+        return list(numbers)
+
+    def _result(self, number: int, within: float | None) -> Any:
+        return self._engine.result(self._results[number], within)
+
+
+def _send(pipe: Any, data: bytes) -> None:
+    pipe.write(LENGTH.pack(len(data)))
+    pipe.write(data)
+    pipe.flush()
+
+
+def _receive(pipe: Any) -> bytes:
+    """The next message. Raises EOFError at the end."""
+    head = pipe.read(LENGTH.size)
+    if len(head) < LENGTH.size:
+        raise EOFError
+    size = LENGTH.unpack(head)[0]
+    data: bytes = pipe.read(size)
+    if len(data) < size:
+        raise EOFError
+    return data

@@ -1,0 +1,162 @@
+"""The nodes of a cluster, looked at before they get work: one task on each says what it has, and tries the store.
+
+A look takes about a second, and a file of 4 MB for each node.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from solver import __version__
+from solver.base.errors import ResourceError, SolverError
+from solver.base.memory import free_memory
+from solver.cluster.engine import Engine
+from solver.cluster.store import LOOKED, Damaged, File, Store, one_line, store_at
+from solver.rules.fingerprint import fingerprint
+from solver.rules.game import load_game
+
+READ, WRITTEN = 1 << 16, 4 << 20  # bytes of the driver's file, and of each node's
+PATIENCE = 120.0  # seconds for the answer of a node, whose worker may have to start
+PROBE = "probe-starts-0-0"  # a label of shard files, so that a file that is left behind goes with them
+LESS = "give all nodes the same files"
+
+
+class Wanted(NamedTuple):
+    """What all nodes must have: a game, its fingerprint, both empty if none matters, and the view of a store."""
+
+    game: str
+    fingerprint: str
+    url: str
+
+
+class Examined(NamedTuple):
+    """A node: facts of it, None where it does not say, and why it can take no part.
+
+    `written` are bytes a second to the store. `ahead` are the seconds by which its clock certainly differs from that
+    of the driver.
+    """
+
+    host: str
+    version: str | None = None
+    fingerprint: str | None = None
+    sees_store: bool = False
+    written: float | None = None
+    memory: int | None = None
+    ahead: float | None = None
+    faults: tuple[str, ...] = ()
+
+
+def look(engine: Engine, wanted: Wanted) -> list[Examined]:
+    """Look at all nodes. Raises ResourceError if this machine cannot write to the store."""
+    store = store_at(wanted.url)
+    store.require(store.root)
+    file = store.put(PROBE, np.frombuffer(os.urandom(READ), np.uint8))
+    try:
+        sent = time.time()
+        asked = [(one.host, engine.submit(examine, *wanted, *file, node=one.id)[0]) for one in engine.nodes()]
+        return [_node(host, engine, handle, wanted, sent) for host, handle in asked]
+    finally:
+        store.remove([file.name])
+
+
+def refuse(nodes: Sequence[Examined]) -> None:
+    """Raise ResourceError if a node can take no part."""
+    wrong = [node for node in nodes if node.faults]
+    if wrong:
+        others = f" ({', '.join(node.host for node in wrong[1:])} cannot take part either)" if wrong[1:] else ""
+        raise ResourceError(f"node {wrong[0].host} {wrong[0].faults[0]}{others}")
+    if not nodes:
+        raise ResourceError("no node of the cluster runs tasks: start one with a processor, ray start --num-cpus N")
+
+
+def line(node: Examined) -> str:
+    """A node in words."""
+    if node.version is None:
+        return f"node {node.host} {'; '.join(node.faults)}"
+    parts = [f"solverbook {node.version}"]
+    if node.fingerprint:
+        parts.append(f"rules {node.fingerprint[:12]}")
+    if node.sees_store:
+        parts.append("sees the store")
+    if node.written:
+        parts.append(f"writes {node.written / 1e6:,.0f} MB/s")
+    if node.memory is not None:
+        parts.append(f"{node.memory / 1e9:.1f} GB of memory free")
+    if node.ahead is not None and abs(node.ahead) > LOOKED:
+        side = "ahead" if node.ahead > 0 else "behind"
+        parts.append(f"its clock is {abs(node.ahead):,.0f} s {side} of this machine's: let both follow one time server")
+    elif node.ahead is not None:
+        parts.append("clock right")
+    return f"node {node.host}: {', '.join([*parts, *node.faults])}"
+
+
+def examine(game: str, wanted: str, url: str, name: str, length: int) -> dict[str, Any]:
+    """The task: facts of the node that runs it. A dict, since another version of this package reads it."""
+    facts: dict[str, Any] = {"clock": time.time(), "version": __version__, "memory": free_memory()}
+    try:
+        facts["fingerprint"] = fingerprint(load_game(game)) if game else ""
+    except SolverError as error:
+        facts["unruled"] = one_line(error)
+    try:
+        store = store_at(url)
+        store.get(File(name, length), np.uint8)
+        facts["sees_store"] = True
+        facts["written"] = _written(store)
+    except Damaged:
+        facts["sees_store"] = False
+    except SolverError as error:
+        facts["unstored"] = one_line(error)
+    return facts
+
+
+def _written(store: Store) -> float:
+    """Bytes a second that this node writes to a store."""
+    data = np.frombuffer(os.urandom(WRITTEN), np.uint8)
+    begun = time.perf_counter()
+    file = store.put(PROBE, data)
+    seconds = time.perf_counter() - begun
+    store.remove([file.name])
+    return WRITTEN / seconds
+
+
+def _node(host: str, engine: Engine, handle: Any, wanted: Wanted, sent: float) -> Examined:
+    """A node by its answer to the question that was `sent` then."""
+    try:
+        facts = engine.result(handle, PATIENCE)
+    except TimeoutError:
+        return Examined(host, faults=(f"has not answered for {PATIENCE:g} s: look into Ray's log there",))
+    except Exception as error:  # whatever a node raises that has another version, or half of one
+        return Examined(host, faults=(f"cannot be asked: {one_line(error)}",))
+    clock = facts["clock"]
+    ahead = max(0.0, clock - time.time()) or min(0.0, clock - sent)
+    read = {name: facts.get(name) for name in ("version", "fingerprint", "written", "memory")}
+    return Examined(
+        host, **read, sees_store=bool(facts.get("sees_store")), ahead=ahead, faults=tuple(_faults(facts, wanted))
+    )
+
+
+def _faults(facts: dict[str, Any], wanted: Wanted) -> list[str]:
+    """Why a node can take no part, each with its remedy."""
+    faults = []
+    if facts["version"] != __version__:
+        faults.append(
+            f"has solverbook {facts['version']}, {socket.gethostname()} has {__version__}: install the same on both"
+        )
+    if "unruled" in facts:
+        faults.append(f"cannot load the rules ({facts['unruled']}): {LESS}")
+    elif facts["fingerprint"] != wanted.fingerprint:
+        faults.append(f"has other rules of {wanted.game}: {LESS}")
+    if "unstored" in facts:
+        faults.append(f"cannot use the store: {facts['unstored']}")
+    elif not facts.get("sees_store"):
+        faults.append(
+            f"does not see what {socket.gethostname()} writes to {wanted.url}: mount it there, or name a --store that"
+            " all nodes reach"
+        )
+    return faults
