@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 from solver.base.errors import GameError
 from solver.base.expectations import kind_of
-from solver.base.kinds import MARGIN
+from solver.base.kinds import MARGIN, NIMBER
 from solver.base.value import Value, lift, terminal_merit, value_of
 from solver.games import CATALOGUE, FROM_FILES, class_of, opened_by
 from solver.rules import parameters
@@ -116,6 +116,13 @@ class Rules:
         self.alternates, self.mover = self.to_move is None and self.again is None, self.to_move or _zero
         self.same_mover = _same_mover(self)
         self.lifted, self.end = _lifted(self), _end(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled are the game and the options: the methods are bound anew."""
+        return Rules, (self.game, self.symmetry, self.wdl, self.kind.name == NIMBER.name)
+
+    def __deepcopy__(self, memo: Any) -> Rules:
+        return self
 
     @classmethod
     def of(cls, game: Any, symmetry: bool = True) -> Rules:
