@@ -104,7 +104,7 @@ class SoloEnv(gymnasium.Env[Any, Any]):  # type: ignore[misc]
         action = action_in(action, self.inner.planes.actions)
         if self._is_over():
             raise GameError("the game is over: reset the environment")
-        if action not in self.inner.legal():
+        if action not in self.inner.legal:
             return self._illegal()
         given = self._given_away(action) if self.reward == REWARDS[1] else None
         self.inner.step(action)

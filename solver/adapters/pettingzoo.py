@@ -58,14 +58,16 @@ class _Acting(wrappers.TerminateIllegalWrapper):  # type: ignore[misc]
     """Ends the game at an illegal action; refuses what is not in the space of actions, before its mask is asked."""
 
     def step(self, action: Any) -> None:
-        agent = self.agent_selection
-        if not (self.terminations[agent] or self.truncations[agent]):
-            action = action_in(action, self.unwrapped.planes.actions)
+        inner = self.unwrapped
+        if not (inner.terminations[inner.agent_selection] or inner.truncations[inner.agent_selection]):
+            action = action_in(action, inner.planes.actions)
         super().step(action)
 
 
 def action_in(action: Any, actions: int) -> int:
     """Return an action as Python's int. Raises GameError for what is none of so many."""
+    if type(action) is int and 0 <= action < actions:
+        return action
     is_number = np.isscalar(action) or getattr(action, "shape", None) == ()
     try:
         number = operator.index(action) if is_number and not isinstance(action, (bool, np.bool_)) else -1
@@ -77,7 +79,7 @@ def action_in(action: Any, actions: int) -> int:
 
 
 class SolverEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
-    """A game of ours; `position` is where it stands, and `position.state` the state that books know.
+    """A game of ours. It stands at `position`, whose `position.state` books know, and where `legal` actions are left.
 
     Args:
         game: a game, its name or a book of it.
@@ -180,8 +182,8 @@ class SolverEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
             self._was_dead_step(action)
             return
         agent, action = self.agent_selection, action_in(action, self.planes.actions)
-        if action not in self.legal():
-            raise GameError(f"action {action} is not legal here: choose one of {', '.join(map(str, self.legal()))}")
+        if action not in self.legal:
+            raise GameError(f"action {action} is not legal here: choose one of {', '.join(map(str, self.legal))}")
         self._cumulative_rewards[agent] = 0.0
         gain = self.rules.gain(self.position.state, action)
         self.rewards = {one: float(gain if one == agent else -gain) for one in AGENTS}
@@ -198,8 +200,9 @@ class SolverEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
             (number,) = self.chance.choices(range(len(outcomes)), [weight for weight, _ in outcomes])
             position = next_position(rules, position, number)
         self.position = position
+        self.legal = [] if rules.is_terminal(position.state) else list(rules.actions(position.state))
         mover = _mover(position)
-        if rules.is_terminal(position.state):
+        if not self.legal:
             worth = float(rules.utility(position.state))
             self.rewards[AGENTS[mover]] += worth
             self.rewards[AGENTS[1 - mover]] -= worth
@@ -226,15 +229,10 @@ class SolverEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         value = None if answer.value is None else answer.value.score
         return {"best_mask": np.frombuffer(bytes(mask), np.int8), "value": value, "exact": exact}
 
-    def legal(self) -> list[int]:
-        """The legal actions; none at the end."""
-        state = self.position.state
-        return [] if self.rules.is_terminal(state) else list(self.rules.actions(state))
-
     def observe(self, agent: str) -> dict[str, Any]:
         """The board; which actions are legal, none for whoever is not to move."""
         own = agent == self.agent_selection
-        mask = self.planes.mask(self.legal() if own else ())
+        mask = self.planes.mask(self.legal if own else ())
         board = np.frombuffer(self.planes.of(self.rules, self.position.state), np.int8)
         return {
             "observation": board.reshape(self.planes.shape).copy(),

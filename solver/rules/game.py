@@ -151,7 +151,7 @@ class Rules:
 
         Args: as `fingerprint.check_origin` has them.
         """
-        if type(self.game) is not type(other.game) or self.game != other.game:
+        if self.game is not other.game and (type(self.game) is not type(other.game) or self.game != other.game):
             check_origin(thing, self.origin, other.origin, remedy, others)
 
     def children(self, state: Any) -> Iterator[tuple[Any, Any, Any]]:
