@@ -165,6 +165,8 @@ class SolverEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         position = parse_position(self.rules, said if isinstance(said, str) else f"#{as_integer(said)}")
         if self.rules.is_terminal(position.state):
             raise PositionError(f"the game is over at {str(said)[:60]!r}: begin before its end")
+        if self.teacher is not None:
+            self.teacher.check(position.state)
         return position
 
     def _placed(self) -> Position:
