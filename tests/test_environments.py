@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import random
 
 import pytest
 
@@ -69,7 +70,7 @@ def test_a_game_begins_where_it_is_told():
     state = environment.unwrapped.position.state
     environment.reset(options={"position": state})
     assert environment.unwrapped.position.state == state
-    assert begun("chess-ending:KQK").unwrapped.position != begun("chess-ending:KQK", "start").unwrapped.position
+    assert begun("minichess:KQK").unwrapped.position != begun("minichess:KQK", "start").unwrapped.position
 
 
 @pytest.mark.parametrize(
@@ -90,9 +91,11 @@ def test_what_a_reset_cannot_take_is_refused(options, error, message):
     assert environment.unwrapped.played == 1
 
 
-@pytest.mark.parametrize("game", ["chess-ending:KQK", "chess-ending:KBBK", "chess-duel:KPKP", "minichess:KQK"])
+@pytest.mark.parametrize(
+    "game", ["minichess:KQK", pytest.param("chess-ending:KQK", marks=pytest.mark.slow)]
+)
 def test_an_ending_begins_at_any_placement(game):
-    environment = SolverEnv(game, actions=4096)
+    environment = SolverEnv(game)
     first = set()
     for seed in range(30):
         environment.reset(seed)
@@ -105,21 +108,19 @@ def test_an_ending_begins_at_any_placement(game):
     assert environment.position.state == state
 
 
-@pytest.mark.parametrize("game", ["chess-ending:KQK", "minichess:KQK", "minichess:KRPKR"])
+@pytest.mark.parametrize(
+    "game", ["minichess:KQK", "minichess:KRPKR", pytest.param("chess-ending:KPK", marks=pytest.mark.slow)]
+)
 def test_placements_are_starts(game):
-    import random
-
     rules, chance = solver.load_game(game), random.Random(0)
     starts = set(rules.starts())
-    placed = {rules.placed(chance.randrange(1 << 62)) for _ in range(2000)} - {-1}
+    placed = {rules.placed(chance.randrange(1 << 62)) for _ in range(5000)} - {-1}
     assert placed and placed <= starts
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("game", ["minichess:KQK", "minichess:KRPKR"])
 def test_every_start_can_be_placed(game):
-    import random
-
     rules, chance = solver.load_game(game), random.Random(0)
     placed = {rules.placed(chance.randrange(1 << 62)) for _ in range(500_000)} - {-1}
     assert placed == set(rules.starts())
@@ -210,7 +211,7 @@ def test_values_that_nobody_knows_are_no_rewards():
         environment.step(0)
 
 
-@pytest.mark.parametrize("game", ["tic-tac-toe", "pig:15", "chess-ending:KQK"])
+@pytest.mark.parametrize("game", ["tic-tac-toe", "pig:15", "minichess:KQK"])
 @pytest.mark.filterwarnings("ignore:.*:UserWarning")
 def test_gymnasiums_own_check_passes(game):
     from gymnasium.utils.env_checker import check_env
@@ -241,13 +242,15 @@ def test_a_picture_has_the_men_where_the_page_has_them():
 )
 def test_every_kind_of_board_is_drawn(game):
     rules = solver.load_game(game)
-    first = picture(rules, rules.initial(), 0)
-    state = rules.initial()
-    for _ in range(3):
+    state, first = rules.initial(), picture(rules, rules.initial(), 0)
+    is_other = False
+    for _ in range(4):
         outcomes = list(rules.chance(state)) if hasattr(rules, "chance") else []
-        state = outcomes[0][1] if outcomes else rules.result(state, list(rules.actions(state))[-1])
-    second = picture(rules, state, 0)
-    assert first.shape == second.shape and (first != second).any()
+        state = outcomes[-1][1] if outcomes else rules.result(state, list(rules.actions(state))[0])
+        pixels = picture(rules, state, 0)
+        assert pixels.shape == first.shape
+        is_other |= bool((pixels != first).any())
+    assert is_other
 
 
 def test_a_game_without_cells_is_drawn_as_its_text():

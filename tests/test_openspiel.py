@@ -31,7 +31,8 @@ def test_a_game_that_openspiel_cut_at_a_comma_is_refused(cut, whole, game):
 
 
 def test_one_parameter_is_enough_where_a_game_has_no_more():
-    assert pyspiel.load_game("solverbook(game=chess-ending:KQK)").shared.rules.name == "chess-ending:KQK"
+    game = pyspiel.load_game("solverbook(game=chess-ending:KQK,actions=1024)")
+    assert game.shared.rules.name == "chess-ending:KQK" and game.num_distinct_actions() == 1024
     assert pyspiel.load_game("solverbook(game=hexapawn)").shared.rules.name == "hexapawn"
 
 
