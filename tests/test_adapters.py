@@ -113,7 +113,7 @@ def pettingzoo():
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:Observation:UserWarning")
+@pytest.mark.filterwarnings("ignore:Observation:UserWarning", "ignore:The old environment:DeprecationWarning")
 @pytest.mark.parametrize("text", ["tic-tac-toe", "dots-and-boxes:2,2", "pig:10", "nim:1,3", "kalah:3,2"])
 def test_the_api_test_passes(pettingzoo, text):
     from pettingzoo.test import api_test, seed_test

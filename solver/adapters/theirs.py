@@ -21,6 +21,8 @@ from solver.play.player import Player
 from solver.rules.game import Rules, game_text, load_game, own_method
 from solver.rules.notation import legal_actions
 
+EXPLORED = f"graph:{OPENSPIEL}"  # how the name of an explored game begins
+
 
 class Reader(Protocol):
     """How a player of ours reads the states of one game of OpenSpiel."""
@@ -37,15 +39,15 @@ class Reader(Protocol):
 
 def reader_of(player: Player, game: Any) -> Reader:
     """Return how a player reads one of OpenSpiel's own games. Raises ForeignBook for a player of another game."""
-    source, short = getattr(player.game, "source", ""), game.get_type().short_name
-    if source.startswith(OPENSPIEL):
-        if _spelled(source.removeprefix(OPENSPIEL)) == str(game):
+    name, short = game_text(player.game), game.get_type().short_name
+    if name.startswith(EXPLORED):
+        if _spelled(name.removeprefix(EXPLORED)) == str(game):
             return _Explored(player)
     elif short in SHARED:
         ours = _rules(SHARED[short].name(game.get_parameters()))
         player.rules.check_same("the player", ours, f"take a player of {ours.name}", f"{game} is played by")
         return _Replayed(player.rules, SHARED[short])
-    raise ForeignBook(f"the player is of {game_text(player.game)}, the state of {game}: solve {OPENSPIEL}{game}")
+    raise ForeignBook(f"the player is of {name}, the state of {game}: solve {OPENSPIEL}{game}")
 
 
 @functools.lru_cache(maxsize=64)
