@@ -41,6 +41,7 @@ ILLEGAL = -1.0  # the reward of an action that is not legal
 LONGEST = 1000  # moves after which play without an end is cut off
 FORMS = ("ansi", "human", "rgb_array")
 OPTIONS = ("position",)  # of `reset`
+PROBE = "options"  # the one that PettingZoo's api_test hands to every environment
 PLACING = 10_000  # draws of a start, of which one in some dozens is legal
 DRAWS = 1 << 62
 
@@ -157,7 +158,7 @@ class SolverEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
 
     def _start(self, options: Mapping[str, Any]) -> Position:
         for option in options:
-            if option not in OPTIONS:
+            if option not in (*OPTIONS, PROBE):
                 raise GameError(f"reset has no option {str(option)[:60]!r}: choose one of {', '.join(OPTIONS)}")
         if options.get("position") is None:
             return self._placed()
