@@ -151,6 +151,7 @@ class SolverState(pyspiel.State):  # type: ignore[misc]
         self.number: int = position.state
         self.mover = int(position.mover or 0)
         self.played = 0
+        self.is_over = bool(rules.is_terminal(self.number)) or self.shared.longest <= 0
         self.gained = [0.0, 0.0]
 
     def current_player(self) -> Any:
@@ -169,8 +170,8 @@ class SolverState(pyspiel.State):  # type: ignore[misc]
 
     def _apply_action(self, action: int) -> None:
         rules = self.shared.rules
-        self._check_legal(action)
-        chances = list(rules.outcomes(self.number))
+        chances = [] if self.is_over else list(rules.outcomes(self.number))
+        self._check_legal(action, len(chances))
         child = chances[action][1] if chances else rules.result(self.number, action)
         decided = None if chances else action
         gain = 0 if chances else rules.gain(self.number, action)
@@ -179,20 +180,21 @@ class SolverState(pyspiel.State):  # type: ignore[misc]
         if not rules.same_mover(self.number, decided, child):
             self.mover = 1 - self.mover
         self.number, self.played = child, self.played + 1
+        self.is_over = bool(rules.is_terminal(child)) or self.played >= self.shared.longest
 
-    def _check_legal(self, action: int) -> None:
-        """Raise PositionError for an action that is not legal, or an outcome that there is not."""
-        if self.is_terminal():
+    def _check_legal(self, action: int, chances: int) -> None:
+        """Raise PositionError for an action that is not legal, or is none of so many outcomes."""
+        if self.is_over:
             raise PositionError("the game is over: no action is left")
-        legal = self.legal_actions()
-        if action not in legal:
-            raise PositionError(f"action {action} is not legal here: choose one of {', '.join(map(str, legal))}")
+        if action not in (range(chances) if chances else self.shared.rules.actions(self.number)):
+            legal = ", ".join(map(str, self.legal_actions()))
+            raise PositionError(f"action {action} is not legal here: choose one of {legal}")
 
     def _action_to_string(self, player: int, action: int) -> str:
         return format_action(self.shared.rules.game, self.number, action)
 
     def is_terminal(self) -> bool:
-        return bool(self.shared.rules.is_terminal(self.number)) or self.played >= self.shared.longest
+        return self.is_over
 
     def returns(self) -> list[float]:
         """What each player has, or 0 before the end and where play did not come to one."""
