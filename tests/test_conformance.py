@@ -296,3 +296,14 @@ def test_a_draw_that_a_reply_leads_to_says_nothing():
 
     with pytest.raises(GameError, match="where outlook and replies must be 0"):
         check_game(type("Hasty", (ConnectFour,), {"replies": replies})(2, 2))
+
+
+def test_starts_that_are_drawn_by_lot_are_looked_at(tmp_path):
+    def placing(name, start):
+        return load(tmp_path, name, {"canonical": f"state{MORE}placed(self, draw):{BODY}return {start}"})
+
+    check_game(placing("some_placed", "draw % 3 - 1"))
+    with pytest.raises(GameError, match="state -2: the start is outside"):
+        check_game(placing("none_placed", "-2"))
+    with pytest.raises(GameError, match="placed fails: ZeroDivisionError"):
+        check_game(placing("failing", "1 // 0"))

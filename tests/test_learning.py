@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from solver import load_game
 from solver.base import extras
-from solver.base.errors import MethodError
+from solver.base.errors import ForeignBook, MethodError
 from solver.book import Book, shipped
 from solver.cli import main
 from solver.compiled.lookahead.evaluation import read, write
@@ -141,10 +141,10 @@ def test_a_match_is_the_same_again_and_its_games_can_be_graded():
     first = match(rules, Random(1), Greedy(board, board.guesses), games=30, plies=1)
     again = match(rules, Random(1), Greedy(board, board.guesses), games=30, plies=1)
     assert first == again
-    one, other = judged(first, book)
+    one, other = judged(rules, first, book)
     whole = grade(Player(book, live=False), first.games).total
     assert one.moves + other.moves == whole.moves - len(first.games)  # but for the openings' moves
-    perfect = judged(match(rules, ByBook(board, book), Random(2), games=30, plies=2), book)
+    perfect = judged(rules, match(rules, ByBook(board, book), Random(2), games=30, plies=2), book)
     assert perfect[0].kept == perfect[0].moves == perfect[0].perfect > perfect[1].kept
 
 
@@ -311,3 +311,14 @@ def test_a_missing_extra_names_the_remedy(monkeypatch):
     monkeypatch.setattr(extras.importlib.util, "find_spec", lambda name: None)
     done = run("learn", "tic-tac-toe", "-o", "x.eval")
     assert done.exit_code == 2 and "solverbook[learn]" in done.output
+
+
+@pytest.mark.interpreted
+def test_players_and_judges_of_another_game_are_refused():
+    book, rules = book_of("connect-four:4,4"), Rules(load_game("tic-tac-toe"))
+    board = Board(rules)
+    refusal = r"made by rules \w{8} \(connect-four:4,4\), these are \w{8} \(tic-tac-toe\)"
+    played = match(rules, Random(0), Random(1), games=4, plies=1)
+    for door in (lambda: ByBook(board, book), lambda: judged(rules, played, book)):
+        with pytest.raises(ForeignBook, match=refusal):
+            door()

@@ -291,7 +291,7 @@ def test_a_player_asks_the_module_that_a_user_names(own):
         assert pickle.loads(pickle.dumps(player)).foresight.module == path.read_bytes()  # noqa: S301
     other = Player(name)
     assert other.foresight.module is None and modules.data_of(other.rules) is None  # one beside the rules is not opened
-    with pytest.raises(ForeignBook, match="the module's rules is .*: build it again"):
+    with pytest.raises(ForeignBook, match="the module was made by rules .* these are .*: build it again"):
         Player("coins:20", module=path)
 
 

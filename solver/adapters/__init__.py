@@ -1,4 +1,6 @@
-"""What others speak: OpenSpiel's games, bots and policies, and PettingZoo's environments, over our rules and books.
+"""Our rules and books in other people's programs: OpenSpiel, PettingZoo and Gymnasium.
 
-Each file is an extra of its own, `[openspiel]` and `[pettingzoo]`; nothing else of the package imports this room.
+`openspiel` has games, bots, policies and evaluators, `theirs` OpenSpiel's own games as our players know them: the extra
+`[openspiel]`. `pettingzoo` and `gymnasium` have environments, `picture` their pixels: the extra `[pettingzoo]`. Nothing
+else of the package imports this room.
 """

@@ -1,29 +1,34 @@
-"""Our games as games of OpenSpiel, and a player, with its book, as a bot and a policy of theirs.
+"""Our games as games of OpenSpiel, and a player, with its book, as a bot, a policy and an evaluator of theirs.
 
     register()                                                        # then, from any of its programs:
     game = pyspiel.load_game("solverbook", {"game": "connect-four:4,4"})
     policy = PlayerPolicy(game, "connect-four:4,4")    # or of OpenSpiel's own games, from a book of them
     bot = PlayerBot(player)
 
-A book that was solved from `openspiel:NAME` answers for OpenSpiel's own states, which it finds by their texts; any
-other for the states of `load_game("solverbook", ...)`. `pip install 'solverbook[openspiel]'`.
+Any player answers for the states of `load_game("solverbook", ...)`. For OpenSpiel's own states answer books solved from
+`openspiel:NAME`, and players of the four games that both have (`solver.adapters.theirs`).
+`pip install 'solverbook[openspiel]'`.
 """
 
 from __future__ import annotations
 
+import functools
 import random
 from typing import Any
 
+import numpy as np
 import pyspiel
+from open_spiel.python.algorithms.mcts import Evaluator
 from open_spiel.python.observation import IIGObserverForPublicInfoGame
 from open_spiel.python.policy import Policy
 
-from solver.base.errors import PositionError
+from solver.adapters import theirs
+from solver.adapters.theirs import Reader
+from solver.base.errors import GameError, MissingState, PositionError
 from solver.book.doors import Source, game_of
-from solver.export.planes import surveyed
-from solver.games.common.exploration import SECOND
+from solver.export.planes import Planes, surveyed
 from solver.play.player import Player
-from solver.rules.game import Rules, own_method
+from solver.rules.game import Game, Rules, own_method
 from solver.rules.notation import format_action, parse_position, show
 
 NAME = "solverbook"
@@ -49,7 +54,7 @@ def _kind(rules: Rules) -> Any:
         provides_information_state_string=True,
         provides_information_state_tensor=False,
         provides_observation_string=True,
-        provides_observation_tensor=False,
+        provides_observation_tensor=True,
         parameter_specification=DEFAULTS,
     )
 
@@ -57,18 +62,16 @@ def _kind(rules: Rules) -> Any:
 class _Shared:
     """What all states of a game have in common; a copy of a state does not copy it."""
 
-    def __init__(self, rules: Rules, longest: int) -> None:
-        self.rules, self.longest = rules, longest
+    def __init__(self, rules: Rules, longest: int, actions: int) -> None:
+        self.rules, self.longest, self.actions = rules, longest, actions
 
     def __deepcopy__(self, memory: Any) -> _Shared:
         return self
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _shared, (self.rules.game, self.longest)
-
-
-def _shared(game: Any, longest: int) -> _Shared:
-    return _Shared(Rules(game), longest)
+    @functools.cached_property
+    def planes(self) -> Planes:
+        """The layout of boards and actions."""
+        return surveyed(self.rules, self.actions or None)
 
 
 class SolverGame(pyspiel.Game):  # type: ignore[misc]
@@ -79,12 +82,12 @@ class SolverGame(pyspiel.Game):  # type: ignore[misc]
     def __init__(self, parameters: dict[str, Any] | None = None) -> None:
         said = {**DEFAULTS, **(parameters or {})}
         said["game"] = said["game"].replace(",", ";")  # OpenSpiel's own strings have commas between parameters
-        rules = Rules(game_of(said["game"].replace(";", ",")))
-        actions = said["actions"] or surveyed(rules).actions
+        rules = Rules(_uncut(said["game"]))
+        self.shared = _Shared(rules, said["longest"], said["actions"])
         outcomes = 0 if rules.chance is None else MOST_OUTCOMES
         bound = LARGEST if rules.margins else 1.0
         info = pyspiel.GameInfo(
-            num_distinct_actions=actions,
+            num_distinct_actions=said["actions"] or self.shared.planes.actions,
             max_chance_outcomes=outcomes,
             num_players=2,
             min_utility=-bound,
@@ -93,14 +96,48 @@ class SolverGame(pyspiel.Game):  # type: ignore[misc]
             max_game_length=said["longest"],
         )
         super().__init__(_kind(rules), info, said)
-        self.shared = _Shared(rules, said["longest"])
 
     def new_initial_state(self, state: Any = None) -> SolverState:
         """The start of the game, or the position of a text, as `solver query` takes it."""
         return SolverState(self, state)
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Any:
+        """The planes of the board, where no history is asked for."""
+        if iig_obs_type is None or (iig_obs_type.public_info and not iig_obs_type.perfect_recall):
+            return _Observer(self.shared)
         return IIGObserverForPublicInfoGame(iig_obs_type, params)
+
+
+class _Observer:
+    """The board as planes of 0 and 1, the same for both players: `solver.export.planes`."""
+
+    def __init__(self, shared: _Shared) -> None:
+        self.shared = shared
+        self.dict = {"observation": np.zeros(shared.planes.shape, np.float32)}
+        self.tensor = self.dict["observation"].reshape(-1)
+
+    def set_from(self, state: SolverState, player: int) -> None:
+        self.tensor[:] = np.frombuffer(self.shared.planes.of(self.shared.rules, state.number), np.int8)
+
+    def string_from(self, state: SolverState, player: int) -> str:
+        return str(state)
+
+
+def _uncut(text: str) -> Game:
+    """The game that a parameter names. Raises GameError for one that OpenSpiel may have cut at a comma.
+
+    In its strings commas stand between parameters, and what is none is dropped without a word. So of a game that can
+    take more, one parameter alone has to end with a semicolon.
+    """
+    game: Any = game_of(text.rstrip(";").replace(";", ","))  # a named tuple, of which the protocol does not tell
+    values = text.rpartition("::")[2].partition(":")[2]
+    takes_more = len(game) > 1 or isinstance(next(iter(game), None), tuple)
+    if values and ";" not in values and takes_more and not own_method(game, "to_text"):
+        raise GameError(
+            f"{text} may lack what OpenSpiel cuts off at a comma: write semicolons for commas, as in"
+            f" {NAME}(game=connect-four:4;4), or {text}; if that is all"
+        )
+    return game  # type: ignore[no-any-return]
 
 
 class SolverState(pyspiel.State):  # type: ignore[misc]
@@ -114,6 +151,7 @@ class SolverState(pyspiel.State):  # type: ignore[misc]
         self.number: int = position.state
         self.mover = int(position.mover or 0)
         self.played = 0
+        self.is_over = bool(rules.is_terminal(self.number)) or self.shared.longest <= 0
         self.gained = [0.0, 0.0]
 
     def current_player(self) -> Any:
@@ -131,7 +169,9 @@ class SolverState(pyspiel.State):  # type: ignore[misc]
         return [(number, weight / sum(weights)) for number, weight in enumerate(weights)]
 
     def _apply_action(self, action: int) -> None:
-        rules, chances = self.shared.rules, list(self.shared.rules.outcomes(self.number))
+        rules = self.shared.rules
+        chances = [] if self.is_over else list(rules.outcomes(self.number))
+        self._check_legal(action, len(chances))
         child = chances[action][1] if chances else rules.result(self.number, action)
         decided = None if chances else action
         gain = 0 if chances else rules.gain(self.number, action)
@@ -140,12 +180,21 @@ class SolverState(pyspiel.State):  # type: ignore[misc]
         if not rules.same_mover(self.number, decided, child):
             self.mover = 1 - self.mover
         self.number, self.played = child, self.played + 1
+        self.is_over = bool(rules.is_terminal(child)) or self.played >= self.shared.longest
+
+    def _check_legal(self, action: int, chances: int) -> None:
+        """Raise PositionError for an action that is not legal, or is none of so many outcomes."""
+        if self.is_over:
+            raise PositionError("the game is over: no action is left")
+        if action not in (range(chances) if chances else self.shared.rules.actions(self.number)):
+            legal = ", ".join(map(str, self.legal_actions()))
+            raise PositionError(f"action {action} is not legal here: choose one of {legal}")
 
     def _action_to_string(self, player: int, action: int) -> str:
         return format_action(self.shared.rules.game, self.number, action)
 
     def is_terminal(self) -> bool:
-        return bool(self.shared.rules.is_terminal(self.number)) or self.played >= self.shared.longest
+        return self.is_over
 
     def returns(self) -> list[float]:
         """What each player has, or 0 before the end and where play did not come to one."""
@@ -168,42 +217,62 @@ def register() -> None:
         pyspiel.register_game(_kind(Rules(game_of(DEFAULTS["game"]))), SolverGame)  # type: ignore[arg-type]
 
 
-def number_of(player: Player, state: Any) -> int:
-    """The state of the player's game that a state of OpenSpiel is. Raises PositionError for one that is none."""
-    if isinstance(state, SolverState):
+def reader_of(player: Player, game: Any) -> Reader:
+    """Return how a player reads the states of a game of OpenSpiel. Raises ForeignBook for a player of another game."""
+    if not isinstance(game, SolverGame):
+        return theirs.reader_of(player, game)
+    rules = game.shared.rules
+    player.rules.check_same("the player", rules, f"take a player or a book of {rules.name}", "the game by")
+    return OURS
+
+
+class _Ours:
+    """The states of our games are the player's own."""
+
+    def number(self, state: SolverState) -> int:
         return state.number
-    find = own_method(player.game, "parse_position")
-    text = str(state)
-    found = None
-    if find is not None:
-        second = state.current_player() == 1
-        found = find(text + SECOND) if second else None
-        found = find(text) if found is None else found
-    if found is None:
-        raise PositionError(f"{text[:60]!r} is no position of the player's book: solve openspiel:{state.get_game()}")
-    return int(found)
+
+    def actions(self, state: SolverState) -> dict[int, int]:
+        return {action: action for action in state.legal_actions()}
+
+    def mover(self, state: SolverState) -> int:
+        return state.mover
 
 
-def moves_of(player: Player, state: Any) -> dict[int, Any]:
-    """OpenSpiel's legal actions at a state, each with what the player says of it (`Move`)."""
-    moves = {move.action: move for move in player.analyse(number_of(player, state))}
-    if isinstance(state, SolverState):
-        return dict(sorted(moves.items()))
-    return {action: moves[place] for place, action in enumerate(state.legal_actions())}
+OURS = _Ours()
+
+
+def policy_at(player: Player, state: Any) -> dict[int, float]:
+    """Return the probability of every legal action: all best moves are equally likely.
+
+    Raises:
+        PositionError: The game is over, or chance decides.
+        MissingState: The player does not know which moves are best.
+        ForeignBook: The player is of another game.
+    """
+    reader = reader_of(player, state.get_game())
+    moves = theirs.moves_at(player, reader, state)
+    best = sum(move.best for move in moves.values())
+    if not best:
+        remedy = "give it a book, or let it search live"
+        raise MissingState(f"the player knows no best move from state {reader.number(state)}: {remedy}")
+    return {action: move.best / best for action, move in moves.items()}
 
 
 class PlayerPolicy(Policy):  # type: ignore[misc]
-    """A player or a book as a policy: all best moves are equally likely, the quickest wins and the slowest losses."""
+    """A player or a book as a policy: all best moves are equally likely, the quickest wins and the slowest losses.
+
+    Raises ForeignBook where the player is of another game than the policy.
+    """
 
     def __init__(self, game: Any, player: Player | Source) -> None:
         super().__init__(game, [0, 1])
         self.player = Player.of(player)
+        reader_of(self.player, game)
 
     def action_probabilities(self, state: Any, player_id: int | None = None) -> dict[int, float]:
         """The probability of every legal action."""
-        moves = moves_of(self.player, state)
-        best = sum(move.best for move in moves.values())
-        return {action: move.best / best for action, move in moves.items()}
+        return policy_at(self.player, state)
 
 
 class PlayerBot(pyspiel.Bot):  # type: ignore[misc]
@@ -218,9 +287,7 @@ class PlayerBot(pyspiel.Bot):  # type: ignore[misc]
 
     def get_policy(self, state: Any) -> list[tuple[int, float]]:
         """Every legal action and its probability."""
-        moves = moves_of(self.player, state)
-        best = sum(move.best for move in moves.values())
-        return [(action, move.best / best) for action, move in moves.items()]
+        return list(policy_at(self.player, state).items())
 
     def step_with_policy(self, state: Any) -> tuple[list[tuple[int, float]], int]:
         policy = self.get_policy(state)
@@ -237,3 +304,40 @@ class PlayerBot(pyspiel.Bot):  # type: ignore[misc]
 
     def restart(self) -> None:
         """Nothing is kept between games."""
+
+
+class PlayerEvaluator(Evaluator):  # type: ignore[misc]
+    """A player or a book as the evaluator of OpenSpiel's MCTS in Python, `open_spiel.python.algorithms.mcts`.
+
+    `evaluate` gives a state's worth for each player, or its estimate where the player knows no value. `prior` has all
+    best moves equally likely.
+    """
+
+    def __init__(self, player: Player | Source) -> None:
+        self.player = Player.of(player)
+
+    def evaluate(self, state: Any) -> Any:
+        """Return the worth for the first player and for the second.
+
+        Raises:
+            MissingState: The player has neither a value nor an estimate.
+        """
+        if state.is_terminal():
+            return np.array(state.returns())
+        reader = reader_of(self.player, state.get_game())
+        number = reader.number(state)
+        answer = self.player.value(number)
+        worth = answer.estimate if answer.value is None else float(answer.value.score)
+        if worth is None:
+            raise MissingState(f"the player knows nothing of state {number}: give it a book, or let it search live")
+        most = state.get_game().max_utility()  # othello has margins with us, and winners there
+        worth, mover = max(-most, min(most, worth)), reader.mover(state)
+        worths = np.array([-worth, worth] if mover else [worth, -worth])
+        return worths + state.gained if isinstance(state, SolverState) else worths
+
+    def prior(self, state: Any) -> list[tuple[int, float]]:
+        """Return every legal action, or outcome of chance, with its probability."""
+        if state.is_chance_node():
+            outcomes: list[tuple[int, float]] = state.chance_outcomes()
+            return outcomes
+        return list(policy_at(self.player, state).items())

@@ -8,15 +8,17 @@
         action = None if over else environment.action_space(agent).sample(observation["action_mask"])
         environment.step(action)
 
-`observation["observation"]` are planes of 0 and 1 (`solver.export.planes`), `observation["action_mask"]` says which
-actions are legal. With a `teacher`, info has `best_mask`, which of them are best, and `value`, what the position is
-worth for whoever moves: 1, 0, -1, the margin or the expectation. Dice are thrown before the next agent moves.
-`pip install 'solverbook[pettingzoo]'`.
+`observation["observation"]` holds planes of 0 and 1 (`solver.export.planes`), `observation["action_mask"]` marks the
+legal actions. With a `teacher`, info has `best_mask`, the best of them, `value`, the position's worth for whoever moves
+(1, 0, -1, the margin or the expectation), and `exact`, whether the teacher knows both. Dice are thrown before the next
+agent moves. `pip install 'solverbook[pettingzoo]'`.
 """
 
 from __future__ import annotations
 
+import operator
 import random
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -24,32 +26,72 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
-from solver.base.errors import GameError
+from solver.adapters.picture import picture
+from solver.base.errors import GameError, PositionError
 from solver.book.doors import Source, game_of
 from solver.export.planes import surveyed
+from solver.play.levels import HIGHEST, slip
 from solver.play.player import Player
-from solver.rules.game import Rules
-from solver.rules.notation import Position, first_position, format_action, next_position, show
+from solver.rules.game import Rules, own_method
+from solver.rules.notation import Position, first_position, format_action, next_position, parse_position, show
+from solver.rules.width import as_integer
 
 AGENTS = ("player_0", "player_1")
+ILLEGAL = -1.0  # the reward of an action that is not legal
 LONGEST = 1000  # moves after which play without an end is cut off
-FORMS = ("ansi", "human")
+FORMS = ("ansi", "human", "rgb_array")
+OPTIONS = ("position",)  # of `reset`
+PROBE = "options"  # the one that PettingZoo's api_test hands to every environment
+PLACING = 10_000  # draws of a start, of which one in some dozens is legal
+DRAWS = 1 << 62
 
 
 def env(game: Source, **options: Any) -> AECEnv[Any, Any, Any]:
-    """The environment of a game, in PettingZoo's usual wrappers: an illegal action loses, what is out of order is an
-    error. `options` are those of `SolverEnv`."""
-    return wrappers.OrderEnforcingWrapper(
-        wrappers.TerminateIllegalWrapper(SolverEnv(game, **options), illegal_reward=-1)
-    )
+    """Return the environment of a game, in PettingZoo's usual wrappers.
+
+    An illegal action loses. A call out of order is an error, and so is something that is no action at all (GameError).
+    `options` are those of `SolverEnv`.
+    """
+    return wrappers.OrderEnforcingWrapper(_Acting(SolverEnv(game, **options), illegal_reward=ILLEGAL))
+
+
+class _Acting(wrappers.TerminateIllegalWrapper):  # type: ignore[misc]
+    """Ends the game at an illegal action; refuses what is not in the space of actions, before its mask is asked."""
+
+    def step(self, action: Any) -> None:
+        inner = self.unwrapped
+        if not (inner.terminations[inner.agent_selection] or inner.truncations[inner.agent_selection]):
+            action = action_in(action, inner.planes.actions)
+        super().step(action)
+
+
+def action_in(action: Any, actions: int) -> int:
+    """Return an action as Python's int. Raises GameError for what is none of so many."""
+    if type(action) is int and 0 <= action < actions:
+        return action
+    is_number = np.isscalar(action) or getattr(action, "shape", None) == ()
+    try:
+        number = operator.index(action) if is_number and not isinstance(action, (bool, np.bool_)) else -1
+    except TypeError:
+        number = -1
+    if not 0 <= number < actions:
+        raise GameError(f"{str(action)[:60]} is no action: give a whole number from 0 to {actions - 1}")
+    return number
 
 
 class SolverEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
-    """A game of ours; `position` is where it stands, and `position.state` the state that books know.
+    """A game of ours. It stands at `position`, whose `position.state` books know, and where `legal` actions are left.
 
-    `game` may be a game's name or a book, too. `teacher`: a player or a book, whose verdicts go into the infos.
-    `actions`: how many there are at most; those that the first positions and some random games have, if None.
-    `longest`: the moves after which a game is cut off. Raises GameError.
+    Args:
+        game: a game, its name or a book of it.
+        teacher: a player or a book of the same game, whose verdicts go into the infos.
+        actions: the number of actions; that of the first positions and some random games, if None.
+        longest: the moves after which a game is cut off.
+        render_mode: "ansi" and "human" show text, "rgb_array" gives a picture.
+
+    Raises:
+        GameError: There is no such game, or no such form of rendering.
+        ForeignBook: The teacher is of another game.
     """
 
     def __init__(
@@ -65,7 +107,7 @@ class SolverEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         self.rules = Rules(game_of(game))
         if render_mode not in (None, *FORMS):
             raise GameError(f"no render_mode {render_mode!r}: choose one of {', '.join(FORMS)}")
-        self.teacher = None if teacher is None else Player.of(teacher)
+        self.teacher = None if teacher is None else self.agreeing(Player.of(teacher), "the teacher")
         self.longest, self.render_mode = longest, render_mode
         self.planes = surveyed(self.rules, actions)
         self.metadata = {"name": "solverbook_v0", "render_modes": list(FORMS), "is_parallelizable": False}
@@ -79,6 +121,12 @@ class SolverEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         self.action_spaces = {agent: spaces.Discrete(self.planes.actions) for agent in AGENTS}
         self.chance = random.Random()
 
+    def agreeing(self, player: Player, role: str) -> Player:
+        """Return a player of this game. Raises ForeignBook for one of another, in this role."""
+        remedy = f"take a player or a book of {self.rules.name}"
+        player.rules.check_same(role, self.rules, remedy, "the environment by")
+        return player
+
     def observation_space(self, agent: str) -> Any:
         return self.observation_spaces[agent]
 
@@ -86,26 +134,59 @@ class SolverEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """The start of a game; `seed` is that of the dice."""
+        """Begin a game.
+
+        Args:
+            seed: of dice, and of placements in games such as `chess-ending`, which start anywhere.
+            options: `position`, where the game begins: moves from the start, a notation of the game's own, or a state.
+
+        Raises:
+            GameError: There is no such option.
+            PositionError: There is no such position, or the game is over there.
+        """
         if seed is not None:
             self.chance.seed(seed)
+        position = self._start(options or {})
         self.agents = list(AGENTS)
         self.rewards = dict.fromkeys(AGENTS, 0.0)
         self._cumulative_rewards = dict.fromkeys(AGENTS, 0.0)
         self.terminations, self.truncations = dict.fromkeys(AGENTS, False), dict.fromkeys(AGENTS, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in AGENTS}
         self.played = 0
-        self.position = first_position(self.rules)
+        self.position = position
         self._settle()
+
+    def _start(self, options: Mapping[str, Any]) -> Position:
+        for option in options:
+            if option not in (*OPTIONS, PROBE):
+                raise GameError(f"reset has no option {str(option)[:60]!r}: choose one of {', '.join(OPTIONS)}")
+        if options.get("position") is None:
+            return self._placed()
+        said = options["position"]
+        position = parse_position(self.rules, said if isinstance(said, str) else f"#{as_integer(said)}")
+        if self.rules.is_terminal(position.state):
+            raise PositionError(f"the game is over at {str(said)[:60]!r}: begin before its end")
+        if self.teacher is not None:
+            self.teacher.check(position.state)
+        return position
+
+    def _placed(self) -> Position:
+        """The start, or any placement that is not over, drawn by lot, where the rules have `placed`."""
+        placed = own_method(self.rules.game, "placed")
+        for _ in range(PLACING if placed else 0):
+            state = placed(self.chance.randrange(DRAWS))
+            if state >= 0 and not self.rules.is_terminal(state):
+                return first_position(self.rules, state)
+        return first_position(self.rules)
 
     def step(self, action: Any) -> None:
         """Make the agent's move. Raises GameError for one that is not legal."""
         if self.terminations[self.agent_selection] or self.truncations[self.agent_selection]:
             self._was_dead_step(action)
             return
-        agent, action = self.agent_selection, int(action)
-        if action not in self._legal():
-            raise GameError(f"action {action} is not legal here: choose one of {', '.join(map(str, self._legal()))}")
+        agent, action = self.agent_selection, action_in(action, self.planes.actions)
+        if action not in self.legal:
+            raise GameError(f"action {action} is not legal here: choose one of {', '.join(map(str, self.legal))}")
         self._cumulative_rewards[agent] = 0.0
         gain = self.rules.gain(self.position.state, action)
         self.rewards = {one: float(gain if one == agent else -gain) for one in AGENTS}
@@ -122,8 +203,9 @@ class SolverEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
             (number,) = self.chance.choices(range(len(outcomes)), [weight for weight, _ in outcomes])
             position = next_position(rules, position, number)
         self.position = position
+        self.legal = [] if rules.is_terminal(position.state) else list(rules.actions(position.state))
         mover = _mover(position)
-        if rules.is_terminal(position.state):
+        if not self.legal:
             worth = float(rules.utility(position.state))
             self.rewards[AGENTS[mover]] += worth
             self.rewards[AGENTS[1 - mover]] -= worth
@@ -134,33 +216,37 @@ class SolverEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         self.infos = {agent: self._taught(agent) for agent in AGENTS}
 
     def _taught(self, agent: str) -> dict[str, Any]:
-        """What the teacher says to whoever moves; its mask has no move of the other's, or of a game that is over."""
+        """The teacher's verdict, for whoever moves; the mask is empty for the other, at the end, and without a verdict.
+
+        Estimates that put all moves on a level are no verdict.
+        """
         if self.teacher is None:
             return {}
         is_over = any(self.terminations.values()) or any(self.truncations.values())
         if is_over or agent != self.agent_selection:
-            return {"best_mask": np.zeros(self.planes.actions, np.int8), "value": None}
+            return {"best_mask": np.zeros(self.planes.actions, np.int8), "value": None, "exact": False}
         answer, moves = self.teacher.examine(self.position.state)
-        best = self.planes.mask(move.action for move in moves if move.best)
+        best = [move for move in moves if move.best]
+        exact = answer.exact and bool(best) and all(move.exact for move in best)
+        mask = self.planes.mask(move.action for move in best if exact or len(best) < len(moves))
         value = None if answer.value is None else answer.value.score
-        return {"best_mask": np.frombuffer(bytes(best), np.int8), "value": value}
-
-    def _legal(self) -> list[int]:
-        state = self.position.state
-        return [] if self.rules.is_terminal(state) else list(self.rules.actions(state))
+        return {"best_mask": np.frombuffer(bytes(mask), np.int8), "value": value, "exact": exact}
 
     def observe(self, agent: str) -> dict[str, Any]:
         """The board; which actions are legal, none for whoever is not to move."""
         own = agent == self.agent_selection
-        mask = self.planes.mask(self._legal() if own else ())
+        mask = self.planes.mask(self.legal if own else ())
         board = np.frombuffer(self.planes.of(self.rules, self.position.state), np.int8)
         return {
             "observation": board.reshape(self.planes.shape).copy(),
             "action_mask": np.frombuffer(bytes(mask), np.int8).copy(),
         }
 
-    def render(self) -> str | None:
-        """The board as text, printed where the mode is "human"."""
+    def render(self) -> Any:
+        """Return the board as text, printed where the mode is "human"; as an array (height, width, 3) of uint8 where it
+        is "rgb_array"."""
+        if self.render_mode == "rgb_array":
+            return picture(self.rules.game, self.position.state, _mover(self.position))
         board = show(self.rules.game, self.position.state, _mover(self.position))
         if self.render_mode == "human":
             print(board)  # noqa: T201  (what PettingZoo asks for)
@@ -176,13 +262,24 @@ class SolverEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
 
 
 class Opponent:
-    """A player or a book as an agent: `Opponent(player)(environment)` is a best action for whoever moves there."""
+    """A player or a book as an agent: `Opponent(player)(environment)` is an action for whoever moves there.
 
-    def __init__(self, player: Player | Source) -> None:
-        self.player = Player.of(player)
+    It is a best one. Below level 10 it is a second-best one now and then, at level 1 nine times in ten, as in
+    `solver play`; the draws are those of `seed`. Raises GameError for another level, and ForeignBook in an environment
+    of another game.
+    """
+
+    def __init__(self, player: Player | Source, level: int = HIGHEST, seed: int | None = None) -> None:
+        if not 1 <= level <= HIGHEST:
+            raise GameError(f"there is no level {level}: choose one from 1 to {HIGHEST}")
+        self.player, self.level, self.chance = Player.of(player), level, random.Random(seed)
 
     def __call__(self, environment: Any) -> int:
-        return self.player.best(environment.unwrapped.position.state)
+        inner = environment.unwrapped
+        state = inner.position.state
+        inner.agreeing(self.player, "the opponent")
+        worse = slip(self.player, state, self.level, self.chance)
+        return self.player.best(state) if worse is None else worse
 
 
 def _mover(position: Position) -> int:

@@ -57,6 +57,7 @@ from solver.book.palettes import MOST_VALUES, long_palette, palette_records, val
 from solver.book.sealing import seal, unseal
 from solver.book.solution import TierCount
 from solver.book.trim import HASH, TRIMMED, Trim, check_trim
+from solver.rules.fingerprint import Origin
 from solver.rules.game import Rules
 
 MAGIC = "solverbook"
@@ -124,6 +125,11 @@ class Header(NamedTuple):
         if self.longest is None or not self.state_bytes:
             return self.longest
         return self.longest[0], self.longest[1].to_bytes(self.state_bytes, "little")
+
+    @property
+    def origin(self) -> Origin:
+        """The game and the rules that made the book."""
+        return Origin(self.game, self.rules)
 
     @property
     def version(self) -> int:

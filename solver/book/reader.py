@@ -35,6 +35,7 @@ from solver.book.codecs.ranked import Ranks
 from solver.book.mapping import Mapped, mapped_file
 from solver.book.segments import groups_of
 from solver.book.trim import Trim
+from solver.rules.fingerprint import Origin, check_origin
 from solver.rules.game import (
     RULES,
     STATE_LIMIT,
@@ -387,12 +388,8 @@ class Book(Mapping[int, Value]):
 
     def check_rules(self, game: Game) -> None:
         """Raise ForeignBook unless these are the rules that made the book."""
-        if not self._made_by(game):
-            rules = rules_of(game, self.header.codec)
-            raise ForeignBook(
-                f"{self.path} was made by rules {self.header.rules[:8]} ({shortened(self.header.game)}), these are"
-                f" {rules[:8]} ({game_text(game)}): solve again"
-            )
+        wanted = Origin(game_text(game), rules_of(game, self.header.codec))
+        check_origin(str(self.path), self.header.origin, wanted, "solve again")
 
     def close(self) -> None:
         """Let go of the file; look-ups under way in other threads finish."""

@@ -30,6 +30,7 @@ from solver.search.derive import derived
 MOST_ACTIONS = 1 << 16  # of one state
 PLAYED_SECONDS = 5.0  # of all play-outs
 STARTS = 10_000  # from which play-outs begin
+PLACED = 100  # draws of further ones
 SLOW = 10.0  # seconds of computing for what one state says
 MOST_THROWS = 100  # chance nodes in a row
 OTHERWISE = "numbers beyond 64 bits, an index out of range, or what else Numba does otherwise than Python"
@@ -187,8 +188,15 @@ class _Inspector:
         self.moves: list[tuple[int, int | None, int]] = []  # states, moves or None of chance, and where they lead
 
     def starts(self) -> list[int]:
-        """Where play-outs begin: the start, and the first of the others."""
+        """Where play-outs begin: the start, the first of the others, and some that are drawn by lot."""
         starts = [self.call("initial")]
+        if own_method(self.game, "placed"):
+            draw = random.Random(0)
+            try:
+                placed = [self.game.placed(draw.randrange(1 << 62)) for _ in range(PLACED)]
+            except Exception as error:
+                raise self.fault(starts[0], f"placed fails: {told(error)}", failure(error)) from error
+            starts += [state for state in placed if state != -1]
         if own_method(self.game, "starts"):
             try:
                 starts += itertools.islice(self.game.starts(), STARTS)

@@ -78,8 +78,7 @@ def command(first: str, second: str, as_json: bool, quiet: bool, **asked: Any) -
     tallies = None
     if asked["judge"] is not None:
         with open_book(asked["judge"], own, quiet=quiet) as book:
-            book.check_rules(rules.game)
-            tallies = judged(played, book)
+            tallies = judged(rules, played, book)
     if asked["save"] is not None:
         lines = "".join(f"{line}\n" for line in played.games)
         if asked["save"] == "-":

@@ -19,6 +19,7 @@ from solver.cli.common import (
     thinking,
 )
 from solver.play.analysis import nearly_best
+from solver.play.levels import HIGHEST, slip
 from solver.play.live import SHORT
 from solver.play.player import Player
 from solver.report.words import in_words
@@ -53,8 +54,8 @@ COMMANDS = "hint, undo, swap (sides), help, quit"
 @click.option("--depth", type=click.IntRange(1, 100), default=4, metavar="PLIES", help="For heuristic, negamax; 4.")
 @click.option(
     "--level",
-    type=click.IntRange(1, 10),
-    default=10,
+    type=click.IntRange(1, HIGHEST),
+    default=HIGHEST,
     metavar="1..10",
     help="Below 10 it plays a second-best move now and then: nine times in ten at 1.",
 )
@@ -125,10 +126,9 @@ class Opponent:
 
     def choose(self, state: int) -> tuple[int, bool]:
         """An action, and whether it is known to be as good as can be, or chosen as it should. Raises MissingState."""
-        if self.level < 10 and self.chance.random() * 10 < 10 - self.level:
-            second_best = [move for move in self.player.analyse(state) if not move.best]
-            if second_best:
-                return second_best[0].action, True
+        worse = slip(self.player, state, self.level, self.chance)
+        if worse is not None:
+            return worse, True
         if self.variety:
             move = self.chance.choice(nearly_best(self.player.analyse(state), self.variety))
             return move.action, move.value is not None or move.estimate is not None

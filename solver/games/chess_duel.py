@@ -58,6 +58,12 @@ class ChessDuel(NamedTuple):
                                 if self._is_legal(state):
                                     yield state
 
+    def placed(self, draw: int) -> int:
+        kinds = self.pieces // 10 << 12 | self.pieces % 10 << 21
+        squares = draw & 4095 | (draw >> 12 & 63) << 15 | (draw >> 18 & 63) << 24
+        state = squares | kinds | (draw >> 24 & 1) << 31
+        return state if chess.steps(draw & 63, draw >> 6 & 63) > 1 and self._is_legal(state) else -1
+
     def actions(self, state: int) -> Iterator[int]:
         turn = state >> 31
         own, kind = self._king(state, turn), self._kind(state, turn)

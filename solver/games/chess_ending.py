@@ -61,6 +61,13 @@ class ChessEnding(NamedTuple):
                                 if (first != second or one < two) and self._is_legal(state):
                                     yield state
 
+    def placed(self, draw: int) -> int:
+        first, second = (self.pieces, 0) if self.pieces < 10 else (self.pieces // 10, self.pieces % 10)
+        king, other, one, two = draw & 63, draw >> 6 & 63, draw >> 12 & 63, draw >> 18 & 63
+        pieces = first | one << 3 | (second | two << 3 if second else 0) << 9
+        state = self._ordered(king | other << 6 | pieces << 12 | (draw >> 24 & 1) << 30)
+        return state if chess.steps(king, other) > 1 and self._is_legal(state) else -1
+
     def actions(self, state: int) -> Iterator[int]:
         if state >> 30:
             for square in range(64):

@@ -95,6 +95,24 @@ class Minichess(NamedTuple):
                     else:
                         code += 1
 
+    def placed(self, draw: int) -> int:
+        turn, draw, board, free = draw & 1, draw >> 1, 0, list(range(9))
+        white, _, black = str(self.pieces).partition("0") if self.pieces else ("", "", "")
+        men = [KING, KING | BLACK, *map(int, white), *(int(digit) | BLACK for digit in black)]
+        squares: list[int] = []
+        while len(squares) < len(men):
+            draw, at = divmod(draw, len(free))
+            squares.append(free.pop(at))
+        for square in () if self.pieces else free:
+            draw, kind = divmod(draw, 2 * KING - 1)  # none, five of White's, five of Black's
+            men.append(kind if kind < KING else kind - KING + 1 | BLACK)
+            squares.append(square)
+        for man, square in zip(men, squares, strict=True):
+            board |= man << 4 * square
+        stand = all(self._may_stand(man, square) for man, square in zip(men, squares, strict=True))
+        king = squares[1 - turn]
+        return board | turn << 36 if stand and not self._is_attacked(board, king, turn) else -1
+
     def actions(self, state: int) -> Iterator[int]:
         turn = state >> 36
         for source in range(9):

@@ -75,11 +75,12 @@ def _line(rules: Rules, actions: list[int]) -> str:
     return " ".join(words)
 
 
-def judged(played: Match, book: Book) -> tuple[Tally, Tally]:
-    """What a book says of the moves behind the openings: tallies of the first player and of the second.
+def judged(rules: Rules, played: Match, book: Book) -> tuple[Tally, Tally]:
+    """Tally the moves behind the openings by a book of these rules: those of the first player and of the second.
 
-    Moves whose value the book does not know are left out.
+    Moves whose value the book does not know are left out. Raises ForeignBook for a book of other rules.
     """
+    book.check_rules(rules.game)
     tallies = [Tally(), Tally()]
     player = Player(book, live=False)
     for number, (line, plies) in enumerate(zip(played.games, played.plies, strict=True)):

@@ -9,7 +9,7 @@ import numpy as np
 from solver.base.parallel import Workers
 from solver.book import Book
 from solver.compiled.lookahead import searches
-from solver.compiled.lookahead.evaluation import Evaluation
+from solver.compiled.lookahead.evaluation import Evaluation, game_of
 from solver.compiled.lookahead.model import model_of
 from solver.learning.contest import Numbers, Turn
 from solver.learning.moves import Board, Guess, Worths, best_moves, first_moves, guess_of
@@ -29,9 +29,14 @@ class Greedy:
 
 
 class Deep:
-    """The move that an evaluation, or the rules' own `evaluate`, likes best so many plies ahead."""
+    """The move that an evaluation, or the rules' own `evaluate`, likes best so many plies ahead.
+
+    Raises ForeignBook for an evaluation of other rules.
+    """
 
     def __init__(self, board: Board, evaluation: Evaluation | None, depth: int, workers: int | None = None) -> None:
+        if evaluation is not None:
+            game_of(evaluation, board.rules.game)
         guess = board.guesses if evaluation is None else guess_of(board, evaluation)
         self.greedy = Greedy(board, guess) if depth == 1 else None
         model = None if evaluation is None else model_of(evaluation)
@@ -60,10 +65,11 @@ class Random:
 class ByBook:
     """A best move of a book: the quickest win, else what is worth most, else the longest loss.
 
-    The book is complete, or `beyond` plays where it does not know all moves.
+    The book is complete, or `beyond` plays where it does not know all moves. Raises ForeignBook for one of other rules.
     """
 
     def __init__(self, board: Board, book: Book, beyond: Deep | None = None) -> None:
+        book.check_rules(board.rules.game)
         self.board, self.book, self.beyond = board, book, beyond
         self.rules = Rules(book.game, book.header.symmetry)
 

@@ -25,9 +25,10 @@ import types
 import typing
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from solver.base.errors import GameError
+from solver.base.errors import ForeignBook, GameError
+from solver.base.shown import shortened
 from solver.rules.meaning import cells_of, names_in
 from solver.rules.sources import inner, is_generated, text_of, tokens_of
 from solver.rules.width import USUAL, bits_of
@@ -71,6 +72,30 @@ def fingerprint(game: Any, also: tuple[str, ...] = ()) -> str:
     if bits_of(game) != USUAL:
         parts.append(f"bits: {bits_of(game)}")
     return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class Origin(NamedTuple):
+    """The game that something was made for, and the fingerprint of its rules."""
+
+    game: str
+    rules: str
+
+    def __str__(self) -> str:
+        return f"{shortened(self.rules[:8])} ({shortened(self.game)})"
+
+
+def check_origin(thing: str, made_by: Origin, wanted: Origin, remedy: str, others: str = "these are") -> None:
+    """Raise ForeignBook, which names both games, unless two things that go together are of the same rules.
+
+    Args:
+        thing: the one that is refused: a file's name, "the teacher".
+        made_by: its game and rules.
+        wanted: those of what it is to go with.
+        remedy: the advice behind the colon.
+        others: the words before `wanted`.
+    """
+    if made_by.rules != wanted.rules:
+        raise ForeignBook(f"{thing} was made by rules {made_by}, {others} {wanted}: {remedy}")
 
 
 def contents(game: Any, also: tuple[str, ...] = ()) -> dict[str, str]:

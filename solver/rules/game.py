@@ -18,12 +18,12 @@ from typing import Any, Protocol
 
 from solver.base.errors import GameError, SolverError
 from solver.base.expectations import kind_of
-from solver.base.kinds import MARGIN
+from solver.base.kinds import MARGIN, NIMBER
 from solver.base.shown import reason
 from solver.base.value import Value, lift, terminal_merit, value_of
 from solver.games import CATALOGUE, FROM_FILES, class_of, opened_by
 from solver.rules import parameters
-from solver.rules.fingerprint import fingerprint
+from solver.rules.fingerprint import Origin, check_origin, fingerprint
 from solver.rules.loading import is_user_file, user_class
 from solver.rules.numbering import Numbering, ranks_of
 from solver.rules.protocol import check_signatures, lacking
@@ -118,6 +118,13 @@ class Rules:
         self.same_mover = _same_mover(self)
         self.lifted, self.end = _lifted(self), _end(self)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled are the game and the options: the methods are bound anew."""
+        return Rules, (self.game, self.symmetry, self.wdl, self.kind.name == NIMBER.name)
+
+    def __deepcopy__(self, memo: Any) -> Rules:
+        return self
+
     @classmethod
     def of(cls, game: Any, symmetry: bool = True) -> Rules:
         """Those of a game, distances and all; whoever has them already hands them down in its place."""
@@ -134,6 +141,19 @@ class Rules:
     def name(self) -> str:
         """The game's string; of a lesson's plain class, which has none, its name."""
         return game_text(self.game) if isinstance(self.game, tuple) else type(self.game).__name__
+
+    @property
+    def origin(self) -> Origin:
+        """The game's string and the fingerprint."""
+        return Origin(self.name, self.fingerprint)
+
+    def check_same(self, thing: str, other: Rules, remedy: str, others: str = "these are") -> None:
+        """Raise ForeignBook, which names both games, unless a thing of these rules goes with one of others.
+
+        Args: as `fingerprint.check_origin` has them.
+        """
+        if self.game is not other.game and (type(self.game) is not type(other.game) or self.game != other.game):
+            check_origin(thing, self.origin, other.origin, remedy, others)
 
     def children(self, state: Any) -> Iterator[tuple[Any, Any, Any]]:
         """(weight, action, child) of all that may follow a state: weight 0 of an action, action None of a chance."""

@@ -29,6 +29,7 @@ OPTIONAL = {
     "digits": (),  # yields the bits of each digit of a state, as `scan` reads them; goes with it
     "scan": ("place", "memo", "digit"),  # what to remember of the digits so far, -1 for none: numbers states
     "starts": (),  # yields the states to solve from besides `initial()`
+    "placed": ("draw",),  # a start for a random number below 2**62, -1 for none; without it play begins at `initial()`
     "canonical": ("state",),  # one of the states equivalent by symmetry; without it no symmetry saving
     "tier": ("state",),  # an int >= 0 that never decreases along a move; without it plain retrograde analysis
     "evaluate": ("state",),  # estimate for the side to move, |evaluate| < |utility|; without it no heuristic play

@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from solver.base.errors import BudgetExceeded, DamagedBook, ForeignBook, UncompiledRules
-from solver.base.text import printable
+from solver.base.shown import printable
 from solver.base.value import Value, merit_of, value_of
+from solver.rules.fingerprint import Origin, check_origin
 from solver.rules.game import Rules
 from solver.rules.width import words_of
 from solver.search import Budget, Counts, Result, heuristic
@@ -37,11 +38,12 @@ PAUSED, DONE, CROWDED = range(3)  # what `go_on` and `look_on` return
 
 def check_facts(facts: dict[str, Any], rules: Rules) -> None:
     """Raise ForeignBook unless a module was built of these rules, folded as they are, for this version's hosts."""
-    wanted = {"rules": rules.fingerprint, "symmetry": rules.folds}
-    for name, value in (layout.shape_of(rules.bits) | wanted).items():
+    for name, value in (layout.shape_of(rules.bits) | {"symmetry": rules.folds}).items():
         if facts.get(name) != value:
             told = printable(str(facts.get(name))[:80])
             raise ForeignBook(f"the module's {name} is {told}, not {value}: build it again: solver build")
+    made_by = Origin(str(facts.get("game")), str(facts.get("rules")))
+    check_origin("the module", made_by, rules.origin, "build it again: solver build")
 
 
 class Module:

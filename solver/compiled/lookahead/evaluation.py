@@ -26,7 +26,7 @@ from solver.base.errors import BookError, DamagedBook, ForeignBook
 from solver.base.files import open_input, read_input, write_whole
 from solver.base.shown import reason
 from solver.check.soundness import MOST_FEATURES
-from solver.rules.fingerprint import fingerprint
+from solver.rules.fingerprint import Origin, check_origin, fingerprint
 from solver.rules.game import RULES, Game, game_text, is_built_in, load_game, rules_at_hand
 
 MAGIC = b"solver.eval\0"
@@ -88,11 +88,8 @@ def game_of(evaluation: Evaluation, game: Game | None = None) -> Game:
         game = load_game(evaluation.game) if is_built_in(evaluation.game) else rules_at_hand(evaluation.game)
     if game is None:
         raise ForeignBook(f"this evaluation is of {evaluation.game}: name its file with --game, or in {RULES}")
-    if identity(game) != evaluation.rules:
-        raise ForeignBook(
-            f"this evaluation is of {evaluation.game} by rules or features other than those of {game_text(game)}:"
-            " learn it again"
-        )
+    made_by, wanted = Origin(evaluation.game, evaluation.rules), Origin(game_text(game), identity(game))
+    check_origin("the evaluation", made_by, wanted, "learn it again")
     return game
 
 

@@ -20,11 +20,10 @@ from solver.base.errors import BookError, BudgetExceeded, DamagedBook, ForeignBo
 from solver.base.estimates import Estimate
 from solver.base.kinds import Units
 from solver.base.parallel import Workers
-from solver.base.shown import shortened
 from solver.base.value import in_plies, merit_of
 from solver.book import Book
 from solver.book.codecs import rules_of
-from solver.rules.fingerprint import fingerprint
+from solver.rules.fingerprint import Origin, check_origin, fingerprint
 from solver.rules.game import Rules
 from solver.rules.notation import moves_played
 from solver.solving.job import Job, Outcome
@@ -195,11 +194,7 @@ def _growing(book: Book, rules: Rules, kind: Estimate, depth: int | None) -> Est
     """What the values of a book are, if it can grow further. Raises BookError or ForeignBook."""
     header, path = book.header, book.path
     said = header.estimate
-    if header.rules != rules_of(rules.game, header.codec):
-        raise ForeignBook(
-            f"{path} was made by rules {header.rules[:8]} ({shortened(header.game)}), these are of {rules.name}:"
-            f" {RESTART}"
-        )
+    check_origin(str(path), header.origin, Origin(rules.name, rules_of(rules.game, header.codec)), RESTART)
     if said is None or header.trim is not None:
         raise BookError(f"{path} is {'no' if said is None else 'a trimmed'} grown book: {RESTART}")
     if header.symmetry != rules.folds:

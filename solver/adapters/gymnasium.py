@@ -1,0 +1,168 @@
+"""Our games as environments of Gymnasium for a single agent, with a book, or a level of play, on the other side.
+
+    environment = SoloEnv("connect-four:4,4", level=5, reward="given away")
+    observation, info = environment.reset(seed=1)
+    while not over:
+        action = environment.action_space.sample(observation["action_mask"])
+        observation, reward, terminated, truncated, info = environment.step(action)
+
+Observations are those of `solver.adapters.pettingzoo`. Importing this file registers `gymnasium.make("Solverbook-v0",
+game="connect-four:4,4")`. `pip install 'solverbook[pettingzoo]'`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+
+from solver.adapters.pettingzoo import AGENTS, ILLEGAL, Opponent, SolverEnv, action_in
+from solver.base.errors import GameError, MissingState, PositionError
+from solver.book.doors import Source
+from solver.play.levels import HIGHEST
+from solver.play.player import Player
+
+NAME = "Solverbook-v0"
+REWARDS = ("result", "given away")
+GAMES = 100  # that the other side may end before the agent has moved, one after the other
+
+
+class SoloEnv(gymnasium.Env[Any, Any]):  # type: ignore[misc]
+    """A game of ours for one agent.
+
+    An illegal action ends the game, as lost; something that is no action at all raises GameError.
+
+    Args:
+        game: a game, its name or a book of it.
+        opponent: the player or the book that moves for the other side, and judges the agent; the game's own, if None.
+        level: below 10 the other side makes a second-best move now and then, at level 1 nine times in ten.
+        seat: whom the agent plays, 0, who begins, or 1; drawn for each game, if None.
+        reward: "result": 1, 0, -1 or the margin, as they come. "given away": after each move the value that it has
+            lost, as a number that is 0 or below; a best move has 0.
+        options: of `SolverEnv`: `teacher`, `actions`, `longest`, `render_mode`.
+
+    Raises:
+        GameError: There is no such game, level, seat or reward.
+        ForeignBook: The opponent is of another game.
+    """
+
+    metadata = {"render_modes": ["ansi", "human", "rgb_array"]}
+
+    def __init__(
+        self,
+        game: Source,
+        *,
+        opponent: Player | Source | None = None,
+        level: int = HIGHEST,
+        seat: int | None = 0,
+        reward: str = "result",
+        **options: Any,
+    ) -> None:
+        if seat not in (None, 0, 1):
+            raise GameError(f"there is no seat {seat!r}: choose 0 or 1, or None for either by lot")
+        if reward not in REWARDS:
+            raise GameError(f"there is no reward {reward!r}: choose one of {', '.join(map(repr, REWARDS))}")
+        self.inner = SolverEnv(game, **options)
+        self.opponent = Opponent(game if opponent is None else opponent, level)
+        self.inner.agreeing(self.opponent.player, "the opponent")
+        self.seat, self.reward, self.render_mode = seat, reward, self.inner.render_mode
+        self.agent = AGENTS[seat or 0]
+        self.observation_space = self.inner.observation_space(self.agent)
+        self.action_space = self.inner.action_space(self.agent)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin a game, and play it to the agent's first move.
+
+        Args:
+            seed: of dice, placements, seats and the opponent's level.
+            options: `position`, where the game begins, as `SolverEnv.reset` takes it.
+
+        Raises:
+            GameError: There is no such option.
+            PositionError: There is no such position, or the game ends before the agent can move.
+        """
+        super().reset(seed=seed)
+        if seed is not None:
+            self.opponent.chance.seed(seed)
+        for _ in range(GAMES):
+            if self.seat is None:
+                self.agent = AGENTS[int(self.np_random.integers(2))]
+            self.inner.reset(seed, options)
+            self._answered()
+            if not self._is_over():
+                return self._observed(), self._info()
+            seed = None
+        raise PositionError("the game ends before the agent can move: choose another position, or the other seat")
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Make the agent's move and the opponent's replies, up to the agent's next move.
+
+        Raises:
+            GameError: That is no action.
+            MissingState: The opponent does not know the value that the move gives away.
+        """
+        action = action_in(action, self.inner.planes.actions)
+        if self._is_over():
+            raise GameError("the game is over: reset the environment")
+        if action not in self.inner.legal:
+            return self._illegal()
+        given = self._given_away(action) if self.reward == REWARDS[1] else None
+        self.inner.step(action)
+        gained = self.inner.rewards[self.agent] + self._answered()
+        over = self.inner.terminations[self.agent], self.inner.truncations[self.agent]
+        return self._observed(), gained if given is None else -given, *over, self._info()
+
+    def action_masks(self) -> Any:
+        """Which actions are legal, as booleans: what sb3-contrib's MaskablePPO asks for."""
+        return self._observed()["action_mask"].astype(bool)
+
+    def render(self) -> Any:
+        """As `SolverEnv.render`."""
+        return self.inner.render()
+
+    def _answered(self) -> float:
+        """Play the other side until the agent is to move, or the game is over; return the agent's rewards."""
+        gained = 0.0
+        while not self._is_over() and self.inner.agent_selection != self.agent:
+            self.inner.step(self.opponent(self.inner))
+            gained += self.inner.rewards[self.agent]
+        return gained
+
+    def _is_over(self) -> bool:
+        return bool(self.inner.terminations[self.agent] or self.inner.truncations[self.agent])
+
+    def _observed(self) -> Any:
+        return self.inner.observe(self.agent)
+
+    def _info(self) -> dict[str, Any]:
+        return dict(self.inner.infos[self.agent])
+
+    def _illegal(self) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """End the game as lost."""
+        given = self._best()[0] - ILLEGAL if self.reward == REWARDS[1] else -ILLEGAL
+        self.inner.terminations = dict.fromkeys(AGENTS, True)
+        return self._observed(), -given, True, False, {"illegal": True}
+
+    def _given_away(self, action: int) -> float:
+        """What an action loses of the position's value."""
+        best, values = self._best()
+        if action not in values:
+            raise self._unknown()
+        return best - values[action]
+
+    def _best(self) -> tuple[float, dict[int, float]]:
+        """The position's value for the agent, and those of its actions, as far as they are known."""
+        answer, moves = self.opponent.player.examine(self.inner.position.state)
+        values = {move.action: float(move.value.score) for move in moves if move.value is not None}
+        if len(values) == len(moves):  # expectations of positions are rounded
+            return max(values.values()), values
+        if answer.value is None:
+            raise self._unknown()
+        return float(answer.value.score), values
+
+    def _unknown(self) -> MissingState:
+        state = self.inner.position.state
+        return MissingState(f"the opponent does not know what a move from state {state} gives away: give it a book")
+
+
+gymnasium.register(NAME, f"{__name__}:{SoloEnv.__name__}")

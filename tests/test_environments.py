@@ -1,0 +1,261 @@
+"""Environments of PettingZoo and Gymnasium: what they take, refuse and show. They need the libraries."""
+
+import copy
+import pickle
+import random
+
+import pytest
+
+import solver
+from solver.base.errors import ForeignBook, GameError, MissingState, PositionError
+
+np = pytest.importorskip("numpy")
+pytest.importorskip("pettingzoo")
+
+from solver.adapters import gymnasium as solo  # noqa: E402
+from solver.adapters.pettingzoo import Opponent, SolverEnv, env  # noqa: E402
+from solver.adapters.picture import CELL, SIDES, picture  # noqa: E402
+
+
+def begun(game, position=None, **options):
+    environment = env(game, **options)
+    environment.reset(seed=1, options=None if position is None else {"position": position})
+    return environment
+
+
+def test_a_teacher_or_an_opponent_of_another_game_is_refused():
+    refusal = r"made by rules \w{8} \(connect-four:4,4\), the environment by \w{8} \(tic-tac-toe\)"
+    with pytest.raises(ForeignBook, match=f"the teacher was {refusal}"):
+        env("tic-tac-toe", teacher=solver.Player("connect-four:4,4"))
+    with pytest.raises(ForeignBook, match=f"the opponent was {refusal}"):
+        Opponent("connect-four:4,4")(begun("tic-tac-toe"))
+    with pytest.raises(ForeignBook, match=f"the opponent was {refusal}"):
+        solo.SoloEnv("tic-tac-toe", opponent="connect-four:4,4")
+
+
+@pytest.mark.parametrize("action", [-1, 99, np.array([1, 2]), np.array([1]), [1], None, 1.0, "1", True, np.float32(1)])
+@pytest.mark.parametrize("make", [env, SolverEnv])
+def test_what_is_no_action_is_one_kind_of_error(make, action):
+    environment = make("tic-tac-toe")
+    environment.reset()
+    with pytest.raises(GameError, match=r"is no action: give a whole number from 0 to"):
+        environment.step(action)
+    environment.step(np.int64(5))  # and it goes on
+    environment.step(np.array(1))
+    assert environment.unwrapped.played == 2
+
+
+def test_an_environment_is_pickled_and_copied_where_it_stands():
+    environment = begun("tic-tac-toe", teacher="tic-tac-toe")
+    environment.step(5)
+    for twin in (pickle.loads(pickle.dumps(environment)), copy.deepcopy(environment)):  # noqa: S301
+        assert twin.unwrapped.position == environment.unwrapped.position
+        twin.step(0)
+        assert twin.unwrapped.played == 2 and environment.unwrapped.played == 1
+        assert twin.infos[twin.agent_selection]["value"] == 0
+
+
+def test_the_dice_of_a_pickled_environment_fall_alike():
+    environment = begun("pig:15")
+    twin = pickle.loads(pickle.dumps(environment))  # noqa: S301
+    for _ in range(5):
+        for one in (environment, twin):
+            one.step(one.unwrapped.legal[0])
+        assert twin.unwrapped.position == environment.unwrapped.position
+
+
+def test_a_game_begins_where_it_is_told():
+    environment = begun("tic-tac-toe", "b2 a1 c3")
+    assert environment.agent_selection == "player_1" and environment.render() is not None
+    state = environment.unwrapped.position.state
+    environment.reset(options={"position": state})
+    assert environment.unwrapped.position.state == state
+    assert begun("minichess:KQK").unwrapped.position != begun("minichess:KQK", "start").unwrapped.position
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"place": "b2"}, GameError, "reset has no option 'place': choose one of position"),
+        ({"position": "b2 b2"}, PositionError, "'b2' is no legal move here"),
+        ({"position": "a1 b1 a2 b2 a3"}, PositionError, "the game is over at 'a1 b1 a2 b2 a3'"),
+        ({"position": 1.5}, PositionError, "1.5"),
+        ({"position": 5}, PositionError, "play cannot reach state 5"),  # as the teacher's book says
+    ],
+)
+def test_what_a_reset_cannot_take_is_refused(options, error, message):
+    environment = begun("tic-tac-toe", teacher="tic-tac-toe")
+    environment.step(5)
+    with pytest.raises(error, match=message):
+        environment.reset(options=options)
+    assert environment.unwrapped.played == 1
+
+
+@pytest.mark.parametrize(
+    "game", ["minichess:KQK", pytest.param("chess-ending:KQK", marks=pytest.mark.slow)]
+)
+def test_an_ending_begins_at_any_placement(game):
+    environment = SolverEnv(game)
+    first = set()
+    for seed in range(30):
+        environment.reset(seed)
+        first.add(environment.position.state)
+        assert environment.legal
+    assert len(first) > 20
+    environment.reset(3)
+    state = environment.position.state
+    environment.reset(3)
+    assert environment.position.state == state
+
+
+@pytest.mark.parametrize(
+    "game", ["minichess:KQK", "minichess:KRPKR", pytest.param("chess-ending:KPK", marks=pytest.mark.slow)]
+)
+def test_placements_are_starts(game):
+    rules, chance = solver.load_game(game), random.Random(0)
+    starts = set(rules.starts())
+    placed = {rules.placed(chance.randrange(1 << 62)) for _ in range(5000)} - {-1}
+    assert placed and placed <= starts
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", ["minichess:KQK", "minichess:KRPKR"])
+def test_every_start_can_be_placed(game):
+    rules, chance = solver.load_game(game), random.Random(0)
+    placed = {rules.placed(chance.randrange(1 << 62)) for _ in range(500_000)} - {-1}
+    assert placed == set(rules.starts())
+
+
+def test_a_teacher_that_knows_nothing_says_so():
+    silent = solver.Player({}, "connect-four", live=False)
+    info = begun("connect-four", teacher=silent).infos["player_0"]
+    assert info["value"] is None and not info["exact"] and not info["best_mask"].any()
+    info = begun("connect-four", teacher=solver.Player({}, "connect-four", nodes=100)).infos["player_0"]
+    assert info["value"] is None and not info["exact"] and not info["best_mask"].all()
+    told = begun("tic-tac-toe", teacher="tic-tac-toe").infos["player_0"]
+    assert told["value"] == 0 and told["exact"] and told["best_mask"].sum() == 9  # all moves draw
+
+
+def play(environment, choose, seed):
+    """The rewards of a game."""
+    observation, _ = environment.reset(seed=seed)
+    rewards, over = [], False
+    while not over:
+        assert (environment.action_masks() == observation["action_mask"]).all()
+        action = choose(environment, observation)
+        observation, reward, terminated, truncated, _ = environment.step(action)
+        rewards.append(reward)
+        over = terminated or truncated
+    return rewards
+
+
+def randomly(environment, observation):
+    return environment.action_space.sample(observation["action_mask"])
+
+
+def perfectly(environment, observation):
+    return Opponent("tic-tac-toe")(environment.inner)
+
+
+def test_no_one_wins_against_a_book_and_its_equal_draws():
+    for seat in (0, 1, None):
+        environment = solo.SoloEnv("tic-tac-toe", seat=seat)
+        assert all(sum(play(environment, randomly, seed)) <= 0 for seed in range(10))
+        assert sum(play(environment, perfectly, 1)) == 0
+    weak = solo.SoloEnv("tic-tac-toe", level=1)
+    assert max(sum(play(weak, perfectly, seed)) for seed in range(10)) == 1
+
+
+def test_a_move_is_rewarded_by_the_value_that_it_gives_away():
+    environment = solo.SoloEnv("tic-tac-toe", reward="given away", level=1)
+    assert all(reward == 0 for seed in range(5) for reward in play(environment, perfectly, seed))
+    environment.reset(options={"position": "a1 b1 a2 b2"})  # a3 wins, b3 keeps a draw, c1 loses
+    assert environment.step(environment.inner.legal[-1])[1] < 0
+    player = solver.Player("tic-tac-toe")
+    for action in (2, 6, 8, 9, 10):
+        environment.reset(options={"position": "a1 b1 a2 b2"})
+        values = {move.action: move.value.score for move in player.analyse(environment.inner.position.state)}
+        assert environment.step(action)[1] == values[action] - 1 and values[8] == 1
+
+
+def test_an_illegal_action_loses_what_there_was():
+    environment = solo.SoloEnv("tic-tac-toe")
+    environment.reset(seed=0)
+    assert environment.step(3)[1:] == (-1.0, True, False, {"illegal": True})
+    with pytest.raises(GameError, match="the game is over: reset the environment"):
+        environment.step(0)
+    judging = solo.SoloEnv("tic-tac-toe", reward="given away")
+    judging.reset(options={"position": "a1 b1 a2 b2"})
+    assert judging.step(3)[1] == -2.0  # it was won
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"seat": 2}, "there is no seat 2"),
+        ({"reward": "regret"}, "there is no reward 'regret'"),
+        ({"level": 11}, "there is no level 11"),
+        ({"render_mode": "gif"}, "no render_mode 'gif'"),
+    ],
+)
+def test_a_solo_environment_refuses(options, message):
+    with pytest.raises(GameError, match=message):
+        solo.SoloEnv("tic-tac-toe", **options)
+
+
+def test_values_that_nobody_knows_are_no_rewards():
+    silent = solver.Player({}, "connect-four", live=False)
+    environment = solo.SoloEnv("connect-four", opponent=silent, reward="given away")
+    environment.reset()
+    with pytest.raises(MissingState, match="does not know what a move from state"):
+        environment.step(0)
+
+
+@pytest.mark.parametrize("game", ["tic-tac-toe", "pig:15", "minichess:KQK"])
+@pytest.mark.filterwarnings("ignore:.*:UserWarning")
+def test_gymnasiums_own_check_passes(game):
+    from gymnasium.utils.env_checker import check_env
+
+    check_env(solo.SoloEnv(game, seat=None, level=5, render_mode="rgb_array"), skip_render_check=True)
+
+
+def test_gymnasium_makes_it_by_name():
+    import gymnasium
+
+    environment = gymnasium.make(solo.NAME, game="tic-tac-toe", level=5)
+    observation, _ = environment.reset(seed=1)
+    assert observation["action_mask"].sum() == 9
+
+
+def test_a_picture_has_the_men_where_the_page_has_them():
+    environment = begun("connect-four", "12", render_mode="rgb_array")
+    pixels = environment.render()
+    assert pixels.dtype == np.uint8 and pixels.shape == (6 * CELL + 24, 7 * CELL + 24, 3)
+    bottom = 12 + 5 * CELL + CELL // 2
+    colours = [tuple(pixels[bottom, 12 + column * CELL + CELL // 2]) for column in range(3)]
+    assert colours[:2] == [SIDES["red"], SIDES["yellow"]] and colours[2] not in SIDES.values()
+
+
+@pytest.mark.parametrize(
+    "game",
+    ["kalah", "hex", "dots-and-boxes", "y", "hypergammon", "pig", "micro-shogi", "quarto", "coins", "fox-and-hounds"],
+)
+def test_every_kind_of_board_is_drawn(game):
+    rules = solver.load_game(game)
+    state, first = rules.initial(), picture(rules, rules.initial(), 0)
+    is_other = False
+    for _ in range(4):
+        outcomes = list(rules.chance(state)) if hasattr(rules, "chance") else []
+        state = outcomes[-1][1] if outcomes else rules.result(state, list(rules.actions(state))[0])
+        pixels = picture(rules, state, 0)
+        assert pixels.shape == first.shape
+        is_other |= bool((pixels != first).any())
+    assert is_other
+
+
+def test_a_game_without_cells_is_drawn_as_its_text():
+    class Undrawn(type(solver.load_game("coins:7"))):
+        cells = None
+
+    pixels = picture(Undrawn(7), 7, 0)
+    assert pixels.ndim == 3 and pixels.min() < 100

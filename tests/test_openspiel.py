@@ -1,0 +1,176 @@
+"""Games, bots and evaluators in OpenSpiel, and its own games as our players know them. They need OpenSpiel."""
+
+import random
+
+import pytest
+
+import solver
+from solver.base.errors import ForeignBook, GameError, MissingState, PositionError
+
+pyspiel = pytest.importorskip("pyspiel")
+np = pytest.importorskip("numpy")
+
+from solver.adapters import openspiel, theirs  # noqa: E402
+
+openspiel.register()
+
+
+@pytest.mark.parametrize(
+    ("cut", "whole", "game"),
+    [
+        ("connect-four:4,4", "connect-four:4;4", "connect-four:4,4"),
+        ("coins:4,2", "coins:4;", "coins:4"),
+        ("nim:1,2", "nim:1;2", "nim:1,2"),
+    ],
+)
+def test_a_game_that_openspiel_cut_at_a_comma_is_refused(cut, whole, game):
+    with pytest.raises(GameError, match=f"{cut.partition(',')[0]} may lack .* write semicolons for commas"):
+        pyspiel.load_game(f"solverbook(game={cut})")
+    assert pyspiel.load_game(f"solverbook(game={whole})").shared.rules.name == game
+    assert pyspiel.load_game("solverbook", {"game": whole}).shared.rules.name == game
+
+
+def test_one_parameter_is_enough_where_a_game_has_no_more():
+    game = pyspiel.load_game("solverbook(game=chess-ending:KQK,actions=1024)")
+    assert game.shared.rules.name == "chess-ending:KQK" and game.num_distinct_actions() == 1024
+    assert pyspiel.load_game("solverbook(game=hexapawn)").shared.rules.name == "hexapawn"
+
+
+def test_an_illegal_action_is_an_error_and_changes_nothing():
+    state = pyspiel.load_game("solverbook(game=coins:3;2)").new_initial_state()
+    with pytest.raises(PositionError, match="action 7 is not legal here: choose one of 1, 2"):
+        state.apply_action(7)
+    assert state.number == 3 and state.legal_actions() == [1, 2]
+    state.apply_action(2)
+    state.apply_action(1)
+    with pytest.raises(PositionError, match="the game is over"):
+        state.apply_action(1)
+
+
+def test_an_outcome_that_there_is_not_is_an_error():
+    state = pyspiel.load_game("solverbook(game=pig:5;)").new_initial_state()
+    while not state.is_chance_node():
+        state.apply_action(state.legal_actions()[0])
+    with pytest.raises(PositionError, match="action 99 is not legal here"):
+        state.apply_action(99)
+
+
+def test_observation_tensors_are_the_planes():
+    game = pyspiel.load_game("solverbook(game=connect-four:4;4)")
+    state = game.new_initial_state()
+    state.apply_action(1)
+    planes = np.array(state.observation_tensor(0)).reshape(game.observation_tensor_shape())
+    assert planes.shape == state.get_game().shared.planes.shape and planes.sum() == 1
+    assert planes[:, 3, 1].max() == 1  # the stone lies in the second column, at the bottom
+    copied = state.clone()
+    copied.apply_action(1)
+    assert np.sum(copied.observation_tensor(1)) == 2 and np.sum(state.observation_tensor(1)) == 1
+
+
+def test_players_of_other_games_are_refused():
+    game = pyspiel.load_game("solverbook(game=connect-four:4;4)")
+    refusal = r"made by rules \w{8} \(tic-tac-toe\), the game by \w{8} \(connect-four:4,4\)"
+    with pytest.raises(ForeignBook, match=refusal):
+        openspiel.PlayerPolicy(game, "tic-tac-toe")
+    for user in (openspiel.PlayerBot("tic-tac-toe").step, openspiel.PlayerEvaluator("tic-tac-toe").evaluate):
+        with pytest.raises(ForeignBook, match=refusal):
+            user(game.new_initial_state())
+    theirs = pyspiel.load_game("connect_four")
+    with pytest.raises(ForeignBook, match=r"\(connect-four:4,4\), connect_four.* \(connect-four\)"):
+        openspiel.PlayerBot("connect-four:4,4").step(theirs.new_initial_state())
+    with pytest.raises(ForeignBook, match=r"the player is of hexapawn, the state of nim\(\)"):
+        openspiel.PlayerPolicy(pyspiel.load_game("nim"), "hexapawn")
+
+
+def test_a_bot_at_the_end_and_one_that_knows_nothing_say_so():
+    game = pyspiel.load_game("solverbook(game=connect-four:4;4)")
+    state = game.new_initial_state()
+    silent = solver.Player({}, "connect-four:4,4", live=False)
+    with pytest.raises(MissingState, match="knows no best move from state"):
+        openspiel.PlayerPolicy(game, silent).action_probabilities(state)
+    with pytest.raises(MissingState, match="knows nothing of state"):
+        openspiel.PlayerEvaluator(silent).evaluate(state)
+    bot = openspiel.PlayerBot("connect-four:4,4")
+    while not state.is_terminal():
+        state.apply_action(bot.step(state))
+    assert state.returns() == [0.0, 0.0]
+    with pytest.raises(PositionError, match="the game is over: no action is left"):
+        bot.step(state)
+    dice = pyspiel.load_game("solverbook(game=pig:15;)").new_initial_state()
+    while not dice.is_chance_node():
+        dice.apply_action(dice.legal_actions()[0])
+    with pytest.raises(PositionError, match="chance decides here"):
+        openspiel.PlayerBot("pig:15").step(dice)
+
+
+@pytest.mark.parametrize(
+    ("text", "ours"),
+    [
+        ("connect_four", "connect-four"),
+        ("connect_four(rows=4,columns=5,x_in_row=3)", "connect-four:5,4,3"),
+        ("tic_tac_toe", "tic-tac-toe"),
+        ("breakthrough(rows=4,columns=3)", "breakthrough:3,4,1"),
+        ("breakthrough(rows=6,columns=3)", "breakthrough:3,6,2"),
+        ("othello", "othello:8,8"),
+    ],
+)
+def test_moves_and_results_of_shared_games_are_the_same(text, ours):
+    game, player, chance = pyspiel.load_game(text), solver.Player({}, ours, live=False), random.Random(0)
+    reader, rules = theirs.reader_of(player, game), player.game
+    for _ in range(3):
+        state, number = game.new_initial_state(), rules.initial()
+        while not state.is_terminal():
+            actions = reader.actions(state)
+            assert list(actions) == state.legal_actions()
+            assert sorted(actions.values()) == sorted(rules.actions(number))
+            action = chance.choice(list(actions))
+            number = rules.result(number, actions[action])
+            state.apply_action(action)
+            assert reader.number(state) == number
+        assert rules.is_terminal(number)
+        worth = rules.utility(number)
+        assert state.returns()[len(state.history()) % 2] == (worth > 0) - (worth < 0)
+
+
+def test_a_book_of_ours_plays_their_game():
+    game, chance = pyspiel.load_game("tic_tac_toe"), random.Random(1)
+    bot = openspiel.PlayerBot("tic-tac-toe")
+    results = set()
+    for number in range(40):
+        state = game.new_initial_state()
+        while not state.is_terminal():
+            own = state.current_player() == number % 2
+            state.apply_action(bot.step(state) if own else chance.choice(state.legal_actions()))
+        results.add(state.returns()[number % 2])
+    assert min(results) == 0 and max(results) == 1
+    state = game.new_initial_state()
+    for action in (0, 3, 1, 4):
+        state.apply_action(action)
+    assert bot.step(state) == 2
+
+
+def test_an_evaluator_goes_with_their_search():
+    from open_spiel.python.algorithms import mcts
+
+    game = pyspiel.load_game("solverbook(game=hexapawn)")
+    evaluator = openspiel.PlayerEvaluator(solver.Player(solver.solve("hexapawn"), live=False))
+    state = game.new_initial_state()
+    assert evaluator.evaluate(state).tolist() == [-1, 1]
+    state.apply_action(mcts.MCTSBot(game, 2, 10, evaluator).step(state))
+    assert evaluator.evaluate(state).tolist() == [-1, 1] and sum(dict(evaluator.prior(state)).values()) == 1
+    while not state.is_terminal():
+        state.apply_action(evaluator.prior(state)[0][0] if state.current_player() == 0 else best(evaluator, state))
+    assert evaluator.evaluate(state).tolist() == state.returns() == [-1, 1]
+
+
+def best(evaluator, state):
+    return max(evaluator.prior(state), key=lambda pair: pair[1])[0]
+
+
+def test_an_evaluator_counts_what_was_scored_before():
+    game = pyspiel.load_game("solverbook(game=dots-and-boxes:1;1)")
+    evaluator = openspiel.PlayerEvaluator(solver.Player(solver.solve("dots-and-boxes:1,1"), live=False))
+    state = game.new_initial_state()
+    while not state.is_terminal():
+        assert evaluator.evaluate(state).tolist() == [-1, 1]  # the second player closes the only box
+        state.apply_action(state.legal_actions()[0])
