@@ -1,4 +1,4 @@
-"""The layout of a game for learners: a plane of 0 and 1 for each character of its board, and dense numbers of its actions.
+"""The layout of a game for learners: a plane for each character of its board, and dense numbers of its actions.
 
 Every array that a learner takes from a game has this one layout: environments, OpenSpiel's tensors and training sets.
 The game declares it by its method `layout()`. Without that method a complete book of all positions gives it, or the
@@ -19,7 +19,7 @@ from solver.book import Book
 from solver.export.records import board_of, is_drawn
 from solver.rules.game import Rules, own_method
 
-EMPTY = "."  # a cell that has no plane
+EMPTY = ". "  # cells without a plane: nobody is there, or there is no cell
 FEW = 10_000  # positions of a game that are explored for its layout
 
 
@@ -121,8 +121,8 @@ def _declared(rules: Rules, symbols: str, actions: Iterable[int]) -> Layout:
         raise GameError(f"{rules.name}: layout() has actions that do not ascend from 0: sort them, each once")
     if not is_drawn(rules.game):
         return Layout("", 1, rules.bits, numbers)
-    if len(set(symbols)) < len(symbols) or EMPTY in symbols:
-        raise GameError(f"{rules.name}: layout() has the characters {symbols!r}: name each once, {EMPTY!r} not at all")
+    if len(set(symbols)) < len(symbols) or set(symbols) & {*EMPTY}:
+        raise GameError(f"{rules.name}: layout() has the characters {symbols!r}: name each once, '.' and ' ' not at all")
     state = rules.game.initial()
     rows = board_of(rules.game, state, rules.mover(state))
     return Layout(symbols, len(rows), len(rows[0]), numbers)
@@ -156,7 +156,7 @@ def _surveyed(rules: Rules, states: Iterable[int]) -> Layout:
             symbols.update(*rows)
         if not rules.is_terminal(state) and not any(True for _ in rules.outcomes(state)):
             actions.update(rules.actions(state))
-    return Layout("".join(sorted(symbols - {EMPTY})), height, width, tuple(sorted(map(int, actions))))
+    return Layout("".join(sorted(symbols - {*EMPTY})), height, width, tuple(sorted(map(int, actions))))
 
 
 @functools.cache
