@@ -122,7 +122,7 @@ def _declared(rules: Rules, symbols: str, actions: Iterable[int]) -> Layout:
     if not is_drawn(rules.game):
         return Layout("", 1, rules.bits, numbers)
     if len(set(symbols)) < len(symbols) or set(symbols) & {*EMPTY}:
-        raise GameError(f"{rules.name}: layout() has the characters {symbols!r}: name each once, '.' and ' ' not at all")
+        raise GameError(f"{rules.name}: layout() names {symbols!r}: name each character once, '.' and ' ' not at all")
     state = rules.game.initial()
     rows = board_of(rules.game, state, rules.mover(state))
     return Layout(symbols, len(rows), len(rows[0]), numbers)
