@@ -110,7 +110,7 @@ def test_a_complete_book_gives_the_layout_of_a_game_of_many_positions(monkeypatc
     with solver.solve(game) as book:
         assert layout_of(rules, book) == Layout("", 1, 63, (2, 3, 7))
     with pytest.raises(
-        GameError, match=r"Larger has over 3 positions and no layout\(self\).*add it, or take a complete book"
+        GameError, match=r"Larger:13 has over 3 positions and no layout\(self\).*add it, or take a complete book"
     ):
         layout_of(rules)
 
@@ -145,5 +145,5 @@ def test_wrong_declarations_are_named(declared, error):
 def test_graphs_and_trees_declare_the_longest_list_of_moves(tmp_path):
     (tmp_path / "tree.json").write_text("[[3, 12, 8, 1], [2, 4, 6], [14, 5, 2]]")
     assert layout_of(Rules(load_game(f"tree:{tmp_path}/tree.json"))).actions == (0, 1, 2, 3)
-    (tmp_path / "moves.csv").write_text("position,move,next,value\na,x,b,\na,y,c,\nb,,,1\nc,,,-1\n")
+    (tmp_path / "moves.csv").write_text("state,action,next,reward\na,x,b,\na,y,c,\nb,,,1\nc,,,-1\n")
     assert layout_of(Rules(load_game(f"graph:{tmp_path}/moves.csv"))).actions == (0, 1)

@@ -71,7 +71,7 @@ class Layout:
         else:
             rows = board_of(rules.game, state, mover)
             board = "".join(rows)
-            if len(rows) != self.height or len(board) != cells or not set(board) <= {*self.symbols, EMPTY}:
+            if len(rows) != self.height or len(board) != cells or not set(board) <= {*self.symbols, *EMPTY}:
                 raise GameError(f"{rules.name}: layout() lacks the board of state {state}, {'/'.join(rows)}: add it")
             boards = [_plane(board, symbol) for symbol in self.symbols]
         return b"".join([*boards, (b"\1" if mover else b"\0") * cells])
@@ -104,7 +104,7 @@ def layout_of(rules: Rules, book: Book | None = None) -> Layout:
     declared = own_method(rules.game, "layout")
     if declared is not None:
         return _declared(rules, *declared())
-    found = _explored(type(rules.game), rules.game)
+    found = _explored(type(rules.game), rules.game)  # type: ignore[arg-type]
     if found is None and book is not None and _has_every_position(rules, book):
         found = _surveyed(rules, _with_ends(rules, book))
     if found is None:
