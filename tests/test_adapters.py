@@ -1,5 +1,6 @@
 """Our games and books in OpenSpiel and PettingZoo, with the real libraries where they are installed."""
 
+import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -7,34 +8,12 @@ import pytest
 
 import solver
 from solver.base.errors import ForeignBook, GameError, UncompiledRules
-from solver.export.planes import Planes, planes_of, surveyed
-from solver.rules.game import Rules, load_game
+from solver.export.layout import layout_of
+from solver.rules.game import Rules
 
 
 def player_of(text):
     return solver.Player(solver.solve(text), live=False)
-
-
-def test_planes_are_the_board_and_who_moves():
-    rules = Rules(load_game("hexapawn"))
-    planes = surveyed(rules)
-    assert planes == Planes("Wb", 3, 3, 26) and planes.shape == (3, 3, 3)
-    assert planes.of(rules, rules.game.initial()) == bytes([*[0] * 6, 1, 1, 1, 1, 1, 1, *[0] * 15])
-    assert [*planes.mask([1, 7])][:9] == [0, 1, 0, 0, 0, 0, 0, 1, 0]
-    with pytest.raises(GameError, match="action 26 is beyond the 26"):
-        planes.mask([26])
-    with pytest.raises(GameError, match="is of another kind"):
-        planes._replace(symbols="b").of(rules, rules.game.initial())
-
-
-def test_a_board_without_cells_is_the_bits_of_its_state():
-    class Undrawn(type(load_game("coins:7"))):
-        cells = None
-
-    rules = Rules(Undrawn(7))
-    planes = planes_of(rules, range(8))
-    assert planes == Planes("", 1, 63, 4)
-    assert planes.of(rules, 5) == bytes([1, 0, 1, *[0] * 60, *[0] * 63])
 
 
 @pytest.fixture
@@ -157,17 +136,19 @@ def test_a_training_set_has_what_every_move_gives_away(tmp_path):
         table = parquet.read_table(tmp_path / "hexapawn.parquet")
         rows = {row["state"]: row for row in table.to_pylist()}
         assert set(rows) == set(book)
-        player = solver.Player(book)
+        player, layout = solver.Player(book), layout_of(Rules(book.game))
         for state, row in rows.items():
             value, moves = book[state], player.analyse(state)
             assert (row["score"], row["distance"]) == value and row["split"] == split_of(state)
             assert len(row["planes"]) == 27
             for move in moves:
-                assert row["legal"][move.action] == 1 and row["best"][move.action] == move.best
-                assert row["regret"][move.action] == value.score - move.value.score
-                assert row["distances"][move.action] == move.value.distance
+                number = layout.number(move.action)
+                assert row["legal"][number] == 1 and row["best"][number] == move.best
+                assert row["regret"][number] == value.score - move.value.score
+                assert row["distances"][number] == move.value.distance
             assert sum(row["legal"]) == len(moves) == sum(regret is not None for regret in row["regret"])
         assert table.schema.metadata[b"shape"] == b"[3, 3, 3]"
+        assert json.loads(table.schema.metadata[b"actions"]) == list(layout.actions)
         with pytest.raises(solver.MethodError, match=r"a training set is a \.parquet"):
             export(book, tmp_path / "hexapawn.csv", training=True)
     shares = [split_of(state) for state in range(2000)]
@@ -217,6 +198,8 @@ def training_set(book, path, monkeypatch, many):
         ("pong-hau-ki", {}),
         ("chopsticks", {}),
         ("pig:5", {}),
+        ("shut-the-box:4", {}),
+        ("backgammon-bearoff:3,3", {}),
         (Overflowing(), {}),
     ],
 )
@@ -239,13 +222,24 @@ def test_compiled_training_sets_of_books_without_distances(tmp_path, monkeypatch
         assert training_set(book, tmp_path / "compiled.parquet", monkeypatch, 0) == plain
 
 
-@pytest.mark.parametrize("name", ["columns", "actions"])
-def test_plain_python_makes_the_rows_that_compiled_rules_refuse(name, tmp_path, monkeypatch):
+def test_graphs_teach_nothing(tmp_path):
+    pytest.importorskip("pyarrow")
+    from solver.export import export
+
+    (tmp_path / "moves.csv").write_text("state,action,next,reward\na,x,b,\na,y,c,\nb,,,1\nc,,,-1\n")
+    with (
+        solver.solve(f"{tmp_path}/moves.csv") as book,
+        pytest.raises(solver.MethodError, match="is a graph: .*PlayerPolicy"),
+    ):
+        export(book, tmp_path / "moves.parquet", training=True)
+
+
+def test_plain_python_makes_the_rows_that_compiled_rules_refuse(tmp_path, monkeypatch):
     pytest.importorskip("pyarrow")
     from solver.export import batches, training
 
     monkeypatch.setattr(training, "ROW_GROUP", 16)
-    usual, calls = getattr(batches.Batches, name), []
+    usual, calls = batches.Batches.columns, []
 
     def refusing(self, begin, *rest):
         calls.append(begin)
@@ -255,6 +249,6 @@ def test_plain_python_makes_the_rows_that_compiled_rules_refuse(name, tmp_path, 
 
     with solver.solve("hexapawn", tmp_path / "book.lmdb") as book:
         plain = training_set(book, tmp_path / "plain.parquet", monkeypatch, 1 << 60)
-        monkeypatch.setattr(batches.Batches, name, refusing)
+        monkeypatch.setattr(batches.Batches, "columns", refusing)
         assert training_set(book, tmp_path / "compiled.parquet", monkeypatch, 0) == plain
     assert 16 in calls

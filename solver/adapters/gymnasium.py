@@ -39,7 +39,7 @@ class SoloEnv(gymnasium.Env[Any, Any]):  # type: ignore[misc]
         seat: whom the agent plays, 0, who begins, or 1; drawn for each game, if None.
         reward: "result": 1, 0, -1 or the margin, as they come. "given away": after each move the value that it has
             lost, as a number that is 0 or below; a best move has 0.
-        options: of `SolverEnv`: `teacher`, `actions`, `longest`, `render_mode`.
+        options: of `SolverEnv`: `teacher`, `longest`, `render_mode`.
 
     Raises:
         GameError: There is no such game, level, seat or reward.
@@ -101,12 +101,12 @@ class SoloEnv(gymnasium.Env[Any, Any]):  # type: ignore[misc]
             GameError: That is no action.
             MissingState: The opponent does not know the value that the move gives away.
         """
-        action = action_in(action, self.inner.planes.actions)
+        action = action_in(action, len(self.inner.layout.actions))
         if self._is_over():
             raise GameError("the game is over: reset the environment")
         if action not in self.inner.legal:
             return self._illegal()
-        given = self._given_away(action) if self.reward == REWARDS[1] else None
+        given = self._given_away(self.inner.layout.actions[action]) if self.reward == REWARDS[1] else None
         self.inner.step(action)
         gained = self.inner.rewards[self.agent] + self._answered()
         over = self.inner.terminations[self.agent], self.inner.truncations[self.agent]
@@ -144,7 +144,7 @@ class SoloEnv(gymnasium.Env[Any, Any]):  # type: ignore[misc]
         return self._observed(), -given, True, False, {"illegal": True}
 
     def _given_away(self, action: int) -> float:
-        """What an action loses of the position's value."""
+        """What an action of the rules loses of the position's value."""
         best, values = self._best()
         if action not in values:
             raise self._unknown()

@@ -12,7 +12,6 @@ Any player answers for the states of `load_game("solverbook", ...)`. For OpenSpi
 
 from __future__ import annotations
 
-import functools
 import random
 from typing import Any
 
@@ -26,7 +25,7 @@ from solver.adapters import theirs
 from solver.adapters.theirs import Reader
 from solver.base.errors import GameError, MissingState, PositionError
 from solver.book.doors import Source, game_of
-from solver.export.planes import Planes, surveyed
+from solver.export.layout import Layout, layout_of
 from solver.play.player import Player
 from solver.rules.game import Game, Rules, own_method
 from solver.rules.notation import format_action, parse_position, show
@@ -35,7 +34,7 @@ NAME = "solverbook"
 LONGEST = 1000  # moves after which a game of ours without an end is a draw to OpenSpiel
 LARGEST = float(1 << 20)  # a bound of margins, which rules do not tell
 MOST_OUTCOMES = 1 << 10  # of chance, a bound that rules do not tell either
-DEFAULTS = {"game": "tic-tac-toe", "actions": 0, "longest": LONGEST}
+DEFAULTS = {"game": "tic-tac-toe", "longest": LONGEST}
 
 
 def _kind(rules: Rules) -> Any:
@@ -62,32 +61,28 @@ def _kind(rules: Rules) -> Any:
 class _Shared:
     """What all states of a game have in common; a copy of a state does not copy it."""
 
-    def __init__(self, rules: Rules, longest: int, actions: int) -> None:
-        self.rules, self.longest, self.actions = rules, longest, actions
+    def __init__(self, rules: Rules, longest: int) -> None:
+        self.rules, self.longest = rules, longest
+        self.layout: Layout = layout_of(rules)
 
     def __deepcopy__(self, memory: Any) -> _Shared:
         return self
 
-    @functools.cached_property
-    def planes(self) -> Planes:
-        """The layout of boards and actions."""
-        return surveyed(self.rules, self.actions or None)
-
 
 class SolverGame(pyspiel.Game):  # type: ignore[misc]
     """A game of ours. Parameters: `game`, its string, with semicolons for commas where it stands in one of OpenSpiel's,
-    `solverbook(game=connect-four:4;4)`; `actions`, how many there are at most (those that the first
-    positions and some random games have, if 0); `longest`, the moves after which play without an end is drawn."""
+    `solverbook(game=connect-four:4;4)`; `longest`, the moves after which play without an end is drawn. An action is a
+    dense number: `shared.layout.actions[action]` is that of the rules and of books."""
 
     def __init__(self, parameters: dict[str, Any] | None = None) -> None:
         said = {**DEFAULTS, **(parameters or {})}
         said["game"] = said["game"].replace(",", ";")  # OpenSpiel's own strings have commas between parameters
         rules = Rules(_uncut(said["game"]))
-        self.shared = _Shared(rules, said["longest"], said["actions"])
+        self.shared = _Shared(rules, said["longest"])
         outcomes = 0 if rules.chance is None else MOST_OUTCOMES
         bound = LARGEST if rules.margins else 1.0
         info = pyspiel.GameInfo(
-            num_distinct_actions=said["actions"] or self.shared.planes.actions,
+            num_distinct_actions=len(self.shared.layout.actions),
             max_chance_outcomes=outcomes,
             num_players=2,
             min_utility=-bound,
@@ -109,15 +104,15 @@ class SolverGame(pyspiel.Game):  # type: ignore[misc]
 
 
 class _Observer:
-    """The board as planes of 0 and 1, the same for both players: `solver.export.planes`."""
+    """The board as planes of 0 and 1, the same for both players: `solver.export.layout`."""
 
     def __init__(self, shared: _Shared) -> None:
         self.shared = shared
-        self.dict = {"observation": np.zeros(shared.planes.shape, np.float32)}
+        self.dict = {"observation": np.zeros(shared.layout.shape, np.float32)}
         self.tensor = self.dict["observation"].reshape(-1)
 
     def set_from(self, state: SolverState, player: int) -> None:
-        self.tensor[:] = np.frombuffer(self.shared.planes.of(self.shared.rules, state.number), np.int8)
+        self.tensor[:] = np.frombuffer(self.shared.layout.planes(self.shared.rules, state.number), np.int8)
 
     def string_from(self, state: SolverState, player: int) -> str:
         return str(state)
@@ -161,7 +156,7 @@ class SolverState(pyspiel.State):  # type: ignore[misc]
         return pyspiel.PlayerId.CHANCE if any(True for _ in rules.outcomes(self.number)) else self.mover
 
     def _legal_actions(self, player: int) -> list[int]:
-        return sorted(self.shared.rules.actions(self.number))
+        return sorted(map(self.shared.layout.number, self.shared.rules.actions(self.number)))
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
         """Outcomes by their number in the rules' order, each with its probability."""
@@ -171,10 +166,9 @@ class SolverState(pyspiel.State):  # type: ignore[misc]
     def _apply_action(self, action: int) -> None:
         rules = self.shared.rules
         chances = [] if self.is_over else list(rules.outcomes(self.number))
-        self._check_legal(action, len(chances))
-        child = chances[action][1] if chances else rules.result(self.number, action)
-        decided = None if chances else action
-        gain = 0 if chances else rules.gain(self.number, action)
+        decided = self._checked(action, len(chances))
+        child = chances[action][1] if decided is None else rules.result(self.number, decided)
+        gain = 0 if decided is None else rules.gain(self.number, decided)
         self.gained[self.mover] += gain
         self.gained[1 - self.mover] -= gain
         if not rules.same_mover(self.number, decided, child):
@@ -182,16 +176,24 @@ class SolverState(pyspiel.State):  # type: ignore[misc]
         self.number, self.played = child, self.played + 1
         self.is_over = bool(rules.is_terminal(child)) or self.played >= self.shared.longest
 
-    def _check_legal(self, action: int, chances: int) -> None:
-        """Raise PositionError for an action that is not legal, or is none of so many outcomes."""
+    def _checked(self, action: int, chances: int) -> int | None:
+        """Return the number that the rules give an action; None of an outcome, if there are so many chances.
+
+        Raises PositionError for an action that is not legal, or is none of the outcomes.
+        """
         if self.is_over:
             raise PositionError("the game is over: no action is left")
-        if action not in (range(chances) if chances else self.shared.rules.actions(self.number)):
-            legal = ", ".join(map(str, self.legal_actions()))
-            raise PositionError(f"action {action} is not legal here: choose one of {legal}")
+        actions = self.shared.layout.actions
+        if chances and 0 <= action < chances:
+            return None
+        if not chances and 0 <= action < len(actions) and actions[action] in self.shared.rules.actions(self.number):
+            return actions[action]
+        legal = ", ".join(map(str, self.legal_actions()))
+        raise PositionError(f"action {action} is not legal here: choose one of {legal}")
 
     def _action_to_string(self, player: int, action: int) -> str:
-        return format_action(self.shared.rules.game, self.number, action)
+        number = action if player == pyspiel.PlayerId.CHANCE else self.shared.layout.actions[action]
+        return format_action(self.shared.rules.game, self.number, number)
 
     def is_terminal(self) -> bool:
         return self.is_over
@@ -233,7 +235,7 @@ class _Ours:
         return state.number
 
     def actions(self, state: SolverState) -> dict[int, int]:
-        return {action: action for action in state.legal_actions()}
+        return {action: state.shared.layout.actions[action] for action in state.legal_actions()}
 
     def mover(self, state: SolverState) -> int:
         return state.mover

@@ -8,8 +8,9 @@
         action = None if over else environment.action_space(agent).sample(observation["action_mask"])
         environment.step(action)
 
-`observation["observation"]` holds planes of 0 and 1 (`solver.export.planes`), `observation["action_mask"]` marks the
-legal actions. With a `teacher`, info has `best_mask`, the best of them, `value`, the position's worth for whoever moves
+`observation["observation"]` holds planes of 0 and 1, `observation["action_mask"]` marks the legal actions. Both follow
+the game's layout (`solver.export.layout`), which numbers the actions densely from 0.
+With a `teacher`, info has `best_mask`, the best of them, `value`, the position's worth for whoever moves
 (1, 0, -1, the margin or the expectation), and `exact`, whether the teacher knows both. Dice are thrown before the next
 agent moves. `pip install 'solverbook[pettingzoo]'`.
 """
@@ -28,8 +29,9 @@ from pettingzoo.utils import wrappers
 
 from solver.adapters.picture import picture
 from solver.base.errors import GameError, PositionError
+from solver.book import Book
 from solver.book.doors import Source, game_of
-from solver.export.planes import surveyed
+from solver.export.layout import layout_of
 from solver.play.levels import HIGHEST, slip
 from solver.play.player import Player
 from solver.rules.game import Rules, own_method
@@ -61,7 +63,7 @@ class _Acting(wrappers.TerminateIllegalWrapper):  # type: ignore[misc]
     def step(self, action: Any) -> None:
         inner = self.unwrapped
         if not (inner.terminations[inner.agent_selection] or inner.truncations[inner.agent_selection]):
-            action = action_in(action, inner.planes.actions)
+            action = action_in(action, len(inner.layout.actions))
         super().step(action)
 
 
@@ -82,15 +84,16 @@ def action_in(action: Any, actions: int) -> int:
 class SolverEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
     """A game of ours. It stands at `position`, whose `position.state` books know, and where `legal` actions are left.
 
+    Actions are dense numbers: `layout.actions[action]` is the number that the rules and books use.
+
     Args:
-        game: a game, its name or a book of it.
+        game: a game, its name or a book of it. A complete `Book` gives the layout of rules that declare none.
         teacher: a player or a book of the same game, whose verdicts go into the infos.
-        actions: the number of actions; that of the first positions and some random games, if None.
         longest: the moves after which a game is cut off.
         render_mode: "ansi" and "human" show text, "rgb_array" gives a picture.
 
     Raises:
-        GameError: There is no such game, or no such form of rendering.
+        GameError: There is no such game or form of rendering, or nothing gives the game's layout.
         ForeignBook: The teacher is of another game.
     """
 
@@ -99,7 +102,6 @@ class SolverEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         game: Source,
         *,
         teacher: Player | Source | None = None,
-        actions: int | None = None,
         longest: int = LONGEST,
         render_mode: str | None = None,
     ) -> None:
@@ -109,16 +111,16 @@ class SolverEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
             raise GameError(f"no render_mode {render_mode!r}: choose one of {', '.join(FORMS)}")
         self.teacher = None if teacher is None else self.agreeing(Player.of(teacher), "the teacher")
         self.longest, self.render_mode = longest, render_mode
-        self.planes = surveyed(self.rules, actions)
+        self.layout = layout_of(self.rules, game if isinstance(game, Book) else None)
         self.metadata = {"name": "solverbook_v0", "render_modes": list(FORMS), "is_parallelizable": False}
         self.possible_agents = list(AGENTS)
-        shape = self.planes.shape
+        shape, actions = self.layout.shape, len(self.layout.actions)
         seen = {
             "observation": spaces.Box(0, 1, shape, np.int8),
-            "action_mask": spaces.Box(0, 1, (self.planes.actions,), np.int8),
+            "action_mask": spaces.Box(0, 1, (actions,), np.int8),
         }
         self.observation_spaces = {agent: spaces.Dict(seen) for agent in AGENTS}
-        self.action_spaces = {agent: spaces.Discrete(self.planes.actions) for agent in AGENTS}
+        self.action_spaces = {agent: spaces.Discrete(actions) for agent in AGENTS}
         self.chance = random.Random()
 
     def agreeing(self, player: Player, role: str) -> Player:
@@ -184,13 +186,14 @@ class SolverEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         if self.terminations[self.agent_selection] or self.truncations[self.agent_selection]:
             self._was_dead_step(action)
             return
-        agent, action = self.agent_selection, action_in(action, self.planes.actions)
+        agent, action = self.agent_selection, action_in(action, len(self.layout.actions))
         if action not in self.legal:
             raise GameError(f"action {action} is not legal here: choose one of {', '.join(map(str, self.legal))}")
         self._cumulative_rewards[agent] = 0.0
-        gain = self.rules.gain(self.position.state, action)
+        played = self.layout.actions[action]
+        gain = self.rules.gain(self.position.state, played)
         self.rewards = {one: float(gain if one == agent else -gain) for one in AGENTS}
-        self.position, self.played = next_position(self.rules, self.position, action), self.played + 1
+        self.position, self.played = next_position(self.rules, self.position, played), self.played + 1
         self._settle()
         self._accumulate_rewards()
         if self.render_mode == "human":
@@ -203,7 +206,8 @@ class SolverEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
             (number,) = self.chance.choices(range(len(outcomes)), [weight for weight, _ in outcomes])
             position = next_position(rules, position, number)
         self.position = position
-        self.legal = [] if rules.is_terminal(position.state) else list(rules.actions(position.state))
+        over = rules.is_terminal(position.state)
+        self.legal = [] if over else [self.layout.number(action) for action in rules.actions(position.state)]
         mover = _mover(position)
         if not self.legal:
             worth = float(rules.utility(position.state))
@@ -224,23 +228,21 @@ class SolverEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
             return {}
         is_over = any(self.terminations.values()) or any(self.truncations.values())
         if is_over or agent != self.agent_selection:
-            return {"best_mask": np.zeros(self.planes.actions, np.int8), "value": None, "exact": False}
+            return {"best_mask": np.zeros(len(self.layout.actions), np.int8), "value": None, "exact": False}
         answer, moves = self.teacher.examine(self.position.state)
         best = [move for move in moves if move.best]
         exact = answer.exact and bool(best) and all(move.exact for move in best)
-        mask = self.planes.mask(move.action for move in best if exact or len(best) < len(moves))
+        mask = self.layout.mask(move.action for move in best if exact or len(best) < len(moves))
         value = None if answer.value is None else answer.value.score
         return {"best_mask": np.frombuffer(bytes(mask), np.int8), "value": value, "exact": exact}
 
     def observe(self, agent: str) -> dict[str, Any]:
         """The board; which actions are legal, none for whoever is not to move."""
-        own = agent == self.agent_selection
-        mask = self.planes.mask(self.legal if own else ())
-        board = np.frombuffer(self.planes.of(self.rules, self.position.state), np.int8)
-        return {
-            "observation": board.reshape(self.planes.shape).copy(),
-            "action_mask": np.frombuffer(bytes(mask), np.int8).copy(),
-        }
+        mask = np.zeros(len(self.layout.actions), np.int8)
+        if agent == self.agent_selection:
+            mask[self.legal] = 1
+        board = np.frombuffer(self.layout.planes(self.rules, self.position.state), np.int8)
+        return {"observation": board.reshape(self.layout.shape).copy(), "action_mask": mask}
 
     def render(self) -> Any:
         """Return the board as text, printed where the mode is "human"; as an array (height, width, 3) of uint8 where it
@@ -255,7 +257,7 @@ class SolverEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
 
     def action_name(self, action: int) -> str:
         """An action in the game's notation."""
-        return format_action(self.rules.game, self.position.state, action)
+        return format_action(self.rules.game, self.position.state, self.layout.actions[action])
 
     def close(self) -> None:
         """Nothing is held."""
@@ -279,7 +281,8 @@ class Opponent:
         state = inner.position.state
         inner.agreeing(self.player, "the opponent")
         worse = slip(self.player, state, self.level, self.chance)
-        return self.player.best(state) if worse is None else worse
+        best: int = inner.layout.number(self.player.best(state) if worse is None else worse)
+        return best
 
 
 def _mover(position: Position) -> int:

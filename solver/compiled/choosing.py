@@ -43,11 +43,11 @@ class Choices(NamedTuple):
 
 
 @kernel
-def choices(states, begin, end, listed):
+def choices(states, begin, end, has_chance, listed):
     """List the moves of states[begin:end], of as many as fit: their number, and the first state left over.
 
-    The number is UNFIT at a state that is finished, not canonical, without moves, or has an action or a value beyond
-    the limits: plain Python has to say what is wrong with it.
+    The number is UNFIT at a state that is finished, not canonical, without moves in a game without chance, or has an
+    action or a value beyond the limits: plain Python has to say what is wrong with it.
     """
     parents, actions, children, same, ended, scores, distances, rewards = listed
     count = 0
@@ -81,7 +81,7 @@ def choices(states, begin, end, listed):
             # draws and margins have no distance
             distances[count] = NO_DISTANCE if SCORES or utility == 0 else left
             count += 1
-        if count == mark:
+        if count == mark and not has_chance:
             return UNFIT, i
     return count, end
 
@@ -101,13 +101,17 @@ class CompiledChoices:
         self._kernels = bind(sys.modules[__name__], rules.game, rules.symmetry, tiers=False)
 
     def of(self, states: NDArray[np.int64]) -> Choices:
-        """Return all moves of unfinished states. Raises UncompiledRules where plain Python has to answer."""
+        """Return all moves of unfinished states, none where chance decides.
+
+        Raises UncompiledRules where plain Python has to answer.
+        """
         parts: list[Choices] = [_room(0)]
         begin, room, columns = 0, ROOM, list[Any]()
+        has_chance = self.rules.chance is not None
         with compiling(self.rules.game):
             while begin < len(states):
                 listed = _room(room)
-                count, end = self._kernels.choices(states, begin, len(states), listed)
+                count, end = self._kernels.choices(states, begin, len(states), has_chance, listed)
                 if count == UNFIT or (end == begin and room > MOST_ACTIONS):
                     raise UncompiledRules(f"{self.rules.name}: state {states[end]} is left to plain Python")
                 if end == begin:

@@ -2,16 +2,16 @@
 
     state       the state's number
     split       train, validation or test: by a hash of the state, so that no position is in two of them
-    planes      0 or 1, planes x rows x columns one after the other (`planes`)
-    legal       0 or 1 for each action
+    planes      0 or 1, planes x rows x columns one after the other (`layout`)
+    legal       0 or 1 for each action of the layout
     score       1, 0, -1, the margin, or the expectation, for the side to move
     distance    plies to the end; nothing for draws and margins
     best        0 or 1 for each action: whether it is a best one, the quickest win and the slowest loss among equals
     regret      for each action how much of the score it gives away, 0 for one that keeps it; nothing if it is not legal
     distances   for each action the plies to the end after it, itself included; nothing where that means nothing
 
-The metadata have the shape of the planes and what each is. A pass over the book tells the layout, a second one writes.
-Compiled rules make the rows of large books (`batches`), plain Python those of all others.
+The metadata have the shape of the planes, what each is, and the actions as the rules number them. Compiled rules make
+the rows of large books (`batches`), plain Python those of all others.
 """
 
 from __future__ import annotations
@@ -26,13 +26,14 @@ from typing import Any
 
 from solver.base import extras
 from solver.base.errors import BookError, DamagedBook, GameError, MethodError
-from solver.base.memory import working_memory
 from solver.base.progress import Progress
 from solver.base.value import Value
 from solver.book import Book
 from solver.export.columns import AT_HAND
-from solver.export.planes import Planes, planes_of
+from solver.export.layout import Layout, layout_of
 from solver.export.records import board_of
+from solver.games.graph import Graph
+from solver.games.tree import Tree
 from solver.play.player import Player
 from solver.rules.game import Rules
 
@@ -40,7 +41,6 @@ ROW_GROUP = 1 << 14  # rows that the file keeps together
 STEP = 1024  # rows between two reports
 SPLITS = (("train", 0.8), ("validation", 0.9), ("test", 1.0))  # and the shares up to which they go
 MANY = 20_000  # states that are worth compiling the rules for
-BOARD_BYTES = 160  # of memory for a board, of a hundred cells at most
 Row = tuple[Any, ...]
 Columns = list[Any]  # tuples of entries, or the arrays of `batches`
 
@@ -62,12 +62,17 @@ def write_training(book: Book, path: Path, progress: Progress) -> None:
         raise MethodError(f"{book.path} holds estimates, which are no truth to learn from: take a solved book")
     book.header.kind.refuse("learn", book.path.name)
     rules = Rules(book.game, book.header.symmetry)
+    if isinstance(rules.game, (Graph, Tree)):
+        raise MethodError(
+            f"{rules.name} is a graph: a state is a position's number and an action a place in a list, from which"
+            " nothing is learned. Export it as csv, or train in OpenSpiel with PlayerPolicy"
+        )
     batches = _batches(book, rules)
-    layout, boards = _surveyed(book, rules, batches)
+    layout = layout_of(rules, book)
     schema = _schema(pyarrow, book, layout)
     rows = Rows(book, rules, layout, progress)
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
-        for columns in rows.plain() if batches is None else rows.compiled(batches, boards):
+        for columns in rows.plain() if batches is None else rows.compiled(batches):
             pairs = zip(columns, schema, strict=True)
             arrays = [_array(pyarrow, column, field.type) for column, field in pairs]
             writer.write_table(pyarrow.Table.from_arrays(arrays, schema=schema))
@@ -82,38 +87,22 @@ def _batches(book: Book, rules: Rules) -> Any:
     if not Batches.can_take(book, rules):
         return None
     try:
-        batches = Batches(book, rules, SPLITS)
-        batches.actions(0, 1)
+        return Batches(book, rules, SPLITS, ROW_GROUP)
     except GameError:
         return None
-    return batches
 
 
-def _surveyed(book: Book, rules: Rules, batches: Any) -> tuple[Planes, list[str]]:
-    """The layout of a book, and the boards of its states where it has few enough to keep them."""
-    if batches is None:
-        return planes_of(rules, iter(book)), []
-    try:
-        ends = range(0, len(book), ROW_GROUP)
-        actions = max(batches.actions(begin, begin + ROW_GROUP) for begin in ends)
-    except GameError:
-        actions = None
-    boards: list[str] = []
-    are_kept = BOARD_BYTES * len(book) < working_memory(None) // 4
-    return planes_of(rules, iter(book), actions, boards if are_kept else None), boards
-
-
-def _schema(pyarrow: Any, book: Book, layout: Planes) -> Any:
+def _schema(pyarrow: Any, book: Book, layout: Layout) -> Any:
     number = pyarrow.float64() if book.header.kind.number is float else pyarrow.int64()
     planes, rows, columns = layout.shape
-    mask = pyarrow.list_(pyarrow.uint8(), layout.actions)
+    mask = pyarrow.list_(pyarrow.uint8(), len(layout.actions))
     about = {
         "game": book.header.game,
         "rules": book.header.rules,
         "digest": book.header.digest,
         "shape": json.dumps([planes, rows, columns]),
         "planes": json.dumps([*(layout.symbols or ["bits of the state"]), "second player to move"]),
-        "actions": str(layout.actions),
+        "actions": json.dumps(layout.actions),
     }
     fields = {
         "state": pyarrow.string() if book.header.state_bytes else pyarrow.int64(),
@@ -123,8 +112,8 @@ def _schema(pyarrow: Any, book: Book, layout: Planes) -> Any:
         "score": number,
         "distance": pyarrow.int32(),
         "best": mask,
-        "regret": pyarrow.list_(number, layout.actions),
-        "distances": pyarrow.list_(pyarrow.int32(), layout.actions),
+        "regret": pyarrow.list_(number, len(layout.actions)),
+        "distances": pyarrow.list_(pyarrow.int32(), len(layout.actions)),
     }
     return pyarrow.schema(list(fields.items()), metadata=about)
 
@@ -145,7 +134,7 @@ def _array(pyarrow: Any, column: Any, kind: Any) -> Any:
 class Rows:
     """The rows of a book, as the columns of one row group after the other."""
 
-    def __init__(self, book: Book, rules: Rules, layout: Planes, progress: Progress) -> None:
+    def __init__(self, book: Book, rules: Rules, layout: Layout, progress: Progress) -> None:
         self._book, self._rules, self._layout, self._progress = book, rules, layout, progress
         self._done = 0
 
@@ -156,13 +145,12 @@ class Rows:
             yield list(zip(*some, strict=True))
         self._progress("export", self._done, len(self._book))
 
-    def compiled(self, batches: Any, boards: list[str]) -> Iterator[Columns]:
+    def compiled(self, batches: Any) -> Iterator[Columns]:
         """Every row by arrays, those of a group that compiled rules do not bear by plain Python."""
-        for begin in range(0, len(self._book), ROW_GROUP):
+        for begin in range(0, len(batches.states), ROW_GROUP):
             states = batches.states[begin : begin + ROW_GROUP].tolist()
             try:
-                drawn = boards[begin : begin + ROW_GROUP] or self._drawn(states)
-                columns = batches.columns(begin, begin + len(states), self._layout, drawn)
+                columns = batches.columns(begin, begin + len(states), self._layout, self._drawn(states))
             except GameError:
                 columns = None
             if columns is None:
@@ -172,6 +160,7 @@ class Rows:
                 self._done += len(states)
                 self._progress("export", self._done, len(self._book))
             yield columns
+        self._progress("export", len(self._book), len(self._book))
 
     def _drawn(self, states: list[int]) -> list[str]:
         game, mover = self._rules.game, self._rules.mover
@@ -189,7 +178,7 @@ class Rows:
         for state, value in pairs:
             try:
                 row = _row(self._player, layout, state, value, bool(book.header.state_bytes))
-            except (BookError, MemoryError):
+            except (BookError, GameError, MemoryError):
                 raise
             except Exception as error:  # rules need not bear numbers that are no states
                 name = type(error).__name__
@@ -201,21 +190,22 @@ class Rows:
                 self._progress("export", self._done, len(book))
 
 
-def _row(player: Player, layout: Planes, state: int, value: Value, wide: bool) -> Row | None:
+def _row(player: Player, layout: Layout, state: int, value: Value, wide: bool) -> Row | None:
     """A position's row; None where chance decides."""
     moves = player.analyse(state)
     if not moves:
         return None
-    regret: list[Any] = [None] * layout.actions
-    distances: list[Any] = [None] * layout.actions
+    regret: list[Any] = [None] * len(layout.actions)
+    distances: list[Any] = [None] * len(layout.actions)
     for move in moves:
+        number = layout.number(move.action)
         if move.value is not None:
-            regret[move.action] = value.score - move.value.score
-            distances[move.action] = move.value.distance
+            regret[number] = value.score - move.value.score
+            distances[number] = move.value.distance
     return (
         str(state) if wide else state,
         split_of(state),
-        layout.of(player.rules, state),
+        layout.planes(player.rules, state),
         layout.mask(move.action for move in moves),
         value.score,
         value.distance,

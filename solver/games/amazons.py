@@ -13,7 +13,7 @@ square of the arrow, digits of as many as there are squares, the arrow's lowest.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid
@@ -113,6 +113,17 @@ class Amazons(NamedTuple):
         kinds = (".", own, other, "#")
         marks = [kinds[(state >> i & 1) + 2 * (state >> count + i & 1)] for i in range(count)]
         return grid.rows(self.width, self.height, "".join(marks))
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Return amazons and arrows, and ways of a queen from square to square to the arrow's."""
+        squares = range(self.width * self.height)
+        reached = [[end for end in squares if self._reached(square, 0) >> end & 1] for square in squares]
+        return "#Xo", (
+            (source * len(squares) + target) * len(squares) + arrow
+            for source in squares
+            for target in reached[source]
+            for arrow in reached[target]
+        )
 
     def place(self, state: int, action: int) -> list[int]:
         cells = self.width * self.height

@@ -14,8 +14,10 @@ seeds take. What was captured changes nothing of what is to come; the seeds on t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
+
+from solver.games.common.boards import counts
 
 GROUP = "scoring"
 HOUSES = 6
@@ -98,6 +100,10 @@ class Awari(NamedTuple):
         above, below = (own, other) if mover else (other, own)
         yield "".join(reversed(above))
         yield "".join(below)
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Return numbers of seeds, and the houses."""
+        return counts(self.seeds), range(HOUSES)
 
     def place(self, state: int, action: int) -> list[int]:
         """The house as the mover sees it, in the lower row."""

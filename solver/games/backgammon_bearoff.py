@@ -18,8 +18,10 @@ where dice are thrown.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
+
+from solver.games.common.boards import counts
 
 GROUP = "dice"
 MANY = 49  # dice from which on three or four of a die are left
@@ -144,6 +146,10 @@ class BackgammonBearoff(NamedTuple):
         for side in (sides[1], sides[0]) if self.to_move(state) else sides:
             counts = [self._count(side, point) for point in range(self.points, 0, -1)]
             yield "".join(chr(48 + count) for count in [*counts, self.checkers - sum(counts)])
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Return numbers of checkers, and all dice from all points."""
+        return counts(self.checkers), range(6 * self.points)
 
     def place(self, state: int, action: int) -> Iterator[int]:
         die, point = action // self.points + 1, action % self.points + 1

@@ -17,7 +17,7 @@ cycles.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid
@@ -111,6 +111,12 @@ class BaghChal(NamedTuple):
     def cells(self, state: int, mover: int) -> list[str]:
         marks = ("T" if state >> i & 1 else "g" if state >> 25 + i & 1 else "." for i in range(25))
         return grid.rows(5, 5, "".join(marks))
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Return men, and steps and jumps along the lines."""
+        everywhere = POINTS << 25  # goats to jump over
+        ends = [self._ends(everywhere, 1 << point, 1) for point in range(25)]
+        return "Tg", (25 * point + end for point in range(25) for end in range(25) if ends[point] >> end & 1)
 
     def place(self, state: int, action: int) -> list[int]:
         return [grid.place(5, 5, action // 25), grid.place(5, 5, action % 25)]

@@ -12,7 +12,7 @@ are up left, up right, down left, down right, as the board is printed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 GROUP = "capture"
@@ -162,6 +162,21 @@ class Checkers(NamedTuple):
                 mark = mark.upper() if state >> 2 * squares + square & 1 else mark
                 line += mark if column % 2 == 1 - row % 2 else "."
             yield line
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Return men, kings and empty dark squares; steps, and paths of jumps that take each piece once."""
+        squares = range(self._squares())
+        ways = [[(way, self._beside(square, way)) for way in range(4)] for square in squares]
+        actions = [(4 | way) << 6 | square for square in squares for way, near in ways[square] if near >= 0]
+        jumps = [[(way, near, ways[near][way][1]) for way, near in ways[square] if near >= 0] for square in squares]
+        paths = [(1, square, square, 0) for square in squares]
+        for path, start, square, taken in paths:
+            if path >= 16:
+                actions.append(path << 6 | start)
+            for way, near, far in jumps[square]:
+                if far >= 0 and not taken >> near & 1:
+                    paths.append((path << 2 | way, start, far, taken | 1 << near))
+        return "-BWbw", sorted(actions)
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         squares, half = self._squares(), self.size // 2

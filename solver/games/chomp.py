@@ -16,7 +16,7 @@ across a column, a 0 for a step down. The edge takes 32 bits on 16 x 16, the hei
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid
@@ -94,6 +94,10 @@ class Chomp(NamedTuple):
     def cells(self, state: int, mover: int) -> list[str]:
         marks = "".join(["o" if self._has(state, i) else "." for i in range(self.width * self.height)])
         return grid.rows(self.width, self.height, "x" + marks[1:])
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Return pieces, and all of them but the poisoned one."""
+        return "ox", range(1, self.width * self.height)
 
     def place(self, state: int, action: int) -> list[int]:
         return [grid.place(self.width, self.height, action)]

@@ -13,7 +13,7 @@ fingers of the lesser hand after a shift.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 GROUP = "capture"
@@ -76,6 +76,11 @@ class Chopsticks(NamedTuple):
         rows = [f"{self._mark(state, 2, 1 - mover)}{self._mark(state, 3, 1 - mover)}"]
         rows.append(f"{self._mark(state, 0, mover)}{self._mark(state, 1, mover)}")
         return [row[::-1] for row in reversed(rows)] if mover else rows
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Return hands by their fingers, and taps and shifts."""
+        letters = "ABCDEFGHI"[: self.fingers - 1]
+        return letters + letters.lower(), [*range(4), *range(5, self.fingers + 3)]
 
     def place(self, state: int, action: int) -> list[int]:
         """The own hand and the one that is tapped, as the mover sees them; shifts are chosen by their names."""

@@ -10,7 +10,7 @@ tells who is to move. An action is four times the cell moved from plus the direc
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid
@@ -81,6 +81,11 @@ class Clobber(NamedTuple):
         count = self.width * self.height
         marks = ["X" if state >> i & 1 else "o" if state >> count + i & 1 else "." for i in range(count)]
         return grid.rows(self.width, self.height, "".join(marks))
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Return stones, and steps along rows and columns."""
+        steps = ((cell, side) for cell in range(self.width * self.height) for side in range(4))
+        return "Xo", (4 * cell + side for cell, side in steps if self._next(1 << cell, side))
 
     def place(self, state: int, action: int) -> list[int]:
         target = self._next(1 << action // 4, action % 4).bit_length() - 1

@@ -8,7 +8,7 @@ A state is the coins left.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 GROUP = "impartial"
@@ -60,6 +60,10 @@ class Coins(NamedTuple):
         row = min(self.coins, 7)
         marks = "o" * state + "." * (self.coins - state) + " " * (-self.coins % row)
         return [marks[first : first + row] for first in range(0, self.coins, row)]
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Return coins, or digits of many; and the numbers to take."""
+        return "0123456789" if self.coins > 70 else "o", range(1, min(self.most, self.coins) + 1)
 
     def place(self, state: int, action: int) -> list[int]:
         return [] if self.coins > 70 else [state - action]

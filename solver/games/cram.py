@@ -11,7 +11,7 @@ which change nothing; `tier` counts them among the covered.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid
@@ -76,6 +76,16 @@ class Cram(NamedTuple):
     def cells(self, state: int, mover: int) -> list[str]:
         marks = "".join(["#" if state >> i & 1 else "." for i in range(self.width * self.height)])
         return grid.rows(self.width, self.height, marks)
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Return what is covered, and dominoes that fit the board."""
+        dominoes = ((cell, way) for cell in range(self.width * self.height) for way in range(2))
+        last_column, last_row = self.width - 1, self.height - 1
+        return "#", (
+            2 * cell + way
+            for cell, way in dominoes
+            if (cell // self.width < last_row if way else cell % self.width < last_column)
+        )
 
     def place(self, state: int, action: int) -> list[int]:
         step = self.width if action % 2 else 1

@@ -11,7 +11,7 @@ move. An action is 8 times the cell moved from plus the direction. Men never lea
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 GROUP = "alignment"
@@ -66,6 +66,10 @@ class Dao(NamedTuple):
     def cells(self, state: int, mover: int) -> list[str]:
         marks = ["X" if state >> cell & 1 else "o" if state >> 16 + cell & 1 else "." for cell in range(16)]
         return ["".join(marks[4 * row : 4 * row + 4]) for row in (3, 2, 1, 0)]
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Return men, and ways that do not leave the board at once."""
+        return "Xo", (8 * man + way for man in range(16) for way in range(8) if self._end(0, man, way) != man)
 
     def place(self, state: int, action: int) -> list[int]:
         ends = (action // 8, self._end(state, action // 8, action % 8))

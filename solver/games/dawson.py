@@ -12,7 +12,7 @@ the runs of such columns by length, the longest lowest, one gap behind each.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 GROUP = "impartial"
@@ -80,6 +80,10 @@ class Dawson(NamedTuple):
         white = "".join(["P" if state >> i & 1 else "." for i in range(self.width)])
         black = "".join(["p" if state >> i & 1 else "." for i in range(self.width)])
         return [black, "." * self.width, white]
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Return pawns, and the columns."""
+        return "Pp", range(self.width)
 
     def place(self, state: int, action: int) -> list[int]:
         return [2 * self.width + action]

@@ -18,7 +18,7 @@ tier, how far all have come, never falls.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 GROUP = "race"
@@ -100,6 +100,14 @@ class Dodgem(NamedTuple):
             cells = range(y * self.size, (y + 1) * self.size)
             rows.append("".join("X" if first >> i & 1 else "o" if second >> i & 1 else "." for i in cells) + ">")
         return rows
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Return cars and arrows; the ways of either player's cars, off the far edge included."""
+        turns = (0, 1 << 2 * self._cells())
+        ways = ((cell, way) for cell in range(self._cells()) for way in range(3))
+        return ">X^o", (
+            3 * cell + way for cell, way in ways if max(self._target(turn, cell, way) for turn in turns) >= -1
+        )
 
     def place(self, state: int, action: int) -> list[int]:
         """Rows of one cell more, under one of arrows."""

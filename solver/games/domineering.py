@@ -10,7 +10,7 @@ action is the lower or left cell of the domino.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid
@@ -72,6 +72,10 @@ class Domineering(NamedTuple):
     def cells(self, state: int, mover: int) -> list[str]:
         marks = "".join(["#" if state >> i & 1 else "." for i in range(self.width * self.height)])
         return grid.rows(self.width, self.height, marks)
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Return what is covered, and all cells but the last, which is no domino's lower or left one."""
+        return "#", range(self.width * self.height - 1)
 
     def place(self, state: int, action: int) -> list[int]:
         step = 1 if self._second(state) else self.width

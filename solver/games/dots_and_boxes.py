@@ -19,7 +19,7 @@ state find all boxes at once. An edge is written as the dot at its lower left en
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 GROUP = "scoring"
@@ -130,6 +130,10 @@ class DotsAndBoxes(NamedTuple):
                 rows.append(line)
             rows.append("+" + "".join(("-+" if state >> first + column & 1 else ".+") for column in range(self.width)))
         return rows
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Return dots, edges and boxes, and the edges."""
+        return "#+-|", range(self._edges())
 
     def place(self, state: int, action: int) -> list[int]:
         row, place = divmod(action, self._row())

@@ -25,7 +25,7 @@ away from their corner, those that are gone farther than any, and one more where
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 GROUP = "dice"
@@ -141,6 +141,10 @@ class Einstein(NamedTuple):
                 board[self._place(state, square)] = ("ABCDEF" if first else "abcdef")[stone % self.stones]
         for row in range(size):
             yield "".join(board[row * size : (row + 1) * size])
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Return stones by their numbers, and their steps."""
+        return "ABCDEF"[: self.stones] + "abcdef"[: self.stones], range(3 * self.stones)
 
     def place(self, state: int, action: int) -> Iterator[int]:
         square = self._square(state, action // 3)

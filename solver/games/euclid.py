@@ -10,7 +10,7 @@ smaller is taken. `canonical` has the larger number first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 GROUP = "impartial"
@@ -70,6 +70,14 @@ class Euclid(NamedTuple):
     def cells(self, state: int, mover: int) -> list[str]:
         most = len(str(max(self.first, self.second)))
         return [str(number).rjust(most, "0") for number in (state & self._mask(), state >> self._bits())]
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Return digits; and how many times the smaller number may be taken: at most the largest quotient to come."""
+        larger, smaller, most = max(self.first, self.second), min(self.first, self.second), 1
+        while smaller:
+            most = max(most, larger // smaller)
+            larger, smaller = smaller, larger % smaller
+        return "0123456789", range(1, most + 1)
 
     def place(self, state: int, action: int) -> list[int]:
         return []

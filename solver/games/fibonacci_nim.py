@@ -10,7 +10,7 @@ action is the coins taken.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 GROUP = "impartial"
@@ -63,6 +63,10 @@ class FibonacciNim(NamedTuple):
         row = min(self.coins, 7)
         marks = "c" * (left - most) + "o" * most + "." * (self.coins - left) + " " * (-self.coins % row)
         return [marks[first : first + row] for first in range(0, self.coins, row)]
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Return coins, or digits of many; and the numbers to take."""
+        return "0123456789" if self.coins > 70 else "co", range(1, self.coins)
 
     def place(self, state: int, action: int) -> list[int]:
         return [] if self.coins > 70 else [self.longest(state) - action]

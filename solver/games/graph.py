@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 from solver.base.shown import printable
@@ -81,6 +82,10 @@ class Graph(NamedTuple):
     def show(self, state: int) -> str:
         """The position's text, which may come from a book of anybody."""
         return self.nodes.shown(state)
+
+    def layout(self) -> tuple[str, range]:
+        """Return no characters, since a position has no board, and the places of moves in the longest list."""
+        return "", range(max(end - begin for begin, end in pairwise(self.nodes.begins)))
 
     def parse_position(self, text: str) -> int | None:
         """The position of a text."""

@@ -11,7 +11,7 @@ heaps in descending order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 GROUP = "impartial"
@@ -84,6 +84,10 @@ class Grundy(NamedTuple):
         """The coins, and between them where they may be cut, and are."""
         marks = "".join(["o" + ("|" if state >> i & 1 else ".") for i in range(self.coins)])
         return [marks[: 2 * self.coins - 1]]
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Return coins and cuts, and the places to cut: the smaller part comes first, so not before the last coin."""
+        return "o|", range(self.coins - 2)
 
     def place(self, state: int, action: int) -> list[int]:
         return [2 * action + 1]

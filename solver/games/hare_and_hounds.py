@@ -13,7 +13,7 @@ and down for ever, so there is no `tier`: repetition is a draw.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 GROUP = "hunt"
@@ -83,6 +83,10 @@ class HareAndHounds(NamedTuple):
     def cells(self, state: int, mover: int) -> list[str]:
         marks = ["H" if state >> point & 1 else "r" if state >> 11 & 15 == point else "." for point in range(11)]
         return ["".join(marks)]
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Return the hare and hounds, and steps along the lines."""
+        return "Hr", (11 * point + end for point in range(11) for end in range(11) if NEAR[point] >> end & 1)
 
     def place(self, state: int, action: int) -> list[int]:
         return [action // 11, action % 11]

@@ -19,8 +19,11 @@ placements.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import combinations_with_replacement
 from typing import Any, NamedTuple
+
+from solver.games.common.boards import counts
 
 GROUP = "dice"
 BAR = 25
@@ -136,6 +139,15 @@ class Hypergammon(NamedTuple):
                     ours, theirs = (self._count(first, 0), 0) if row else (0, self._count(second, 0))
                 marks += chr(64 + theirs) if theirs else chr(48 + ours)
             yield marks
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Return numbers of checkers of either side; plays of two dice in both orders, and of doubles."""
+        slots = range(self.checkers)
+        two = {2 * (3 * one + other) + order for one in slots for other in slots for order in range(2)}
+        # of a double no step leaves a higher point than the one before, and so no checker before it in order
+        plays = (play for steps in range(1, 5) for play in combinations_with_replacement(slots, steps))
+        doubles = {2 * sum(slot * 3 ** (3 - step) for step, slot in enumerate(play)) for play in plays}
+        return counts(self.checkers) + "ABC"[: self.checkers], sorted(two | doubles)
 
     def place(self, state: int, action: int) -> Iterator[int]:
         for source, target, _ in self._steps(state, action):

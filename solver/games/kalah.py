@@ -15,8 +15,10 @@ moves seeds forward within the mover's side. So it counts the seeds in stores fi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
+
+from solver.games.common.boards import counts
 
 GROUP = "scoring"
 
@@ -160,6 +162,10 @@ class Kalah(NamedTuple):
         for row, turned in ((own if mover else other, True), (other if mover else own, False)):
             counts = [chr(48 + self._count(row, house)) for house in range(self.houses)]
             yield "".join(reversed(counts) if turned else counts)
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Return numbers of seeds, up to all of them, which is more than one house ever holds; and the houses."""
+        return counts(self._total()), range(self.houses)
 
     def place(self, state: int, action: int) -> list[int]:
         """The house as the mover sees it, in the lower row."""

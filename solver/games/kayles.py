@@ -11,7 +11,7 @@ three rows: .||.|.|||. is the same as |||.||.|...
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 GROUP = "impartial"
@@ -82,6 +82,14 @@ class Kayles(NamedTuple):
 
     def cells(self, state: int, mover: int) -> list[str]:
         return ["".join(["o" if state >> i & 1 else "." for i in range(self.pins)])]
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Return pins, and rows of pins to take."""
+        return "o", (
+            64 * pin + count
+            for pin in range(self.pins)
+            for count in range(self.least, min(self.most, self.pins - pin) + 1)
+        )
 
     def place(self, state: int, action: int) -> Iterator[int]:
         for i in range(action % 64):

@@ -11,7 +11,7 @@ plus 0, or 1 plus 16 times which neutral man (0 the lower) plus its new cell.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 GROUP = "blocking"
@@ -94,6 +94,15 @@ class LGame(NamedTuple):
             first, second, neutral = state >> cell & 1, state >> 16 + cell & 1, state >> 32 + cell & 1
             marks.append("X" if first else "o" if second else "*" if neutral else ".")
         return ["".join(marks[4 * row : 4 * row + 4]) for row in (3, 2, 1, 0)]
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Return Ls and neutral men; places of an L, and neutral men moved to cells beside it."""
+        options = ((place, option) for place in range(48) for option in range(33))
+        return "*Xo", (
+            33 * place + option
+            for place, option in options
+            if option == 0 or not self._shape(place) >> (option - 1) % 16 & 1
+        )
 
     def place(self, state: int, action: int) -> list[int]:
         """The cells of the L, in any order, and of a neutral man that moves."""

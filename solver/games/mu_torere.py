@@ -9,7 +9,7 @@ cycles, so no `tier`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 GROUP = "blocking"
@@ -72,6 +72,10 @@ class MuTorere(NamedTuple):
         """The ring from the top on clockwise, and the centre."""
         marks = ["X" if state >> point & 1 else "o" if state >> 9 + point & 1 else "." for point in range(9)]
         return ["".join(marks)]
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Return stones, and the points."""
+        return "Xo", range(9)
 
     def place(self, state: int, action: int) -> list[int]:
         return [action, self._empty(state)]

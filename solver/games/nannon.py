@@ -17,7 +17,7 @@ the game cyclic; `tier` counts the checkers in safety, which never leave it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 GROUP = "dice"
@@ -122,6 +122,10 @@ class Nannon(NamedTuple):
         if self.to_move(state):
             sides = (self._reversed(sides[1]), self._reversed(sides[0]))
         yield "".join("X" if sides[0] >> i & 1 else "o" if sides[1] >> i & 1 else "." for i in range(self.spots))
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Men, and the spots to leave, from home on; the last action is to pass."""
+        return "Xo", range(self.spots + 2)
 
     def place(self, state: int, action: int) -> Iterator[int]:
         for spot in (action, action + self._throw(state)):

@@ -7,7 +7,7 @@ action is the heap above what is taken, which has the bits of the largest heap.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 GROUP = "impartial"
@@ -83,6 +83,11 @@ class Nim(NamedTuple):
         if most > 30:
             return [str(heap).rjust(len(str(most)), "0") for heap in heaps]
         return ["o" * heap + "." * (most - heap) for heap in heaps]
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Coins, or digits of large heaps; and the takes from each heap."""
+        coins = "0123456789" if max(self.heaps) > 30 else "o"
+        return coins, (i << self._bits() | taken for i, heap in enumerate(self.heaps) for taken in range(1, heap + 1))
 
     def place(self, state: int, action: int) -> list[int]:
         most = 0

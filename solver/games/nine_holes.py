@@ -8,7 +8,7 @@ A state is that of `men`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import men
@@ -57,6 +57,10 @@ class NineHoles(NamedTuple):
 
     def cells(self, state: int, mover: int) -> list[str]:
         return men.cells(state)
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Men, moves to any point, and new men."""
+        return "Xo", [*men.slides(3), *men.PLACED]
 
     def place(self, state: int, action: int) -> list[int]:
         return men.place(action)

@@ -14,7 +14,7 @@ way, 3 times up from 0 to 2, plus 0 to 2 across; 4 is over the edge. Men go back
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 GROUP = "race"
@@ -89,6 +89,16 @@ class NoccaNocca(NamedTuple):
             marks = [".XYZ"[stack.bit_length() - 1] for stack in stacks]
             rows.append("".join(mark.lower() if stack & 1 else mark for mark, stack in zip(marks, stacks, strict=True)))
         return [*rows, "v" * self.width]
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Men by the heights of their stacks and the edges; steps, and those over an edge from its row."""
+        edges = (0, self.height - 1)
+        moves = ((cell, way) for cell in range(self._cells()) for way in range(9))
+        return "XYZ^vxyz", (
+            9 * cell + way
+            for cell, way in moves
+            if (cell // self.width in edges if way == 4 else self._target(cell, way) >= 0)
+        )
 
     def place(self, state: int, action: int) -> list[int]:
         cell, way = action // 9, action % 9

@@ -11,7 +11,7 @@ action is twice the cell, and one more for a white stone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid
@@ -78,6 +78,10 @@ class Nogo(NamedTuple):
         count = self.width * self.height
         marks = ["X" if state >> i & 1 else "o" if state >> count + i & 1 else "." for i in range(count)]
         return grid.rows(self.width, self.height, "".join(marks))
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Stones, and those of both colours on each cell."""
+        return "Xo", range(2 * self.width * self.height)
 
     def place(self, state: int, action: int) -> list[int]:
         """None where a cell may be given either stone: it is chosen by its name."""

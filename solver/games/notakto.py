@@ -11,7 +11,7 @@ board as full.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid, men
@@ -96,6 +96,10 @@ class Notakto(NamedTuple):
                 parts.append("".join(["X" if marks >> i & 1 else "." for i in range(3)]))
             rows.append(" ".join(parts))
         return rows
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Marks, and all cells of all boards."""
+        return "X", range(9 * self.boards)
 
     def place(self, state: int, action: int) -> list[int]:
         board, cell = action // 9, action % 9

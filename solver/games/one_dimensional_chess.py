@@ -13,7 +13,7 @@ taken, never placed: the tier is how many are gone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 GROUP = "endings"
@@ -81,6 +81,11 @@ class OneDimensionalChess(NamedTuple):
 
     def cells(self, state: int, mover: int) -> list[str]:
         return ["".join(".KNR.knr"[self._man(state, cell)] for cell in range(self.length))]
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Men, and pairs of cells: a rook may slide between any two."""
+        cells = range(self.length)
+        return "KNRknr", (MOST_CELLS * source + target for source in cells for target in cells if source != target)
 
     def place(self, state: int, action: int) -> list[int]:
         return [action // MOST_CELLS, action % MOST_CELLS]

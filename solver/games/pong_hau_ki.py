@@ -10,7 +10,7 @@ cycles.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 GROUP = "blocking"
@@ -56,6 +56,10 @@ class PongHauKi(NamedTuple):
     def cells(self, state: int, mover: int) -> list[str]:
         marks = ["X" if state >> point & 1 else "o" if state >> 5 + point & 1 else "." for point in range(5)]
         return ["".join(marks)]
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Stones, and the points to leave."""
+        return "Xo", range(5)
 
     def place(self, state: int, action: int) -> list[int]:
         return [action, self._empty(state)]

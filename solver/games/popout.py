@@ -12,7 +12,7 @@ move. An action is the column, plus `width` where it is popped. The game has cyc
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 GROUP = "alignment"
@@ -98,6 +98,10 @@ class Popout(NamedTuple):
             marks = [mine if filled & state & 1 << i else theirs if filled & 1 << i else "." for i in places]
             rows.append("".join(marks))
         return rows
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Stones, and columns to drop into and to pop from."""
+        return "Xo", range(2 * self.width)
 
     def place(self, state: int, action: int) -> list[int]:
         """Where the stone comes to lie; none for a pop, which is chosen by its name."""

@@ -12,7 +12,7 @@ of a new man.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import men
@@ -93,6 +93,11 @@ class Rota(NamedTuple):
     def cells(self, state: int, mover: int) -> list[str]:
         """The rim from the top on clockwise, and the hub."""
         return ["".join("X" if state >> i & 1 else "o" if state >> 9 + i & 1 else "." for i in range(9))]
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Men, slides along the lines, and new men."""
+        slides = [9 * point + end for point in range(9) for end in range(9) if self._near(point) >> end & 1]
+        return "Xo", [*slides, *men.PLACED]
 
     def place(self, state: int, action: int) -> list[int]:
         return [action - 81] if action >= 81 else [action // 9, action % 9]

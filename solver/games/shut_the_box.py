@@ -13,7 +13,7 @@ raise the tier.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 GROUP = "dice"
@@ -77,6 +77,11 @@ class ShutTheBox(NamedTuple):
 
     def cells(self, state: int, mover: int) -> list[str]:
         return ["".join("123456789abc"[tile] if self._open(state) >> tile & 1 else "." for tile in range(self.tiles))]
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Open tiles, and sets of tiles whose sum may be thrown."""
+        sets = range(1, self._all() + 1)
+        return "123456789abc"[: self.tiles], (tiles for tiles in sets if self.dice <= self._sum(tiles) <= 6 * self.dice)
 
     def place(self, state: int, action: int) -> list[int]:
         return [tile for tile in range(self.tiles) if action >> tile & 1]

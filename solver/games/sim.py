@@ -12,7 +12,7 @@ the order of keys, which tell what lines they have, and those that they join: fe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 GROUP = "alignment"
@@ -103,6 +103,10 @@ class Sim(NamedTuple):
                 line += 1
             rows.append(row + " " * (self.points - 1 - i))
         return rows
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Colours of lines, and the lines."""
+        return "Xo", range(self._lines())
 
     def place(self, state: int, action: int) -> list[int]:
         row = 0

@@ -9,7 +9,7 @@ A state is that of `colours`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import colours, grid
@@ -68,6 +68,10 @@ class Snort(NamedTuple):
 
     def cells(self, state: int, mover: int) -> list[str]:
         return colours.cells(self.width, self.height, state)
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Colours, and the cells."""
+        return "Xo", range(self.width * self.height)
 
     def place(self, state: int, action: int) -> list[int]:
         return [grid.place(self.width, self.height, action)]

@@ -9,7 +9,7 @@ A state is the coins left, and an action the coins taken.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 GROUP = "impartial"
@@ -64,6 +64,10 @@ class Subtraction(NamedTuple):
         row = min(self.coins, 7)
         marks = "o" * state + "." * (self.coins - state) + " " * (-self.coins % row)
         return [marks[first : first + row] for first in range(0, self.coins, row)]
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Coins, or digits of many; and the numbers to take."""
+        return "0123456789" if self.coins > 70 else "o", sorted(take for take in self.takes if take <= self.coins)
 
     def place(self, state: int, action: int) -> list[int]:
         return [] if self.coins > 70 else [state - action]

@@ -9,7 +9,7 @@ A state is that of `men`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import men
@@ -55,6 +55,10 @@ class Tapatan(NamedTuple):
 
     def cells(self, state: int, mover: int) -> list[str]:
         return men.cells(state)
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Men, and slides along the lines."""
+        return "Xo", men.slides(1)
 
     def place(self, state: int, action: int) -> list[int]:
         return men.place(action)

@@ -9,7 +9,7 @@ empty, keeps lines from running over an edge. Whose turn it is follows from the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common.boards import check_turns
@@ -135,6 +135,11 @@ class TicTacToe(NamedTuple):
             yield "".join(
                 mine if state >> cell & 1 else theirs if state >> self._bits() + cell & 1 else "." for cell in cells
             )
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Marks, and the cells, without the extra column."""
+        rows = range(0, self.height * (self.width + 1), self.width + 1)
+        return "Xo", (first + column for first in rows for column in range(self.width))
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         boards = [0, 0]

@@ -11,7 +11,7 @@ move; an action is the place moved from. `tier` counts the places that all have 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 GROUP = "blocking"
@@ -80,6 +80,10 @@ class ToadsAndFrogs(NamedTuple):
         length = self._length()
         marks = ["T" if state >> i & 1 else "f" if state >> length + i & 1 else "." for i in range(length)]
         return ["".join(marks)]
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Toads and frogs, and the places to leave."""
+        return "Tf", range(self._length())
 
     def place(self, state: int, action: int) -> list[int]:
         return [action, self._target(state, action)]

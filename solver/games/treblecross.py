@@ -11,7 +11,7 @@ A state has a bit for each cell that is marked, the first one lowest; an action 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid
@@ -62,6 +62,10 @@ class Treblecross(NamedTuple):
 
     def cells(self, state: int, mover: int) -> list[str]:
         return ["".join(["X" if state >> i & 1 else "." for i in range(self.width)])]
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Marks, and the cells."""
+        return "X", range(self.width)
 
     def place(self, state: int, action: int) -> list[int]:
         return [action]

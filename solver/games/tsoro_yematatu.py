@@ -12,7 +12,7 @@ placed on, or 7 plus the point moved from.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 GROUP = "alignment"
@@ -69,6 +69,10 @@ class TsoroYematatu(NamedTuple):
 
     def cells(self, state: int, mover: int) -> list[str]:
         return ["".join("X" if state >> i & 1 else "o" if state >> 7 + i & 1 else "." for i in range(7))]
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Men, points for new men, and points to leave."""
+        return "Xo", range(14)
 
     def place(self, state: int, action: int) -> list[int]:
         return [action] if action < 7 else [action - 7, self._empty(state).bit_length() - 1]

@@ -10,7 +10,7 @@ and one more for an O.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from solver.games.common import grid
@@ -74,6 +74,10 @@ class WildTicTacToe(NamedTuple):
         count = self.width * self.height
         marks = ["X" if state >> i & 1 else "O" if state >> count + i & 1 else "." for i in range(count)]
         return grid.rows(self.width, self.height, "".join(marks))
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Both marks, on each cell."""
+        return "OX", range(2 * self.width * self.height)
 
     def place(self, state: int, action: int) -> list[int]:
         """None: a cell may be given either mark, so that a move is chosen by its name."""

@@ -12,7 +12,7 @@ first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 GROUP = "impartial"
@@ -78,6 +78,13 @@ class Wythoff(NamedTuple):
         if most > 30:
             return [str(heap).rjust(len(str(most)), "0") for heap in (first, second)]
         return ["o" * heap + "." * (most - heap) for heap in (first, second)]
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Coins, or digits of large heaps; takes from either heap, and as many from both."""
+        first, second, both = (range(1, most + 1) for most in (self.first, self.second, min(self.first, self.second)))
+        apart = [*first, *(taken << self._bits() for taken in second)]
+        coins = "0123456789" if max(self.first, self.second) > 30 else "o"
+        return coins, sorted([*apart, *(taken | taken << self._bits() for taken in both)])
 
     def place(self, state: int, action: int) -> list[int]:
         """The last coin that stays away, in each heap."""

@@ -12,7 +12,7 @@ it, and those up to the left and down to the right.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 GROUP = "connection"
@@ -83,6 +83,10 @@ class Y(NamedTuple):
             marks = ["X" if state >> i & 1 else "o" if state >> self._bits() + i & 1 else "." for i in places]
             rows.append("".join(marks) + " " * row)
         return rows
+
+    def layout(self) -> tuple[str, Iterable[int]]:
+        """Stones, and the cells of the triangle."""
+        return "Xo", (cell for cell in range(self._bits()) if self._board() >> cell & 1)
 
     def place(self, state: int, action: int) -> list[int]:
         return [action]

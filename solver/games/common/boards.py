@@ -1,4 +1,4 @@
-"""Boards as rows of characters, read back: what games need for `from_cells`."""
+"""Boards as rows of characters: how games read them back for `from_cells`, and numbers as characters."""
 
 from __future__ import annotations
 
@@ -10,6 +10,11 @@ def cells_of(rows: list[str], mark: str) -> int:
         if other == mark:
             found |= 1 << cell
     return found
+
+
+def counts(most: int) -> str:
+    """Return the characters of the numbers from 0 to `most` on a board: each is so many places behind "0"."""
+    return "".join(chr(48 + number) for number in range(most + 1))
 
 
 def stacked(rows: list[str]) -> list[str]:

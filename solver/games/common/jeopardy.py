@@ -107,6 +107,12 @@ def cells(goal: int, state: int) -> list[str]:
         rows = [chr(48 + own(goal, state)) + chr(48 + total(goal, state)), chr(48 + other(goal, state)) + "0"]
     return [rows[turn], rows[1 - turn]]
 
+
+def symbols(goal: int) -> str:
+    """The characters of `cells`, ascending."""
+    return "".join(sorted({"?", *(chr(48 + number) for number in range(goal + 1))}))
+
+
 def parsed(goal: int, text: str) -> int | None:
     """The state of `12-30-8`: the mover's score, the other's, and the turn's total, which may be left out."""
     found = re.fullmatch(r"(\d{1,9})-(\d{1,9})(?:-(\d{1,9}))?", text, re.ASCII)

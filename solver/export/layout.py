@@ -1,0 +1,174 @@
+"""The layout of a game for learners: a plane for each character of its board, and dense numbers of its actions.
+
+Every array that a learner takes from a game has this one layout: environments, OpenSpiel's tensors and training sets.
+The game declares it by its method `layout()`. Without that method a complete book of all positions gives it, or the
+game itself, if it has few positions.
+
+A game without `cells` has no board. The bits of its state then stand in one row.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from solver.base.errors import GameError
+from solver.book import Book
+from solver.export.records import board_of, is_drawn
+from solver.rules.game import Rules, own_method
+
+EMPTY = ". "  # cells without a plane: nobody is there, or there is no cell
+FEW = 10_000  # positions of a game that are explored for its layout
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The planes of a game's boards and the numbers of its actions.
+
+    Attributes:
+        symbols: The characters of a board, each with a plane. Without any, the one plane has the bits of the state.
+        height: Rows of a plane.
+        width: Columns of a plane.
+        actions: The actions as the rules number them, ascending. The place of an action is its dense number.
+    """
+
+    symbols: str
+    height: int
+    width: int
+    actions: tuple[int, ...]
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Planes, rows, columns. The last plane is 1 where the second player moves."""
+        return (len(self.symbols) or 1) + 1, self.height, self.width
+
+    @functools.cached_property
+    def _numbers(self) -> dict[int, int]:
+        return {action: number for number, action in enumerate(self.actions)}
+
+    def number(self, action: int) -> int:
+        """Return the dense number of an action of the rules. Raises GameError for one that the layout lacks."""
+        try:
+            return self._numbers[action]
+        except KeyError:
+            raise GameError(f"layout() lacks action {action}: add it") from None
+
+    def mask(self, actions: Iterable[int]) -> bytearray:
+        """Return a byte for each dense number, 1 for these actions of the rules. Raises GameError as `number`."""
+        mask = bytearray(len(self.actions))
+        for action in actions:
+            mask[self.number(action)] = 1
+        return mask
+
+    def planes(self, rules: Rules, state: int) -> bytes:
+        """Return a byte, 0 or 1, for each cell of each plane. Raises GameError for a board that the layout lacks."""
+        mover = rules.mover(state)
+        cells = self.height * self.width
+        if not self.symbols:
+            boards = [bytes(state >> bit & 1 for bit in range(cells))]
+        else:
+            rows = board_of(rules.game, state, mover)
+            board = "".join(rows)
+            if len(rows) != self.height or len(board) != cells or not set(board) <= {*self.symbols, *EMPTY}:
+                raise GameError(f"{rules.name}: layout() lacks the board of state {state}, {'/'.join(rows)}: add it")
+            boards = [_plane(board, symbol) for symbol in self.symbols]
+        return b"".join([*boards, (b"\1" if mover else b"\0") * cells])
+
+
+def _plane(board: str, symbol: str) -> bytes:
+    """1 where a character is this one."""
+    try:
+        return board.encode("latin-1").translate(_only(symbol))
+    except UnicodeEncodeError:
+        return bytes(cell == symbol for cell in board)
+
+
+@functools.cache
+def _only(symbol: str) -> bytes:
+    """A table of bytes for `translate`: 1 for the symbol, 0 for all others."""
+    return bytes(chr(byte) == symbol for byte in range(256))
+
+
+def layout_of(rules: Rules, book: Book | None = None) -> Layout:
+    """Return the layout of a game.
+
+    Args:
+        rules: Those of the game.
+        book: A book of the game, which helps if the rules declare no layout.
+
+    Raises:
+        GameError: The rules declare none or a wrong one, the game has many positions, and the book lacks some of them.
+    """
+    declared = own_method(rules.game, "layout")
+    if declared is not None:
+        return _declared(rules, *declared())
+    found = _explored(type(rules.game), rules.game)  # type: ignore[arg-type]
+    if found is None and book is not None and _has_every_position(rules, book):
+        found = _surveyed(rules, _with_ends(rules, book))
+    if found is None:
+        raise GameError(
+            f"{rules.name} has over {FEW:,} positions and no layout(self), which gives learners the characters of its"
+            " boards and its actions: add it, or take a complete book solved without symmetry"
+        )
+    return found
+
+
+def _declared(rules: Rules, symbols: str, actions: Iterable[int]) -> Layout:
+    numbers = tuple(int(action) for action in actions)
+    if list(numbers) != sorted(set(numbers)) or min(numbers, default=0) < 0:
+        raise GameError(f"{rules.name}: layout() has actions that do not ascend from 0: sort them, each once")
+    if not is_drawn(rules.game):
+        return Layout("", 1, rules.bits, numbers)
+    if len(set(symbols)) < len(symbols) or set(symbols) & {*EMPTY}:
+        raise GameError(f"{rules.name}: layout() names {symbols!r}: name each character once, '.' and ' ' not at all")
+    state = rules.game.initial()
+    rows = board_of(rules.game, state, rules.mover(state))
+    return Layout(symbols, len(rows), len(rows[0]), numbers)
+
+
+def _has_every_position(rules: Rules, book: Book) -> bool:
+    """Whether a book stores every position that play may meet, each image by symmetry included."""
+    header = book.header
+    is_whole = header.scope == "complete" and header.trim is None and not header.estimate
+    is_folded = header.symmetry and own_method(rules.game, "canonical") is not None
+    return is_whole and not is_folded and rules.vanishing is None
+
+
+def _with_ends(rules: Rules, book: Book) -> Iterator[int]:
+    """The positions of a book, and the finished ones that it leaves out."""
+    for state in book:
+        yield state
+        yield from (child for _, _, child in rules.children(state) if rules.is_terminal(child))
+
+
+def _surveyed(rules: Rules, states: Iterable[int]) -> Layout:
+    """The layout of the boards and the moves of these states."""
+    symbols: set[str] = set()
+    actions: set[int] = set()
+    height, width = 1, rules.bits
+    drawn = is_drawn(rules.game)
+    for state in states:
+        if drawn:
+            rows = board_of(rules.game, state, rules.mover(state))
+            height, width = len(rows), len(rows[0])
+            symbols.update(*rows)
+        if not rules.is_terminal(state) and not any(True for _ in rules.outcomes(state)):
+            actions.update(rules.actions(state))
+    return Layout("".join(sorted(symbols - {*EMPTY})), height, width, tuple(sorted(map(int, actions))))
+
+
+@functools.cache
+def _explored(kind: type, game: Any) -> Layout | None:
+    """The layout of a game with few positions, None of another. Equal tuples of two kinds are not one game."""
+    rules = Rules(game)
+    states = dict.fromkeys(rules.roots()[: FEW + 1])
+    for state in (waiting := list(states)):
+        if len(states) > FEW:
+            return None
+        if not rules.is_terminal(state):
+            new = [child for _, _, child in rules.children(state) if child not in states]
+            states.update(dict.fromkeys(new))
+            waiting.extend(dict.fromkeys(new))
+    return _surveyed(rules, states)
