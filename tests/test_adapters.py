@@ -122,8 +122,8 @@ def test_a_book_teaches_and_plays(pettingzoo):
     with pytest.raises(GameError, match="no render_mode 'gif'"):
         pettingzoo.env("hexapawn", render_mode="gif")
     environment.reset()
-    with pytest.raises(GameError, match="action 0 is not legal here"):
-        environment.unwrapped.step(0)
+    with pytest.raises(GameError, match="action 1 is not legal here"):
+        environment.unwrapped.step(1)
 
 
 def test_a_training_set_has_what_every_move_gives_away(tmp_path):
@@ -252,3 +252,18 @@ def test_plain_python_makes_the_rows_that_compiled_rules_refuse(tmp_path, monkey
         monkeypatch.setattr(batches.Batches, "columns", refusing)
         assert training_set(book, tmp_path / "compiled.parquet", monkeypatch, 0) == plain
     assert 16 in calls
+
+
+@pytest.mark.parametrize("text", ["pig:5", "breakthrough:3,4"])
+def test_a_training_set_has_the_layout_of_its_environment(text, tmp_path):
+    """Of a folded book, too, which has moves of one image alone."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    from solver.export import export
+
+    with solver.solve(text) as book:
+        export(book, tmp_path / "book.parquet", training=True)
+        layout = layout_of(Rules(book.game))
+    schema = parquet.read_schema(tmp_path / "book.parquet")
+    assert json.loads(schema.metadata[b"actions"]) == list(layout.actions)
+    assert json.loads(schema.metadata[b"shape"]) == list(layout.shape)
+    assert json.loads(schema.metadata[b"planes"]) == [*layout.symbols, "second player to move"]

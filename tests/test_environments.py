@@ -15,6 +15,7 @@ pytest.importorskip("pettingzoo")
 from solver.adapters import gymnasium as solo  # noqa: E402
 from solver.adapters.pettingzoo import Opponent, SolverEnv, env  # noqa: E402
 from solver.adapters.picture import CELL, SIDES, picture  # noqa: E402
+from tests.ways import slow  # noqa: E402
 
 
 def begun(game, position=None, **options):
@@ -47,7 +48,7 @@ def test_what_is_no_action_is_one_kind_of_error(make, action):
 
 def test_an_environment_is_pickled_and_copied_where_it_stands():
     environment = begun("tic-tac-toe", teacher="tic-tac-toe")
-    environment.step(5)
+    environment.step(4)  # the middle
     for twin in (pickle.loads(pickle.dumps(environment)), copy.deepcopy(environment)):  # noqa: S301
         assert twin.unwrapped.position == environment.unwrapped.position
         twin.step(0)
@@ -91,9 +92,7 @@ def test_what_a_reset_cannot_take_is_refused(options, error, message):
     assert environment.unwrapped.played == 1
 
 
-@pytest.mark.parametrize(
-    "game", ["minichess:KQK", pytest.param("chess-ending:KQK", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("game", ["minichess:KQK", pytest.param("chess-ending:KQK", marks=pytest.mark.slow)])
 def test_an_ending_begins_at_any_placement(game):
     environment = SolverEnv(game)
     first = set()
@@ -175,18 +174,19 @@ def test_a_move_is_rewarded_by_the_value_that_it_gives_away():
     for action in (2, 6, 8, 9, 10):
         environment.reset(options={"position": "a1 b1 a2 b2"})
         values = {move.action: move.value.score for move in player.analyse(environment.inner.position.state)}
-        assert environment.step(action)[1] == values[action] - 1 and values[8] == 1
+        number = environment.inner.layout.number(action)
+        assert environment.step(number)[1] == values[action] - 1 and values[8] == 1
 
 
 def test_an_illegal_action_loses_what_there_was():
     environment = solo.SoloEnv("tic-tac-toe")
-    environment.reset(seed=0)
-    assert environment.step(3)[1:] == (-1.0, True, False, {"illegal": True})
+    environment.reset(seed=0, options={"position": "a1 b1"})
+    assert environment.step(0)[1:] == (-1.0, True, False, {"illegal": True})
     with pytest.raises(GameError, match="the game is over: reset the environment"):
         environment.step(0)
     judging = solo.SoloEnv("tic-tac-toe", reward="given away")
     judging.reset(options={"position": "a1 b1 a2 b2"})
-    assert judging.step(3)[1] == -2.0  # it was won
+    assert judging.step(0)[1] == -2.0  # it was won
 
 
 @pytest.mark.parametrize(
@@ -259,3 +259,18 @@ def test_a_game_without_cells_is_drawn_as_its_text():
 
     pixels = picture(Undrawn(7), 7, 0)
     assert pixels.ndim == 3 and pixels.min() < 100
+
+
+@pytest.mark.parametrize(
+    "text", ["kalah:3,2", "animal-shogi", "micro-shogi", *slow("kalah", "kalah:6,4", "bagh-chal", "checkers")]
+)
+def test_random_play_meets_no_board_beyond_the_layout(text):
+    environment = env(text, longest=200)
+    for seed in range(5):
+        environment.reset(seed=seed)
+        chance = random.Random(seed)
+        for agent in environment.agent_iter():
+            observation, _, terminated, truncated, _ = environment.last()
+            assert environment.observation_space(agent).contains(observation)
+            legal = np.flatnonzero(observation["action_mask"])
+            environment.step(None if terminated or truncated else chance.choice(legal))

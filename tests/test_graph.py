@@ -321,7 +321,7 @@ def explored(monkeypatch, game, most):
     from solver.base.loading import listening
     from solver.games.common import exploration
 
-    monkeypatch.setattr(exploration, "_resident", lambda: 0)
+    monkeypatch.setattr(exploration, "resident_memory", lambda: 0)
     monkeypatch.setattr(exploration, "STEP", 64)
     monkeypatch.setattr(exploration, "MEASURED", 256)
     steps = []

@@ -31,20 +31,20 @@ def test_a_game_that_openspiel_cut_at_a_comma_is_refused(cut, whole, game):
 
 
 def test_one_parameter_is_enough_where_a_game_has_no_more():
-    game = pyspiel.load_game("solverbook(game=chess-ending:KQK,actions=1024)")
-    assert game.shared.rules.name == "chess-ending:KQK" and game.num_distinct_actions() == 1024
+    game = pyspiel.load_game("solverbook(game=chess-ending:KQK,longest=50)")
+    assert game.shared.rules.name == "chess-ending:KQK" and game.max_game_length() == 50
     assert pyspiel.load_game("solverbook(game=hexapawn)").shared.rules.name == "hexapawn"
 
 
 def test_an_illegal_action_is_an_error_and_changes_nothing():
     state = pyspiel.load_game("solverbook(game=coins:3;2)").new_initial_state()
-    with pytest.raises(PositionError, match="action 7 is not legal here: choose one of 1, 2"):
+    with pytest.raises(PositionError, match="action 7 is not legal here: choose one of 0, 1"):
         state.apply_action(7)
-    assert state.number == 3 and state.legal_actions() == [1, 2]
-    state.apply_action(2)
+    assert state.number == 3 and state.legal_actions() == [0, 1]  # to take 1 or 2
     state.apply_action(1)
+    state.apply_action(0)
     with pytest.raises(PositionError, match="the game is over"):
-        state.apply_action(1)
+        state.apply_action(0)
 
 
 def test_an_outcome_that_there_is_not_is_an_error():
@@ -60,7 +60,7 @@ def test_observation_tensors_are_the_planes():
     state = game.new_initial_state()
     state.apply_action(1)
     planes = np.array(state.observation_tensor(0)).reshape(game.observation_tensor_shape())
-    assert planes.shape == state.get_game().shared.planes.shape and planes.sum() == 1
+    assert planes.shape == state.get_game().shared.layout.shape and planes.sum() == 1
     assert planes[:, 3, 1].max() == 1  # the stone lies in the second column, at the bottom
     copied = state.clone()
     copied.apply_action(1)

@@ -32,10 +32,8 @@ from solver.book import Book
 from solver.export.columns import AT_HAND
 from solver.export.layout import Layout, layout_of
 from solver.export.records import board_of
-from solver.games.graph import Graph
-from solver.games.tree import Tree
 from solver.play.player import Player
-from solver.rules.game import Rules
+from solver.rules.game import Rules, is_graph
 
 ROW_GROUP = 1 << 14  # rows that the file keeps together
 STEP = 1024  # rows between two reports
@@ -62,7 +60,7 @@ def write_training(book: Book, path: Path, progress: Progress) -> None:
         raise MethodError(f"{book.path} holds estimates, which are no truth to learn from: take a solved book")
     book.header.kind.refuse("learn", book.path.name)
     rules = Rules(book.game, book.header.symmetry)
-    if isinstance(rules.game, (Graph, Tree)):
+    if is_graph(rules.name):
         raise MethodError(
             f"{rules.name} is a graph: a state is a position's number and an action a place in a list, from which"
             " nothing is learned. Export it as csv, or train in OpenSpiel with PlayerPolicy"

@@ -60,7 +60,7 @@ class Achi(NamedTuple):
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Return men, and slides and new men."""
-        return "Xo", [*men.slides(1), *men.PLACED]
+        return "Xo", [*men.slide_actions(1), *men.PLACED]
 
     def place(self, state: int, action: int) -> list[int]:
         return men.place(action)

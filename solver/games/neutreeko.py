@@ -59,7 +59,7 @@ class Neutreeko(NamedTuple):
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Men, and pairs of points in a line."""
-        return "Xo", five.slides(4)
+        return "Xo", five.slide_actions(4)
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         state = five.from_cells(rows, mover, 3)

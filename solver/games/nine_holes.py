@@ -60,7 +60,7 @@ class NineHoles(NamedTuple):
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Men, moves to any point, and new men."""
-        return "Xo", [*men.slides(3), *men.PLACED]
+        return "Xo", [*men.slide_actions(3), *men.PLACED]
 
     def place(self, state: int, action: int) -> list[int]:
         return men.place(action)

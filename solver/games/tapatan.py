@@ -58,7 +58,7 @@ class Tapatan(NamedTuple):
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Men, and slides along the lines."""
-        return "Xo", men.slides(1)
+        return "Xo", men.slide_actions(1)
 
     def place(self, state: int, action: int) -> list[int]:
         return men.place(action)

@@ -77,7 +77,7 @@ class Teeko(NamedTuple):
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Men, steps to neighbours, and new men."""
-        return "Xo", [*five.slides(1), *range(625, 650)]
+        return "Xo", [*five.slide_actions(1), *range(625, 650)]
 
     def from_cells(self, rows: list[str], mover: int) -> int:
         return five.from_cells(rows, mover, 4)

@@ -91,7 +91,7 @@ class ThreeMensMorris(NamedTuple):
 
     def layout(self) -> tuple[str, Iterable[int]]:
         """Men, slides, and new men."""
-        return "Xo", [*men.slides(self.slides), *men.PLACED]
+        return "Xo", [*men.slide_actions(self.slides), *men.PLACED]
 
     def place(self, state: int, action: int) -> list[int]:
         return men.place(action)

@@ -413,8 +413,13 @@ def located(game: Any) -> str:
 
 def is_built_in(text: str) -> bool:
     """Whether `load_game` makes this game of the package alone, running nobody else's code and opening no file."""
-    name = opened_by(text).partition(":")[0]
-    return "::" not in text and not name.endswith(".py") and name not in FROM_FILES
+    text = opened_by(text)
+    return "::" not in text and not text.partition(":")[0].endswith(".py") and not is_graph(text)
+
+
+def is_graph(text: str) -> bool:
+    """Whether a game's string names a graph or a tree, whose states are numbers of positions."""
+    return text.partition(":")[0] in FROM_FILES
 
 
 def _class_text(cls: type) -> str:

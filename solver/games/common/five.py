@@ -61,7 +61,7 @@ def step(points: int, across: int, up: int) -> int:
     return points >> 5 if up < 0 else points
 
 
-def slides(steps: int) -> list[int]:
+def slide_actions(steps: int) -> list[int]:
     """The actions that move a man by up to so many steps along a row, a column or a diagonal, ascending."""
     moves = []
     for point in range(25):

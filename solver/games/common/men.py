@@ -45,7 +45,7 @@ def near(point: int, slides: int) -> int:
     return points
 
 
-def slides(kind: int) -> list[int]:
+def slide_actions(kind: int) -> list[int]:
     """The actions that slide a man, ascending. `kind` is the `slides` of the game."""
     return [9 * point + end for point in range(9) for end in range(9) if near(point, kind) >> end & 1]
 
