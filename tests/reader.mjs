@@ -8,6 +8,7 @@ import * as fixed from "../solver/web/reader/fixed.js";
 import * as instant from "../solver/web/reader/instant.js";
 import * as ranked from "../solver/web/reader/ranked.js";
 import * as wide from "../solver/web/reader/wide.js";
+import { peak } from "./peak.mjs";
 
 const [command, path, more, game] = process.argv.slice(2);
 const { rules } = game ? await import(pathToFileURL(game)) : {}; // of a ranked book
@@ -200,7 +201,7 @@ const commands = {
     }
     server.closeAllConnections();
     server.close();
-    return { ...said, megabytes: Math.round(process.resourceUsage().maxRSS / 1024) };
+    return { ...said, megabytes: peak() };
   },
 
   /** The groups of the documentation: offsets and indices, the indices found at offsets 0 to 9, of cut copies errors. */

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { Background, Search, sha256 } from "../solver/web/reader/search.js";
+import { peak } from "./peak.mjs";
 
 const [command, path, more, patience] = process.argv.slice(2);
 const bytes = new Uint8Array(readFileSync(path));
@@ -124,7 +125,7 @@ const commands = {
     const copies = JSON.parse(readFileSync(more, "utf8")).map((text) => Uint8Array.from(Buffer.from(text, "base64")));
     const ends = [];
     for (const copy of copies) ends.push(await outcome(copy));
-    return [ends, process.resourceUsage().maxRSS >> 10];
+    return [ends, peak()];
   },
 
   /** What opening files says that are none, and answers that never end. */
@@ -142,7 +143,7 @@ const commands = {
     for (const one of paths) ends.push((await outcome(one)).replaceAll(one, "IT"));
     server.closeAllConnections();
     server.close();
-    return [ends, process.resourceUsage().maxRSS >> 10];
+    return [ends, peak()];
   },
 
   /** What a module whose `utility` grows its memory gets, of hosts with small tables and with large ones. */
