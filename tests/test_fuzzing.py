@@ -21,7 +21,7 @@ def nothing_is_served_for_ever(monkeypatch):
 def test_odd_command_lines_are_answered_or_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("tests.fuzzing.DEAR", dict.fromkeys(("check", "estimate", "learn", "match", "solve"), 0.0))
-    assert faults(1, 60, tmp_path, run_here) == []
+    assert faults(1, 40, tmp_path, run_here) == []
 
 
 @pytest.mark.stress
