@@ -7,9 +7,9 @@ from typing import NamedTuple
 import pytest
 
 import solver
-from solver.base.errors import ForeignBook, GameError, UncompiledRules
+from solver.base.errors import DamagedBook, ForeignBook, GameError, LayoutError, UncompiledRules
 from solver.export.layout import layout_of
-from solver.rules.game import Rules
+from solver.rules.game import Rules, load_game
 
 
 def player_of(text):
@@ -267,3 +267,26 @@ def test_a_training_set_has_the_layout_of_its_environment(text, tmp_path):
     assert json.loads(schema.metadata[b"actions"]) == list(layout.actions)
     assert json.loads(schema.metadata[b"shape"]) == list(layout.shape)
     assert json.loads(schema.metadata[b"planes"]) == [*layout.symbols, "second player to move"]
+
+
+def test_a_training_set_tells_a_lacking_layout_from_a_damaged_book(tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    from solver.export import export, layout
+
+    usual = load_game("hexapawn").layout()
+    with solver.solve("hexapawn") as book:
+        monkeypatch.setattr(type(book.game), "layout", lambda self: ("W", usual[1]))
+        with pytest.raises(LayoutError, match=r"hexapawn: layout\(\) lacks the board of state \d+, .*b.*: add it"):
+            export(book, tmp_path / "book.parquet", training=True)
+        monkeypatch.undo()
+
+        usual_board = layout.board_of
+
+        def board_of(game, state, mover):
+            if state != game.initial():
+                raise GameError("rows of one length")
+            return usual_board(game, state, mover)
+
+        monkeypatch.setattr(layout, "board_of", board_of)
+        with pytest.raises(DamagedBook, match="is no state of its game"):
+            export(book, tmp_path / "book.parquet", training=True)

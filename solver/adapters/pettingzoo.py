@@ -9,10 +9,10 @@
         environment.step(action)
 
 `observation["observation"]` holds planes of 0 and 1, `observation["action_mask"]` marks the legal actions. Both follow
-the game's layout (`solver.export.layout`), which numbers the actions densely from 0.
-With a `teacher`, info has `best_mask`, the best of them, `value`, the position's worth for whoever moves
-(1, 0, -1, the margin or the expectation), and `exact`, whether the teacher knows both. Dice are thrown before the next
-agent moves. `pip install 'solverbook[pettingzoo]'`.
+the game's layout (`solver.export.layout`), which numbers the actions densely from 0. With a `teacher`, info has
+`best_mask`, which marks the best actions. `value` is the position's worth for whoever moves: 1, 0, -1, the margin or
+the expectation. `exact` tells whether the teacher knows both. Dice are thrown before the next agent moves.
+`pip install 'solverbook[pettingzoo]'`.
 """
 
 from __future__ import annotations

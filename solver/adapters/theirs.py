@@ -65,14 +65,14 @@ class _Explored:
     """By the texts of positions."""
 
     def __init__(self, player: Player) -> None:
-        self.game, self.find = player.game, own_method(player.game, "parse_position")
+        self.rules, self.find = player.rules, own_method(player.game, "parse_position")
 
     def number(self, state: Any) -> int:
         text = str(state)
         found = self.find(text + SECOND) if state.current_player() == 1 else None
         found = self.find(text) if found is None else found
         if found is None:
-            raise PositionError(f"{text[:60]!r} is no position of the player's book: solve {game_text(self.game)}")
+            raise PositionError(f"{text[:60]!r} is no position of the player's book: solve {self.rules.name}")
         return int(found)
 
     def actions(self, state: Any) -> dict[int, int]:
@@ -80,7 +80,7 @@ class _Explored:
 
     def mover(self, state: Any) -> int:
         player = state.current_player()
-        return int(player) if player >= 0 else Rules(self.game).mover(self.number(state))
+        return int(player) if player >= 0 else self.rules.mover(self.number(state))
 
 
 class Shared(NamedTuple):

@@ -34,6 +34,10 @@ class GameError(SolverError, ValueError):
     """A game that cannot be loaded, or whose rules break the protocol."""
 
 
+class LayoutError(GameError):
+    """Rules whose layout() lacks a board or an action that play comes to."""
+
+
 class UncompiledRules(GameError):
     """Rules that Numba cannot compile, or that it does not compile to what Python makes of them.
 

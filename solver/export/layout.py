@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from solver.base.errors import GameError
+from solver.base.errors import GameError, LayoutError
 from solver.book import Book
 from solver.export.records import board_of, is_drawn
 from solver.rules.game import Rules, own_method
@@ -49,21 +49,21 @@ class Layout:
         return {action: number for number, action in enumerate(self.actions)}
 
     def number(self, action: int) -> int:
-        """Return the dense number of an action of the rules. Raises GameError for one that the layout lacks."""
+        """Return the dense number of an action of the rules. Raises LayoutError for one that the layout lacks."""
         try:
             return self._numbers[action]
         except KeyError:
-            raise GameError(f"layout() lacks action {action}: add it") from None
+            raise LayoutError(f"layout() lacks action {action}: add it") from None
 
     def mask(self, actions: Iterable[int]) -> bytearray:
-        """Return a byte for each dense number, 1 for these actions of the rules. Raises GameError as `number`."""
+        """Return a byte for each dense number, 1 for these actions of the rules. Raises LayoutError as `number`."""
         mask = bytearray(len(self.actions))
         for action in actions:
             mask[self.number(action)] = 1
         return mask
 
     def planes(self, rules: Rules, state: int) -> bytes:
-        """Return a byte, 0 or 1, for each cell of each plane. Raises GameError for a board that the layout lacks."""
+        """Return a byte, 0 or 1, for each cell of each plane. Raises LayoutError for a board that it lacks."""
         mover = rules.mover(state)
         cells = self.height * self.width
         if not self.symbols:
@@ -72,7 +72,7 @@ class Layout:
             rows = board_of(rules.game, state, mover)
             board = "".join(rows)
             if len(rows) != self.height or len(board) != cells or not set(board) <= {*self.symbols, *EMPTY}:
-                raise GameError(f"{rules.name}: layout() lacks the board of state {state}, {'/'.join(rows)}: add it")
+                raise LayoutError(f"{rules.name}: layout() lacks the board of state {state}, {'/'.join(rows)}: add it")
             boards = [_plane(board, symbol) for symbol in self.symbols]
         return b"".join([*boards, (b"\1" if mover else b"\0") * cells])
 

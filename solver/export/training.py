@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from solver.base import extras
-from solver.base.errors import BookError, DamagedBook, GameError, MethodError
+from solver.base.errors import BookError, DamagedBook, GameError, LayoutError, MethodError
 from solver.base.progress import Progress
 from solver.base.value import Value
 from solver.book import Book
@@ -176,7 +176,7 @@ class Rows:
         for state, value in pairs:
             try:
                 row = _row(self._player, layout, state, value, bool(book.header.state_bytes))
-            except (BookError, GameError, MemoryError):
+            except (BookError, LayoutError, MemoryError):
                 raise
             except Exception as error:  # rules need not bear numbers that are no states
                 name = type(error).__name__

@@ -14,6 +14,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from solver.games.common.boards import counts
+
 THROW, HOLD = 0, 1
 
 
@@ -110,7 +112,7 @@ def cells(goal: int, state: int) -> list[str]:
 
 def symbols(goal: int) -> str:
     """The characters of `cells`, ascending."""
-    return "".join(sorted({"?", *(chr(48 + number) for number in range(goal + 1))}))
+    return "".join(sorted({"?", *counts(goal)}))
 
 
 def parsed(goal: int, text: str) -> int | None:
