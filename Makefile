@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 GAME ?= connect-four:5,5
 BOOK ?= connect-four-5x5.lmdb
 
-.PHONY: setup book books test lint bench bench-large slow faults stress browser versions release clean
+.PHONY: setup book books test lint bench bench-large slow faults stress browser docs docs-serve docs-test versions release clean
 
 setup: $(VENV)/installed
 
@@ -64,6 +64,20 @@ browser: setup
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,browser]'
 	$(BIN)/python -m pytest -m browser
 
+# The documentation site, in docs/_build; any warning fails.
+docs: setup
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,docs]'
+	$(BIN)/sphinx-build -n -W --keep-going -q docs docs/_build
+	@echo "written to docs/_build: open docs/_build/index.html, or run make docs-serve"
+
+docs-serve: docs
+	$(BIN)/python -m http.server --directory docs/_build --bind 127.0.0.1 8000
+
+# Builds it, runs every code block of its pages and every notebook.
+docs-test: setup
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,docs]'
+	$(BIN)/python -m pytest -n auto --dist worksteal -m docs
+
 # The tests with the oldest and with the newest versions that pyproject.toml allows; TESTS=tests/test_book.py for a part.
 versions: setup
 	$(BIN)/python scripts/versions.py $(TESTS)
@@ -73,5 +87,5 @@ release: setup
 	$(BIN)/python scripts/release.py
 
 clean:
-	rm -rf $(VENV) dist .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf $(VENV) dist docs/_build docs/notebooks .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,4 +1,4 @@
-"""What the passes of a solve move through memory, against what the memory can do: a table in docs/tried.md.
+"""What the passes of a solve move through memory, against what the memory can do: a table in docs/explanation/tried.md.
 
 python scripts/bench_bytes.py [GAME] [--publish]
 
@@ -90,7 +90,7 @@ def passes(name: str, team: Workers) -> list[tuple[str, float, int, int]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("game", nargs="?", default="connect-four:5,5", help="one without cycles")
-    parser.add_argument("--publish", action="store_true", help="write the table into docs/tried.md")
+    parser.add_argument("--publish", action="store_true", help="write the table into docs/explanation/tried.md")
     arguments = parser.parse_args()
     with Workers(None) as team:
         passes(arguments.game, team)  # kernels are there from now on
@@ -112,7 +112,7 @@ def main() -> None:
     table = "\n".join(rows)
     print(table)
     if arguments.publish:
-        document = benchmark.ROOT / "docs" / "tried.md"
+        document = benchmark.ROOT / "docs" / "explanation" / "tried.md"
         benchmark.put(document, {"bytes": f"{table}\n\nOne run on: {benchmark.machine()}."})
 
 

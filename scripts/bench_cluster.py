@@ -1,4 +1,4 @@
-"""Time whole solves by workers of Ray on this machine beside those without it, and write the table of docs/scale.md.
+"""Time whole solves by workers of Ray on this machine beside those without it, and write the table of docs/explanation/scale.md.
 
 python scripts/bench_cluster.py [--runs 3] [--publish] [GAME ...]
 
@@ -73,7 +73,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("games", nargs="*", default=GAMES)
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--publish", action="store_true", help="Write the table into docs/scale.md.")
+    parser.add_argument("--publish", action="store_true", help="Write the table into docs/explanation/scale.md.")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         results = [measure(game, arguments.runs, folder) for game in arguments.games]
@@ -94,7 +94,7 @@ def main() -> None:
     print(table)
     if arguments.publish:
         text = f"{table}\n\nMedians of {arguments.runs} runs, start of Ray included, on: {benchmark.machine()}."
-        benchmark.put(benchmark.ROOT / "docs" / "scale.md", {"clusters": text})
+        benchmark.put(benchmark.ROOT / "docs" / "explanation" / "scale.md", {"clusters": text})
 
 
 if __name__ == "__main__":

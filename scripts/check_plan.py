@@ -1,4 +1,4 @@
-"""Hold `solver estimate --cluster local:2` against solves on two workers of this machine: the table of docs/scale.md.
+"""Hold `solver estimate --cluster local:2` against solves on two workers of this machine: the table of docs/explanation/scale.md.
 
 python scripts/check_plan.py [--games GAME ...] [--publish]
 
@@ -126,7 +126,7 @@ def row(game: str, plan: Plan, took: Took) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--games", nargs="+", default=GAMES)
-    parser.add_argument("--publish", action="store_true", help="into docs/scale.md")
+    parser.add_argument("--publish", action="store_true", help="into docs/explanation/scale.md")
     options = parser.parse_args()
     rows = []
     for game in options.games:

@@ -1,10 +1,10 @@
-"""Plans, on paper, of games that no one machine can solve: the tables of docs/scale.md.
+"""Plans, on paper, of games that no one machine can solve: the tables of docs/explanation/scale.md.
 
 python scripts/plan_cluster.py [--publish] [--sample SECONDS] [--runs N]
 
 `--sample` counts and samples the tiers of each game anew on this machine, for so many seconds, and measures what
-listing its moves and sorting its keys takes; else what docs/scale.json has of that is used. `--publish` puts the tables
-into docs/scale.md, between their markers. Nothing here has run on a cluster; `scripts/check_plan.py` holds the estimate
+listing its moves and sorting its keys takes; else what docs/explanation/scale.json has of that is used. `--publish` puts the tables
+into docs/explanation/scale.md, between their markers. Nothing here has run on a cluster; `scripts/check_plan.py` holds the estimate
 against what two workers of this machine take.
 """
 
@@ -31,8 +31,8 @@ from solver.rules.game import Rules, load_game
 from solver.sweep import projection
 from solver.sweep.projection import Tier
 
-DATA = benchmark.ROOT / "docs" / "scale.json"
-DOCUMENT = benchmark.ROOT / "docs" / "scale.md"
+DATA = benchmark.ROOT / "docs" / "explanation" / "scale.json"
+DOCUMENT = benchmark.ROOT / "docs" / "explanation" / "scale.md"
 GAMES = ("connect-four:6,5", "connect-four:6,6", "connect-four:7,5", "connect-four")
 NODE = {"cores": 32, "memory": 256 << 30, "network": 25e9, "storage": 40e9, "price": 2.0}
 SIZES = (4, 16, 64)
@@ -254,7 +254,7 @@ def tables(data: dict[str, Any], runs: int) -> dict[str, str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--publish", action="store_true", help="into docs/scale.md")
+    parser.add_argument("--publish", action="store_true", help="into docs/explanation/scale.md")
     parser.add_argument("--sample", type=float, metavar="SECONDS", help="count and sample each game for so long")
     parser.add_argument("--runs", type=int, default=5, help="of each simulated schedule")
     options = parser.parse_args()

@@ -26,7 +26,7 @@ Every value against its children, every checksum and count:
 67163
 
 Rules of your own are a NamedTuple of parameters in a file, with the methods of `Game` on plain ints, and are loaded by
-load_game("my_game.py::Race:30"). docs/rules.md tells what each method must promise, and which others bring symmetry,
+load_game("my_game.py::Race:30"). docs/reference/rules.md tells what each method must promise, and which others bring symmetry,
 notation, moves again; `check_game` plays random games to find what breaks a promise. Whatever goes wrong is raised as a
 SolverError whose message names the remedy.
 

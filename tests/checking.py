@@ -1,6 +1,6 @@
 """Functions of two integers compiled as a user's rules are, beside plain Python.
 
-`python -m tests.checking` prints the table of docs/rules.md.
+`python -m tests.checking` prints the table of docs/reference/rules.md.
 """
 
 import importlib.util
@@ -243,7 +243,7 @@ class Writer:
 
 
 def table(folder):
-    """The table of docs/rules.md, row by row."""
+    """The table of docs/reference/rules.md, row by row."""
     yield "| operations of a and b | calls | as Python | beyond 64 bits, or Python fails: noticed | alarms |"
     yield "| --- | --- | --- | --- | --- |"
     for group in (EXACT, CAUTIOUS):

@@ -17,7 +17,7 @@ from solver.rules.game import load_game
 from solver.solving import pipeline
 from tests.books import KEYED_BY_STATE
 
-FORMAT = Path(__file__).parent.parent / "docs" / "format.md"
+FORMAT = Path(__file__).parent.parent / "docs" / "reference" / "format.md"
 READER = Path(__file__).parent / "reader.mjs"
 VECTOR = {5: Value(1, 3), 6: Value(0), 8: Value(-1, 2), 1 << 62: Value(1, 3)}
 SIMPLE = ["state", "score", "distance"]

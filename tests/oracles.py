@@ -1,6 +1,6 @@
 """Published results, and results of independent programs, for the games of the package.
 
-`python -m tests.table` writes what is here into docs/games.md, a row for each game and source.
+`python -m tests.table` writes what is here into docs/reference/games.md, a row for each game and source.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""The games and what is known of them, as docs/games.md and README have them: `python -m tests.table` writes both."""
+"""The games and what is known of them, as docs/reference/games.md and README have them: `python -m tests.table` writes both."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ from solver.rules.game import is_score_game, load_game
 from tests.oracles import CHANCE_ORACLES, ELSEWHERE, NIMBERS, ORACLES, SOURCES, WINNERS, Oracle
 
 ROOT = Path(__file__).parent.parent
-GUIDE, README = ROOT / "docs" / "games.md", ROOT / "README.md"
+GUIDE, README = ROOT / "docs" / "reference" / "games.md", ROOT / "README.md"
 QUICK = 12_100  # states that the naive twin takes
 HEAD = """# Games
 
@@ -87,7 +87,7 @@ def figure_of(oracle) -> str:
 
 
 def guide() -> str:
-    """The text of docs/games.md."""
+    """The text of docs/reference/games.md."""
     facts, known = [games.facts(name) for name in CATALOGUE], rows()
     parts = [HEAD]
     for group, members in games.grouped(facts).items():

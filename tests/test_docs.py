@@ -11,7 +11,7 @@ from tests.test_imports import ALLOWED, PACKAGE
 
 ROOT = PACKAGE.parent
 GUIDES = ["README.md", "CONTRIBUTING.md", "examples/README.md"]
-GUIDES += sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md"))
+GUIDES += sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))
 # by commands, users, whoever adds one
 MADE = {"book.bin", "exercise.json", "game.js", "games.js", "my_game.py", "site/", "book/codecs/NAME.py"}
 ENDINGS = (".py", ".js", ".c", ".wasm", ".bin", ".lmdb", ".csv", ".kif")  # what they follow is no module
@@ -74,7 +74,7 @@ def test_what_a_guide_names_is_there(guide):
 
 
 def test_every_room_is_on_the_tour():
-    named = {word for section in sections("docs/design.md") for word in words(section)}
+    named = {word for section in sections("docs/explanation/design.md") for word in words(section)}
     assert {f"{room}/" for room in (*ALLOWED, "web")} <= named
 
 
@@ -86,7 +86,7 @@ def test_the_tree_of_the_readme_is_that_of_the_package():
 @pytest.mark.parametrize("word", ["test_nothing", "solver.nothing", "solver.sweep.nothing", "value.lifted"])
 def test_what_is_lost_is_found(word):
     assert is_lost(word)
-    assert lost_files("docs/design.md", f"`sweep/forward.py` and `lost.py`, `{word}`") == {"lost.py"}
+    assert lost_files("docs/explanation/design.md", f"`sweep/forward.py` and `lost.py`, `{word}`") == {"lost.py"}
 
 
 def test_the_tables_of_games_are_those_of_the_oracles():

@@ -1,6 +1,6 @@
 """Faults, injected from outside: whatever happens, the same book in the end, or one line that says what to do.
 
-The rows are those of the fault matrix in `docs/reliability.md`; those of the disk are in `test_faults_disk`, rows that
+The rows are those of the fault matrix in `docs/explanation/reliability.md`; those of the disk are in `test_faults_disk`, rows that
 are in neither are tested where their room is.
 """
 

@@ -1,6 +1,6 @@
 """Faults of the disk, injected from outside: full, failing at any call, without power.
 
-The rows are those of the fault matrix in `docs/reliability.md`.
+The rows are those of the fault matrix in `docs/explanation/reliability.md`.
 """
 
 import os

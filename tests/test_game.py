@@ -253,9 +253,9 @@ def lacks(name):
     if name in FROM_FILES:
         return
     if not hasattr(cls, "cells"):
-        yield "no cells(state, mover): pages draw the board by it, see docs/rules.md"
+        yield "no cells(state, mover): pages draw the board by it, see docs/reference/rules.md"
     if not hasattr(cls, "place") and group != "dice":  # a throw may have no place
-        yield "no place(state, action): a page takes clicks by it, see docs/rules.md"
+        yield "no place(state, action): a page takes clicks by it, see docs/reference/rules.md"
     if name not in TESTED:
         yield f"no test: add a line {name!r}, with the parameters of a small board, to tests/games.py"
 

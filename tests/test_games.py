@@ -50,7 +50,7 @@ def following(game, state):
 def test_rules_that_came_later_hold_in_a_few_games(text):
     """What all games do, in a few milliseconds each; the slow tests below take their time."""
     game = load_game(text)
-    assert hasattr(game, "cells") and hasattr(game, "place"), "write cells and place: docs/rules.md"
+    assert hasattr(game, "cells") and hasattr(game, "place"), "write cells and place: docs/reference/rules.md"
     drawing = game.drawing() if hasattr(game, "drawing") else {}
     size = len("".join(game.cells(game.initial(), 0)))
     assert len(drawing.get("at", ())) in ((size,) if drawing.get("board") == "tray" else (0, size))

@@ -1,16 +1,10 @@
-"""The README's sessions, run in a folder of their own: what it prints is what a user sees.
-
-`...` stands for anything on a line (times, digests). Blocks are run in their order: `console` in this process, and
-by a shell among the slow tests, `pycon` as doctests, `python` blocks that begin with a file's name are written to it.
-"""
+"""The sessions of the README and of the documentation print what the pages show; public names have their help."""
 
 import ast
 import doctest
 import os
 import pydoc
 import re
-import shlex
-import subprocess
 import sys
 import typing
 from pathlib import Path
@@ -20,95 +14,40 @@ import pytest
 import solver
 from solver.book import Book
 from solver.rules.protocol import OPTIONAL, REQUIRED
-from tests.test_cli import run
-from tests.ways import slow
+from tests.sessions import by_shell, in_process, run_page
 
 README = Path(__file__).parent.parent / "README.md"
-BLOCKS = re.findall(r"^```(console|pycon|python)\n(.*?)^```$", README.read_text(), re.MULTILINE | re.DOTALL)
+DOCS = README.parent / "docs"
 
 
-def commands(block):
-    """(command, expected output) pairs of a console session."""
-    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-        command, _, output = part.partition("\n")
-        yield command, output
+COMPILED = frozenset({"solver verify connect-four-4x4.lmdb"})  # by the shell, among the slow tests
+LONG = frozenset({"solver compare tic-tac-toe"})  # seconds each
+QUICK = ("guides/trees", "guides/other-games", "reference/limits", "tutorials/lesson")
 
 
-def matches(expected, actual):
-    pattern = r"[^\n]*".join(re.escape(part) for part in expected.rstrip().split("..."))
-    return re.fullmatch(pattern, actual.rstrip())
-
-
-def by_shell(command):
-    """What a command prints."""
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def in_process(command):
-    """The same, without a process for each `solver`."""
-    text, *parts = "", *command.split(" | ")
-    for part in parts:
-        words = shlex.split(part)
-        if words[0] == "solver":
-            code, text, error = run(*words[1:], stdin=text)
-            assert code == 0 or part is not parts[-1], error  # as in a shell
-        else:
-            text = subprocess.run(["bash", "-c", part], input=text, capture_output=True, text=True, check=True).stdout
-    return text
-
-
-COMPILED = {"solver verify connect-four-4x4.lmdb"}  # for seconds, which by the shell it is among the slow tests
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A folder to work in, and the command `solver` of this Python on the PATH."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{os.path.dirname(sys.executable)}{os.pathsep}{os.environ['PATH']}")
 
 
 @pytest.mark.parametrize("output_of", [in_process, pytest.param(by_shell, marks=pytest.mark.slow)])
-def test_every_session_prints_what_the_readme_says(tmp_path, monkeypatch, output_of):
+def test_every_session_prints_what_the_readme_says(output_of):
     pytest.importorskip("numba")
-    monkeypatch.chdir(tmp_path)
-    scripts = os.path.dirname(sys.executable)
-    monkeypatch.setenv("PATH", f"{scripts}{os.pathsep}{os.environ['PATH']}")
-    ran = 0
-    for kind, block in BLOCKS:
-        if kind == "python":
-            Path(re.match(r"# (\S+\.py)\n", block)[1]).write_text(block)
-        elif kind == "pycon":
-            test = doctest.DocTestParser().get_doctest(block, {}, "README", str(README), 0)
-            assert doctest.DocTestRunner().run(test).failed == 0
-        else:
-            for command, expected in commands(block):
-                if output_of is in_process and command in COMPILED:
-                    continue
-                printed = output_of(command)
-                assert matches(expected, printed), f"$ {command}\n{printed}"
-                ran += 1
-    assert ran >= 8
+    assert run_page(README, output_of, COMPILED if output_of is in_process else frozenset()) >= 8
     assert doctest.testmod(solver) == (0, 9)
 
 
-LONG = {"solver compare tic-tac-toe"}  # seconds each
+@pytest.mark.parametrize("name", QUICK)
+def test_every_session_of_a_guide_prints_what_it_says(name):
+    assert run_page(DOCS / f"{name}.md", leave=LONG) >= 2
 
 
-@pytest.mark.parametrize("name", ["trees.md", "limits.md", "doors.md", "lessons.md", *slow("lessons.md, all of it")])
-def test_every_session_of_a_guide_prints_what_it_says(tmp_path, monkeypatch, name):
-    name, _, whole = name.partition(",")
-    monkeypatch.chdir(tmp_path)
-    blocks = re.findall(
-        r"^```(console|python|kif)\n(.*?)^```$", (README.parent / "docs" / name).read_text(), re.MULTILINE | re.DOTALL
-    )
-    ran = 0
-    for kind, block in blocks:
-        if kind != "console":
-            Path(re.match(r"[#;] (\S+\.(?:py|kif))", block)[1]).write_text(block)
-            continue
-        for command, expected in commands(block):
-            if command in LONG and not whole:
-                continue
-            printed = in_process(command)
-            shown = expected.count("\n") if expected.endswith("\n...\n") else None  # the rest is left out
-            assert matches(expected, "\n".join(printed.split("\n")[:shown])), f"$ {command}\n{printed}"
-            ran += 1
-    assert ran >= 2
+@pytest.mark.docs
+@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.relative_to(DOCS).as_posix())
+def test_every_block_of_a_page_runs(page):
+    run_page(page)
 
 
 def test_what_only_reads_the_package_knows_its_names():
@@ -138,7 +77,7 @@ def test_help_lists_the_public_names_and_what_they_are():
 
 
 def test_the_guide_to_rules_shows_rules_that_work_and_names_all_methods(tmp_path):
-    guide = (README.parent / "docs" / "rules.md").read_text()
+    guide = (README.parent / "docs" / "reference" / "rules.md").read_text()
     (tmp_path / "guide.py").write_text(re.search(r"^```python\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)[1])
     assert solver.solve(f"{tmp_path / 'guide.py'}::Race").root.outcome == "win"  # 21 % 4 != 0
     assert [name for name in {**REQUIRED, **OPTIONAL} if name not in ("to_text",) and f"{name}(" not in guide] == []

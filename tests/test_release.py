@@ -25,7 +25,7 @@ def test_the_description_links_to_nothing_that_only_a_checkout_has():
     assert len(rules) == 2
     for pattern, replacement in rules:
         text = re.sub(pattern, replacement, text)
-    assert "[Ray](https://www.ray.io)" in text and "How rules are written (`docs/rules.md`)" in text
+    assert "[Ray](https://www.ray.io)" in text and "How rules are written (`docs/reference/rules.md`)" in text
     links = re.findall(r"\]\(([^)]*)\)", text)
     assert [link for link in links if not link.startswith(("https://", "http://", "#"))] == []
 

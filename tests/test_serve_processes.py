@@ -1,4 +1,4 @@
-"""The server as its users run it: the sessions of docs/serve.md by curl, signals, workers, a port that is taken."""
+"""The server as its users run it: the sessions of docs/guides/serve.md by curl, signals, workers, a port that is taken."""
 
 import contextlib
 import json
@@ -23,7 +23,7 @@ from tests.test_readme import commands, matches
 from tests.ways import until
 
 ROOT = Path(__file__).parent.parent
-GUIDE = ROOT / "docs" / "serve.md"
+GUIDE = ROOT / "docs" / "guides" / "serve.md"
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and forks")
 
 

@@ -19,7 +19,7 @@ def command(text: str, file: str, no_symmetry: bool, ranks: bool, quiet: bool) -
     """Build a game's rules and searches as a WebAssembly module, for pages, Node and whatever runs such modules.
 
     It finds exact values by alpha-beta, as far as the game has tiers and no chance, and looks a few plies ahead by the
-    rules' own evaluate. It imports nothing; docs/wasm.md says what it exports. Needs solverbook[solve].
+    rules' own evaluate. It imports nothing; docs/guides/webassembly.md says what it exports. Needs solverbook[solve].
 
     \b
     solver build connect-four -o connect-four.wasm

@@ -29,7 +29,7 @@ def command(game: str, seed: int, quick: bool, boards: bool, as_json: bool, quie
 
     What solve would do at first is done: a game that plain Python solves within a second is solved; the rules of
     others are compiled, and must then say what plain Python says. Exit code 2 and the state where something is wrong;
-    docs/rules.md tells how rules are written.
+    docs/reference/rules.md tells how rules are written.
 
     \b
     solver check my_game.py

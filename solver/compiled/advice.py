@@ -16,7 +16,7 @@ from solver.rules.sources import inner, source_of
 
 PLACES = re.compile(r"""File "([^"]+)", line (\d+)|(\S+\.py) \((\d+)\)""")
 REFUSAL = re.compile(r"^\s*(\S[^\n\"]*\.py line \d+: .*)$", re.MULTILINE)
-SLOWER = "write ints, tuples, loops and helper methods (docs/rules.md says what compiles)"
+SLOWER = "write ints, tuples, loops and helper methods (docs/reference/rules.md says what compiles)"
 NODES: tuple[tuple[type[ast.AST], str], ...] = (
     (ast.Dict, "dicts do not compile: use a tuple and an index"),
     (ast.DictComp, "dicts do not compile: use a tuple and an index"),

@@ -1,7 +1,7 @@
 """What a solve on a cluster will take: time, memory, storage, traffic and price, tier by tier, before one is rented.
 
 `phases` is the model. What listing a game's moves and sorting its keys take is measured on the spot; the other costs
-were measured once, as docs/scale.md says. Nothing of it needs Ray, or a cluster.
+were measured once, as docs/explanation/scale.md says. Nothing of it needs Ray, or a cluster.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A page may be of a game alone, too, which it searches.
 
-All of them stream: memory does not grow with the book. The same book gives the same bytes. `docs/format.md` says what
+All of them stream: memory does not grow with the book. The same book gives the same bytes. `docs/reference/format.md` says what
 the files hold.
 """
 

@@ -9,7 +9,7 @@
     segments   as the book has them, one after the other to the end of the file
 
 Facts, palette and directory are sealed like the records of a book (`book.format`), as numbers 0, 1 and 2. Byte by
-byte, with examples: `docs/format.md`. `web/reader/` reads it.
+byte, with examples: `docs/reference/format.md`. `web/reader/` reads it.
 """
 
 from __future__ import annotations

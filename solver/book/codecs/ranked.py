@@ -18,7 +18,7 @@ tell, but that it is not 0. Whoever looks up asks the rules first.
 
 A group ends where the next state's rank would be beyond it, and where 65,536 states do; so the bytes do not depend on
 how the states are cut into parts. They depend on zlib: its versions may deflate to different bytes. What it costs and
-what else was tried is in docs/tried.md.
+what else was tried is in docs/explanation/tried.md.
 
 A rank is looked up only if the rules have such a state, unfinished and canonical where the book is folded. So no state
 is answered with a symbol that was free: what says which they are when a book is written is asked again at each look-up.

@@ -1,6 +1,6 @@
 /**
  * Reads the `.bin` books that `solver export BOOK -o FILE.bin` writes, in Node and in browsers, without dependencies.
- * docs/format.md describes the file byte by byte.
+ * docs/reference/format.md describes the file byte by byte.
  *
  *     import { Book, remote } from "./book.js";
  *     const book = await Book.open(remote("connect-four.bin"));     // range requests; or Book.open(arrayBuffer)

@@ -1,6 +1,6 @@
 /**
  * What a module may have before anything of it is compiled: no more than `solver build` ever writes, by far, so that
- * compiling and running it takes little memory and time, whoever wrote it. docs/wasm.md describes modules.
+ * compiling and running it takes little memory and time, whoever wrote it. docs/guides/webassembly.md describes modules.
  *
  * At each block and branch of a function a compiler keeps its stack and its locals: 64 KB of bytes took V8 2.4 GB. So their
  * sum is bounded, the weight of a function. The largest module of ours has 34 KB, 26 functions and a weight of 60,000.

@@ -1,6 +1,6 @@
 /**
  * Asks the modules of `solver build`: exact values past the end of any book, in Node and in browsers, without
- * dependencies. docs/wasm.md describes them.
+ * dependencies. docs/guides/webassembly.md describes them.
  *
  *     import { Background, Search } from "./search.js";
  *     const search = await Search.open("connect-four.wasm");            // or bytes; a path is for Node

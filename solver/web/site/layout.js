@@ -1,6 +1,6 @@
 /**
  * Where the cells of a board lie, in hundredths of a cell: { width, height, cells: [{ x, y, w, h }] }, x and y their
- * centres. `drawing` is what the rules say of it (docs/rules.md), `rows` the cells.
+ * centres. `drawing` is what the rules say of it (docs/reference/rules.md), `rows` the cells.
  */
 
 const UNIT = 100;

@@ -1,0 +1,64 @@
+"""How Sphinx builds the documentation: `make docs`."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import solver
+
+HERE = Path(__file__).parent
+
+project = "solverbook"
+author = "the solverbook authors"
+project_copyright = "the solverbook authors, MIT licence"
+release = version = solver.__version__
+
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_click",
+    "sphinx_copybutton",
+    "sphinx_design",
+]
+exclude_patterns = ["_build"]
+
+# Markdown
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 4
+# Notebooks show the outputs they were saved with; `make docs` and the tests run them apart from this build.
+nb_execution_mode = "off"
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+# The API: in reading order, types beside their arguments
+autodoc_member_order = "bysource"
+autodoc_typehints = "description"
+autodoc_typehints_format = "short"
+autoclass_content = "both"
+# Nothing is loaded from elsewhere, so names of Python and of other libraries lead nowhere.
+nitpick_ignore_regex = [
+    ("py:.*", r"(typing|collections|os|pathlib|numpy|np|numba|click|fractions|contextlib)\..*"),
+    ("py:.*", r"(Any|Path|Iterable|Iterator|Mapping|Sequence|Callable|TextIO|PathLike|Literal|Fraction|ndarray|optional)"),
+    ("py:.*", r"(int|str|bool|float|bytes|list|tuple|dict|set|object|type|None|Exception|KeyError|ValueError)"),
+]
+
+html_theme = "furo"
+html_title = "solverbook"
+html_static_path = ["_static"]
+html_theme_options = {"source_repository": "", "top_of_page_buttons": []}
+html_css_files = ["site.css"]
+
+
+def copy_notebooks(_app: object) -> None:
+    """Copy the notebooks of `examples/` to where Sphinx looks for pages."""
+    target = HERE / "notebooks"
+    target.mkdir(exist_ok=True)
+    for notebook in (HERE.parent / "examples").glob("*.ipynb"):
+        shutil.copyfile(notebook, target / notebook.name)
+
+
+def setup(app: object) -> None:
+    """Connect what runs before the pages are read."""
+    app.connect("builder-inited", copy_notebooks)  # type: ignore[attr-defined]
