@@ -40,7 +40,7 @@ autoclass_content = "both"
 # Nothing is loaded from elsewhere, so names of Python and of other libraries lead nowhere.
 nitpick_ignore_regex = [
     ("py:.*", r"(typing|collections|os|pathlib|numpy|np|numba|click|fractions|contextlib)\..*"),
-    ("py:.*", r"(Any|Path|Iterable|Iterator|Mapping|Sequence|Callable|TextIO|PathLike|Literal|Fraction|ndarray|optional)"),
+    ("py:.*", r"(Any|Path|Iterable|Iterator|Mapping|Sequence|Callable|TextIO|PathLike|Literal|Fraction|ndarray)"),
     ("py:.*", r"(int|str|bool|float|bytes|list|tuple|dict|set|object|type|None|Exception|KeyError|ValueError)"),
 ]
 

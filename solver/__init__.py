@@ -26,9 +26,8 @@ Every value against its children, every checksum and count:
 67163
 
 Rules of your own are a NamedTuple of parameters in a file, with the methods of `Game` on plain ints, and are loaded by
-load_game("my_game.py::Race:30"). docs/reference/rules.md tells what each method must promise, and which others bring symmetry,
-notation, moves again; `check_game` plays random games to find what breaks a promise. Whatever goes wrong is raised as a
-SolverError whose message names the remedy.
+load_game("my_game.py::Race:30"). docs/reference/rules.md describes each method. `check_game` plays random games to find
+broken promises. All errors are a SolverError, and its message names the remedy.
 
 Importing this package loads no numpy and no numba, and neither does answering from a book. On the command line it is
 the same: `solver --help`.

@@ -2,7 +2,7 @@
 
 | block | how it runs |
 | --- | --- |
-| `console` | each `$ command` runs, and prints the lines below it; `...` stands for anything on a line, and a last line of `...` alone for the rest |
+| `console` | each `$ command` runs and must print the lines below it; `...` stands for anything on a line |
 | `sh` | each command runs and must succeed |
 | `pycon` | as a doctest, with `...` |
 | any language whose first line is a comment with a file's name | is written to that file |
@@ -10,8 +10,9 @@
 | `json` otherwise | must be JSON, with `...` for what is left out |
 | `text` | shows shapes, not code |
 
-A comment on the line above a block changes that: `<!-- not run: reason -->` or `<!-- needs: module -->`. The latter skips
-the rest of the page where the Python module is not installed. A program that is not on the PATH skips the rest as well.
+A last line of `...` alone stands for the rest of a command's output. A comment on the line above a block changes how it
+runs: `<!-- not run: reason -->`, or `<!-- needs: module -->`, which skips the rest of the page where the Python
+module is not installed. A program that is not on the PATH skips the rest as well.
 """
 
 from __future__ import annotations
@@ -31,8 +32,11 @@ import pytest
 from tests.test_cli import run
 
 ROOT = Path(__file__).parent.parent
-SHELL = {"cat", "cd", "cp", "echo", "export", "grep", "gunzip", "gzip", "head", "ls", "mkdir", "printf", "sort", "tail", "wc"}
-BLOCK = re.compile(r"^(?:<!-- (?P<note>.*?) -->\n)?^(?P<indent> *)```(?P<kind>\w+)\n(?P<text>.*?)^(?P=indent)```$", re.M | re.S)
+BUILT_IN = {"cd", "echo", "export", "printf"}  # in every shell
+BLOCK = re.compile(
+    r"^(?:<!-- (?P<note>.*?) -->\n)?^(?P<indent> *)```(?P<kind>\w+)\n(?P<text>.*?)^(?P=indent)```$",
+    re.MULTILINE | re.DOTALL,
+)
 NAMED = re.compile(r"(?:#|//|;+|<!--|/\*) ?([\w./-]+\.\w+|Dockerfile)(?::[^\n]*)?(?: -->| \*/)?\n")
 
 
@@ -49,7 +53,7 @@ def blocks(page: Path) -> Iterator[Block]:
     """Yield the code blocks of a Markdown page in order. Directives of MyST, such as `{toctree}`, are none."""
     text = page.read_text()
     for match in BLOCK.finditer(text):
-        body = re.sub(f"^{match['indent']}", "", match["text"], flags=re.MULTILINE) if match["indent"] else match["text"]
+        body = re.sub(f"^{match['indent']}", "", match["text"], flags=re.MULTILINE)
         yield Block(match["kind"], body, text.count("\n", 0, match.start("kind")) + 1, match["note"] or "")
 
 
@@ -65,7 +69,7 @@ def commands(block: str) -> Iterator[tuple[str, str]]:
 
 def matches(expected: str, printed: str) -> bool:
     """Whether a command printed what the page shows."""
-    if expected.endswith("\n...\n"):  # the rest is left out
+    if f"\n{expected}".endswith("\n...\n"):  # the rest is left out
         expected = expected[: -len("...\n")]
         printed = "\n".join(printed.split("\n")[: expected.count("\n")])
     pattern = r"[^\n]*".join(re.escape(part) for part in expected.rstrip().split("..."))
@@ -99,7 +103,7 @@ def in_process(command: str) -> str:
 def lacking(command: str) -> str | None:
     """The first program of a command that is not there."""
     first = [words[0] for part in command.split(" | ") if (words := shlex.split(part, comments=True))]
-    return next((word for word in first if word not in SHELL and "=" not in word and not shutil.which(word)), None)
+    return next((word for word in first if word not in BUILT_IN and "=" not in word and not shutil.which(word)), None)
 
 
 def run_page(page: Path, output_of: Callable[[str], str] = in_process, leave: frozenset[str] = frozenset()) -> int:
@@ -119,7 +123,9 @@ def run_page(page: Path, output_of: Callable[[str], str] = in_process, leave: fr
     return ran
 
 
-def _run(block: Block, where: str, names: dict[str, Any], output_of: Callable[[str], str], leave: frozenset[str]) -> int:
+def _run(
+    block: Block, where: str, names: dict[str, Any], output_of: Callable[[str], str], leave: frozenset[str]
+) -> int:
     named = NAMED.match(block.text)
     if block.kind in ("console", "sh"):
         pairs = list(commands(block.text)) if block.kind == "console" else [(line, "") for line in _lines(block.text)]
@@ -144,7 +150,7 @@ def _run(block: Block, where: str, names: dict[str, Any], output_of: Callable[[s
         path.write_text(block.text)
         return 0
     elif block.kind == "python":
-        exec(compile(block.text, where, "exec"), names)
+        exec(compile(block.text, where, "exec"), names)  # noqa: S102 -- our own pages
     elif block.kind == "json":
         json.loads(block.text.replace("...", '"..."') if "..." in block.text else block.text)
     elif block.kind == "text":

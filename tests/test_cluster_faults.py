@@ -1,7 +1,7 @@
 """Faults of a cluster, injected from outside: workers, machines, drivers and stores die, and the book is the same.
 
-Ray is real here, and so is the server of S3; what needs neither is in `test_cluster_store`. `docs/explanation/reliability.md` has
-the table of what holds.
+Ray is real here, and so is the server of S3; what needs neither is in `test_cluster_store`. The table of faults is in
+`docs/explanation/reliability.md`.
 """
 
 import contextlib

@@ -78,8 +78,9 @@ def test_every_room_is_on_the_tour():
     assert {f"{room}/" for room in (*ALLOWED, "web")} <= named
 
 
-def test_the_tree_of_the_readme_is_that_of_the_package():
-    tree = re.search(r"^solver/ .*\n((?:  \w+/ .*\n)+)", (ROOT / "README.md").read_text(), re.MULTILINE)
+def test_the_tree_of_the_tour_is_that_of_the_package():
+    tour = (ROOT / "docs" / "explanation" / "design.md").read_text()
+    tree = re.search(r"^solver/ .*\n((?:  \w+/ .*\n)+)", tour, re.MULTILINE)
     assert re.findall(r"^  (\w+)/", tree[1], re.MULTILINE) == [*ALLOWED, "web"]
 
 

@@ -291,7 +291,7 @@ def test_dice_are_thrown_by_the_seed(pig):
     ("most", "reward", "span"), [(1, 0, 1), (9, 0, 16), (16, 0, 16), (17, 0, 32), (9, 4, 256)]
 )
 def test_the_largest_margin_decides_the_step(tmp_path, most, reward, span):
-    """`docs/reference/rules.md` says so: 2**-30 of the least power of two from it on, and 16 times more where rewards add up."""
+    """As `docs/reference/rules.md` says: 2**-30 of the next power of two, and 16 times more where rewards add up."""
     (tmp_path / "prize.py").write_text(PRIZE)
     with pipeline.solve(load_game(f"{tmp_path / 'prize.py'}::Prize:{most},{reward}")) as book:
         assert book.header.expectation.step == span * 2**-30

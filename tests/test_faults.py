@@ -1,7 +1,7 @@
 """Faults, injected from outside: whatever happens, the same book in the end, or one line that says what to do.
 
-The rows are those of the fault matrix in `docs/explanation/reliability.md`; those of the disk are in `test_faults_disk`, rows that
-are in neither are tested where their room is.
+The rows are those of the fault matrix in `docs/explanation/reliability.md`. `test_faults_disk` has those of the disk.
+The others are tested beside their rooms.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""The server as its users run it: the sessions of docs/guides/serve.md by curl, signals, workers, a port that is taken."""
+"""The server as its users run it: the sessions of the guide by curl, signals, workers, a port that is taken."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""Whether what rules say to hasten a search is true, as far as single states show: `docs/reference/rules.md` has the contracts.
+"""Check the optional methods that speed up a search, on single states. `docs/reference/rules.md` has their contracts.
 
 `canonical`, `replies`, `bounds` and `longest` are held against values of plain searches, which ask for none of them,
 `outlook` and `followup` against two plies of play. `features` are counted.

@@ -56,9 +56,9 @@ def command(
 
     Values are for the side to move; tier is what the rules call so, in many games the ply. Finished positions are not
     stored, nor those that are another's image by symmetry. .bin is the whole book for other languages; a folder becomes
-    a page for browsers around it, with the board and every move's value, for any static host (docs/guides/page.md). A GAME of
-    which no book comes with the package becomes a page that searches: exact values where it finds them in time, else
-    estimates. Several become an index of games with a page for each; with none named, all books that come with the
+    a page for browsers around it, with the board and every move's value, for any static host (docs/guides/page.md). A
+    GAME of which no book comes with the package becomes a page that searches: exact values where it finds them in time,
+    else estimates. Several become an index of games with a page for each; with none named, all books that come with the
     package. .parquet needs solverbook[parquet].
 
     \b

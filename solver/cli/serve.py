@@ -46,8 +46,8 @@ def command(
     """Serve books and games over HTTP: a page for each, JSON for scripts, the interfaces of other programs.
 
     Each BOOK is named by its game. Without arguments all books that come with the package are served, and all games. A
-    GAME without a book has values where --live finds them. /v1/openapi.json describes the interface, docs/guides/serve.md
-    explains it. It needs solverbook[serve].
+    GAME without a book has values where --live finds them. /v1/openapi.json describes the interface, and
+    docs/guides/serve.md explains it. It needs solverbook[serve].
 
     \b
     solver serve --open

@@ -82,7 +82,9 @@ class Work(NamedTuple):
 
 class Costs(NamedTuple):
     """Seconds. The first two, of a core, are measured on the spot: a move listed, and a key sorted and freed of
-    doubles. The others were measured once, on the tasks of five games one by one, and on Ray: docs/explanation/scale.md."""
+    doubles. The others were measured once, on the tasks of five games one by one, and on Ray
+    (docs/explanation/scale.md).
+    """
 
     listing: float
     sorting: float

@@ -2,8 +2,8 @@
 
 A page may be of a game alone, too, which it searches.
 
-All of them stream: memory does not grow with the book. The same book gives the same bytes. `docs/reference/format.md` says what
-the files hold.
+All of them stream: memory does not grow with the book. The same book gives the same bytes.
+`docs/reference/format.md` describes the files.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ class Board:
         for state, row in zip(some.tolist(), self.tabulate(some).tolist(), strict=True):
             if features is not None and list(features(canonical(state))) != row:
                 raise UncompiledRules(
-                    f"{self.rules.name}: features({state}) compiled are others than in Python: see docs/reference/rules.md"
+                    f"{self.rules.name}: features({state}) differ where compiled: see docs/reference/rules.md"
                 )
 
     def tiers(self, states: States) -> States:
