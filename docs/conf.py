@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import solver
 
@@ -59,6 +61,22 @@ def copy_notebooks(_app: object) -> None:
         shutil.copyfile(notebook, target / notebook.name)
 
 
-def setup(app: object) -> None:
-    """Connect what runs before the pages are read."""
-    app.connect("builder-inited", copy_notebooks)  # type: ignore[attr-defined]
+# Files outside docs/ that are pages of the site. Links to other files become plain text.
+PAGES = {"CONTRIBUTING.md": "/contributing.md", "CHANGELOG.md": "/changelog.md", "README.md": "/index.md"}
+OUTSIDE = re.compile(r"\[([^\]]+)\]\((?:\.\./)+(?!tutorials|guides|reference|explanation|pictures)([^)#]+)(#[^)]*)?\)")
+
+
+def lead_to_pages(_app: object, _page: str, content: list[str]) -> None:
+    """Let links that leave docs/, which a checkout follows, lead to pages of the site."""
+
+    def link(match: re.Match[str]) -> str:
+        page = PAGES.get(match[2])
+        return f"[{match[1]}]({page}{match[3] or ''})" if page else match[1]
+
+    content[0] = OUTSIDE.sub(link, content[0])
+
+
+def setup(app: Any) -> None:
+    """Connect the functions that run before pages are read."""
+    app.connect("builder-inited", copy_notebooks)
+    app.connect("source-read", lead_to_pages)

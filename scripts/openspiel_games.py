@@ -1,4 +1,4 @@
-"""All games of OpenSpiel that fit, at their smallest parameters: what came of each, as the table of docs/guides/other-games.md.
+"""Solve all games of OpenSpiel that fit, at their smallest parameters: the table of docs/guides/other-games.md.
 
     python scripts/openspiel_games.py [--seconds 120] [--memory 4G] [GAME ...]
 

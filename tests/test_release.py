@@ -12,10 +12,12 @@ from pathlib import Path
 
 import pytest
 
+import solver
 from solver.base.errors import UncompiledRules
 
 ROOT = Path(__file__).parent.parent
 PROJECT = (ROOT / "pyproject.toml").read_text()
+(LICENCE,) = re.findall(r'^license = "(.*)"$', PROJECT, re.MULTILINE)
 SUBSTITUTION = re.compile(r"^pattern = '(.*)'\nreplacement = '(.*)'$", re.MULTILINE)
 
 
@@ -95,3 +97,20 @@ def test_without_names_of_rays_own_a_cluster_runs(monkeypatch):
     monkeypatch.setattr(on_ray, "_instead", lambda *wanted: contextlib.nullcontext())
     with on_ray.opened("local:1", 1 << 30, None, ()) as engine:
         assert engine.result(engine.submit(add, 1, 2)[0]) == 3
+
+
+def test_the_image_copies_files_that_are_there_and_installs_extras_that_exist():
+    dockerfile = (ROOT / "Dockerfile").read_text()
+    copied = [word for line in re.findall(r"^COPY (.*) \S+$", dockerfile, re.MULTILINE) for word in line.split()]
+    assert len(copied) == 5 and [name for name in copied if not (ROOT / name).exists()] == []
+    let_in = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    assert let_in == set(copied)
+    (extras,) = re.findall(r"/source\[(.*?)\]", dockerfile)
+    assert [extra for extra in extras.split(",") if f"\n{extra} = [" not in PROJECT] == []
+    (port,) = re.findall(r"^EXPOSE (\d+)$", dockerfile, re.MULTILINE)
+    assert f'ports: ["{port}:{port}"]' in (ROOT / "compose.yaml").read_text()
+
+
+def test_the_citation_is_of_this_version():
+    citation = (ROOT / "CITATION.cff").read_text()
+    assert f"\nversion: {solver.__version__}\n" in citation and f"\nlicense: {LICENCE}\n" in citation
