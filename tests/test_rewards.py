@@ -275,7 +275,7 @@ def test_books_are_verified_and_wrong_margins_found(tmp_path, monkeypatch, way):
 @pytest.mark.parametrize(
     ("method", "message"),
     [
-        ("reward(self, state, action):\n        return 1 << 64 + action", r"reward\(1, .\) is \d+ in Python; comp"),
+        ("reward(self, state, action):\n        return (1 << 62 + action) >> 60", r"reward\(1, .\) is \d+ in Python; "),
         ("again(self, state, action):\n        return (1 << 62 + action) > 0", r"again\(1, .\) is True in Python; "),
     ],
     ids=["reward", "again"],

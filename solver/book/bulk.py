@@ -161,9 +161,9 @@ def _array(buffer: memoryview, dtype: Any) -> NDArray[Any]:
 
 
 def values(indices: NDArray[np.int64], palette: Sequence[Value]) -> Values:
-    """Scores, distances and which are known, of palette indices. Raises IndexError for one that is none."""
+    """Scores, distances and which are known, of palette indices. Raises ValueError for one outside the palette."""
     if indices.size and not -1 <= int(indices.min()) <= int(indices.max()) < len(palette):
-        raise IndexError("a value is outside the palette")
+        raise ValueError("a value is outside the palette")
     known = indices >= 0
     if isinstance(palette, Steps):
         scores = np.where(known, (indices - MIDDLE) * palette.step, NO_NUMBER)

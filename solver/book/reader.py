@@ -154,7 +154,7 @@ class Book(Mapping[int, Value]):
         try:
             index: int | None = mapped.find(mapped.segments[number] or mapped.load(number), key)
             if index is not None and index >= len(mapped.values):
-                raise IndexError("a value is outside the palette")
+                raise ValueError("a value is outside the palette")
         except OFTEN_WRONG as error:
             raise self._malformed(error) from None
         return index

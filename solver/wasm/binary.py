@@ -52,10 +52,10 @@ class Reader:
         raise ValueError("a number of more than ten bytes")
 
     def take(self, size: int) -> bytes:
-        """So many bytes. Raises IndexError where there are fewer."""
+        """So many bytes. Raises ValueError where there are fewer."""
         self.at += size
         if self.at > len(self.data):
-            raise IndexError("the module ends too early")
+            raise ValueError("the module ends too early")
         return self.data[self.at - size : self.at]
 
     def name(self) -> str:

@@ -93,7 +93,7 @@ def find(segment: tuple[memoryview, Sequence[int], Sequence[int], int], key: int
             return None
         place += (found // size + 1) * index_bytes
     if place + index_bytes > starts[group + 1]:
-        raise IndexError("a group is shorter than its head says")
+        raise ValueError("a group is shorter than its head says")
     return int.from_bytes(view[place : place + index_bytes], "little")
 
 
