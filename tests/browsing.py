@@ -11,7 +11,7 @@ import pytest
 from solver.book import Book, shipped
 from solver.export import export
 from solver.play.player import Player
-from solver.report.words import in_words
+from solver.rules.notation import in_words
 from solver.rules.game import Rules, load_game
 from solver.rules.notation import parse_position
 from solver.solving import pipeline

@@ -19,9 +19,9 @@ from solver.book.reader import Book
 from solver.play.analysis import Answer, Move, Outcome
 from solver.play.player import Player
 from solver.report.facts import value_of, worth
-from solver.report.words import at_the_end, in_all, in_words, table
+from solver.report.words import at_the_end, in_all, table
 from solver.rules.game import Rules, game_text, own_method
-from solver.rules.notation import Position, faces, format_action, legal_actions, parse_position, show
+from solver.rules.notation import Position, faces, format_action, in_words, legal_actions, parse_position, show
 from solver.search import Table
 from solver.search.nimbers import nimber
 

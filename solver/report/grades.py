@@ -6,7 +6,6 @@ from typing import Any
 
 from solver.play.grading import Grades, Tally
 from solver.report.facts import facts_of, value_of
-from solver.report.words import in_words
 from solver.rules.game import Rules
 
 SIDES = ("first player", "second player")

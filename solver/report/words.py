@@ -6,13 +6,7 @@ from collections.abc import Sequence
 
 from solver.base.value import Value
 from solver.rules.game import Rules
-
-
-def in_words(value: Value | None, rules: Rules, estimate: float | None = None) -> str:
-    """A value for the side to move: win in 5, +3, draw; of one that is not known what it looks like."""
-    if value is None:
-        return "unknown" if estimate is None else rules.kind.impression(estimate)
-    return rules.kind.words(value, rules.reward is not None)
+from solver.rules.notation import in_words
 
 
 def in_all(value: Value | None, rules: Rules, gained: int | None, estimate: float | None = None) -> str:
