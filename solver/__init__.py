@@ -61,7 +61,8 @@ if TYPE_CHECKING:
     from solver.edit.comparing import diff, merge
     from solver.edit.sampling import sample
     from solver.edit.trimming import trim
-    from solver.play.analysis import Answer, Move, Outcome
+    from solver.play.analysis import Answer, Move, Moves, Outcome
+    from solver.play.board import board
     from solver.play.grading import grade
     from solver.play.player import Player
     from solver.rules.game import Game, load_game
@@ -81,7 +82,9 @@ __all__ = [  # in reading order, one by one: what reads the program without runn
     "Player",
     "Answer",
     "Move",
+    "Moves",
     "Outcome",
+    "board",
     "verify",
     "pack",
     "trim",
@@ -114,7 +117,9 @@ _HOMES = {
     "Player": "play.player",
     "Answer": "play.analysis",
     "Move": "play.analysis",
+    "Moves": "play.analysis",
     "Outcome": "play.analysis",
+    "board": "play.board",
     "verify": "verifying.verification",
     "pack": "book.packing",
     "trim": "edit.trimming",

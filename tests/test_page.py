@@ -14,11 +14,10 @@ from solver.export import export, script, site
 from solver.export.records import all_of, record_of, sampled
 from solver.games import CATALOGUE, FROM_FILES
 from solver.play.player import Player
-from solver.report.words import in_all
 from solver.rules.boards.cells import drawing_of
-from solver.rules.notation import in_words
 from solver.rules.game import Rules, game_text, load_game
 from solver.rules.notation import first_position, format_action
+from solver.rules.words import in_all, in_words
 from solver.solving import pipeline
 from tests import naive
 from tests.books import write_values

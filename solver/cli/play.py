@@ -33,6 +33,7 @@ from solver.rules.notation import (
     parse_position,
     show,
 )
+from solver.rules.words import in_words
 from solver.search import heuristic, negamax
 
 WHITE = " \t\r\n\ufeff"  # moves may come from a file with a byte-order mark

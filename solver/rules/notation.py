@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from solver.base.errors import PositionError
-from solver.base.value import Value
 from solver.rules.game import Rules, own_method
 
 WORD = re.compile(r"(?:\([^()]*\)|[^\s,(]|\()+")  # what stands in brackets is one
@@ -210,10 +209,3 @@ def _choices(legal: dict[str, int]) -> str:
 
 def _short(text: str) -> str:
     return repr(text if len(text) <= 60 else text[:57] + "...")
-
-
-def in_words(value: Value | None, rules: Rules, estimate: float | None = None) -> str:
-    """A value for the side to move: win in 5, +3, draw; of one that is not known what it looks like."""
-    if value is None:
-        return "unknown" if estimate is None else rules.kind.impression(estimate)
-    return rules.kind.words(value, rules.reward is not None)

@@ -11,7 +11,7 @@ from solver.rules.boards.layout import Cell, Layout
 from solver.rules.boards.looks import INK, VALUES
 from solver.rules.boards.shapes import Paint, Point, Poly, Rect, Shape, Words
 from solver.rules.game import Rules
-from solver.rules.notation import in_words
+from solver.rules.words import in_words
 
 ARROWS = 12  # that are shown of all moves
 BEST = 6  # that are shown of best ones
@@ -126,7 +126,7 @@ def badge(layout: Layout, key: tuple[int, ...], label: Label, is_covered: bool) 
     if width < ROOM or (is_covered and number):
         word = SHORT.get(word, word)
     lines = [word, number] if two_lines else [f"{word} {number}".strip()]
-    size = 22 if width >= ROOM else 19
+    size: float = 22 if width >= ROOM else 19
     size = min(size, (width - 6) / (0.56 * max(map(len, lines)) + 0.6))
     if is_covered and height >= ROOM:
         y += height / 2 - 16

@@ -88,7 +88,7 @@ def _man(name: str, player: int, side: Side) -> list[Shape]:
         radius = 36 if name == "coin" else 38
         groove = Paint("none", side.rim, 2.5, 0.45)
         disc: list[Shape] = [Circle(0, 3, radius, SHADE), Circle(0, 0, radius, body), Circle(0, 0, 27, groove)]
-        emblem = {"crowned": Path(CROWN, Paint(side.mark)), "coin": Words(0, 1, STAR, 30, side.mark)}
+        emblem: dict[str, Shape] = {"crowned": Path(CROWN, Paint(side.mark)), "coin": Words(0, 1, STAR, 30, side.mark)}
         return [*disc, emblem[name]] if name in emblem else disc
     if name == "cross":
         return [Path("M-27-27L27 27M27-27L-27 27", stroke)]

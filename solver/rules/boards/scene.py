@@ -20,9 +20,10 @@ from solver.rules.notation import Position, chances, first_position, format_acti
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 TEXT = 22  # the size of letters below a board
 LEADING = 1.35  # lines, in sizes of their letters
-WIDE = 0.56  # a letter, of its size; in a monospaced font 0.61
+WIDE = 0.54  # a letter, of its size; in a monospaced font 0.61
 LISTED = 24  # moves without cells that are named below
-NARROW = 300  # the least width of a picture
+UNCOVERED = ("dots", "bearoff", "backgammon")  # boards whose badges lie in the middle of cells
+NARROW = 370  # the least width of a picture
 
 
 class Scene(NamedTuple):
@@ -33,7 +34,9 @@ class Scene(NamedTuple):
     shapes: list[Shape]
 
 
-def scene(rules: Rules, position: Position, labels: Sequence[Label] = (), caption: Sequence[str] = ()) -> Scene:
+def scene(
+    rules: Rules, position: Position, labels: Sequence[Label] = (), caption: Sequence[str] = (), *, bare: bool = False
+) -> Scene:
     """Draw a position of a game.
 
     Args:
@@ -41,6 +44,7 @@ def scene(rules: Rules, position: Position, labels: Sequence[Label] = (), captio
         position: The state, and who is to move if that is known.
         labels: Moves to show with their values, best first.
         caption: Lines of text to put below the board.
+        bare: Whether the names of rows and columns, and what is thrown, are left out.
     """
     board = board_of(rules.game, position.state, int(position.mover or 0))
     if isinstance(board, str):
@@ -48,19 +52,20 @@ def scene(rules: Rules, position: Position, labels: Sequence[Label] = (), captio
     drawing = drawing_of(rules.game)
     kind = drawing.get("board", "squares")
     kind = kind if kind in SURFACES else "squares"
-    names = names_of(rules) if caption else ""
+    names = names_of(rules) if not bare and kind not in (*OWN_MEN, "track") else ""
     view = _view(board, drawing, position, names)
     if drawing.get("turns") and position.mover:
         last = len(view.marks) - 1
         labels = [one._replace(cells=tuple(last - cell for cell in one.cells)) for one in labels]
     marks = marks_of(labels, drawing.get("free", 0))
-    covered = {cell for cell in range(len(view.marks)) if kind in OWN_MEN or kind_of_man(view.marks[cell], drawing.get("men", {}))}
+    men = drawing.get("men", {})
+    covered = {cell for cell, mark in enumerate(view.marks) if kind_of_man(mark, men)} if kind not in UNCOVERED else set()
     shapes = SURFACES[kind](view)
     shapes += [] if kind in OWN_MEN else _men(view, {key[0] for key in marks.badges if len(key) == 1})
     shapes += _names(view.layout, names, kind) + arrows(view.layout, marks.arrows)
     for key, label in marks.badges.items():
-        shapes += badge(view.layout, key, label, len(key) == 1 and key[0] in covered and kind != "dots")
-    legend = _legend(show(rules.game, position.state, position.mover), board) if rules.chance and caption else []
+        shapes += badge(view.layout, key, label, len(key) == 1 and key[0] in covered)
+    legend = _legend(show(rules.game, position.state, position.mover), board) if rules.chance and not bare else []
     others = [one for one in labels if one.brief[0] and not one.cells]
     return _below(Scene(view.layout.width, view.layout.height, shapes), [*caption, *legend], others)
 
@@ -86,7 +91,7 @@ def _men(view: View, valued: set[int]) -> list[Shape]:
     ]  # fmt: skip
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=64, typed=True)  # by type: named tuples of two games may be equal
 def _names_of_game(game: Any) -> str:
     rules = Rules(game)
     position = first_position(rules)
