@@ -31,11 +31,21 @@ def at_the_end(value: Value | None, rules: Rules, gained: int | None) -> str:
     return "margin not known" if gained is None or value is None else _final(gained + value.score)
 
 
-def in_full(rules: Rules, mover: int | None, gained: int | None, value: Value | None, estimate: float | None = None, *, over: bool = False) -> str:
+def in_full(
+    rules: Rules,
+    mover: int | None,
+    gained: int | None,
+    value: Value | None,
+    estimate: float | None = None,
+    *,
+    over: bool = False,
+) -> str:
     """A position's value as a sentence that says whose it is: draw for the side to move."""
     side = "the side to move" if rules.again is None or mover is None else f"player {mover + 1}"  # no board can tell
     if over:
-        return f"the game is over: {at_the_end(value, rules, gained)}{f' for {side}' if rules.again is not None else ''}"
+        return (
+            f"the game is over: {at_the_end(value, rules, gained)}{f' for {side}' if rules.again is not None else ''}"
+        )
     return f"{in_all(value, rules, gained, estimate)} for {side}"
 
 

@@ -34,7 +34,9 @@ class Label(NamedTuple):
     best: bool = False
 
 
-def label_of(name: str, cells: Sequence[int], rules: Rules, value: Value | None, estimate: float | None, best: bool) -> Label:
+def label_of(
+    name: str, cells: Sequence[int], rules: Rules, value: Value | None, estimate: float | None, best: bool
+) -> Label:
     """Return the label of a move with its value, or what is estimated of it."""
     words = in_words(value, rules, estimate)
     return Label(name, tuple(cells), words, _brief(value, words, estimate), _kind(value, rules, estimate), best)
@@ -142,4 +144,6 @@ def _chip(x: float, y: float, lines: list[str], size: float, label: Label) -> li
         shapes.append(rim)
     shapes.append(Rect(x - width / 2, y - height / 2, width, height, Paint(VALUES[label.kind]), 8))
     middle = (len(lines) - 1) / 2
-    return shapes + [Words(x, y + (line - middle) * 1.1 * size, said, size, "#ffffff") for line, said in enumerate(lines)]
+    return shapes + [
+        Words(x, y + (line - middle) * 1.1 * size, said, size, "#ffffff") for line, said in enumerate(lines)
+    ]

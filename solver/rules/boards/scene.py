@@ -59,7 +59,9 @@ def scene(
         labels = [one._replace(cells=tuple(last - cell for cell in one.cells)) for one in labels]
     marks = marks_of(labels, drawing.get("free", 0))
     men = drawing.get("men", {})
-    covered = {cell for cell, mark in enumerate(view.marks) if kind_of_man(mark, men)} if kind not in UNCOVERED else set()
+    covered = (
+        {cell for cell, mark in enumerate(view.marks) if kind_of_man(mark, men)} if kind not in UNCOVERED else set()
+    )
     shapes = SURFACES[kind](view)
     shapes += [] if kind in OWN_MEN else _men(view, {key[0] for key in marks.badges if len(key) == 1})
     shapes += _names(view.layout, names, kind) + arrows(view.layout, marks.arrows)
@@ -128,10 +130,14 @@ def _names(layout: Layout, names: str, kind: str) -> list[Shape]:
     size, colour = max(14.0, min(22.0, layout.width / 36)), looks.NAMES.get(kind, looks.CARVED)
     last = layout.cells[-layout.across :]
     said = [LETTERS[at % 26] if names == "names" else str(at + 1) for at in range(layout.across)]
-    shapes: list[Shape] = [Words(cell.x, layout.height - 16, name, size, colour) for cell, name in zip(last, said, strict=True)]
+    shapes: list[Shape] = [
+        Words(cell.x, layout.height - 16, name, size, colour) for cell, name in zip(last, said, strict=True)
+    ]
     if names == "names" and kind != "hexagons":
         first = layout.cells[:: layout.across]
-        shapes += [Words(layout.left / 2, cell.y, str(layout.down - row), size, colour) for row, cell in enumerate(first)]
+        shapes += [
+            Words(layout.left / 2, cell.y, str(layout.down - row), size, colour) for row, cell in enumerate(first)
+        ]
     return shapes
 
 
@@ -139,7 +145,10 @@ def _text(lines: Sequence[str]) -> Scene:
     """Lines of text, for rules that draw no board."""
     size = 26
     width, height = 0.61 * size * max(map(len, lines)) + 40, LEADING * size * len(lines) + 32
-    said = [Words(20, 16 + LEADING * size * (row + 0.5), line, size, looks.INK, "start", "mono") for row, line in enumerate(lines)]
+    said = [
+        Words(20, 16 + LEADING * size * (row + 0.5), line, size, looks.INK, "start", "mono")
+        for row, line in enumerate(lines)
+    ]
     return Scene(width, height, [Rect(0, 0, width, height, Paint(looks.PAPER, looks.EDGE, 2), 16), *said])
 
 

@@ -70,7 +70,9 @@ def _squares(view: View) -> list[Shape]:
 def _checks(view: View) -> list[Shape]:
     layout = view.layout
     light, dark = map(Paint, looks.CHECKS)
-    is_dark = [(number // layout.across + number % layout.across + layout.down) % 2 for number in range(len(view.marks))]
+    is_dark = [
+        (number // layout.across + number % layout.across + layout.down) % 2 for number in range(len(view.marks))
+    ]
     squares = [_about(cell, 100, 100, dark if is_dark[number] else light) for number, cell, _ in view.each()]
     return [_whole(view, looks.FRAME), *squares]
 
@@ -147,7 +149,9 @@ def _hexagons(view: View) -> list[Shape]:
 def _dots(view: View) -> list[Shape]:
     across = view.layout.across
     shapes: list[Shape] = [_whole(view, looks.PAPER, looks.EDGE)]
-    shapes += [_about(cell, 124, 124, Paint("#8a93a3", opacity=0.33), 6) for _, cell, mark in view.each() if mark == "#"]
+    shapes += [
+        _about(cell, 124, 124, Paint("#8a93a3", opacity=0.33), 6) for _, cell, mark in view.each() if mark == "#"
+    ]
     for number, cell, mark in view.each():
         if (number // across + number % across) % 2:
             x, y = (70, 0) if cell.width > cell.height else (0, 70)
@@ -185,7 +189,9 @@ def _pits(view: View) -> list[Shape]:
     for (_, cell, _), count in zip(view.each(), counts, strict=True):
         number = Words(cell.x, cell.y - 33, str(count), 20, looks.COUNT)
         shapes += [Circle(cell.x, cell.y, 45, paint), *_seeds(cell.x, cell.y + 4, count, 27), number]
-    return shapes if is_known else [*shapes, Words(layout.width / 2, middle, f"{stored} in the stores", 24, looks.COUNT)]
+    return (
+        shapes if is_known else [*shapes, Words(layout.width / 2, middle, f"{stored} in the stores", 24, looks.COUNT)]
+    )
 
 
 def _piles(view: View) -> list[Shape]:
