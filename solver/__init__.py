@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from solver.book import Book, Trim, check_book
     from solver.book.packing import pack
     from solver.check.conformance import check_game
+    from solver.cli.common import Bars
     from solver.edit.comparing import diff, merge
     from solver.edit.sampling import sample
     from solver.edit.trimming import trim
@@ -85,6 +86,7 @@ __all__ = [  # in reading order, one by one: what reads the program without runn
     "Moves",
     "Outcome",
     "board",
+    "Bars",
     "verify",
     "pack",
     "trim",
@@ -120,6 +122,7 @@ _HOMES = {
     "Moves": "play.analysis",
     "Outcome": "play.analysis",
     "board": "play.board",
+    "Bars": "cli.common",
     "verify": "verifying.verification",
     "pack": "book.packing",
     "trim": "edit.trimming",

@@ -63,10 +63,11 @@ def labelled(rules: Rules, position: Position, moves: Iterable[tuple[int, Any, A
     """Return the labels of moves: (action, value, estimate, best) each."""
     game, state = rules.game, position.state
     board = board_of(game, state, int(position.mover or 0))
-    return [
-        label_of(format_action(game, state, action), cells_of_move(game, state, action, board), rules, value, estimate, best)
-        for action, value, estimate, best in moves
-    ]  # fmt: skip
+    labels = []
+    for action, value, estimate, best in moves:
+        name, cells = str(format_action(game, state, action)), cells_of_move(game, state, action, board)
+        labels.append(label_of(name, cells, rules, value, estimate, best))
+    return labels
 
 
 def answered(rules: Rules, position: Position, answer: Any, moves: Iterable[Any] = ()) -> Board:
@@ -96,7 +97,8 @@ def html_of_moves(rules: Rules, state: int, answer: Any, moves: Sequence[Any]) -
         f'<td style="{cell};color:{FAINT}">{escape(move.source)}</td></tr>'
         for label, move in zip(labels, moves, strict=True)
     ]
-    side = "max-height:26em;overflow:auto"
-    table = f'<div style="{side}"><table style="border-collapse:collapse;color:{INK};margin:0">{"".join(rows)}</table></div>'
+    style = f"border-collapse:collapse;color:{INK};margin:0"
+    table = f'<table style="{style}">{"".join(rows)}</table>' if rows else ""
     flex = "display:flex;flex-wrap:wrap;gap:1em;align-items:flex-start"
-    return f'<div style="{CARD}"><div style="{flex}"><div>{board}</div>{table if rows else ""}</div></div>'
+    side = "max-height:26em;overflow:auto"
+    return f'<div style="{CARD}"><div style="{flex}"><div>{board}</div><div style="{side}">{table}</div></div></div>'
