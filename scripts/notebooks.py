@@ -33,7 +33,9 @@ class Kernel(AsyncKernelManager):
     """A kernel of the Python that runs this, whatever kernel is installed under the usual name."""
 
     def format_kernel_cmd(self, extra_arguments: list[str] | None = None) -> list[str]:
-        return [sys.executable, "-m", "ipykernel_launcher", "-f", self.connection_file, *(extra_arguments or ())]
+        quiet = "--IPKernelApp.log_level=40"
+        command = [sys.executable, "-m", "ipykernel_launcher", "-f", self.connection_file, quiet]
+        return [*command, *(extra_arguments or ())]
 
 
 def run(path: Path) -> Any:
