@@ -57,10 +57,12 @@ if TYPE_CHECKING:
     from solver.book import Book, Trim, check_book
     from solver.book.packing import pack
     from solver.check.conformance import check_game
+    from solver.cli.common import Bars
     from solver.edit.comparing import diff, merge
     from solver.edit.sampling import sample
     from solver.edit.trimming import trim
-    from solver.play.analysis import Answer, Move, Outcome
+    from solver.play.analysis import Answer, Move, Moves, Outcome
+    from solver.play.board import board
     from solver.play.grading import grade
     from solver.play.player import Player
     from solver.rules.game import Game, load_game
@@ -80,7 +82,10 @@ __all__ = [  # in reading order, one by one: what reads the program without runn
     "Player",
     "Answer",
     "Move",
+    "Moves",
     "Outcome",
+    "board",
+    "Bars",
     "verify",
     "pack",
     "trim",
@@ -113,7 +118,10 @@ _HOMES = {
     "Player": "play.player",
     "Answer": "play.analysis",
     "Move": "play.analysis",
+    "Moves": "play.analysis",
     "Outcome": "play.analysis",
+    "board": "play.board",
+    "Bars": "cli.common",
     "verify": "verifying.verification",
     "pack": "book.packing",
     "trim": "edit.trimming",

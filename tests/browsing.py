@@ -11,9 +11,9 @@ import pytest
 from solver.book import Book, shipped
 from solver.export import export
 from solver.play.player import Player
-from solver.report.words import in_words
 from solver.rules.game import Rules, load_game
 from solver.rules.notation import parse_position
+from solver.rules.words import in_words
 from solver.solving import pipeline
 from tests.test_chance_page import in_words as expected_in_words
 from tests.test_chance_page import said_of

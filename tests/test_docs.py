@@ -14,7 +14,7 @@ GUIDES = ["README.md", "CONTRIBUTING.md", "examples/README.md"]
 GUIDES += sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))
 # by commands, users, whoever adds one
 MADE = {"book.bin", "exercise.json", "game.js", "games.js", "my_game.py", "site/", "book/codecs/NAME.py"}
-ENDINGS = (".py", ".js", ".c", ".wasm", ".bin", ".lmdb", ".csv", ".kif")  # what they follow is no module
+ENDINGS = (".py", ".js", ".css", ".c", ".wasm", ".bin", ".lmdb", ".csv", ".kif")  # what they follow is no module
 FILE = re.compile(r"(?:[\w.-]+/)*(?:[\w-]+\.(?:py|js|md|json|toml|css|html|svg)|[\w.-]+/)")
 
 

@@ -14,9 +14,10 @@ from solver.export import export, script, site
 from solver.export.records import all_of, record_of, sampled
 from solver.games import CATALOGUE, FROM_FILES
 from solver.play.player import Player
-from solver.report.words import in_all, in_words
+from solver.rules.boards.cells import drawing_of
 from solver.rules.game import Rules, game_text, load_game
 from solver.rules.notation import first_position, format_action
+from solver.rules.words import in_all, in_words
 from solver.solving import pipeline
 from tests import naive
 from tests.books import write_values
@@ -473,7 +474,7 @@ def test_rules_draw_boards(pages):
     """Of every game that draws one, `show` has the same men, and a cell of a move changes with it."""
     for name in DRAWN:
         rules = Rules(load_game(name))
-        turns = site.drawing_of(rules.game).get("turns")  # the second player's cells are told as that player sees them
+        turns = drawing_of(rules.game).get("turns")  # the second player's cells are told as that player sees them
         for record in sampled(rules, 6):
             rows = record["board"]
             assert isinstance(rows, list) and {len(row) for row in rows} == {len(rows[0])}

@@ -4,10 +4,10 @@ import json
 import random
 
 from solver.base.value import Value, merit_of
-from solver.export.records import is_drawn, record_of, sampled
-from solver.export.site import drawing_of
+from solver.export.records import record_of, sampled
 from solver.games import CATALOGUE, FROM_FILES
 from solver.play.player import Player
+from solver.rules.boards.cells import drawing_of, is_drawn
 from solver.rules.game import Rules, load_game
 from solver.rules.notation import parse_position
 from tests.exports import needs_node

@@ -1,51 +1,32 @@
-"""A position as pixels, drawn from the cells and the `drawing` that make the board of a page.
+"""A position as pixels, drawn from the shapes that also make its SVG (`solver.rules.boards`).
 
-Cells lie where a page has them, boards are made of the same few materials, and men have their sides' colours. A page
-draws men as outlines; here they are discs, rings, crosses, blocks, and tiles with a letter. Every shape is a distance
-from a centre or a line, smoothed over one pixel, so that numpy is enough.
+Every shape is a distance from a centre, a line or an outline, smoothed over one pixel, so that numpy is enough. What
+does not change between positions is painted once: the ground of a board, and each kind of man.
 """
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.export.records import board_of
-from solver.rules.game import own_method
+from solver.rules.boards.scene import scene
+from solver.rules.boards.shapes import Circle, Group, Paint, Path, Point, Poly, Rect, Shape, Words
+from solver.rules.game import Rules
+from solver.rules.notation import Position
 
 CELL = 48  # pixels of a cell
-EDGE = 0.25  # cells of a margin around them
-SEEDS = 9  # that are drawn in a house; more are told by their number
-Colour = tuple[int, int, int]
-Point = tuple[float, float]
+SCALE = CELL / 100
+STAMP = 60  # units around the middle of a cell that a man may fill
+CURVE = 6  # straight pieces of a curve
 Pixels = NDArray[np.uint8]
-
-INK: Colour = (58, 55, 47)
-NOBODY: Colour = (207, 211, 216)
-COIN: Colour = (240, 193, 75)
-SEED: Colour = (120, 88, 50)
-SIDES: dict[str, Colour] = {  # as in solver/web/site/board.css
-    "black": (43, 49, 64), "white": (251, 248, 240), "red": (216, 58, 52), "blue": (47, 111, 208),
-    "yellow": (246, 197, 44), "amber": (229, 138, 31), "green": (207, 229, 185), "sky": (191, 220, 242),
-    "fox": (229, 118, 42), "hare": (216, 185, 138), "hounds": (141, 153, 171), "south": (63, 127, 214),
-    "north": (217, 87, 74),
-}  # fmt: skip
-USUAL = ("blue", "red")  # sides of rules that name none
-GROUNDS: dict[str, Colour] = {
-    "felt": (46, 125, 80), "plate": (38, 84, 170), "grid": (250, 249, 245), "dots": (250, 249, 245),
-    "piles": (250, 249, 245), "race": (250, 249, 245),
-}  # fmt: skip
-WOOD: Colour = (222, 190, 140)
-TILE: Colour = (240, 219, 180)
-CARVED: Colour = (130, 96, 54)
-CHECKS: tuple[Colour, Colour] = ((240, 219, 180), (181, 136, 99))
-STACKS = ("bearoff", "backgammon")
-NUMBERS = ("pits", *STACKS, "race")  # boards whose characters are numbers
-SOLID = ("disc", "crowned", "coin")
+Layers = NDArray[np.float32]  # red, green, blue, and how much is covered
+Rings = tuple[tuple[Point, ...], ...]
 
 # 5 x 7 letters, five columns of seven bits each, the lowest bit on top
 FONT = {
@@ -57,6 +38,9 @@ FONT = {
     "U": "3f4040403f", "V": "1f2040201f", "W": "3f4038403f", "X": "6314081463", "Y": "0708700807", "Z": "6151494543",
     "+": "08083e0808", "-": "0808080808", "?": "0201510906", "*": "14083e0814", "^": "0402010204", "<": "0814224100",
     ">": "0041221408", "|": "00007f0000", "#": "147f147f14", "\u00d7": "2214081422", "v": "1c2040201c",
+    "\u2605": "085c3e5c08", "\u2620": "264d794d26", "\u2013": "0808080808", ".": "0000400000", ":": "0000240000",
+    "\u25a0": "7f7f7f7f7f", "\u25a1": "7f4141417f", "\u25aa": "0038383800", "\u25ab": "0038283800",
+    "\u25cf": "1c3e7f3e1c", "\u25cb": "1c2241221c", "\u2022": "0010381000", "\u25e6": "0010281000",
 }  # fmt: skip
 
 
@@ -71,251 +55,207 @@ def picture(game: Any, state: int, mover: int) -> Pixels:
     Returns:
         Pixels, (height, width, 3) of uint8. All positions of one game that has cells have the same size.
     """
-    rows = board_of(game, state, mover)
-    drawing = own_method(game, "drawing")
-    if isinstance(rows, str):
-        return _text(rows.split("\n"))
-    return _Board(rows, {} if drawing is None else drawing()).pixels()
+    drawn = scene(Rules(game), Position(state, None, mover), bare=True)
+    ground = tuple(shape for shape in drawn.shapes if not isinstance(shape, Group))
+    layers = _ground(drawn.width, drawn.height, ground).copy()
+    for shape in drawn.shapes:
+        if isinstance(shape, Group):
+            _stamp_on(layers, shape)
+    return np.rint(layers[..., :3]).astype(np.uint8)
+
+
+@functools.lru_cache(maxsize=4)
+def _ground(width: float, height: float, shapes: tuple[Shape, ...]) -> Layers:
+    layers = np.zeros((round(height * SCALE), round(width * SCALE), 4), np.float32)
+    layers[:] = (255, 255, 255, 1)
+    _Canvas(layers, 0, 0, SCALE).draw(shapes)
+    return layers
+
+
+@functools.lru_cache(maxsize=256)
+def _stamp(shapes: tuple[Shape, ...], scale: float) -> Layers:
+    middle = math.ceil(STAMP * scale)
+    layers = np.zeros((2 * middle, 2 * middle, 4), np.float32)
+    _Canvas(layers, middle, middle, scale).draw(shapes)
+    return layers
+
+
+def _stamp_on(layers: Layers, man: Group) -> None:
+    """Lay a man over what is there; its middle goes to a whole pixel."""
+    stamp = _stamp(man.shapes, man.scale * SCALE)
+    middle = len(stamp) // 2
+    left, top = round(man.x * SCALE) - middle, round(man.y * SCALE) - middle
+    part = layers[max(0, top) : top + 2 * middle, max(0, left) : left + 2 * middle]
+    stamp = stamp[max(0, -top) :, max(0, -left) :][: part.shape[0], : part.shape[1]]
+    part *= 1 - stamp[..., 3:]
+    part += stamp
 
 
 class _Canvas:
-    """Pixels that shapes are laid over; lengths are in cells, from the top left."""
+    """Layers that shapes are laid over: their origin in pixels, and the pixels of a unit."""
 
-    def __init__(self, width: float, height: float, ground: Colour) -> None:
-        self.pixels: NDArray[np.float32] = np.empty((round(height * CELL), round(width * CELL), 3), np.float32)
-        self.pixels[:] = ground
+    def __init__(self, layers: Layers, x: float, y: float, scale: float) -> None:
+        self.layers, self.x, self.y, self.scale = layers, x, y, scale
 
-    def _lay(self, box: tuple[float, float, float, float], colour: Colour, inside: Callable[[Any, Any], Any]) -> None:
-        """Paint where `inside(x, y)`, a distance to the edge, is positive; half a pixel on its either side is mixed."""
-        left, top = (max(0, math.floor(side * CELL) - 1) for side in box[:2])
-        right, bottom = (max(0, math.ceil(side * CELL) + 1) for side in box[2:])
-        part = self.pixels[top:bottom, left:right]
-        y, x = np.mgrid[top : top + part.shape[0], left : left + part.shape[1]].astype(np.float32)
-        share = np.clip(inside((x + 0.5) / CELL, (y + 0.5) / CELL) * CELL + 0.5, 0, 1)[..., None]
-        part += (np.array(colour, np.float32) - part) * share
+    def draw(self, shapes: Iterable[Shape]) -> None:
+        """Lay shapes over each other, the first ones lowest."""
+        for shape in shapes:
+            if isinstance(shape, Circle):
+                x, y, radius, paint = shape
+                self._lay((x - radius, y - radius, x + radius, y + radius), paint, _disc(x, y, radius))
+            elif isinstance(shape, Rect):
+                x, y, width, height, paint, radius = shape
+                self._lay((x, y, x + width, y + height), paint, _box(x, y, width, height, radius))
+            elif isinstance(shape, Poly):
+                points = (*shape.points, shape.points[0]) if shape.closed else shape.points
+                self._outline((points,), shape.paint)
+            elif isinstance(shape, Path):
+                self._outline(_flat(shape.outline), shape.paint)
+            elif isinstance(shape, Words):
+                self._words(shape)
 
-    def disc(self, x: float, y: float, radius: float, colour: Colour, width: float = 0.0) -> None:
-        """A disc, or with a `width` a ring of that radius."""
-        far = radius + width
-        if width:
-            self._lay(
-                (x - far, y - far, x + far, y + far), colour,
-                lambda right, down: width / 2 - np.abs(np.hypot(right - x, down - y) - radius),
-            )  # fmt: skip
-        else:
-            box = (x - far, y - far, x + far, y + far)
-            self._lay(box, colour, lambda right, down: radius - np.hypot(right - x, down - y))
+    def _outline(self, rings: Rings, paint: Paint) -> None:
+        every = [point for ring in rings for point in ring]
+        box = (
+            *(min(point[way] for point in every) for way in (0, 1)),
+            *(max(point[way] for point in every) for way in (0, 1)),
+        )
+        self._lay(box, paint, _area(rings))
 
-    def rect(self, x: float, y: float, width: float, height: float, colour: Colour) -> None:
-        """A rectangle about a centre."""
-        box = (x - width / 2, y - height / 2, x + width / 2, y + height / 2)
-        self._lay(
-            box, colour,
-            lambda right, down: np.minimum(width / 2 - np.abs(right - x), height / 2 - np.abs(down - y)),
-        )  # fmt: skip
+    def _lay(self, box: tuple[float, ...], paint: Paint, inside: Callable[[Any, Any], Any]) -> None:
+        """Paint where `inside(x, y)`, a distance to the edge, is positive, and its edge; half a pixel is mixed."""
+        edge = paint.width / 2 if paint.stroke != "none" else 0.0
+        left, top = (
+            max(0, math.floor(at + (low - edge) * self.scale) - 1)
+            for low, at in zip(box[:2], (self.x, self.y), strict=True)
+        )
+        right, bottom = (
+            max(0, math.ceil(at + (high + edge) * self.scale) + 1)
+            for high, at in zip(box[2:], (self.x, self.y), strict=True)
+        )
+        part = self.layers[top:bottom, left:right]
+        if not part.size:
+            return
+        x = (np.arange(left, left + part.shape[1], dtype=np.float32) + 0.5 - self.x) / self.scale
+        y = (np.arange(top, top + part.shape[0], dtype=np.float32)[:, None] + 0.5 - self.y) / self.scale
+        far = inside(x, y)
+        if paint.fill != "none":
+            self._mix(part, paint.fill, far, paint.opacity)
+        if edge:
+            self._mix(part, paint.stroke, edge - np.abs(far), paint.opacity)
 
-    def line(self, begin: Point, end: Point, width: float, colour: Colour) -> None:
-        """A line with round ends."""
-        (ax, ay), (bx, by) = begin, end
-        dx, dy = bx - ax, by - ay
-        length = dx * dx + dy * dy or 1.0
-        box = (min(ax, bx) - width, min(ay, by) - width, max(ax, bx) + width, max(ay, by) + width)
+    def _mix(self, part: Layers, colour: str, far: Any, opacity: float) -> None:
+        share = (np.clip(far * self.scale + 0.5, 0, 1) * opacity)[..., None]
+        part += (_layers_of(colour) - part) * share
 
-        def inside(right: Any, down: Any) -> Any:
-            along = np.clip(((right - ax) * dx + (down - ay) * dy) / length, 0, 1)
-            return width / 2 - np.hypot(right - ax - along * dx, down - ay - along * dy)
-
-        self._lay(box, colour, inside)
-
-    def words(self, x: float, y: float, text: str, size: float, colour: Colour) -> None:
-        """Letters of that height about a centre. What the font lacks is a question mark."""
-        dot = size / 7
-        left = x - dot * (6 * len(text) - 1) / 2
-        for place, letter in enumerate(text):
-            columns = bytes.fromhex(FONT.get(letter) or FONT.get(letter.upper(), FONT["?"]))
+    def _words(self, words: Words) -> None:
+        """Letters of 5 x 7 dots. What the font lacks is a question mark."""
+        dot = words.size / 10
+        width = dot * (6 * len(words.text) - 1)
+        left = words.x - {"start": 0.0, "middle": width / 2, "end": width}[words.anchor]
+        for place, letter in enumerate(words.text):
+            columns = bytes.fromhex(FONT.get(letter) or FONT.get(letter.upper(), FONT["?"])) if letter != " " else b""
             for column, bits in enumerate(columns):
                 for row in range(7):
                     if bits >> row & 1:
-                        at = left + (6 * place + column + 0.5) * dot, y + (row - 3) * dot
-                        self.rect(*at, dot * 1.1, dot * 1.1, colour)
+                        x, y = left + (6 * place + column) * dot, words.y + (row - 3.5) * dot
+                        self.draw([Rect(x, y, dot * 1.1, dot * 1.1, Paint(words.fill))])
 
 
-class _Board:
-    """One board: where its cells lie, and the canvas."""
+@functools.lru_cache(maxsize=64)
+def _layers_of(colour: str) -> Layers:
+    return np.array([*bytes.fromhex(colour[1:]), 1], np.float32)
 
-    def __init__(self, rows: Sequence[str], drawing: dict[str, Any]) -> None:
-        self.marks, self.drawing = "".join(rows), drawing
-        self.across, self.down = len(rows[0]), len(rows)
-        self.kind = drawing.get("board", "squares")
-        self.sides = [SIDES.get(name, NOBODY) for name in drawing.get("sides", USUAL)]
-        self.cells = [(x + EDGE, y + EDGE) for x, y in self._centres()]
-        width, height = (max(cell[way] for cell in self.cells) + 0.5 + EDGE for way in (0, 1))
-        if self.kind == "pits":  # the stores are on either end
-            width += 1.1
-        self.canvas = _Canvas(width, height, GROUNDS.get(self.kind, WOOD))
 
-    def _centres(self) -> list[Point]:
-        """The cells' centres, as `layout.js` has them."""
-        if "at" in self.drawing:
-            return [(float(x), float(y)) for x, y in self.drawing["at"]]
-        places = [(cell % self.across, cell // self.across) for cell in range(self.across * self.down)]
-        if self.kind == "hexagons":
-            return [(column + 0.5 + row / 2, row * 0.866 + 0.577) for column, row in places]
-        if self.kind == "dots":
-            return [(0.7 * column + 0.3, 0.7 * row + 0.3) for column, row in places]
-        if self.kind == "pits":
-            return [(column + 1.6, 1.1 * row + 0.55) for column, row in places]
-        if self.kind in STACKS:
-            return [(column + 0.5, 2.4 * row + 1.2) for column, row in places]
-        if self.kind == "race":
-            return [(1.5 * column + 3.0, row + 0.5) for column, row in places]
-        return [(column + 0.5, row + 0.5) for column, row in places]
+def _disc(x: float, y: float, radius: float) -> Callable[[Any, Any], Any]:
+    return lambda right, down: radius - np.hypot(right - x, down - y)
 
-    def pixels(self) -> Pixels:
-        """The board with its men."""
-        for begin, end in self.drawing.get("lines", ()) if self.kind == "points" else ():
-            self.canvas.line(self.cells[begin], self.cells[end], 0.06, CARVED)
-        for cell, ((x, y), mark) in enumerate(zip(self.cells, self.marks, strict=True)):
-            if self.kind in NUMBERS:
-                self._number(cell, x, y, mark)
-            elif self.kind == "dots":
-                self._edge(cell, x, y, mark)
-            else:
-                self._ground(cell, x, y, mark)
-                if mark not in ". ":
-                    self._man(x, y, mark)
-        if self.kind == "grid":
-            self._rulers()
-        return np.rint(self.canvas.pixels).astype(np.uint8)
 
-    def _ground(self, cell: int, x: float, y: float, mark: str) -> None:
-        """What lies under a man."""
-        canvas = self.canvas
-        if mark == " " and self.kind != "checks":
-            return
-        if self.kind == "checks":
-            is_dark = (cell // self.across + cell % self.across + self.down) % 2
-            canvas.rect(x, y, 1, 1, CHECKS[is_dark])
-        elif self.kind in ("plate", "track"):
-            canvas.disc(x, y, 0.42, (228, 232, 240) if self.kind == "plate" else TILE)
-        elif self.kind == "points":
-            canvas.disc(x, y, 0.13, CARVED)
-        elif self.kind == "hexagons":
-            canvas.disc(x, y, 0.48, TILE)
-        elif self.kind == "piles":
-            canvas.disc(x, y, 0.08, NOBODY)
-        elif self.kind == "felt":
-            canvas.rect(x, y, 0.97, 0.97, (56, 142, 92))
-        elif self.kind != "grid":
-            canvas.rect(x, y, 0.94, 0.94, TILE)
+def _box(x: float, y: float, width: float, height: float, radius: float) -> Callable[[Any, Any], Any]:
+    radius = min(radius, width / 2, height / 2)
 
-    def _rulers(self) -> None:
-        """The lines between the cells of a grid."""
-        right, bottom = self.across + EDGE, self.down + EDGE
-        for column in range(1, self.across):
-            self.canvas.line((column + EDGE, EDGE), (column + EDGE, bottom), 0.05, CARVED)
-        for row in range(1, self.down):
-            self.canvas.line((EDGE, row + EDGE), (right, row + EDGE), 0.05, CARVED)
+    def inside(right: Any, down: Any) -> Any:
+        across = np.abs(right - x - width / 2) - (width / 2 - radius)
+        along = np.abs(down - y - height / 2) - (height / 2 - radius)
+        outside = np.hypot(np.maximum(across, 0), np.maximum(along, 0))
+        return radius - outside - np.minimum(np.maximum(across, along), 0)
 
-    def _man(self, x: float, y: float, mark: str) -> None:
-        shape, side = self._kind_of(mark)
-        name, _, count = shape.partition(" ")
-        colour = self.sides[side] if side < 2 else COIN if name == "coin" else NOBODY
-        if name == "cross":
-            self.canvas.line((x - 0.27, y - 0.27), (x + 0.27, y + 0.27), 0.15, colour)
-            self.canvas.line((x - 0.27, y + 0.27), (x + 0.27, y - 0.27), 0.15, colour)
-        elif name == "ring":
-            self.canvas.disc(x, y, 0.28, colour, 0.15)
-        elif name == "block":
-            self.canvas.rect(x, y, 0.94, 0.94, colour)
-        elif name in SOLID:
-            self.canvas.disc(x, y, 0.38, _rim(colour))
-            self.canvas.disc(x, y, 0.34, colour)
-            if name == "crowned" or self._has_letters():
-                self.canvas.words(x, y, "K" if name == "crowned" else mark, 0.34, _mark(colour))
-        elif name:
-            self.canvas.rect(x, y, 0.78, 0.78, _rim(colour))
-            self.canvas.rect(x, y, 0.7, 0.7, colour)
-            self.canvas.words(x, y, _letter(name), 0.44, _mark(colour))
-        if count:
-            self.canvas.disc(x + 0.3, y - 0.3, 0.15, INK)
-            self.canvas.words(x + 0.3, y - 0.3, count, 0.2, (255, 255, 255))
+    return inside
 
-    def _kind_of(self, mark: str) -> tuple[str, int]:
-        """A man's shape and side: as `men` says, else capitals are the first player's discs."""
-        men = self.drawing.get("men", {})
-        if mark in men:
-            shape, side = men[mark]
-            return str(shape), int(side)
-        is_letter = mark.lower() != mark.upper()
-        return "disc" if is_letter else mark, 2 if not is_letter else int(mark != mark.upper())
 
-    def _has_letters(self) -> bool:
-        """Whether discs are of several kinds that the rules do not name."""
-        return "men" not in self.drawing and "sides" not in self.drawing
+def _area(rings: Rings) -> Callable[[Any, Any], Any]:
+    """How far points lie within outlines; those of an open line lie outside of it."""
 
-    def _edge(self, cell: int, x: float, y: float, mark: str) -> None:
-        """A dot, an edge or a box."""
-        row, column = divmod(cell, self.across)
-        reach = (0.7, 0.0) if column % 2 else (0.0, 0.7)
-        if mark == "#":
-            self.canvas.rect(x, y, 1.2, 1.2, NOBODY)
-        elif (row + column) % 2 and mark != ".":
-            self.canvas.line((x - reach[0], y - reach[1]), (x + reach[0], y + reach[1]), 0.09, INK)
-        elif row % 2 == column % 2 == 0:
-            self.canvas.disc(x, y, 0.08, INK)
+    def inside(right: Any, down: Any) -> Any:
+        nearest, is_in = np.inf, np.zeros(np.broadcast(right, down).shape, bool)
+        for ring in rings:
+            for (ax, ay), (bx, by) in zip(ring, ring[1:], strict=False):
+                dx, dy = bx - ax, by - ay
+                along = np.clip(((right - ax) * dx + (down - ay) * dy) / (dx * dx + dy * dy or 1.0), 0, 1)
+                nearest = np.minimum(nearest, np.hypot(right - ax - along * dx, down - ay - along * dy))
+                if ring[0] == ring[-1] and dy:
+                    is_in ^= ((ay > down) != (by > down)) & (right < ax + dx * (down - ay) / dy)
+        return np.where(is_in, nearest, -nearest)
 
-    def _number(self, cell: int, x: float, y: float, mark: str) -> None:
-        """A house with its seeds, a point with its men, or a score."""
-        number = ord(mark) - ord("0")
-        if self.kind == "pits":
-            self.canvas.disc(x, y, 0.45, CARVED)
-            for seed in range(min(number, SEEDS)):
-                away, turn = 0.27 * math.sqrt((seed + 0.5) / SEEDS), 2.39996 * seed
-                self.canvas.disc(x + away * math.cos(turn), y + away * math.sin(turn), 0.08, TILE)
-            self.canvas.words(x, y - 0.33, str(number), 0.2, TILE)
-        elif self.kind == "race":
-            said = "-" if mark == "?" else str(number)
-            self.canvas.rect(x, y, 1.3, 0.8, self.sides[cell // self.across])
-            self.canvas.words(x, y, said, 0.4, _mark(self.sides[cell // self.across]))
+    return inside
+
+
+@functools.lru_cache(maxsize=64)
+def _flat(outline: str) -> Rings:
+    """The outline of a path as straight lines. Of SVG's commands those that the figures of men have."""
+    rings: list[tuple[Point, ...]] = []
+    ring: list[Point] = []
+    control = (0.0, 0.0)
+    for command, numbers in _steps(outline):
+        x, y = ring[-1] if ring else (0.0, 0.0)
+        is_near = command.islower()
+        kind = command.lower()
+        if kind == "m":
+            rings += [tuple(ring)] if len(ring) > 1 else []
+            ring = [(numbers[0], numbers[1])]
+        elif kind == "z":
+            rings.append((*ring, ring[0]))
+            ring = []
+        elif kind in "hv":
+            far = numbers[0] + (0 if not is_near else x if kind == "h" else y)
+            ring.append((far, y) if kind == "h" else (x, far))
         else:
-            self._stack(cell, x, y, ord(mark))
-
-    def _stack(self, cell: int, x: float, y: float, code: int) -> None:
-        """The men on a point."""
-        is_second = code >= ord("@") if self.kind == "backgammon" else cell < self.across
-        count = code & 15 if self.kind == "backgammon" else code - ord("0")
-        colour = self.sides[int(is_second)]
-        self.canvas.rect(x, y, 0.9, 2.2, TILE)
-        for man in range(count):
-            place = y + (man - (count - 1) / 2) * min(0.62, 1.4 / max(1, count - 1))
-            self.canvas.disc(x, place, 0.34, _rim(colour))
-            self.canvas.disc(x, place, 0.3, colour)
+            pairs = numbers[5:] if kind == "a" else numbers
+            points = [(a + x * is_near, b + y * is_near) for a, b in zip(pairs[::2], pairs[1::2], strict=True)]
+            if kind == "a":
+                ring += _arc((x, y), points[-1], numbers[0], numbers[3] > 0)
+            elif kind == "l":
+                ring.append(points[-1])
+            else:
+                control = points[0] if kind == "q" else (2 * x - control[0], 2 * y - control[1])
+                ring += _curve((x, y), control, points[-1])
+    return (*rings, tuple(ring)) if len(ring) > 1 else tuple(rings)
 
 
-def _letter(name: str) -> str:
-    """What is written on a tile: the pieces of chess by their usual letters, longer names by their first one."""
-    return "N" if name == "knight" else name if len(name) == 1 else name[0].upper()
+def _steps(outline: str) -> Iterator[tuple[str, list[float]]]:
+    """The commands of a path, each with its numbers."""
+    counts = {"m": 2, "l": 2, "h": 1, "v": 1, "q": 4, "t": 2, "a": 7, "z": 0}
+    for command, said in re.findall(r"([a-zA-Z])([^a-zA-Z]*)", outline):
+        numbers = [float(number) for number in re.findall(r"-?(?:\d+\.?\d*|\.\d+)", said)]
+        count = counts[command.lower()]
+        for at in range(0, len(numbers), count) if count else (0,):
+            is_more = at and command.lower() == "m"  # further points of a move are lines
+            yield ("l" if command == "m" else "L") if is_more else command, numbers[at : at + count]
 
 
-def _rim(colour: Colour) -> Colour:
-    red, green, blue = (shade * 11 // 20 for shade in colour)
-    return red, green, blue
+def _curve(a: Point, control: Point, b: Point) -> list[Point]:
+    shares = [step / CURVE for step in range(1, CURVE + 1)]
+    ways = [[(1 - t) ** 2 * a[way] + 2 * t * (1 - t) * control[way] + t * t * b[way] for t in shares] for way in (0, 1)]
+    return list(zip(*ways, strict=True))
 
 
-def _mark(colour: Colour) -> Colour:
-    """Ink on light men, white on dark ones."""
-    return INK if sum(colour) > 384 else (255, 255, 255)
-
-
-def _text(lines: Sequence[str]) -> Pixels:
-    """Lines of text, for rules that draw no board."""
-    width = max(map(len, lines)) or 1
-    canvas = _Canvas(0.3 * width + 2 * EDGE, 0.5 * len(lines) + 2 * EDGE, GROUNDS["grid"])
-    for row, line in enumerate(lines):
-        for column, letter in enumerate(line):
-            if not letter.isspace() and letter != ".":
-                canvas.words(0.3 * (column + 0.5) + EDGE, 0.5 * (row + 0.5) + EDGE, letter, 0.32, INK)
-            elif letter == ".":
-                canvas.disc(0.3 * (column + 0.5) + EDGE, 0.5 * (row + 0.5) + EDGE + 0.14, 0.03, INK)
-    return np.rint(canvas.pixels).astype(np.uint8)
+def _arc(a: Point, b: Point, radius: float, is_long: bool) -> list[Point]:
+    """A circle's arc from a to b, clockwise on the screen."""
+    half = math.dist(a, b) / 2
+    away = math.sqrt(max(0.0, radius * radius - half * half)) / (2 * half) * (-1 if is_long else 1)
+    x, y = (a[0] + b[0]) / 2 - away * (b[1] - a[1]), (a[1] + b[1]) / 2 + away * (b[0] - a[0])
+    begin, end = (math.atan2(point[1] - y, point[0] - x) for point in (a, b))
+    turn = (end - begin) % math.tau
+    steps = 2 * CURVE
+    turns = [begin + turn * step / steps for step in range(1, steps + 1)]
+    return [(x + radius * math.cos(angle), y + radius * math.sin(angle)) for angle in turns]

@@ -10,6 +10,7 @@ import re
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -145,12 +146,21 @@ def open_book(source: str, own: str | None = None, *, quiet: bool = False) -> Bo
 
 
 class Bars:
-    """A progress callback: on a terminal a bar for each step, elsewhere a line every LINE_SECONDS; both on stderr."""
+    """A progress callback: a bar for each step on a terminal and in a notebook, elsewhere lines of text.
 
-    def __init__(self, quiet: bool) -> None:
-        terminal = sys.stderr.isatty()
-        self._draws = not quiet and terminal
-        self._lines = None if quiet or terminal else _Lines()
+    Lines come every 10 seconds, and all goes to stderr. Use it in a `with` block, which ends the last bar:
+
+        with solver.Bars() as bars:
+            book = solver.solve("connect-four:5,4", progress=bars)
+
+    Args:
+        quiet: Whether nothing is shown.
+    """
+
+    def __init__(self, quiet: bool = False) -> None:
+        draws = sys.stderr.isatty() or _is_notebook()
+        self._draws = not quiet and draws
+        self._lines = None if quiet or draws else _Lines()
         self._started = time.perf_counter()
         self._bar: Any = None
         self._step = ""
@@ -161,8 +171,7 @@ class Bars:
         if not self._draws:
             return
         if step != self._step:
-            from tqdm import tqdm
-
+            tqdm = _tqdm()
             self._close()
             self._step = step
             # what an earlier run has done took no time now: `initial` keeps it out of the rate
@@ -199,6 +208,26 @@ class Bars:
         if self._bar is not None:
             self._bar.close()
             self._bar = None
+
+
+def _is_notebook() -> bool:
+    """Whether this runs in a kernel of Jupyter."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return shell is not None and "IPKernelApp" in shell.config
+
+
+def _tqdm() -> Any:
+    """The bars that fit where this runs: widgets in a notebook that has them, else text."""
+    if not _is_notebook():
+        from tqdm import tqdm
+
+        return tqdm
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # without ipywidgets tqdm says so, and draws text
+        from tqdm.auto import tqdm as fitting
+
+    return fitting
 
 
 class _Lines:

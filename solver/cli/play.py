@@ -22,7 +22,6 @@ from solver.play.analysis import nearly_best
 from solver.play.levels import HIGHEST, slip
 from solver.play.live import SHORT
 from solver.play.player import Player
-from solver.report.words import in_words
 from solver.rules.game import Rules, game_text
 from solver.rules.notation import (
     Position,
@@ -34,6 +33,7 @@ from solver.rules.notation import (
     parse_position,
     show,
 )
+from solver.rules.words import in_words
 from solver.search import heuristic, negamax
 
 WHITE = " \t\r\n\ufeff"  # moves may come from a file with a byte-order mark

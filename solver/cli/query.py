@@ -23,7 +23,9 @@ from solver.cli.common import (
     thinking,
 )
 from solver.play.player import Player
+from solver.play.showing import checked_svg
 from solver.report.answers import Answers, text
+from solver.report.pictures import board
 from solver.rules.game import game_text
 
 
@@ -31,6 +33,12 @@ from solver.rules.game import game_text
 @click.argument("source", metavar="BOOK|GAME")
 @click.argument("positions", nargs=-1, required=True, metavar="POSITION...")
 @json_option
+@click.option(
+    "--svg",
+    type=click.Path(),
+    metavar="FILE",
+    help="Also draw the board with the value of every move: an SVG file, for slides and papers. One POSITION.",
+)
 @click.option("--no-moves", is_flag=True, help="The value alone, not every move's.")
 @click.option("--book-only", is_flag=True, help="No live search: exit 3 where the book is silent.")
 @budget_option
@@ -40,7 +48,7 @@ from solver.rules.game import game_text
 @game_option
 @quiet_option
 def command(
-    source: str, positions: tuple[str, ...], as_json: bool, no_moves: bool, book_only: bool, budget: float,
+    source: str, positions: tuple[str, ...], as_json: bool, svg: str | None, no_moves: bool, book_only: bool, budget: float,
     evaluate: str | None, module: str | None, live: bool, own: str | None, quiet: bool,
 ) -> None:  # fmt: skip
     """Value positions and all their moves, best first.
@@ -63,12 +71,17 @@ def command(
 
     \b
     solver query connect-four-5x5.lmdb 4453
+    solver query connect-four-5x5.lmdb 4453 --svg board.svg
     solver query connect-four-5x5.lmdb --no-moves - < positions.txt
     """
     if evaluate is not None and book_only:
         raise click.UsageError("--book-only makes no estimates, so --evaluate has no part in it: leave one out")
     if module is not None and book_only:
         raise click.UsageError("--book-only does not search, so --module has no part in it: leave one out")
+    if svg is not None:
+        if len(positions) > 1 or positions[0] == "-":
+            raise click.UsageError("--svg draws one position: name one POSITION")
+        checked_svg(svg)
     book, game = open_source(source, own, live=live, quiet=quiet)
     known, searches = {} if book is None else book, not book_only
     player = Player(known, game, seconds=budget, live=searches, evaluate=evaluate, module=module)
@@ -80,6 +93,8 @@ def command(
             continue
         with thinking(budget, quiet=not sys.stderr.isatty()):
             facts = answers.ask(position)
+        if svg is not None:
+            board(player, facts).save(svg)
         tell(facts, lambda told: text(player, told), as_json)
         missing += facts["source"] == "missing"
         inexact += not facts["exact"]

@@ -16,7 +16,7 @@ from typing import Any
 
 from solver.base.errors import GameError, LayoutError
 from solver.book import Book
-from solver.export.records import board_of, is_drawn
+from solver.rules.boards.cells import board_of, is_drawn
 from solver.rules.game import Rules, own_method
 
 EMPTY = ". "  # cells without a plane: nobody is there, or there is no cell

@@ -19,8 +19,8 @@ from solver.base.errors import BookError, MethodError
 from solver.base.progress import Progress, silent
 from solver.book import Book, check_target
 from solver.export import site
-from solver.export.records import board_of
 from solver.export.script import MARK
+from solver.rules.boards.cells import board_of, drawing_of
 from solver.rules.game import Game, Rules, game_text, own_method
 from solver.rules.notation import chances, first_position, next_position
 
@@ -53,7 +53,7 @@ def entry_of(name: str, game: Game, book: Book | None) -> dict[str, Any]:
         "summary": site.summary_of(game),
         "verdict": "searched, without a book" if book is None else book.header.kind.verdict(book.root),
         "states": None if book is None else book.states,
-        "drawing": site.drawing_of(game),
+        "drawing": drawing_of(game),
         "board": board,
         "mover": mover,
     }

@@ -13,6 +13,7 @@ from typing import Any
 
 from solver.base.errors import GameError
 from solver.book.codecs.keys import States
+from solver.rules.boards.cells import board_of, cells_of_move, is_drawn
 from solver.rules.game import Rules, own_method
 from solver.rules.notation import Position, chances, first_position, format_action, next_position, show
 
@@ -45,24 +46,9 @@ def record_of(rules: Rules, position: Position, keys: States | None = None) -> R
     return record if told is None else {**record, "told": told}
 
 
-def is_drawn(game: Any) -> bool:
-    """Whether the rules say how a page draws the board."""
-    return own_method(game, "cells") is not None
-
-
 def is_all_drawn(rules: Rules) -> bool:
     """Whether the board that a page draws says all of a position: cells do not show the dice."""
     return is_drawn(rules.game) and rules.chance is None
-
-
-def board_of(game: Any, state: int, mover: int) -> list[str] | str:
-    """Rows of one character a cell where the rules say how cells are drawn, else text. Raises GameError."""
-    if not is_drawn(game):
-        return show(game, state, mover)
-    rows = [str(row) for row in game.cells(state, mover)]
-    if not rows or len({len(row) for row in rows}) > 1 or not rows[0]:
-        raise GameError(f"cells({state}, {mover}) is {rows}: rows of one length, a character a cell")
-    return rows
 
 
 def check_back(game: Any, board: list[str] | str, state: int, mover: int) -> None:
@@ -100,16 +86,12 @@ def _outcome(rules: Rules, position: Position, number: int, weight: int) -> Reco
 
 def _move(rules: Rules, position: Position, action: int, board: list[str] | str) -> Record:
     state, child = position.state, next_position(rules, position, action)
-    place = own_method(rules.game, "place")
-    cells = [] if place is None or isinstance(board, str) else [int(cell) for cell in place(state, action)]
-    if any(not 0 <= cell < len(board) * len(board[0]) for cell in cells):
-        raise GameError(f"place({state}, {action}) is {cells}: cells are numbered from 0, row by row from the top left")
     return {
         "name": str(format_action(rules.game, state, action)),
         "child": str(child.state),
         "mover": int(child.mover or 0),
         "gain": _number(rules.gain(state, action)),
-        "place": cells,
+        "place": cells_of_move(rules.game, state, action, board),
     }
 
 

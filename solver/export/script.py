@@ -19,8 +19,9 @@ from solver.base.progress import Progress
 from solver.book.codecs.keys import States
 from solver.export import module as building
 from solver.export.javascript import Port
-from solver.export.records import Record, all_of, is_drawn, sampled
+from solver.export.records import Record, all_of, sampled
 from solver.play import modules
+from solver.rules.boards.cells import is_drawn
 from solver.rules.game import Rules, own_method
 
 MARK = "// The game of a page of solverbook."  # by which a folder is known to be one that may be replaced

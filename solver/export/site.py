@@ -29,6 +29,7 @@ from solver.export import bin, script
 from solver.export import module as building
 from solver.export.script import MARK, Script
 from solver.play import modules
+from solver.rules.boards.cells import drawing_of
 from solver.rules.game import Game, Rules, game_text, own_method
 
 WEB = resources.files("solver") / "web"
@@ -58,12 +59,6 @@ def script_of(rules: Rules, book: Book | None, progress: Progress) -> Script:
     made = script.script_of(rules, None if book is None else book.codec_keys, about, module, progress)
     ends = book is not None and not book.header.is_gapless and rules.chance is None
     return made._replace(notes=[*made.notes, SILENT]) if ends and module is None else made
-
-
-def drawing_of(game: Game) -> dict[str, Any]:
-    """How the game's cells are drawn; nothing where it does not say."""
-    drawing = own_method(game, "drawing")
-    return {} if drawing is None else dict(drawing())
 
 
 def write(made: Script, game: Game, book: Book | None, folder: Path, progress: Progress, within: str = "") -> None:

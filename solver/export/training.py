@@ -31,8 +31,8 @@ from solver.base.value import Value
 from solver.book import Book
 from solver.export.columns import AT_HAND
 from solver.export.layout import Layout, layout_of
-from solver.export.records import board_of
 from solver.play.player import Player
+from solver.rules.boards.cells import board_of
 from solver.rules.game import Rules, is_graph
 
 ROW_GROUP = 1 << 14  # rows that the file keeps together

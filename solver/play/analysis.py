@@ -3,27 +3,50 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from solver.base.estimates import is_estimate
 from solver.base.kinds import Kind
 from solver.base.value import Value, keeps, merit_of, sign_of
 
+if TYPE_CHECKING:
+    from solver.rules.game import Game, Rules
+
 Find = Callable[[Any], Value | None]
 
 
-class Answer(NamedTuple):
-    """What a state is worth for the side to move: `value` if that is known (`exact`), else perhaps an `estimate`.
-
-    An estimate lies between -1 and 1, or within the margins of a score game; it is ±1 where a win or loss is certain
-    but perhaps not its distance. Where moves score at once, both are of what is still to come.
-    """
-
+class _Answer(NamedTuple):
     value: Value | None
     exact: bool
     source: str
     estimate: float | None = None
+
+
+class Answer(_Answer):
+    """What a state is worth for the side to move: `value` if that is known (`exact`), else perhaps an `estimate`.
+
+    An estimate lies between -1 and 1, or within the margins of a score game; it is ±1 where a win or loss is certain
+    but perhaps not its distance. Where moves score at once, both are of what is still to come.
+
+    Notebooks show the answer of `Player.value` as a board, since it knows its rules and state.
+    """
+
+    rules: Rules | None = None
+    state: int | None = None
+
+    def at(self, rules: Rules, state: int) -> Answer:
+        """Return this answer as that of a state."""
+        answer = Answer(*self)
+        answer.rules, answer.state = rules, state
+        return answer
+
+    def _repr_html_(self) -> str | None:
+        if self.rules is None or self.state is None:
+            return None
+        from solver.play.showing import html_of_answer
+
+        return html_of_answer(self.rules, self.state, self)
 
 
 class Outcome(NamedTuple):
@@ -55,6 +78,28 @@ class Move(NamedTuple):
     def is_told(self) -> bool:
         """Whether it needs no search: its value is known, or a grown book has an estimate."""
         return self.value is not None or self.source == "book"
+
+
+class Moves(list[Move]):
+    """The moves of a state, best first: a list that knows its game, its state and the state's answer.
+
+    Notebooks show it as a board with the value of every move, and a table.
+    """
+
+    def __init__(self, moves: Iterable[Move], rules: Rules, state: int, answer: Answer) -> None:
+        super().__init__(moves)
+        self.rules, self.state, self.answer = rules, state, answer
+
+    @property
+    def game(self) -> Game:
+        """The game that the moves are of."""
+        game: Game = self.rules.game
+        return game
+
+    def _repr_html_(self) -> str:
+        from solver.play.showing import html_of_moves
+
+        return html_of_moves(self.rules, self.state, self.answer, self)
 
 
 MISSING = Answer(None, False, "missing")

@@ -31,7 +31,7 @@ from solver.book.doors import Source, book_and_game
 from solver.book.format import Header
 from solver.book.reader import Book
 from solver.play import analysis
-from solver.play.analysis import Answer, Move, Outcome, as_best, best_first, from_moves, likeliest, rank
+from solver.play.analysis import Answer, Move, Moves, Outcome, as_best, best_first, from_moves, likeliest, rank
 from solver.play.live import SECONDS, Live
 from solver.play.lookahead import Foresight
 from solver.play.progress import leading
@@ -122,7 +122,7 @@ class Player:
         state = as_state(state, self.rules.bits)
         known = self._reached(state)
         told = known.exact or known.source == "book" or not self.live
-        return known if told else self._search([state], budget or self.budget())[state]
+        return (known if told else self._search([state], budget or self.budget())[state]).at(self.rules, state)
 
     def best(self, state: int) -> int:
         """A best action: the quickest win, else a draw, else the longest loss; the first of equals.
@@ -254,13 +254,15 @@ class Player:
             return PositionError(f"chance decides at state {state}: no action is left to a player")
         return GameError(f"{game_text(self.game)}: state {state} has no actions and is not terminal")
 
-    def analyse(self, state: int) -> list[Move]:
+    def analyse(self, state: int) -> Moves:
         """Every action with its value and source, best first: wins, draws, losses.
 
         Estimates rank between by their number; moves of which nothing is known between draws and losses. There are none
-        where the game is over, or chance decides (`outcomes`). Raises as `check`, and GameError for bad rules.
+        where the game is over, or chance decides (`outcomes`). A notebook shows the list as a board with the values.
+        Raises as `check`, and GameError for bad rules.
         """
-        return self.examine(state)[1]
+        answer, moves = self.examine(state)
+        return Moves(moves, self.rules, as_state(state, self.rules.bits), answer)
 
     def examine(self, state: int, budget: Budget | None = None) -> tuple[Answer, list[Move]]:
         """What a state is worth, and every action as in `analyse`, both under one budget; raises as that."""

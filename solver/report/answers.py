@@ -19,9 +19,10 @@ from solver.book.reader import Book
 from solver.play.analysis import Answer, Move, Outcome
 from solver.play.player import Player
 from solver.report.facts import value_of, worth
-from solver.report.words import at_the_end, in_all, in_words, table
+from solver.report.words import table
 from solver.rules.game import Rules, game_text, own_method
 from solver.rules.notation import Position, faces, format_action, legal_actions, parse_position, show
+from solver.rules.words import in_full, in_words
 from solver.search import Table
 from solver.search.nimbers import nimber
 
@@ -222,18 +223,13 @@ def _child(one: Move | Outcome) -> dict[str, Any]:
 
 def text(player: Player, facts: dict[str, Any]) -> str:
     """The facts for people: board, value, a table of moves."""
-    rules, value, gained = player.rules, value_of(facts), facts["gained"]
-    lines, side = [show(player.game, facts["state"]), ""], "the side to move"
-    if rules.again is not None and facts["to_move"] is not None:  # no board can tell
-        side = f"player {facts['to_move'] + 1}"
-    if facts["terminal"]:
-        whose = f" for {side}" if rules.again is not None else ""
-        lines.append(f"the game is over: {at_the_end(value, rules, gained)}{whose}")
-    else:
+    rules = player.rules
+    lines = [show(player.game, facts["state"]), "", sentence(rules, facts)]
+    if not facts["terminal"]:
         guessed = facts["estimate"] is not None and (rules.scores or abs(facts["estimate"]) < 1)
         source = f"{facts['source']} by {facts['evaluation']}" if guessed else facts["source"]
         source += f", {in_plies(facts['depth'])} ahead" if facts.get("depth") else ""
-        lines.append(f"{in_all(value, rules, gained, facts['estimate'])} for {side} ({source})")
+        lines[-1] += f" ({source})"
     lines += _nimber(facts)
     if facts.get("moves"):
         moves = facts["moves"]
@@ -243,6 +239,12 @@ def text(player: Player, facts: dict[str, Any]) -> str:
         shown = "" if one["faces"] in (None, str(number)) else f" ({one['faces']})"
         lines.append(f"{number:4}{shown}  {100 * one['probability']:6.2f} %  {_words(rules, one)}")
     return "\n".join(lines) + "\n"
+
+
+def sentence(rules: Rules, facts: dict[str, Any]) -> str:
+    """The value of a position and whose it is."""
+    value, over = value_of(facts), facts["terminal"]
+    return in_full(rules, facts["to_move"], facts["gained"], value, facts["estimate"], over=over)
 
 
 def _nimber(facts: dict[str, Any]) -> list[str]:

@@ -6,8 +6,8 @@ from typing import Any
 
 from solver.play.grading import Grades, Tally
 from solver.report.facts import facts_of, value_of
-from solver.report.words import in_words
 from solver.rules.game import Rules
+from solver.rules.words import in_words
 
 SIDES = ("first player", "second player")
 

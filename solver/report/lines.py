@@ -8,9 +8,9 @@ from solver.base.errors import MissingState
 from solver.base.value import in_plies
 from solver.book.reader import Book
 from solver.play.player import Player
-from solver.report.words import in_all, in_words
 from solver.rules.game import Game, game_text
 from solver.rules.notation import format_action, parse_position, show
+from solver.rules.words import in_all, in_words
 
 
 def facts(player: Player, position: str, most: int = 1000) -> dict[str, Any]:

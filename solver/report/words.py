@@ -1,36 +1,8 @@
-"""Values and numbers in words."""
+"""Tables of words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-from solver.base.value import Value
-from solver.rules.game import Rules
-
-
-def in_words(value: Value | None, rules: Rules, estimate: float | None = None) -> str:
-    """A value for the side to move: win in 5, +3, draw; of one that is not known what it looks like."""
-    if value is None:
-        return "unknown" if estimate is None else rules.kind.impression(estimate)
-    return rules.kind.words(value, rules.reward is not None)
-
-
-def in_all(value: Value | None, rules: Rules, gained: int | None, estimate: float | None = None) -> str:
-    """`in_words` of a position: where moves score, what is still to come, and what was `gained` before, if anything."""
-    words = in_words(value, rules, estimate)
-    if rules.reward is None:
-        return words
-    if not gained:
-        return f"{words} still to come"
-    both = f"margin so far {gained:+d}, still to come {words}"
-    return both if value is None else f"{_final(gained + value.score)}: {both}"
-
-
-def at_the_end(value: Value | None, rules: Rules, gained: int | None) -> str:
-    """`in_words` of a finished position; where moves scored, the margin that they made, if they are known."""
-    if rules.reward is None:
-        return in_words(value, rules)
-    return "margin not known" if gained is None or value is None else _final(gained + value.score)
 
 
 def table(rows: Sequence[Sequence[str]], align: str = "<") -> list[str]:
@@ -38,7 +10,3 @@ def table(rows: Sequence[Sequence[str]], align: str = "<") -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     padded = ([f"{cell:{align}{width}}" for cell, width in zip(row, widths, strict=True)] for row in rows)
     return ["  ".join(row).rstrip() for row in padded]
-
-
-def _final(margin: float) -> str:
-    return f"{margin:+g}" if margin else "tie"

@@ -1,0 +1,48 @@
+"""A book as notebooks show it: a card with its facts, and a bar of wins, draws and losses."""
+
+from __future__ import annotations
+
+from html import escape
+
+from solver.base.value import in_plies
+from solver.book.format import Header
+from solver.rules.boards.looks import FAINT, INK, PAPER, VALUES
+
+CARD = (
+    f"display:inline-block;min-width:20em;max-width:34em;padding:0.8em 1em;border-radius:0.6em;background:{PAPER};"
+    f"color:{INK};font:14px/1.5 system-ui,'DejaVu Sans',sans-serif;text-align:left"
+)
+
+
+def card(header: Header, name: str, size: int | None) -> str:
+    """Return the HTML of a book.
+
+    Args:
+        header: What the book says of itself.
+        name: The file's name.
+        size: Its bytes, None if the file is gone.
+    """
+    bar, counts = _bar(header)
+    states = f"{header.states:,} states, " if header.states is not None else ""
+    facts = [f"{states}{header.stored:,} stored"]
+    if header.longest is not None:
+        facts.append(f"longest win {in_plies(header.longest[0])}")
+    about = [name, header.codec, *([] if size is None else [f"{size:,} bytes"])]
+    faint = f'<div style="color:{FAINT}">'
+    return (
+        f'<div style="{CARD}"><div style="font-size:1.15em;font-weight:700">{escape(header.game)}</div>'
+        f"<div>{escape(header.kind.verdict(header.root))}</div>{bar}<div>{counts}</div>"
+        f"{faint}{escape('; '.join(facts))}</div>{faint}{escape(', '.join(about))}</div></div>"
+    )
+
+
+def _bar(header: Header) -> tuple[str, str]:
+    """The bar, and its counts in words."""
+    counts, names = list(dict(header.counts).values()), header.kind.counted
+    total = sum(counts)
+    parts, said = [], []
+    for colour, name, count in zip((VALUES["win"], VALUES["draw"], VALUES["loss"]), names, counts, strict=True):
+        parts.append(f'<div style="width:{100 * count / (total or 1):.2f}%;background:{colour}"></div>')
+        said.append(f'<span style="color:{colour};font-weight:600">{count:,} {escape(name)}</span>')
+    style = "display:flex;height:0.8em;margin:0.4em 0;border-radius:0.4em;overflow:hidden"
+    return f'<div style="{style}">{"".join(parts)}</div>', " &nbsp; ".join(said)

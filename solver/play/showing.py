@@ -1,0 +1,104 @@
+"""What notebooks show of a player's answers: boards as SVG, and tables of moves as HTML."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from solver.base.errors import MethodError
+from solver.base.files import write_whole
+from solver.book.writer import check_target
+from solver.rules.boards.cells import board_of, cells_of_move
+from solver.rules.boards.labels import Label, label_of
+from solver.rules.boards.looks import FAINT, INK, PAPER, VALUES
+from solver.rules.boards.scene import scene
+from solver.rules.boards.svg import written
+from solver.rules.game import Rules, game_text
+from solver.rules.notation import Position, first_position, format_action
+from solver.rules.words import in_full
+
+CARD = (
+    f"display:inline-block;max-width:100%;padding:0.7em 0.9em;border-radius:0.6em;background:{PAPER};color:{INK};"
+    "font:14px/1.45 system-ui,'DejaVu Sans',sans-serif;text-align:left"
+)
+CHIP = "display:inline-block;padding:0.05em 0.55em;border-radius:0.5em;color:#ffffff;font-weight:600;background:"
+
+
+class Board(str):
+    """A picture of a position: the text of an SVG file, which notebooks show."""
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the picture to a `.svg` file, whole or not at all, and return its path.
+
+        Raises:
+            MethodError: The name does not end in `.svg`.
+            BookError: No file can be there.
+            ResourceError: The disk is full, or fails.
+        """
+        target = checked_svg(path)
+        write_whole(target, self.encode())
+        return target
+
+
+def checked_svg(path: str | os.PathLike[str]) -> Path:
+    """Return the path of an SVG file to write. Raises as `Board.save`."""
+    if Path(path).suffix.lower() != ".svg":
+        raise MethodError(f"{path}: a board is written as SVG: name a .svg file")
+    return check_target(path)
+
+
+def drawn(rules: Rules, position: Position, labels: Sequence[Label] = (), caption: str = "") -> Board:
+    """Draw a position with the values of moves, best first, and a line of text below."""
+    title = f"{game_text(rules.game)}, state {position.state}{f': {caption}' if caption else ''}"
+    return Board(written(scene(rules, position, labels, [caption] if caption else []), title))
+
+
+def labelled(rules: Rules, position: Position, moves: Iterable[tuple[int, Any, Any, bool]]) -> list[Label]:
+    """Return the labels of moves: (action, value, estimate, best) each."""
+    game, state = rules.game, position.state
+    board = board_of(game, state, int(position.mover or 0))
+    labels = []
+    for action, value, estimate, best in moves:
+        name, cells = str(format_action(game, state, action)), cells_of_move(game, state, action, board)
+        labels.append(label_of(name, cells, rules, value, estimate, best))
+    return labels
+
+
+def answered(rules: Rules, position: Position, answer: Any, moves: Iterable[Any] = ()) -> Board:
+    """Draw a position with an `Answer` as its caption, and with its `Move`s."""
+    labels = labelled(rules, position, ((one.action, one.value, one.estimate, one.best) for one in moves))
+    over = answer.source == "terminal"
+    caption = in_full(rules, position.mover, position.gained, answer.value, answer.estimate, over=over)
+    return drawn(rules, position, labels, caption)
+
+
+def html_of_answer(rules: Rules, state: int, answer: Any) -> str:
+    """Return the board of a state, its value and where that is from."""
+    board = answered(rules, first_position(rules, state), answer)
+    return f'<div style="{CARD}">{board}<div style="color:{FAINT}">from: {escape(answer.source)}</div></div>'
+
+
+def html_of_moves(rules: Rules, state: int, answer: Any, moves: Sequence[Any]) -> str:
+    """Return a board with the value of every move, and beside it a table of the moves."""
+    position = first_position(rules, state)
+    board = answered(rules, position, answer, moves)
+    labels = labelled(rules, position, ((one.action, one.value, one.estimate, one.best) for one in moves))
+    cell = "padding:0.1em 0.6em;text-align:left;border:0;background:none"
+    rows = [
+        f'<tr style="background:none"><td style="{cell}">{"&#9733;" if label.best else ""}</td>'
+        f'<td style="{cell}">{escape(label.name)}</td>'
+        f'<td style="{cell}"><span style="{CHIP}{VALUES[label.kind]}">{escape(label.words)}</span></td>'
+        f'<td style="{cell};color:{FAINT}">{escape(move.source)}</td></tr>'
+        for label, move in zip(labels, moves, strict=True)
+    ]
+    style = f"border-collapse:collapse;color:{INK};margin:0"
+    table = f'<table style="{style}">{"".join(rows)}</table>' if rows else ""
+    flex = "display:flex;flex-wrap:wrap;gap:1em;align-items:flex-start"
+    side = "max-height:26em;overflow:auto"
+    return f'<div style="{CARD}"><div style="{flex}"><div>{board}</div><div style="{side}">{table}</div></div></div>'

@@ -1,0 +1,48 @@
+"""The cells that rules draw, and the cells of a move, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from solver.base.errors import GameError
+from solver.rules.game import own_method
+from solver.rules.notation import show
+
+
+def is_drawn(game: Any) -> bool:
+    """Whether the rules say how a page draws the board."""
+    return own_method(game, "cells") is not None
+
+
+def drawing_of(game: Any) -> dict[str, Any]:
+    """Return how the game's cells are drawn; nothing if the rules do not say."""
+    drawing = own_method(game, "drawing")
+    return {} if drawing is None else dict(drawing())
+
+
+def board_of(game: Any, state: int, mover: int) -> list[str] | str:
+    """Return rows of one character a cell if the rules say how cells are drawn, else text.
+
+    Raises:
+        GameError: The rows are empty or differ in length.
+    """
+    if not is_drawn(game):
+        return show(game, state, mover)
+    rows = [str(row) for row in game.cells(state, mover)]
+    if not rows or len({len(row) for row in rows}) > 1 or not rows[0]:
+        raise GameError(f"cells({state}, {mover}) is {rows}: rows of one length, a character a cell")
+    return rows
+
+
+def cells_of_move(game: Any, state: int, action: int, board: Sequence[str] | str) -> list[int]:
+    """Return the cells that a player chooses for a move, in turn; none where the rules name none.
+
+    Raises:
+        GameError: A cell lies outside the board.
+    """
+    place = own_method(game, "place")
+    cells = [] if place is None or isinstance(board, str) else [int(cell) for cell in place(state, action)]
+    if any(not 0 <= cell < len(board) * len(board[0]) for cell in cells):
+        raise GameError(f"place({state}, {action}) is {cells}: cells are numbered from 0, row by row from the top left")
+    return cells

@@ -1,0 +1,149 @@
+"""The values of moves on a board: a badge on the cell that a move is known by, and arrows where men slide."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from solver.base.value import Value
+from solver.rules.boards.layout import Cell, Layout
+from solver.rules.boards.looks import INK, VALUES
+from solver.rules.boards.shapes import Paint, Point, Poly, Rect, Shape, Words
+from solver.rules.game import Rules
+from solver.rules.words import in_words
+
+ARROWS = 12  # that are shown of all moves
+BEST = 6  # that are shown of best ones
+SHORT = {"win": "W", "loss": "L", "draw": "=", "tie": "="}  # where a cell is too small for a word
+ROOM = 86  # of a cell in which two lines fit
+
+
+class Label(NamedTuple):
+    """A move to show on a board: its name, the cells that are chosen for it, and its value.
+
+    `brief` is a word and a number, "win" and "5", both empty for a move without a value; `kind` is win, draw, loss or
+    unknown.
+    """
+
+    name: str
+    cells: tuple[int, ...] = ()
+    words: str = ""
+    brief: tuple[str, str] = ("", "")
+    kind: str = "unknown"
+    best: bool = False
+
+
+def label_of(
+    name: str, cells: Sequence[int], rules: Rules, value: Value | None, estimate: float | None, best: bool
+) -> Label:
+    """Return the label of a move with its value, or what is estimated of it."""
+    words = in_words(value, rules, estimate)
+    return Label(name, tuple(cells), words, _brief(value, words, estimate), _kind(value, rules, estimate), best)
+
+
+def _brief(value: Value | None, words: str, estimate: float | None) -> tuple[str, str]:
+    if value is None:
+        sure = words.partition(",")[0]
+        return (sure, "") if sure in SHORT else ("?", "" if estimate is None else f"{estimate:+.2g}")
+    if value.distance is not None:
+        return value.outcome, str(value.distance)
+    if words.endswith("%)"):  # an expected utility, with the winning chance
+        return f"{50 * (1 + value.score):.1f} %", ""
+    return (f"{value.score:+.2f}" if isinstance(value.score, float) else words.partition(",")[0]), ""
+
+
+def _kind(value: Value | None, rules: Rules, estimate: float | None) -> str:
+    if value is not None:
+        return value.leaning
+    if estimate is None or rules.scores or abs(estimate) < 1:
+        return "unknown"
+    return "win" if estimate > 0 else "loss"
+
+
+class Marks(NamedTuple):
+    """What stands on a board: labels by where their badges lie, and those of which there are arrows."""
+
+    badges: Mapping[tuple[int, ...], Label]
+    arrows: list[Label]
+
+
+def marks_of(labels: Sequence[Label], free: int = 0) -> Marks:
+    """Choose the badges and arrows of moves, best first.
+
+    If all moves end in cells of their own, badges lie there; otherwise a badge lies where moves begin, and tells of the
+    best of them. Where cells may be chosen in any order (`free`), dominoes have theirs in the middle, and larger moves
+    on each of their cells.
+    """
+    placed = [one for one in labels if one.cells and one.brief[0]]
+    slides = [one for one in placed if len(one.cells) > 1 and not free]
+    ends = {one.cells[-1] for one in placed}
+    badges: dict[tuple[int, ...], Label] = {}
+    for one in placed:
+        for key in _keys(one, free, len(ends) == len(placed)):
+            badges.setdefault(key, one)
+    best = [one for one in slides if one.best]
+    if len(ends) == len(placed) and len(slides) <= ARROWS:
+        return Marks(badges, slides)
+    return Marks(badges, best if len(best) <= BEST else [])
+
+
+def _keys(label: Label, free: int, by_end: bool) -> list[tuple[int, ...]]:
+    """The cells between which a badge lies, of one or more badges."""
+    cells = label.cells
+    if free:
+        return [tuple(sorted(cells))] if len(cells) == free == 2 else [(cell,) for cell in cells[:free]]
+    return [cells[-1:] if by_end else cells[:1]]
+
+
+def arrows(layout: Layout, labels: Sequence[Label]) -> list[Shape]:
+    """Arrows from cell to cell; where several share a step, the best one's."""
+    steps: dict[tuple[int, int], Label] = {}
+    for one in labels:
+        for step in zip(one.cells, one.cells[1:], strict=False):
+            steps.setdefault(step, one)
+    return [_arrow(layout.cells[a], layout.cells[b], VALUES[one.kind]) for (a, b), one in steps.items() if a != b]
+
+
+def _arrow(a: Cell, b: Cell, colour: str) -> Poly:
+    dx, dy = b.x - a.x, b.y - a.y
+    length = math.hypot(dx, dy) or 1.0
+    dx, dy = dx / length, dy / length
+    begin, tip = min(26, length / 4), length - min(20, length / 5)
+    neck = tip - 26
+    outline = (begin, -5), (neck, -5), (neck, -16), (tip, 0), (neck, 16), (neck, 5), (begin, 5)
+    points: list[Point] = [(a.x + dx * along - dy * aside, a.y + dy * along + dx * aside) for along, aside in outline]
+    return Poly(tuple(points), Paint(colour, "#ffffff", 2, 0.8), True)
+
+
+def badge(layout: Layout, key: tuple[int, ...], label: Label, is_covered: bool) -> list[Shape]:
+    """The badge of a move; on a covered cell it lies below the man."""
+    cells = [layout.cells[cell] for cell in key]
+    x, y = (sum(cell[way] for cell in cells) / len(cells) for way in (0, 1))
+    width, height = (min(cell[way] for cell in cells) for way in (2, 3))
+    word, number = label.brief
+    if len(cells) > 1:
+        width, height = 52, 40
+    two_lines = bool(number) and min(width, height) >= ROOM and not is_covered
+    if width < ROOM or (is_covered and number):
+        word = SHORT.get(word, word)
+    lines = [word, number] if two_lines else [f"{word} {number}".strip()]
+    size: float = 22 if width >= ROOM else 19
+    size = min(size, (width - 6) / (0.56 * max(map(len, lines)) + 0.6))
+    if is_covered and height >= ROOM:
+        y += height / 2 - 16
+    return _chip(x, y, lines, size, label)
+
+
+def _chip(x: float, y: float, lines: list[str], size: float, label: Label) -> list[Shape]:
+    width = max(0.56 * max(map(len, lines)) + 0.6, 1.4) * size
+    height = (1.15 * len(lines) + 0.25) * size
+    shapes: list[Shape] = []
+    if label.best:
+        rim = Rect(x - width / 2 - 4, y - height / 2 - 4, width + 8, height + 8, Paint("#ffffff", INK, 1.5), 11)
+        shapes.append(rim)
+    shapes.append(Rect(x - width / 2, y - height / 2, width, height, Paint(VALUES[label.kind]), 8))
+    middle = (len(lines) - 1) / 2
+    return shapes + [
+        Words(x, y + (line - middle) * 1.1 * size, said, size, "#ffffff") for line, said in enumerate(lines)
+    ]

@@ -1,0 +1,61 @@
+"""Colours: those of the page in its light theme (`web/site/board.css` and `page.css`)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Side(NamedTuple):
+    """The colours of a player's men: the body, its rim, and what is written on it."""
+
+    body: str
+    rim: str
+    mark: str
+
+
+SIDES = {
+    "black": Side("#2b3140", "#0f131b", "#e9edf5"),
+    "white": Side("#fbf8f0", "#6d6a62", "#3a372f"),
+    "red": Side("#d83a34", "#8e1d1b", "#ffffff"),
+    "blue": Side("#2f6fd0", "#184489", "#ffffff"),
+    "yellow": Side("#f6c52c", "#a27a06", "#4a3800"),
+    "amber": Side("#e58a1f", "#97540a", "#2d1a02"),
+    "green": Side("#cfe5b9", "#4d7a2c", "#29470f"),
+    "sky": Side("#bfdcf2", "#2f6a96", "#123d5c"),
+    "fox": Side("#e5762a", "#8c3f0c", "#ffffff"),
+    "hare": Side("#d8b98a", "#6d5230", "#3a2b16"),
+    "hounds": Side("#8d99ab", "#3c4658", "#ffffff"),
+    "south": Side("#3f7fd6", "#1c4687", "#ffffff"),
+    "north": Side("#d9574a", "#8b271d", "#ffffff"),
+}
+NOBODY = Side("#cfd3d8", "#767d88", "#3d444f")
+COIN = Side("#f0c14b", "#9a6f0d", "#9a6f0d")
+USUAL = ("blue", "amber")  # sides of rules that name none
+
+INK, FAINT, EDGE, PAPER = "#1c222c", "#5a6270", "#d8d4cc", "#ffffff"
+VALUES = {"win": "#007a58", "draw": "#5b6472", "loss": "#b84300", "unknown": "#7a5c99"}
+
+WOOD, FRAME, TILE, HAND = "#dcb67f", "#6b4a2f", "#f0dcb6", "#c49a61"
+CHECKS = ("#f0dfc0", "#b58a5e")
+PLATE, HOLE = "#2a62c4", "#dfe6f2"
+FELT, FELT_LINE = "#2d8a57", "#0b3d23"
+CARVED, PIT = "#6f4d26", "#b78850"
+CUBE, CUBE_SIDE = "#f3e2c1", "#b98f58"
+HEXAGON, HEXAGON_EDGE = "#f6f1e6", "#9c937f"
+WEDGES = ("#a8743a", "#f3e0bd")
+SEEDS = ("#f3ead8", "#c9ced6", "#e9d3a4")
+COUNT, BADGE = "#3d2a12", "#1c222c"
+EYE, CHEEK = "#1c1a18", "#fff4e6"
+NAMES = {
+    "checks": "#f1e3cd",
+    "felt": "#f1e3cd",
+    "cubes": "#f1e3cd",
+    "plate": "#dfe8fa",
+    "grid": FAINT,
+    "hexagons": FAINT,
+}
+
+
+def side_of(name: str) -> Side:
+    """Return a side's colours; those of nobody for a name that has none."""
+    return SIDES.get(name, NOBODY)

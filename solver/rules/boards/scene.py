@@ -1,0 +1,183 @@
+"""A position as one picture: the board, its men, the values of moves, and lines of text below."""
+
+from __future__ import annotations
+
+import functools
+import textwrap
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from solver.rules.boards import looks
+from solver.rules.boards.cells import board_of, cells_of_move, drawing_of
+from solver.rules.boards.labels import Label, arrows, badge, marks_of
+from solver.rules.boards.layout import Layout, layout_of
+from solver.rules.boards.men import drawn, kind_of_man
+from solver.rules.boards.shapes import Group, Paint, Rect, Shape, Words
+from solver.rules.boards.surfaces import OWN_MEN, SURFACES, View
+from solver.rules.game import Rules
+from solver.rules.notation import Position, chances, first_position, format_action, next_position, show
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+TEXT = 22  # the size of letters below a board
+LEADING = 1.35  # lines, in sizes of their letters
+WIDE = 0.54  # a letter, of its size; in a monospaced font 0.61
+LISTED = 24  # moves without cells that are named below
+UNCOVERED = ("dots", "bearoff", "backgammon")  # boards whose badges lie in the middle of cells
+NARROW = 370  # the least width of a picture
+
+
+class Scene(NamedTuple):
+    """A picture: its size and its shapes, the first ones lowest."""
+
+    width: float
+    height: float
+    shapes: list[Shape]
+
+
+def scene(
+    rules: Rules, position: Position, labels: Sequence[Label] = (), caption: Sequence[str] = (), *, bare: bool = False
+) -> Scene:
+    """Draw a position of a game.
+
+    Args:
+        rules: The game's rules. A game without `cells` is drawn as its text.
+        position: The state, and who is to move if that is known.
+        labels: Moves to show with their values, best first.
+        caption: Lines of text to put below the board.
+        bare: Whether the names of rows and columns, and what is thrown, are left out.
+    """
+    board = board_of(rules.game, position.state, int(position.mover or 0))
+    if isinstance(board, str):
+        return _below(_text(board.split("\n")), caption, [one for one in labels if one.brief[0]])
+    drawing = drawing_of(rules.game)
+    kind = drawing.get("board", "squares")
+    kind = kind if kind in SURFACES else "squares"
+    names = names_of(rules) if not bare and kind not in (*OWN_MEN, "track") else ""
+    view = _view(board, drawing, position, names)
+    if drawing.get("turns") and position.mover:
+        last = len(view.marks) - 1
+        labels = [one._replace(cells=tuple(last - cell for cell in one.cells)) for one in labels]
+    marks = marks_of(labels, drawing.get("free", 0))
+    men = drawing.get("men", {})
+    covered = (
+        {cell for cell, mark in enumerate(view.marks) if kind_of_man(mark, men)} if kind not in UNCOVERED else set()
+    )
+    shapes = SURFACES[kind](view)
+    shapes += [] if kind in OWN_MEN else _men(view, {key[0] for key in marks.badges if len(key) == 1})
+    shapes += _names(view.layout, names, kind) + arrows(view.layout, marks.arrows)
+    for key, label in marks.badges.items():
+        shapes += badge(view.layout, key, label, len(key) == 1 and key[0] in covered)
+    legend = _legend(show(rules.game, position.state, position.mover), board) if rules.chance and not bare else []
+    others = [one for one in labels if one.brief[0] and not one.cells]
+    return _below(Scene(view.layout.width, view.layout.height, shapes), [*caption, *legend], others)
+
+
+def _view(board: Sequence[str], drawing: dict[str, Any], position: Position, names: str) -> View:
+    first, second = (looks.side_of(name) for name in drawing.get("sides", looks.USUAL))
+    layout = layout_of(drawing, board, bool(names))
+    return View(layout, "".join(board), drawing, (first, second), int(position.mover or 0), position.gained)
+
+
+def _men(view: View, valued: set[int]) -> list[Shape]:
+    """The men; those on valued cells make room for a badge."""
+    men: dict[str, Any] = view.drawing.get("men", {})
+    kinds = {mark: kind_of_man(mark, men) for mark in set(view.marks)}
+    several = [sum(kind is not None and kind[1] == side for kind in kinds.values()) > 1 for side in range(3)]
+    figures = {
+        mark: drawn(kind, view.sides, mark.upper() if several[kind[1]] and not men else "")
+        for mark, kind in kinds.items() if kind is not None
+    }  # fmt: skip
+    return [
+        Group(cell.x, cell.y - (12 if number in valued else 0), figures[mark], 0.8 if number in valued else 1.0, mark)
+        for number, cell, mark in view.each() if mark in figures
+    ]  # fmt: skip
+
+
+@functools.lru_cache(maxsize=64, typed=True)  # by type: named tuples of two games may be equal
+def _names_of_game(game: Any) -> str:
+    rules = Rules(game)
+    position = first_position(rules)
+    for _ in range(8):
+        if not rules.is_terminal(position.state) and chances(game, position.state):
+            position = next_position(rules, position, 0)
+    board = board_of(game, position.state, int(position.mover or 0))
+    if isinstance(board, str) or rules.is_terminal(position.state):
+        return ""
+    drawing, across, down = drawing_of(game), len(board[0]), len(board)
+    moves = [
+        (format_action(game, position.state, action), cells_of_move(game, position.state, action, board))
+        for action in rules.actions(position.state)
+    ]
+    ends = [(name, f"{LETTERS[cells[-1] % across % 26]}{down - cells[-1] // across}") for name, cells in moves if cells]
+    if any(cell in name for name, cell in ends) and "names" not in drawing and drawing.get("board") != "piles":
+        return "names"
+    columns = {cells[0] % across for _, cells in moves if len(cells) == 1}
+    falls = down > 1 and len(moves) > 1 and len(columns) == len(moves) and drawing.get("board") not in ("pits", "piles")
+    return "columns" if falls else ""
+
+
+def names_of(rules: Rules) -> str:
+    """What is written beside a board: "names" of rows and columns, the numbers of "columns", or nothing.
+
+    As a page finds it: by the moves at the start.
+    """
+    return _names_of_game(rules.game)
+
+
+def _names(layout: Layout, names: str, kind: str) -> list[Shape]:
+    if not names:
+        return []
+    size, colour = max(14.0, min(22.0, layout.width / 36)), looks.NAMES.get(kind, looks.CARVED)
+    last = layout.cells[-layout.across :]
+    said = [LETTERS[at % 26] if names == "names" else str(at + 1) for at in range(layout.across)]
+    shapes: list[Shape] = [
+        Words(cell.x, layout.height - 16, name, size, colour) for cell, name in zip(last, said, strict=True)
+    ]
+    if names == "names" and kind != "hexagons":
+        first = layout.cells[:: layout.across]
+        shapes += [
+            Words(layout.left / 2, cell.y, str(layout.down - row), size, colour) for row, cell in enumerate(first)
+        ]
+    return shapes
+
+
+def _text(lines: Sequence[str]) -> Scene:
+    """Lines of text, for rules that draw no board."""
+    size = 26
+    width, height = 0.61 * size * max(map(len, lines)) + 40, LEADING * size * len(lines) + 32
+    said = [
+        Words(20, 16 + LEADING * size * (row + 0.5), line, size, looks.INK, "start", "mono")
+        for row, line in enumerate(lines)
+    ]
+    return Scene(width, height, [Rect(0, 0, width, height, Paint(looks.PAPER, looks.EDGE, 2), 16), *said])
+
+
+def _legend(text: str, rows: Sequence[str]) -> list[str]:
+    """The lines of a board's text that say more than its cells do, of a throw: no rows, nor letters below them."""
+    drawn_rows = ["".join(row.split()).lower() for row in rows] + [LETTERS[: len(rows[0])]]
+    lines = [" ".join(line.split()) for line in text.split("\n")]
+    bare = ["".join(line.split()).lower() for line in lines]
+    repeats = [any(line.endswith(row) and len(line) <= len(row) + 2 for row in drawn_rows) for line in bare]
+    return [line for line, is_repeated in zip(lines, repeats, strict=True) if not is_repeated]
+
+
+def _below(board: Scene, caption: Sequence[str], moves: Sequence[Label]) -> Scene:
+    """Put lines of text below a board, and the moves that it does not show."""
+    lines = [*caption]
+    if moves:
+        more = "" if len(moves) <= LISTED else f" and {len(moves) - LISTED} more"
+        lines.append(", ".join(f"{one.name}: {one.words}" for one in moves[:LISTED]) + more)
+    if not lines:
+        return board
+    margin = 14
+    inner = max(board.width, NARROW)
+    wrapped = [part for line in lines for part in textwrap.wrap(line, int((inner - 8) / (WIDE * TEXT))) or [""]]
+    width, top = inner + 2 * margin, board.height + 2 * margin
+    height = top + LEADING * TEXT * len(wrapped) + margin - 4
+    ground = Rect(0, 0, width, height, Paint("#f4f2ee"), 16)
+    inside = Group(margin + (inner - board.width) / 2, margin, tuple(board.shapes))
+    said = [
+        Words(margin + 4, top + LEADING * TEXT * (row + 0.5) - 4, line, TEXT, looks.INK, "start", "plain")
+        for row, line in enumerate(wrapped)
+    ]
+    return Scene(width, height, [ground, inside, *said])

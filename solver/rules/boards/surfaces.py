@@ -1,0 +1,273 @@
+"""What boards are made of: the shapes behind the men, and on boards of numbers the men as well."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from solver.rules.boards import looks
+from solver.rules.boards.layout import Cell, Layout
+from solver.rules.boards.looks import Side
+from solver.rules.boards.men import drawn
+from solver.rules.boards.shapes import Circle, Group, Paint, Poly, Rect, Shape, Words
+
+SEEDS = 18  # that are drawn in a house; a number tells of all
+GOLDEN = 2.39996  # an angle that spreads them
+OWN_MEN = {"pits", "bearoff", "backgammon", "race", "dots"}  # boards whose surfaces draw the men as well
+
+
+class View(NamedTuple):
+    """A position to draw: its cells, and what no cell tells.
+
+    `gained` is the margin so far for the side to move, None where it is not known; `mover` is 0 or 1.
+    """
+
+    layout: Layout
+    marks: str
+    drawing: dict[str, Any]
+    sides: tuple[Side, Side]
+    mover: int
+    gained: int | None
+
+    @property
+    def total(self) -> int:
+        """All seeds, checkers or points that there are."""
+        return int(self.drawing.get("total", 1))
+
+    def each(self) -> Iterator[tuple[int, Cell, str]]:
+        """The cells with their numbers and characters."""
+        for number, (cell, mark) in enumerate(zip(self.layout.cells, self.marks, strict=True)):
+            yield number, cell, mark
+
+
+def number_of(mark: str) -> int:
+    """The number that a character stands for: as many places behind 0."""
+    return ord(mark) - ord("0")
+
+
+def _about(cell: Cell, width: float, height: float, paint: Paint, radius: float = 0.0) -> Rect:
+    """A rectangle about a cell's centre."""
+    return Rect(cell.x - width / 2, cell.y - height / 2, width, height, paint, radius)
+
+
+def _whole(view: View, colour: str, stroke: str = "none") -> Rect:
+    return Rect(0, 0, view.layout.width, view.layout.height, Paint(colour, stroke, 2), 16)
+
+
+def _tiles(view: View, gap: float, colour: str) -> list[Shape]:
+    paint = Paint(colour)
+    return [
+        _about(cell, cell.width - 2 * gap, cell.height - 2 * gap, paint, 12)
+        for _, cell, mark in view.each() if mark != " "
+    ]  # fmt: skip
+
+
+def _squares(view: View) -> list[Shape]:
+    return [_whole(view, looks.WOOD), *_tiles(view, 3, looks.TILE)]
+
+
+def _checks(view: View) -> list[Shape]:
+    layout = view.layout
+    light, dark = map(Paint, looks.CHECKS)
+    is_dark = [
+        (number // layout.across + number % layout.across + layout.down) % 2 for number in range(len(view.marks))
+    ]
+    squares = [_about(cell, 100, 100, dark if is_dark[number] else light) for number, cell, _ in view.each()]
+    return [_whole(view, looks.FRAME), *squares]
+
+
+def _ruled(view: View, first: int, gap: float, paint: Paint) -> list[Shape]:
+    """Lines between the cells; with `first` 0 around them, too."""
+    across, down, left, top = view.layout.across, view.layout.down, view.layout.left, view.layout.top
+    upright = [left + 100 * column for column in range(first, across + 1 - first)]
+    level = [top + 100 * row for row in range(first, down + 1 - first)]
+    lines = [((x, top + gap), (x, top + 100 * down - gap)) for x in upright]
+    lines += [((left + gap, y), (left + 100 * across - gap, y)) for y in level]
+    return [Poly(line, paint) for line in lines]
+
+
+def _grid(view: View) -> list[Shape]:
+    return [_whole(view, looks.PAPER, looks.EDGE), *_ruled(view, 1, 6, Paint("none", looks.FAINT, 6, 0.55))]
+
+
+def _felt(view: View) -> list[Shape]:
+    layout = view.layout
+    felt = Rect(layout.left, layout.top, 100 * layout.across, 100 * layout.down, Paint(looks.FELT))
+    return [_whole(view, looks.FRAME), felt, *_ruled(view, 0, 0, Paint("none", looks.FELT_LINE, 2.5))]
+
+
+def _plate(view: View) -> list[Shape]:
+    holes = [Circle(cell.x, cell.y, 40, Paint(looks.HOLE, "#1d4489", 3)) for cell in view.layout.cells]
+    return [_whole(view, looks.PLATE), *holes]
+
+
+def _points(view: View) -> list[Shape]:
+    cells, lines = view.layout.cells, view.drawing.get("lines", ())
+    paint = Paint("none", looks.CARVED, 5, 0.8)
+    carved = [Poly(((cells[a].x, cells[a].y), (cells[b].x, cells[b].y)), paint) for a, b in lines]
+    radius = 13 if lines else 20
+    points = [Circle(cell.x, cell.y, radius, Paint(looks.CARVED)) for _, cell, mark in view.each() if mark != " "]
+    return [_whole(view, looks.WOOD), *carved, *points]
+
+
+def _cubes(view: View) -> list[Shape]:
+    top = Paint(looks.CUBE)
+    cubes = [Rect(cell.x - 45, cell.y - 47, 90, 88, top, 12) for cell in view.layout.cells]
+    return [_whole(view, looks.FRAME), *_tiles(view, 2, looks.CUBE_SIDE), *cubes]
+
+
+def _tray(view: View) -> list[Shape]:
+    last = len(view.marks) - 3
+    hands = "at" in view.drawing
+    colours = [looks.HAND if hands and (number < 3 or number >= last) else looks.TILE for number in range(last + 3)]
+    return [
+        _whole(view, looks.WOOD),
+        *(_about(cell, 94, 94, Paint(colours[number]), 10) for number, cell, _ in view.each()),
+    ]
+
+
+def _corner(cell: Cell, turn: int) -> tuple[float, float]:
+    angle = turn * math.pi / 3
+    return cell.x + 57.7 * math.sin(angle), cell.y - 57.7 * math.cos(angle)
+
+
+def _hexagons(view: View) -> list[Shape]:
+    cells, across = view.layout.cells, view.layout.across
+    rims = (
+        (cells[:across], (-1, 0), 1, 0), (cells[-across:], (-2, 3), 2, 0),
+        (cells[::across], (-1, -2), -3, 1), (cells[across - 1 :: across], (1, 2), 2, 1),
+    )  # fmt: skip
+    shapes: list[Shape] = []
+    for some, turns, end, side in rims:
+        points = [_corner(cell, turn) for cell in some for turn in turns] + [_corner(some[-1], end)]
+        shapes.append(Poly(tuple(points), Paint("none", view.sides[side].body, 22)))
+    paint = Paint(looks.HEXAGON, looks.HEXAGON_EDGE, 2.5)
+    return shapes + [Poly(tuple(_corner(cell, turn) for turn in range(6)), paint, True) for cell in cells]
+
+
+def _dots(view: View) -> list[Shape]:
+    across = view.layout.across
+    shapes: list[Shape] = [_whole(view, looks.PAPER, looks.EDGE)]
+    shapes += [
+        _about(cell, 124, 124, Paint("#8a93a3", opacity=0.33), 6) for _, cell, mark in view.each() if mark == "#"
+    ]
+    for number, cell, mark in view.each():
+        if (number // across + number % across) % 2:
+            x, y = (70, 0) if cell.width > cell.height else (0, 70)
+            paint = Paint("none", looks.EDGE, 3) if mark == "." else Paint("none", looks.INK, 9)
+            shapes.append(Poly(((cell.x - x, cell.y - y), (cell.x + x, cell.y + y)), paint))
+    return shapes + [Circle(cell.x, cell.y, 8, Paint(looks.INK)) for _, cell, mark in view.each() if mark == "+"]
+
+
+def _seeds(x: float, y: float, count: int, radius: float) -> list[Shape]:
+    """So many seeds within a circle; the wide ones of a store are narrowed."""
+    shown = min(count, SEEDS)
+    seeds: list[Shape] = []
+    for seed in range(shown):
+        away = radius * math.sqrt((seed + 0.5) / max(shown, 7))
+        across = away * (0.45 if radius > 40 else 1) * math.cos(seed * GOLDEN)
+        paint = Paint(looks.SEEDS[seed % 3], "#9a7440", 1.5)
+        seeds.append(Circle(x + across, y + away * math.sin(seed * GOLDEN), 8, paint))
+    return seeds
+
+
+def _pits(view: View) -> list[Shape]:
+    layout, paint = view.layout, Paint(looks.PIT, "#936d40", 3)
+    counts = [number_of(mark) for mark in view.marks]
+    stored = view.total - sum(counts)
+    middle = layout.height / 2
+    shapes: list[Shape] = [_whole(view, looks.WOOD)]
+    lead = -(view.gained or 0) if view.mover else view.gained or 0
+    is_known = view.gained is not None and (stored + lead) % 2 == 0
+    for side, x in enumerate((layout.width - 66, 66)):
+        shapes.append(Rect(x - 42, 28, 84, layout.height - 56, paint, 42))
+        if is_known:
+            count = (stored - lead if side else stored + lead) // 2
+            number = Words(x, 50 if side else layout.height - 50, str(count), 30, looks.COUNT)
+            shapes += [*_seeds(x, middle, count, 66), number]
+    for (_, cell, _), count in zip(view.each(), counts, strict=True):
+        number = Words(cell.x, cell.y - 33, str(count), 20, looks.COUNT)
+        shapes += [Circle(cell.x, cell.y, 45, paint), *_seeds(cell.x, cell.y + 4, count, 27), number]
+    return (
+        shapes if is_known else [*shapes, Words(layout.width / 2, middle, f"{stored} in the stores", 24, looks.COUNT)]
+    )
+
+
+def _piles(view: View) -> list[Shape]:
+    spots = [Circle(cell.x, cell.y, 8, Paint(looks.EDGE)) for _, cell, mark in view.each() if mark == "."]
+    return [_whole(view, looks.PAPER, looks.EDGE), *spots]
+
+
+def _track(view: View) -> list[Shape]:
+    cells = view.layout.cells
+    line = Poly(((cells[0].x, cells[0].y), (cells[-1].x, cells[-1].y)), Paint("none", looks.CARVED, 5, 0.8))
+    pits = [Circle(cell.x, cell.y, 44, Paint(looks.PIT, "#936d40", 3)) for cell in cells]
+    return [_whole(view, looks.WOOD), line, *pits]
+
+
+def _bearoff(view: View) -> list[Shape]:
+    across = view.layout.across
+    names = [str(across - 1 - place) for place in range(across - 1)] + ["off"]
+    stacks = [(int(number < across), number_of(mark)) for number, mark in enumerate(view.marks)]
+    return [_whole(view, looks.WOOD), *_stacks(view, names * 2, stacks)]
+
+
+def _backgammon(view: View) -> list[Shape]:
+    above, below = [str(point) for point in range(13, 25)], [str(point) for point in range(12, 0, -1)]
+    names = [*above[:6], "bar", *above[6:], "off", *below[:6], "bar", *below[6:], "off"]
+    stacks = [(int(ord(mark) >= ord("@")), ord(mark) & 15) for mark in view.marks]
+    return [_whole(view, looks.WOOD), *_stacks(view, names, stacks)]
+
+
+def _stacks(view: View, names: list[str], stacks: list[tuple[int, int]]) -> list[Shape]:
+    """Two rows of points with the men on them, on the bar and off; `stacks` are the side and number of those."""
+    across = view.layout.across
+    shapes: list[Shape] = []
+    pit = Paint(looks.PIT, "#936d40", 3)
+    for number, cell, _ in view.each():
+        way = 1 if number < across else -1
+        if names[number] in ("off", "bar"):
+            shapes.append(_about(cell, 88 if names[number] == "off" else 60, 210, pit, 10))
+        else:
+            wedge = (cell.x - 46, cell.y - 105 * way), (cell.x + 46, cell.y - 105 * way), (cell.x, cell.y + 85 * way)
+            shapes.append(Poly(wedge, Paint(looks.WEDGES[number % across % 2]), True))
+        shapes += _stack(view, cell, way, names[number] == "off", *stacks[number])
+        shapes.append(Words(cell.x, cell.y + 106 * way, names[number], 20, looks.COUNT))
+    return shapes
+
+
+def _stack(view: View, cell: Cell, way: int, is_off: bool, side: int, count: int) -> list[Shape]:
+    step = min(30, 190 / view.total) if is_off else min(62, 150 / max(1, count - 1))
+    places = [cell.y + way * (man * step - (88 if is_off else 68)) for man in range(count)]
+    if is_off:
+        paint = Paint(view.sides[side].body, view.sides[side].rim, 2)
+        return [Rect(cell.x - 34, y - 11, 68, 20, paint, 6) for y in places]
+    man = drawn(("disc", side), view.sides)
+    return [Group(cell.x, y, man, 0.84) for y in places]
+
+
+def _race(view: View) -> list[Shape]:
+    across = view.layout.across
+    shapes: list[Shape] = [_whole(view, looks.PAPER, looks.EDGE)]
+    for side, y in enumerate((30, 170)):
+        row = view.marks[side * across : (side + 1) * across]
+        colour, scale = view.sides[side].body, 540 / view.total
+        shapes.append(Rect(30, y + 38, 540, 34, Paint(looks.EDGE), 10))
+        said = "\u2013"
+        if row[0] != "?":
+            score, turn = number_of(row[0]), number_of(row[1])
+            said = f"{score} + {turn}" if turn else str(score)
+            shapes.append(Rect(30, y + 38, max(score * scale, 8 if score else 0), 34, Paint(colour), 10))
+            shapes.append(Rect(30 + score * scale, y + 38, turn * scale, 34, Paint(colour, opacity=0.45), 10))
+        name = str(view.drawing.get("sides", looks.USUAL)[side]).capitalize()
+        shapes.append(Words(30, y + 16, name, 24, looks.INK, "start"))
+        shapes.append(Words(570, y + 16, f"{said} of {view.total}", 24, looks.INK, "end"))
+    return shapes
+
+
+SURFACES: dict[str, Callable[[View], list[Shape]]] = {
+    "squares": _squares, "checks": _checks, "grid": _grid, "felt": _felt, "plate": _plate, "points": _points,
+    "cubes": _cubes, "tray": _tray, "hexagons": _hexagons, "dots": _dots, "pits": _pits, "piles": _piles,
+    "track": _track, "bearoff": _bearoff, "backgammon": _backgammon, "race": _race,
+}  # fmt: skip
