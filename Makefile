@@ -67,11 +67,11 @@ browser: setup
 # The documentation site, in docs/_build; any warning fails.
 docs: setup
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,docs]'
-	$(BIN)/sphinx-build -n -W --keep-going -q docs docs/_build
-	@echo "written to docs/_build: open docs/_build/index.html, or run make docs-serve"
+	$(BIN)/sphinx-build -n -W --keep-going -q docs docs/_build/html
+	@echo "written to docs/_build/html: open its index.html, or run make docs-serve"
 
 docs-serve: docs
-	$(BIN)/python -m http.server --directory docs/_build --bind 127.0.0.1 8000
+	$(BIN)/python -m http.server --directory docs/_build/html --bind 127.0.0.1 8000
 
 # Builds it, runs every code block of its pages and every notebook.
 docs-test: setup

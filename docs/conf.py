@@ -25,6 +25,7 @@ extensions = [
     "sphinx_design",
 ]
 exclude_patterns = ["_build"]
+suppress_warnings = ["misc.highlighting_failure"]  # no lexer for KIF, the language of game descriptions
 
 # Markdown
 myst_enable_extensions = ["colon_fence"]
@@ -43,6 +44,8 @@ autoclass_content = "both"
 nitpick_ignore_regex = [
     ("py:.*", r"(typing|collections|os|pathlib|numpy|np|numba|click|fractions|contextlib)\..*"),
     ("py:.*", r"(Any|Path|Iterable|Iterator|Mapping|Sequence|Callable|TextIO|PathLike|Literal|Fraction|ndarray)"),
+    # internal types that public signatures mention
+    ("py:.*", r"(solver\..*\.)?(Rules|Kind|Origin|States|Source)"),
     ("py:.*", r"(int|str|bool|float|bytes|list|tuple|dict|set|object|type|None|Exception|KeyError|ValueError)"),
 ]
 

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parent.parent
 def site(tmp_path_factory):
     """The folder of the built site. Any warning fails: a broken link, a page without a place, an unknown name."""
     pytest.importorskip("sphinx")
-    folder = tmp_path_factory.mktemp("site")
+    folder = tmp_path_factory.mktemp("site") / "html"
     build = [sys.executable, "-m", "sphinx", "-n", "-W", "--keep-going", "-q", ROOT / "docs", folder]
     done = subprocess.run(build, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")

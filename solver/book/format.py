@@ -155,7 +155,7 @@ class Header(NamedTuple):
 
     @property
     def values(self) -> Sequence[Value]:
-        """The values by what is stored for them: places in the palette, or numbers of steps."""
+        """The values by their stored number, which is a place in the palette or a count of steps."""
         return self.kind.values(self.palette)
 
     @property

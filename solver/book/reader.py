@@ -373,7 +373,7 @@ class Book(Mapping[int, Value]):
 
     @property
     def expectation(self) -> Expectation | None:
-        """What the values are in a game of chance: utility or margin, their step and their error; None elsewhere."""
+        """The kind, step and error of the values in a game of chance, or None elsewhere."""
         return self.header.expectation
 
     @property
@@ -383,7 +383,7 @@ class Book(Mapping[int, Value]):
 
     @property
     def digest(self) -> str:
-        """sha256 over all records: equal books have equal ones."""
+        """The sha256 over all records, by which equal books are known."""
         return self.header.digest
 
     def check_rules(self, game: Game) -> None:

@@ -34,8 +34,10 @@ class Trim(NamedTuple):
 
     @property
     def depth(self) -> int:
-        """How many plies settle what the book can do without: one more in a book for a side, whose moves are known by
-        the replies to them."""
+        """The plies of search that recover the values left out.
+
+        A book for one side needs one ply more, since replies settle the moves of that side.
+        """
         return self.plies + (self.side is not None)
 
 

@@ -76,7 +76,7 @@ class Move(NamedTuple):
 
     @property
     def is_told(self) -> bool:
-        """Whether it needs no search: its value is known, or a grown book has an estimate."""
+        """Whether the move needs no search, because its value is known or a grown book has an estimate."""
         return self.value is not None or self.source == "book"
 
 
