@@ -35,6 +35,9 @@ nb_execution_mode = "off"
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
+# Docstrings write code between single backticks.
+default_role = "code"
+
 # The API: in reading order, types beside their arguments
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"

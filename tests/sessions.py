@@ -2,7 +2,7 @@
 
 | block | how it runs |
 | --- | --- |
-| `console` | each `$ command` runs and must print the lines below it; `...` stands for anything on a line |
+| `console` | each `$ command` runs and must print the lines below it, or fail with the `Error: ` below it |
 | `sh` | each command runs and must succeed |
 | `pycon` | as a doctest, with `...` |
 | any language whose first line is a comment with a file's name | is written to that file |
@@ -10,7 +10,7 @@
 | `json` otherwise | must be JSON, with `...` for what is left out |
 | `text` | shows shapes, not code |
 
-A last line of `...` alone stands for the rest of a command's output. A comment on the line above a block changes how it
+In expected output `...` stands for anything on a line. A last line of `...` alone stands for the rest of a command's output. A comment on the line above a block changes how it
 runs: `<!-- not run: reason -->`, or `<!-- needs: module -->`, which skips the rest of the page where the Python
 module is not installed. A program that is not on the PATH skips the rest as well.
 """
@@ -77,8 +77,10 @@ def matches(expected: str, printed: str) -> bool:
 
 
 def by_shell(command: str) -> str:
-    """Run a command in a shell, and return what it prints."""
+    """Run a command in a shell, and return what it prints: its error if it fails with one of ours."""
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=600)
+    if done.returncode and done.stderr.startswith("Error: "):
+        return done.stderr
     assert done.returncode == 0, f"$ {command}\n{done.stderr}"
     return done.stdout
 
@@ -92,7 +94,9 @@ def in_process(command: str) -> str:
         words = shlex.split(part, comments=True)
         if words[0] == "solver":
             code, text, error = run(*words[1:], stdin=text)
-            assert code == 0 or part is not parts[-1], f"$ {command}\n{error}"
+            if code and part is parts[-1]:
+                assert error.startswith("Error: "), f"$ {command}\n{error}"
+                return error
         else:
             done = subprocess.run(["bash", "-c", part], input=text, capture_output=True, text=True, timeout=600)
             assert done.returncode == 0, f"$ {command}\n{done.stderr}"
