@@ -79,8 +79,8 @@ def matches(expected: str, printed: str) -> bool:
 def by_shell(command: str) -> str:
     """Run a command in a shell, and return what it prints: its error if it fails with one of ours."""
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=600)
-    if done.returncode and done.stderr.startswith("Error: "):
-        return done.stderr
+    if done.returncode and "Error: " in done.stderr:
+        return done.stderr[done.stderr.index("Error: ") :]
     assert done.returncode == 0, f"$ {command}\n{done.stderr}"
     return done.stdout
 
@@ -95,8 +95,8 @@ def in_process(command: str) -> str:
         if words[0] == "solver":
             code, text, error = run(*words[1:], stdin=text)
             if code and part is parts[-1]:
-                assert error.startswith("Error: "), f"$ {command}\n{error}"
-                return error
+                assert "Error: " in error and "Usage: " not in error, f"$ {command}\n{error}"
+                return error[error.index("Error: ") :]
         else:
             done = subprocess.run(["bash", "-c", part], input=text, capture_output=True, text=True, timeout=600)
             assert done.returncode == 0, f"$ {command}\n{done.stderr}"

@@ -19,11 +19,11 @@ pytest.importorskip("uvicorn")
 
 from solver.base.errors import ResourceError
 from solver.serve import running
-from tests.test_readme import commands, matches
+from tests.sessions import blocks, commands, matches
 from tests.ways import until
 
 ROOT = Path(__file__).parent.parent
-GUIDE = ROOT / "docs" / "guides" / "serve.md"
+PAGES = [ROOT / "docs" / name for name in ("guides/serve.md", "reference/http.md")]
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and forks")
 
 
@@ -55,11 +55,11 @@ def children(process):
 def test_every_session_of_the_guide_prints_what_it_says():
     if shutil.which("curl") is None:
         pytest.skip("curl is not there")
-    blocks = re.findall(r"^```console\n(.*?)^```$", GUIDE.read_text(), re.MULTILINE | re.DOTALL)
+    sessions = [block.text for page in PAGES for block in blocks(page) if block.kind == "console"]
     names = ("connect-four:4,4", "connect-four", "chess-ending:KQK")
     ran = 0
     with serving(*names, "--workers", "1") as (_, url):
-        for command, expected in (pair for block in blocks for pair in commands(block)):
+        for command, expected in (pair for text in sessions for pair in commands(text)):
             here = command.replace("http://127.0.0.1:8000/", url)
             done = subprocess.run(["bash", "-c", here], capture_output=True, text=True, timeout=300)
             assert matches(expected, done.stdout), f"$ {command}\n{done.stdout}{done.stderr}"
